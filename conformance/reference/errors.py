@@ -1,0 +1,116 @@
+"""One error family for the whole reference implementation.
+
+Every error has a stable ``code`` (part of the public interface; texts may change), the ``offset`` of the offending
+byte inside the innermost value that noticed it, and a ``path`` of field names. Inner functions raise with their own
+offset only; each caller that catches one adds its part on the way up with :meth:`CodecError.at`, so the good case pays
+nothing for the path.
+
+``DecodeError``  the bytes are wrong;
+``EncodeError``  our caller asked for bytes that cannot exist;
+``Unsupported``  the bytes are fine, we do not know how to read them;
+``MysqlError``   the statement or event is one that MySQL itself refuses, with the number it answers.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+
+class CodecError(Exception):
+    """Root of the family. Never raised itself: raise one of the subclasses."""
+
+    __slots__ = ("code", "decoded", "expected", "got", "message", "offset", "path")
+
+    def __init__(
+        self,
+        code: str,
+        message: str,
+        *,
+        offset: int | None = None,
+        expected: object = None,
+        got: object = None,
+        path: tuple[str, ...] = (),
+        decoded: Any = None,
+    ) -> None:
+        if type(self) is CodecError:
+            raise TypeError("CodecError is abstract: raise DecodeError, EncodeError, Unsupported or MysqlError")
+        super().__init__(code, message)
+        self.code = code
+        self.message = message
+        self.offset = offset
+        self.expected = expected
+        self.got = got
+        self.path = path
+        self.decoded = decoded
+
+    def at(self, part: str, base: int = 0) -> Self:
+        """Add an outer path part, and the position ``base`` of the inner value inside the outer one."""
+        self.path = (part, *self.path)
+        if self.offset is not None:
+            self.offset += base
+        return self
+
+    def __str__(self) -> str:
+        text = self.message
+        if self.path:
+            text = f"{'.'.join(self.path)}: {text}"
+        if self.offset is not None:
+            text += f" at offset {self.offset}"
+        if self.expected is not None:
+            text += f", expected {self.expected}"
+        if self.got is not None:
+            text += f", got {self.got}"
+        return f"{text} [{self.code}]"
+
+
+class DecodeError(CodecError):
+    """The bytes are not a valid encoding."""
+
+
+class EncodeError(CodecError):
+    """The value has no valid encoding; nothing was produced."""
+
+
+class Unsupported(CodecError):
+    """The bytes may be valid, but this implementation does not know (or must not guess) their meaning."""
+
+
+class MysqlError(CodecError):
+    """MySQL refuses this too. ``number`` and ``symbol`` are those of the server's message list."""
+
+    __slots__ = ("number", "symbol")
+
+    def __init__(
+        self,
+        number: int,
+        symbol: str,
+        message: str,
+        *,
+        offset: int | None = None,
+        expected: object = None,
+        got: object = None,
+    ) -> None:
+        super().__init__(f"mysql-{number}", message, offset=offset, expected=expected, got=got)
+        self.number = number
+        self.symbol = symbol
+
+
+# The numbers that partial JSON updates can meet (requirements sheet 0.4; numbers are the same in all versions).
+def replica_corrupt_event(message: str, **where: Any) -> MysqlError:
+    """1610: the frame of a row is damaged (value_options, a length beyond the row)."""
+    return MysqlError(1610, "ER_REPLICA_CORRUPT_EVENT", message, **where)
+
+
+def could_not_apply_diff(message: str, **where: Any) -> MysqlError:
+    """3648: a well-formed diff does not fit the document."""
+    return MysqlError(3648, "ER_COULD_NOT_APPLY_JSON_DIFF", message, **where)
+
+
+def corrupted_diff(message: str, **where: Any) -> MysqlError:
+    """3649: a diff that cannot be read."""
+    return MysqlError(3649, "ER_CORRUPTED_JSON_DIFF", message, **where)
+
+
+def too_deep() -> MysqlError:
+    """3157: more than 100 containers inside each other."""
+    return MysqlError(3157, "ER_JSON_DOCUMENT_TOO_DEEP", "the JSON document exceeds the maximum depth of 100")

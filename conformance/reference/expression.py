@@ -1,0 +1,107 @@
+"""The right-hand sides of ``SET column = ...`` that the model evaluates, as plain values.
+
+An :class:`Assignment` of a JSON column holds a chain of JSON functions over the column itself (eligible for partial
+update), or any of the other forms (which make the column ineligible for the whole statement, partial-update sheet 1).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from conformance.reference.jsonb.values import JsonValue
+
+
+class Function(StrEnum):
+    """JSON functions that change a document. Only the first three can be updated partially."""
+
+    JSON_SET = "JSON_SET"
+    JSON_REPLACE = "JSON_REPLACE"
+    JSON_REMOVE = "JSON_REMOVE"
+    JSON_INSERT = "JSON_INSERT"
+    JSON_ARRAY_APPEND = "JSON_ARRAY_APPEND"
+    JSON_ARRAY_INSERT = "JSON_ARRAY_INSERT"
+
+    @property
+    def partial(self) -> bool:
+        """Whether the server may log it as a diff (observed on 9.7.4; the worklog omits JSON_REMOVE)."""
+        return self in (Function.JSON_SET, Function.JSON_REPLACE, Function.JSON_REMOVE)
+
+
+class Wrapper(StrEnum):
+    """Forms around a call that change nothing in its value but make the column ineligible."""
+
+    COALESCE = "COALESCE"  # COALESCE(x)
+    IF = "IF"  # IF(TRUE, x, NULL)
+    CAST = "CAST"  # CAST(x AS JSON)
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """The value of a column of the same row, as the assignments before this one left it."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """A SQL value given as the JSON value that it becomes as a function argument (jsonb sheet, section 4.2).
+
+    SQL NULL as a value argument is JSON null: ``Literal(None)``. As a *document* or a whole assignment it is
+    :class:`SqlNull`, which is another thing.
+    """
+
+    value: JsonValue
+
+
+@dataclass(frozen=True, slots=True)
+class SqlNull:
+    """SQL NULL as a document or as the assigned value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One JSON function: ``function(document, path, value, path, value, ...)``.
+
+    ``arguments`` are (path text, value) pairs; the value is ``None`` for JSON_REMOVE. A path of ``None`` is SQL NULL.
+    """
+
+    function: Function
+    document: Expression
+    arguments: tuple[tuple[str | None, Expression | None], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Wrapped:
+    """``wrapper(inner)``."""
+
+    wrapper: Wrapper
+    inner: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Increment:
+    """``column + by`` for an integer column that is not JSON."""
+
+    column: str
+    by: int
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """A value for a column that is not JSON, in the Python form of ``reference.binlog.columns``; ``None`` is NULL."""
+
+    value: object
+
+
+Expression: TypeAlias = "Column | Literal | SqlNull | Call | Wrapped | Increment | Constant"
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """``column = expression``."""
+
+    column: str
+    expression: Expression
