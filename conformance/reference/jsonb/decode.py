@@ -1,0 +1,255 @@
+"""JSONB to JSON values.
+
+``decode(data)`` reads as the server does (jsonb sheet 3): it follows offsets, so holes are passed over, and it does
+not ask for sorted keys, minimal lengths or disjoint values. It never does more work than the input's size allows:
+entries of shared or overlapping children count against a budget.
+
+``decode(data, strict=True)`` also demands what every writer keeps: values and keys in entry order without overlap,
+sorted unique keys, minimal lengths, valid UTF-8, finite doubles, payloads that match their type. Holes stay legal.
+"""
+
+from __future__ import annotations
+
+from struct import Struct
+from typing import Final
+
+from conformance.reference.errors import DecodeError, too_deep
+from conformance.reference.jsonb.values import (
+    DOUBLE,
+    INT16,
+    INT32,
+    INT64,
+    LITERAL,
+    MAX_DEPTH,
+    OPAQUE,
+    STRING,
+    UINT16,
+    UINT32,
+    UINT64,
+    JsonValue,
+    Opaque,
+    UInt,
+)
+
+_int16 = Struct("<h").unpack_from
+_uint16 = Struct("<H").unpack_from
+_int32 = Struct("<i").unpack_from
+_uint32 = Struct("<I").unpack_from
+_int64 = Struct("<q").unpack_from
+_uint64 = Struct("<Q").unpack_from
+_double = Struct("<d").unpack_from
+_small_header = Struct("<HH").unpack_from
+_large_header = Struct("<II").unpack_from
+_small_keys = Struct("<HH").iter_unpack
+_large_keys = Struct("<IH").iter_unpack
+_small_values = Struct("<BH").iter_unpack
+_large_values = Struct("<BI").iter_unpack
+
+_LITERALS: Final = (None, True, False)
+_BAD_TYPE: Final = "a type byte between 0x00 and 0x0c, or 0x0f"
+
+
+def decode(data: bytes, *, strict: bool = False) -> JsonValue:
+    """The value of a JSONB document. A document of no bytes is JSON null. Raises only CodecError."""
+    if strict:
+        from conformance.reference.jsonb.layout import decode_stored, stored_value
+
+        return stored_value(decode_stored(data))
+    if not data:
+        return None
+    kind = data[0]
+    if kind > 3:
+        return decode_scalar(data, kind, 1, len(data))[0]
+    # A writer spends at least three bytes on an entry, so more entries than this are shared children.
+    return _container(data, kind, 1, len(data), 0, [len(data) // 3 + 1])
+
+
+def read_varlen(data: bytes | bytearray, pos: int, end: int) -> tuple[int, int]:
+    """A length and the position after it. At most five bytes, at most 2^32-1; need not be minimal."""
+    length = shift = 0
+    start = pos
+    while pos < end and shift < 35:
+        byte = data[pos]
+        pos += 1
+        length |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            if length > 0xFFFFFFFF:
+                break
+            return length, pos
+        shift += 7
+    code = "bad-length" if shift >= 35 or length > 0xFFFFFFFF else "truncated"
+    raise DecodeError(code, "a length inside JSONB is cut short or over 2^32-1", offset=start)
+
+
+def decode_scalar(data: bytes | bytearray, kind: int, pos: int, end: int) -> tuple[JsonValue, int]:
+    """A scalar whose data starts at ``pos``, and where it ends."""
+    if kind == STRING:
+        if pos < end and data[pos] < 0x80:
+            length = data[pos]
+            pos += 1
+        else:
+            length, pos = read_varlen(data, pos, end)
+        stop = pos + length
+        if stop > end:
+            raise _short("string", pos, length, end)
+        raw = data[pos:stop]
+        try:
+            return raw.decode(), stop
+        except UnicodeDecodeError:
+            return raw.decode("utf-8", "surrogateescape"), stop
+    width = _WIDTH.get(kind)
+    if width is not None:
+        if width > end - pos:
+            raise _short("number", pos, width, end)
+        if kind == INT16:
+            return _int16(data, pos)[0], pos + 2
+        if kind == DOUBLE:
+            return _double(data, pos)[0], pos + 8
+        if kind == INT32:
+            return _int32(data, pos)[0], pos + 4
+        if kind == LITERAL:
+            return _literal(data[pos], pos), pos + 1
+        if kind == INT64:
+            return _int64(data, pos)[0], pos + 8
+        if kind == UINT16:
+            return UInt(_uint16(data, pos)[0]), pos + 2
+        if kind == UINT32:
+            return UInt(_uint32(data, pos)[0]), pos + 4
+        return UInt(_uint64(data, pos)[0]), pos + 8
+    if kind == OPAQUE:
+        if pos >= end:
+            raise _short("opaque value", pos, 1, end)
+        field_type = data[pos]
+        length, pos = read_varlen(data, pos + 1, end)
+        stop = pos + length
+        if stop > end:
+            raise _short("opaque value", pos, length, end)
+        return Opaque(field_type, bytes(data[pos:stop])), stop
+    raise DecodeError("bad-type", "no JSON value has this type byte", offset=pos, expected=_BAD_TYPE, got=f"{kind:#04x}")
+
+
+_WIDTH: Final = {LITERAL: 1, INT16: 2, UINT16: 2, INT32: 4, UINT32: 4, INT64: 8, UINT64: 8, DOUBLE: 8}
+
+
+def _literal(byte: int, offset: int) -> bool | None:
+    if byte > 2:
+        raise DecodeError("bad-literal", "a JSON literal is null, true or false", offset=offset, expected="0, 1 or 2", got=byte)
+    return _LITERALS[byte]
+
+
+def _short(what: str, pos: int, need: int, end: int) -> DecodeError:
+    return DecodeError("truncated", f"a JSON {what} is cut short", offset=pos, expected=need, got=max(end - pos, 0))
+
+
+def container_header(data: bytes | bytearray, kind: int, start: int, end: int) -> tuple[int, int, int, int]:
+    """(element count, end of the container, start of the value entries, end of the value entries), checked."""
+    left = end - start
+    if kind & 1:
+        if left < 8:
+            raise _short("container", start, 8, end)
+        count, size = _large_header(data, start)
+        keys = start + 8
+        values = keys + 6 * count if kind == 1 else keys
+        values_end = values + 5 * count
+    else:
+        if left < 4:
+            raise _short("container", start, 4, end)
+        count, size = _small_header(data, start)
+        keys = start + 4
+        values = keys + 4 * count if kind == 0 else keys
+        values_end = values + 3 * count
+    if size > left:
+        raise DecodeError("bad-size", "a JSON container is longer than its place", offset=start, expected=left, got=size)
+    if values_end > start + size:
+        raise DecodeError(
+            "bad-count",
+            f"a JSON container of {size} bytes cannot have {count} elements",
+            offset=start,
+            expected=values_end - start,
+            got=size,
+        )
+    return count, start + size, values, values_end
+
+
+def _container(
+    data: bytes, kind: int, start: int, end: int, level: int, budget: list[int]
+) -> list[JsonValue] | dict[str, JsonValue]:
+    if level >= MAX_DEPTH:
+        raise too_deep()
+    level += 1
+    count, end, values, values_end = container_header(data, kind, start, end)
+    budget[0] -= count
+    if budget[0] < 0:
+        raise DecodeError("shared-children", "JSON containers share elements beyond the size of the input", offset=start)
+    out: list[JsonValue] = []
+    append = out.append
+    position = values
+    if kind & 1:
+        entry_size = 5
+        entries = _large_values(data[values:values_end])
+    else:
+        entry_size = 3
+        entries = _small_values(data[values:values_end])
+    for entry_kind, offset in entries:
+        if entry_kind == INT16:
+            append((offset & 0xFFFF ^ 0x8000) - 0x8000)
+        elif entry_kind == LITERAL:
+            append(_literal(offset & 0xFF, position + 1))
+        elif entry_kind == UINT16:
+            append(UInt(offset & 0xFFFF))
+        elif entry_kind == INT32 and kind & 1:
+            append((offset ^ 0x80000000) - 0x80000000)
+        elif entry_kind == UINT32 and kind & 1:
+            append(UInt(offset))
+        else:
+            at = start + offset
+            if at < values_end or at > end:
+                raise bad_offset(position, offset, values_end - start, end - start).at(f"[{len(out)}]")
+            try:
+                if entry_kind > 3:
+                    append(decode_scalar(data, entry_kind, at, end)[0])
+                else:
+                    append(_container(data, entry_kind, at, end, level, budget))
+            except DecodeError as error:
+                raise error.at(f"[{len(out)}]") from None
+        position += entry_size
+    if kind > 1:
+        return out
+    keys: list[str] = []
+    key_entries = _large_keys(data[start + 8 : values]) if kind else _small_keys(data[start + 4 : values])
+    for offset, length in key_entries:
+        at = start + offset
+        stop = at + length
+        if at < values_end or stop > end:
+            raise DecodeError(
+                "bad-key-offset",
+                "a JSON key lies outside its object",
+                offset=start,
+                expected=f"{values_end - start}..{end - start}",
+                got=f"{offset}+{length}",
+            )
+        raw = data[at:stop]
+        try:
+            keys.append(raw.decode())
+        except UnicodeDecodeError:
+            keys.append(raw.decode("utf-8", "surrogateescape"))
+    members = dict(zip(keys, out, strict=True))
+    if len(members) != count:
+        return _last_wins(keys, out)
+    return members
+
+
+def _last_wins(keys: list[str], values: list[JsonValue]) -> dict[str, JsonValue]:
+    """Duplicate keys: the last entry's value, which the server's tree form keeps (jsonb sheet 2)."""
+    members: dict[str, JsonValue] = {}
+    for key, value in zip(keys, values, strict=True):
+        members.pop(key, None)
+        members[key] = value
+    return members
+
+
+def bad_offset(entry: int, offset: int, low: int, high: int) -> DecodeError:
+    """A value entry at ``entry`` points outside its container."""
+    return DecodeError(
+        "bad-value-offset", "a JSON value lies outside its container", offset=entry, expected=f"{low}..{high}", got=offset
+    )

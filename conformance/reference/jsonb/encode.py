@@ -1,0 +1,239 @@
+"""JSON values to JSONB, the same bytes that the server writes for a document made from scratch (no holes).
+
+Small or large (jsonb sheet 2.1): a container is written small when its whole small form fits in 65535 bytes, which
+includes that every container inside it is small too; otherwise large, and then each child is tried small on its own.
+Working bottom-up this is one pass: a container is large if a child is large or its own small size is over the limit.
+"""
+
+from __future__ import annotations
+
+from struct import Struct
+from typing import Final
+
+from conformance.reference.errors import EncodeError, MysqlError, too_deep
+from conformance.reference.jsonb.values import (
+    DOUBLE,
+    INT16,
+    INT32,
+    INT64,
+    LARGE_ARRAY,
+    LARGE_OBJECT,
+    LITERAL,
+    MAX_DEPTH,
+    MAX_KEY,
+    OPAQUE,
+    SMALL_ARRAY,
+    SMALL_OBJECT,
+    STRING,
+    UINT16,
+    UINT32,
+    UINT64,
+    JsonValue,
+    Opaque,
+    UInt,
+)
+
+SMALL_LIMIT: Final = 0xFFFF
+LARGE_LIMIT: Final = 0xFFFFFFFF
+
+# Types whose value stands in the value entry itself, by the format of the container (jsonb sheet 2).
+INLINED_SMALL: Final = frozenset((LITERAL, INT16, UINT16))
+INLINED_LARGE: Final = frozenset((LITERAL, INT16, UINT16, INT32, UINT32))
+
+_NULL: Final = (LITERAL, b"\x00")
+_TRUE: Final = (LITERAL, b"\x01")
+_FALSE: Final = (LITERAL, b"\x02")
+
+_pack_int16 = Struct("<h").pack
+_pack_int32 = Struct("<i").pack
+_pack_int64 = Struct("<q").pack
+_pack_uint16 = Struct("<H").pack
+_pack_uint32 = Struct("<I").pack
+_pack_uint64 = Struct("<Q").pack
+_pack_double = Struct("<d").pack
+_pack_small_header = Struct("<HH").pack
+_pack_large_header = Struct("<II").pack
+_pack_small_key = Struct("<HH").pack
+_pack_large_key = Struct("<IH").pack
+_pack_small_entry = Struct("<BH").pack
+_pack_large_entry = Struct("<BI").pack
+
+
+def encode(value: JsonValue) -> bytes:
+    """The JSONB document: type byte, then the value.
+
+    Raises :class:`MysqlError` 3157 for more than 100 containers inside each other and 3151 for a key over 65535
+    bytes, :class:`EncodeError` for a Python value that is no JSON value.
+    """
+    kind, data = encode_typed(value, 0)
+    return kind.to_bytes(1, "little") + data
+
+
+def encoded_size(value: JsonValue) -> int:
+    """``len(encode(value))``."""
+    return 1 + len(encode_typed(value, 0)[1])
+
+
+def encode_varlen(length: int) -> bytes:
+    """A length inside JSONB: base 128, least significant group first, minimal form (jsonb sheet 1)."""
+    if length < 0x80:
+        return length.to_bytes(1, "little")
+    if length < 0x4000:
+        return bytes((length & 0x7F | 0x80, length >> 7))
+    out = bytearray()
+    while length > 0x7F:
+        out.append(length & 0x7F | 0x80)
+        length >>= 7
+    out.append(length)
+    return bytes(out)
+
+
+def key_bytes(key: str) -> bytes:
+    """An object key as stored. MySQL answers 3151 for one that is too long."""
+    raw = key.encode("utf-8", "surrogateescape")
+    if len(raw) > MAX_KEY:
+        raise MysqlError(3151, "ER_JSON_KEY_TOO_BIG", "the JSON object contains a key that is too long", got=len(raw))
+    return raw
+
+
+def inlined_entry(kind: int, data: bytes, *, large: bool) -> bytes:
+    """The offset field of a value entry that holds the value itself: sign- or zero-extended in the large format."""
+    if not large:
+        return data if len(data) == 2 else data + b"\x00"
+    if kind == INT16:
+        return data + (b"\xff\xff" if data[1] & 0x80 else b"\x00\x00")
+    return data.ljust(4, b"\x00")
+
+
+def encode_typed(value: JsonValue, level: int) -> tuple[int, bytes]:
+    """Type byte and data of a value that stands inside ``level`` containers."""
+    kind = type(value)
+    if kind is str:
+        try:
+            raw = value.encode()  # type: ignore[union-attr]
+        except UnicodeEncodeError:
+            raw = _escaped(value)  # type: ignore[arg-type]
+        return STRING, encode_varlen(len(raw)) + raw
+    if kind is int:
+        return _signed(value)  # type: ignore[arg-type]
+    if kind is dict:
+        return _object(value, level)  # type: ignore[arg-type]
+    if kind is list:
+        return _array(value, level)  # type: ignore[arg-type]
+    if value is None:
+        return _NULL
+    if kind is bool:
+        return _TRUE if value else _FALSE
+    if kind is float:
+        return DOUBLE, _pack_double(value)
+    if kind is UInt:
+        return _unsigned(value)  # type: ignore[arg-type]
+    if kind is Opaque:
+        field_type, payload = value  # type: ignore[misc]
+        if not 0 <= field_type <= 255:
+            raise EncodeError("bad-field-type", "an opaque value's field type is one byte", got=field_type)
+        return OPAQUE, field_type.to_bytes(1, "little") + encode_varlen(len(payload)) + payload
+    raise EncodeError("not-a-json-value", "no JSON value stands for this Python type", got=kind.__name__)
+
+
+def _escaped(value: str) -> bytes:
+    try:
+        return value.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError as error:
+        raise EncodeError("bad-string", "a string has a lone surrogate", offset=error.start) from None
+
+
+def _signed(value: int) -> tuple[int, bytes]:
+    if -0x8000 <= value < 0x8000:
+        return INT16, _pack_int16(value)
+    if -0x80000000 <= value < 0x80000000:
+        return INT32, _pack_int32(value)
+    if -(1 << 63) <= value < 1 << 63:
+        return INT64, _pack_int64(value)
+    raise EncodeError("integer-range", "a JSON INTEGER has 64 bits", expected="-2^63..2^63-1", got=value)
+
+
+def _unsigned(value: int) -> tuple[int, bytes]:
+    if 0 <= value <= 0xFFFF:
+        return UINT16, _pack_uint16(value)
+    if 0 <= value <= 0xFFFFFFFF:
+        return UINT32, _pack_uint32(value)
+    if 0 <= value < 1 << 64:
+        return UINT64, _pack_uint64(value)
+    raise EncodeError("integer-range", "a JSON UNSIGNED INTEGER has 64 bits", expected="0..2^64-1", got=value)
+
+
+def _array(items: list[JsonValue], level: int) -> tuple[int, bytes]:
+    if level >= MAX_DEPTH:
+        raise too_deep()
+    level += 1
+    values = [encode_typed(item, level) for item in items]
+    return _container(values, [], is_object=False)
+
+
+def _object(members: dict[str, JsonValue], level: int) -> tuple[int, bytes]:
+    if level >= MAX_DEPTH:
+        raise too_deep()
+    level += 1
+    rows = [(len(raw), raw, value) for raw, value in ((key_bytes(key), value) for key, value in members.items())]
+    rows.sort(key=_length_then_bytes)
+    values = [encode_typed(value, level) for _, _, value in rows]
+    return _container(values, [raw for _, raw, _ in rows], is_object=True)
+
+
+def _length_then_bytes(row: tuple[int, bytes, JsonValue]) -> tuple[int, bytes]:
+    return row[0], row[1]
+
+
+def _container(values: list[tuple[int, bytes]], keys: list[bytes], *, is_object: bool) -> tuple[int, bytes]:
+    count = len(values)
+    key_size = sum(map(len, keys))
+    size = 4 + count * (7 if is_object else 3) + key_size
+    large = size > SMALL_LIMIT
+    if not large:
+        for kind, data in values:
+            if kind not in INLINED_SMALL:
+                size += len(data)
+                if kind in (LARGE_OBJECT, LARGE_ARRAY):
+                    large = True
+                    break
+        large = large or size > SMALL_LIMIT
+    if large:
+        return (LARGE_OBJECT if is_object else LARGE_ARRAY), _large(values, keys, key_size, is_object=is_object)
+    offset = 4 + count * (7 if is_object else 3)
+    parts = [_pack_small_header(count, size)]
+    for key in keys:
+        parts.append(_pack_small_key(offset, len(key)))
+        offset += len(key)
+    tail = keys
+    for kind, data in values:
+        if kind in INLINED_SMALL:
+            parts.append(kind.to_bytes(1, "little") + (data if len(data) == 2 else data + b"\x00"))
+        else:
+            parts.append(_pack_small_entry(kind, offset))
+            offset += len(data)
+            tail.append(data)
+    parts += tail
+    return (SMALL_OBJECT if is_object else SMALL_ARRAY), b"".join(parts)
+
+
+def _large(values: list[tuple[int, bytes]], keys: list[bytes], key_size: int, *, is_object: bool) -> bytes:
+    count = len(values)
+    offset = 8 + count * (11 if is_object else 5)
+    size = offset + key_size + sum(len(data) for kind, data in values if kind not in INLINED_LARGE)
+    if size > LARGE_LIMIT:
+        raise MysqlError(3150, "ER_JSON_VALUE_TOO_BIG", "the JSON document is longer than 2^32-1 bytes", got=size)
+    parts = [_pack_large_header(count, size)]
+    for key in keys:
+        parts.append(_pack_large_key(offset, len(key)))
+        offset += len(key)
+    tail = keys
+    for kind, data in values:
+        if kind in INLINED_LARGE:
+            parts.append(kind.to_bytes(1, "little") + inlined_entry(kind, data, large=True))
+        else:
+            parts.append(_pack_large_entry(kind, offset))
+            offset += len(data)
+            tail.append(data)
+    parts += tail
+    return b"".join(parts)

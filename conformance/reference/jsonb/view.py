@@ -1,0 +1,136 @@
+"""A lazy look into JSONB bytes: navigation without decoding what lies beside the way.
+
+A :class:`View` is one value inside a document. Only what is visited is checked, as in the server's own reader.
+"""
+
+from __future__ import annotations
+
+from struct import Struct
+from typing import TYPE_CHECKING
+
+from conformance.reference.errors import DecodeError
+from conformance.reference.jsonb.decode import bad_offset, container_header, decode, decode_scalar
+from conformance.reference.jsonb.encode import INLINED_LARGE, INLINED_SMALL
+from conformance.reference.jsonb.values import (
+    LARGE_ARRAY,
+    LARGE_OBJECT,
+    LITERAL,
+    SMALL_ARRAY,
+    SMALL_OBJECT,
+)
+
+if TYPE_CHECKING:
+    from conformance.reference.jsonb.values import JsonValue
+
+_small_key = Struct("<HH").unpack_from
+_large_key = Struct("<IH").unpack_from
+_small_value = Struct("<BH").unpack_from
+_large_value = Struct("<BI").unpack_from
+
+_NULL_DOCUMENT = b"\x04\x00"
+
+
+class View:
+    """The value of type ``kind`` whose data starts at ``start``; containers end where their size says.
+
+    ``values`` and ``values_end`` are the positions of the value entries, ``keys`` that of the key entries.
+    """
+
+    __slots__ = ("count", "data", "end", "keys", "kind", "start", "values", "values_end")
+
+    def __init__(self, data: bytes | bytearray, kind: int, start: int, end: int) -> None:
+        self.data = data
+        self.kind = kind
+        self.start = start
+        self.end = end
+        self.count = self.values = self.values_end = self.keys = 0
+        if kind <= LARGE_ARRAY:
+            self.count, self.end, self.values, self.values_end = container_header(data, kind, start, end)
+            self.keys = start + (8 if kind & 1 else 4)
+
+    @property
+    def is_array(self) -> bool:
+        return self.kind in (SMALL_ARRAY, LARGE_ARRAY)
+
+    @property
+    def is_object(self) -> bool:
+        return self.kind in (SMALL_OBJECT, LARGE_OBJECT)
+
+    @property
+    def is_large(self) -> bool:
+        return self.kind in (LARGE_OBJECT, LARGE_ARRAY)
+
+    def key_place(self, index: int) -> tuple[int, int]:
+        """(position, length) of a key's bytes."""
+        if self.kind == LARGE_OBJECT:
+            offset, length = _large_key(self.data, self.keys + 6 * index)
+        else:
+            offset, length = _small_key(self.data, self.keys + 4 * index)
+        position = self.start + offset
+        if position < self.values_end or position + length > self.end:
+            raise DecodeError("bad-key-offset", "a JSON key lies outside its object", offset=self.keys, got=offset)
+        return position, length
+
+    def key(self, index: int) -> bytes:
+        """The bytes of a key."""
+        position, length = self.key_place(index)
+        return bytes(self.data[position : position + length])
+
+    def find(self, key: bytes) -> int:
+        """The index of a member, or -1. A binary search, so unsorted keys may stay unseen (jsonb sheet 2)."""
+        low, high = 0, self.count
+        wanted = (len(key), key)
+        while low < high:
+            middle = (low + high) >> 1
+            position, length = self.key_place(middle)
+            here = (length, bytes(self.data[position : position + length]))
+            if here == wanted:
+                return middle
+            if here < wanted:
+                low = middle + 1
+            else:
+                high = middle
+        return -1
+
+    def entry(self, index: int) -> tuple[int, int, int]:
+        """(position of the value entry, type, offset field or inlined value)."""
+        if self.kind & 1:
+            position = self.values + 5 * index
+            kind, offset = _large_value(self.data, position)
+        else:
+            position = self.values + 3 * index
+            kind, offset = _small_value(self.data, position)
+        return position, kind, offset
+
+    def element(self, index: int) -> View:
+        """The value of an element; ``index`` must be in bounds."""
+        position, kind, offset = self.entry(index)
+        if kind in (INLINED_LARGE if self.kind & 1 else INLINED_SMALL):
+            return View(self.data, kind, position + 1, self.end)
+        start = self.start + offset
+        if start < self.values_end or start > self.end:
+            raise bad_offset(position, offset, self.values_end - self.start, self.end - self.start)
+        return View(self.data, kind, start, self.end)
+
+    def place(self, index: int) -> tuple[int, int] | None:
+        """[start, end) of an element's data, or ``None`` when it is inlined."""
+        _, kind, _ = self.entry(index)
+        if kind in (INLINED_LARGE if self.kind & 1 else INLINED_SMALL):
+            return None
+        child = self.element(index)
+        if kind <= LARGE_ARRAY:
+            return child.start, child.end
+        return child.start, decode_scalar(self.data, kind, child.start, self.end)[1]
+
+    def value(self) -> JsonValue:
+        """The value, decoded."""
+        if self.kind > LARGE_ARRAY:
+            return decode_scalar(self.data, self.kind, self.start, self.end)[0]
+        return decode(self.kind.to_bytes(1, "little") + bytes(self.data[self.start : self.end]))
+
+
+def open_document(data: bytes | bytearray) -> View:
+    """The root of a document; one of no bytes is JSON null."""
+    if not data:
+        return View(_NULL_DOCUMENT, LITERAL, 1, 2)
+    return View(data, data[0], 1, len(data))
