@@ -1,0 +1,149 @@
+"""The ``binlog-lab`` command: finds the subcommand, and turns every way of ending into an exit code.
+
+Each subcommand is a module ``conformance.cli.NAME`` with an attribute ``command``, imported only when it is used, so
+that ``--help`` answers at once and a missing optional library hurts nobody who does not need it.
+"""
+
+from __future__ import annotations
+
+import errno
+import importlib
+import os
+import signal
+import sys
+import traceback
+from typing import TYPE_CHECKING, NoReturn
+
+import click
+
+from conformance.cli.console import Exit, error, narrate
+from conformance.version import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from types import FrameType
+
+PROGRAM = "binlog-lab"
+DEBUG_VARIABLE = "BINLOG_LAB_DEBUG"
+SIGNALLED = 128  # shells report a program that a signal ended as 128 + the signal's number
+NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
+
+COMMANDS: dict[str, str] = {
+    "conformance": "Judge subjects against the requirements and write a report (the main job).",
+    "decode": "Print binary logs as mysqlbinlog does, or as one JSON object per row change.",
+    "apply": "Replay row events and DDL from an empty state and print the final tables.",
+    "predict": "What MySQL will write for UPDATE t SET j = EXPR, byte for byte.",
+    "explain": "Annotated hex of a binary log: offset, field, bytes, meaning.",
+    "servers": "List, install, start and stop real MySQL servers.",
+    "replay": "Run a stored Case or finding again, or print it as SQL for a bug report.",
+    "report": "Render a report again from its run.jsonl.",
+    "doctor": "What is available here, what is missing, and how to get it.",
+}
+RUNS = frozenset({"conformance", "replay", "servers"})  # interrupted, these are incomplete; the others just stop
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM or SIGHUP, raised like Ctrl-C so that every server is stopped on the way out."""
+
+
+class LazyGroup(click.Group):
+    """A group that knows its commands by name and one line, and imports one only when it is called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Names in the order of the contract."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import the command's module."""
+        if cmd_name not in COMMANDS:
+            return None
+        command = importlib.import_module(f"conformance.cli.{cmd_name}").command
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The list of commands, without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(
+    cls=LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+    epilog="Exit codes: 0 as expected, 1 nonconformance, 2 usage, 3 could not run, 4 incomplete.",
+)
+@click.version_option(__version__, prog_name=PROGRAM)
+def cli() -> None:
+    """Conformance test kit and fuzzing lab for MySQL's partial-JSON row events."""
+
+
+def _raise_terminated(number: int, _frame: FrameType | None) -> NoReturn:
+    raise Terminated(signal.Signals(number).name)
+
+
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and give its exit code. Nothing but the code and messages gets out."""
+    arguments = sys.argv[1:] if arguments is None else list(arguments)
+    is_run = bool(RUNS.intersection(arguments[:1]))
+    try:
+        result = cli.main(args=list(arguments), prog_name=PROGRAM, standalone_mode=False)
+        sys.stdout.flush()
+    except click.exceptions.Exit as stop:
+        return stop.exit_code
+    except click.ClickException as problem:
+        problem.show(sys.stderr)
+        return problem.exit_code
+    except (KeyboardInterrupt, click.Abort) as stop:
+        # click turns Ctrl-C into Abort, so the signal's name is on the cause.
+        cause = stop.__context__ if isinstance(stop, click.Abort) else stop
+        name = str(cause) or "SIGINT"
+        narrate(f"\n{PROGRAM}: interrupted" + (f" by {name}" if isinstance(cause, Terminated) else ""))
+        return int(Exit.INCOMPLETE) if is_run else SIGNALLED + signal.SIGINT
+    except BrokenPipeError:
+        # The reader of our output has gone (``| head``): be as quiet about it as other programs.
+        _silence_stdout()
+        return SIGNALLED + signal.SIGPIPE
+    except OSError as problem:
+        return _operating_system(problem)
+    except Exception as problem:  # noqa: BLE001 - the last net: a user never gets a traceback unasked
+        error(f"{type(problem).__name__}: {problem}")
+        _debug_hint()
+        return int(Exit.COULD_NOT_RUN)
+    return result if isinstance(result, int) else int(Exit.OK)
+
+
+def _operating_system(problem: OSError) -> int:
+    where = f"{problem.filename}: " if problem.filename else ""
+    if problem.errno in NO_SPACE:
+        error(f"{where}no space left on the device")
+    else:
+        error(f"{where}{problem.strerror or problem}")
+    _debug_hint()
+    return int(Exit.COULD_NOT_RUN)
+
+
+def _debug_hint() -> None:
+    if os.environ.get(DEBUG_VARIABLE):
+        traceback.print_exc()
+    else:
+        narrate(f"(this was not expected; {DEBUG_VARIABLE}=1 shows where it happened)")
+
+
+def _silence_stdout() -> None:
+    """Keep the interpreter from complaining when it flushes stdout at its end."""
+    descriptor = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(descriptor, sys.stdout.fileno())
+    os.close(descriptor)
+
+
+def main() -> NoReturn:
+    """Entry point of the console script."""
+    for name in ("SIGTERM", "SIGHUP"):
+        signal.signal(getattr(signal, name), _raise_terminated)
+    code = run()
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _silence_stdout()
+        code = SIGNALLED + signal.SIGPIPE
+    sys.exit(code)

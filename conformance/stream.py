@@ -1,0 +1,406 @@
+"""The result stream: one JSON object a line, typed here, written as the run goes on, read by every report.
+
+A run writes ``run`` first and ``end`` last; what has no ``end`` is incomplete and can never look green (design 6 and
+10). This module knows records and lines only: no pytest, no rendering, nothing else of ours, the standard library
+alone. Readers ignore unknown types and keys, so newer streams stay readable.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TextIO, TypeAlias
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SCHEMA = 1
+INLINE_LIMIT = 64 * 1024  # characters; a longer value goes to a file in evidence/ (design 6)
+RUN_FILE = "run.jsonl"
+EVIDENCE_DIR = "evidence"
+
+
+class StreamError(Exception):
+    """The stream cannot be read at all: no such file, or not a result stream."""
+
+
+class Verdict(StrEnum):
+    """What the judge says about one case, worst first (models sheet, section 6)."""
+
+    SILENT_LOSS = "silent-loss"
+    CRASH = "crash"
+    TIMEOUT = "timeout"
+    FAIL = "fail"
+    DIFFERS = "differs"
+    LENIENT = "lenient"
+    REFUSED = "refused"
+    INCONCLUSIVE = "inconclusive"
+    INFO = "info"
+    NOT_APPLICABLE = "not-applicable"
+    PASS = "pass"  # noqa: S105 - a verdict, not a password
+    NOT_RUN = "not-run"
+
+    @property
+    def definition(self) -> str:
+        """One sentence saying what the verdict means; reports print it."""
+        return DEFINITIONS[self]
+
+    @property
+    def failing(self) -> bool:
+        """Whether it makes a run nonconformant (exit code 1) unless a listed deviation explains it."""
+        return self in FAILING
+
+
+DEFINITIONS: dict[Verdict, str] = {
+    Verdict.SILENT_LOSS: "A change was left out or altered, with no error and no mark.",
+    Verdict.CRASH: "The process died, or broke off the conversation.",
+    Verdict.TIMEOUT: "No answer came in the stated time.",
+    Verdict.FAIL: "The outcome is one that no allowed branch of a must has; a worklog or the documentation says so.",
+    Verdict.DIFFERS: (
+        "The outcome departs from behaviour that was only observed on a named server version; "
+        "it counts as a failure only for a subject inside that range."
+    ),
+    Verdict.LENIENT: "A should is not met; the subject is still conformant.",
+    Verdict.REFUSED: "The subject declined, with a clear error, a case that it has not declared support for.",
+    Verdict.INCONCLUSIVE: "The case ran, but its evidence cannot decide; the reason is shown.",
+    Verdict.INFO: "The specification leaves this open; what happened is recorded.",
+    Verdict.NOT_APPLICABLE: "The declared capabilities exclude the case.",
+    Verdict.PASS: "The outcome is allowed.",
+    Verdict.NOT_RUN: "Selected, but the run ended first or the lab itself failed; never counted as a pass.",
+}
+SEVERITY: tuple[Verdict, ...] = tuple(Verdict)  # worst first
+FAILING = frozenset({Verdict.SILENT_LOSS, Verdict.CRASH, Verdict.TIMEOUT, Verdict.FAIL, Verdict.DIFFERS})
+
+# A summary of many cases takes the first of these that occurs. It departs from SEVERITY where the mixture must stay
+# visible: one case that did not run outweighs any number of passes, and one pass outweighs cases that do not apply.
+_SUMMARY_ORDER: tuple[Verdict, ...] = (
+    *(verdict for verdict in SEVERITY if verdict.failing),
+    Verdict.NOT_RUN,
+    Verdict.INCONCLUSIVE,
+    Verdict.REFUSED,
+    Verdict.LENIENT,
+    Verdict.PASS,
+    Verdict.INFO,
+    Verdict.NOT_APPLICABLE,
+)
+
+
+def summarise(verdicts: Mapping[str, int]) -> Verdict:
+    """One verdict for many cases; no case at all is ``not-run``."""
+    for verdict in _SUMMARY_ORDER:
+        if verdicts.get(verdict, 0):
+            return verdict
+    return Verdict.NOT_RUN
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """One field of the two byte strings, side by side. ``None``: the side has no such field."""
+
+    field: str
+    expected: str | None = None
+    got: str | None = None
+    offset: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequirementInfo:
+    """What the reports say about a requirement, so that they need no catalogue. ``reason``: why it is not judged."""
+
+    title: str
+    level: str = "must"
+    basis: str = "worklog"
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """Base of all lines. Fields that hold their default are not written."""
+
+    type: ClassVar[str]
+
+    def to_json(self) -> dict[str, Any]:
+        """As the object of one line, ``type`` first."""
+        return {"type": self.type, **_compact(self)}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        """From the object of one line; unknown keys are ignored, a missing required one is a TypeError."""
+        names = {item.name: item for item in dataclasses.fields(cls)}
+        values = {name: _revive(name, value) for name, value in data.items() if name in names}
+        return cls(**values)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run(Record):
+    """First line: what was asked for, and all that reports need to know without importing the kit."""
+
+    type: ClassVar[str] = "run"
+    schema: int = SCHEMA
+    kit: str
+    seed: int | str
+    profile: str
+    started: str  # ISO 8601, UTC
+    command: str  # as typed, without secrets
+    selected: int  # checks (pytest items) chosen
+    census_rules: dict[str, str] = field(default_factory=dict)  # rule id -> sentence
+    requirements: dict[str, RequirementInfo] = field(default_factory=dict)
+    environment: dict[str, str] = field(default_factory=dict)
+    options: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject(Record):
+    """An implementation under test. ``note``: what a reader must know, such as why a server was chosen."""
+
+    type: ClassVar[str] = "subject"
+    id: str
+    role: str
+    version: str | None = None
+    dialect: str | None = None
+    capabilities: tuple[str, ...] = ()
+    note: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Block(Record):
+    """Some hundred cases judged together.
+
+    ``verdicts`` counts cases by verdict without those that a listed deviation explains; these are ``deviating``, so
+    ``cases`` is the sum of both. ``failed`` is needed only where a failing verdict does not count as a failure
+    (``differs`` outside the observed versions).
+    """
+
+    type: ClassVar[str] = "block"
+    check: str  # id of the pytest item
+    subject: str
+    requirements: tuple[str, ...]
+    block: int
+    cases: int
+    verdicts: dict[str, int]
+    failed: int | None = None
+    updates_compared: int = 0
+    bytes_compared: int = 0
+    texts_compared: int = 0
+    sizes_compared: int = 0
+    mismatches: int = 0
+    deviating: int = 0
+    census: dict[str, int] = field(default_factory=dict)
+    digest: str | None = None
+    seconds: float = 0.0
+
+    @property
+    def failures(self) -> int:
+        """Cases that count as failures."""
+        if self.failed is not None:
+            return self.failed
+        return sum(count for verdict, count in self.verdicts.items() if verdict in FAILING)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaseVerdict(Record):
+    """One case that did not pass (and a sample of those that did), with the evidence and the way to see it again."""
+
+    type: ClassVar[str] = "verdict"
+    case: str
+    requirement: str
+    verdict: Verdict
+    subject: str
+    check: str
+    block: int | None = None
+    field: str | None = None  # first differing field
+    offset: int | None = None  # of the first differing byte, inside that field
+    expected: str | None = None  # hex or text
+    got: str | None = None
+    message: str = ""
+    signature: str | None = None
+    replay: str | None = None  # the command that shows it again
+    statements: tuple[str, ...] = ()  # SQL that reproduces it
+    evidence: tuple[Evidence, ...] = ()
+    deviation: str | None = None  # id of the listed deviation that explains it
+    case_file: str | None = None  # where the Case is stored, relative to the report
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding(Record):
+    """A distinct failure after shrinking: one per signature."""
+
+    type: ClassVar[str] = "finding"
+    signature: str
+    case_file: str
+    replay: str
+    case: str | None = None
+    requirement: str | None = None
+    subject: str | None = None
+    check: str | None = None
+    size_before: int | None = None
+    size_after: int | None = None
+    hits: int = 1
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress(Record):
+    """How far a long job is. ``total`` None: unknown. A job ends with ``done == total`` or when the label changes."""
+
+    type: ClassVar[str] = "progress"
+    label: str
+    done: float = 0
+    total: float | None = None
+    unit: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class End(Record):
+    """Last line. Without it, or with ``complete`` false, the run is incomplete."""
+
+    type: ClassVar[str] = "end"
+    exit_code: int
+    seconds: float
+    complete: bool = True
+    incomplete_reason: str | None = None
+    totals: dict[str, Any] = field(default_factory=dict)
+
+
+AnyRecord: TypeAlias = Run | Subject | Block | CaseVerdict | Finding | Progress | End
+ProgressSink: TypeAlias = Callable[[Progress], None]
+TYPES: dict[str, type[AnyRecord]] = {
+    record.type: record for record in (Run, Subject, Block, CaseVerdict, Finding, Progress, End)
+}
+
+
+def _compact(value: Any) -> dict[str, Any]:
+    """A dataclass as a dictionary, without the fields that hold their default."""
+    out: dict[str, Any] = {}
+    for item in dataclasses.fields(value):
+        content = getattr(value, item.name)
+        default = item.default_factory() if item.default_factory is not dataclasses.MISSING else item.default
+        if content != default or item.name == "schema":
+            out[item.name] = _plain(content)
+    return out
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, (Evidence, RequirementInfo)):
+        return _compact(value)
+    if isinstance(value, tuple | list):
+        return [_plain(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    return value
+
+
+def _known(cls: type[Evidence | RequirementInfo], data: Mapping[str, Any]) -> dict[str, Any]:
+    names = {item.name for item in dataclasses.fields(cls)}
+    return {name: value for name, value in data.items() if name in names}
+
+
+def _revive(name: str, value: Any) -> Any:
+    """The typed form of a field's JSON value. Field names mean the same in every record that has them."""
+    if name == "verdict":
+        return Verdict(value)
+    if name == "evidence":
+        return tuple(Evidence(**_known(Evidence, item)) for item in value)
+    if name == "requirements" and isinstance(value, dict):
+        return {key: RequirementInfo(**_known(RequirementInfo, item)) for key, item in value.items()}
+    return tuple(value) if isinstance(value, list) else value
+
+
+class Writer:
+    """Appends records to ``DIR/run.jsonl``, each flushed: what was judged survives the death of the run."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        self._file: TextIO = (directory / RUN_FILE).open("x", encoding="utf-8", newline="\n")
+
+    def write(self, record: AnyRecord) -> None:
+        """Append one record, moving what is too long for a line to ``evidence/``."""
+        data = {key: self._outline(value) for key, value in record.to_json().items()}
+        self._file.write(json.dumps(data, ensure_ascii=False, separators=(",", ":")) + "\n")
+        self._file.flush()
+
+    def close(self) -> None:
+        """Close the file; closing twice is harmless."""
+        self._file.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _outline(self, value: Any) -> Any:
+        if isinstance(value, str) and len(value) > INLINE_LIMIT:
+            return self._store(value)
+        if isinstance(value, list):
+            return [self._outline(item) for item in value]
+        if isinstance(value, dict):
+            return {key: self._outline(item) for key, item in value.items()}
+        return value
+
+    def _store(self, text: str) -> str:
+        """Keep a long value in a file of its own: bytes when it is hex, else the text. Equal values share the file."""
+        try:
+            content, suffix = bytes.fromhex(text), "bin"
+        except ValueError:
+            content, suffix = text.encode("utf-8", "surrogatepass"), "txt"
+        name = f"{EVIDENCE_DIR}/{hashlib.sha256(content).hexdigest()[:16]}.{suffix}"
+        path = self._directory / name
+        path.parent.mkdir(exist_ok=True)
+        if not path.exists():
+            path.write_bytes(content)
+        return f"{text[:64]}… ({len(content):,} bytes in {name})"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stream:
+    """What could be read of a run. ``problem`` says what is wrong with it as a file: torn, damaged, without end."""
+
+    records: tuple[AnyRecord, ...]
+    problem: str | None = None
+
+
+def read_stream(path: Path) -> Stream:
+    """Read a result stream, whole or not; ``path`` is the file, or the report's directory."""
+    path = path / RUN_FILE if path.is_dir() else path
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        raise StreamError(f"{path}: no such file") from None
+    except OSError as error:
+        raise StreamError(f"{path}: {error.strerror}") from error
+    problems: list[str] = []
+    records = tuple(_records(data, problems))
+    if not records or not isinstance(records[0], Run):
+        raise StreamError(f"{path}: not a result stream (its first line is not a run record)")
+    if records[0].schema != SCHEMA:
+        raise StreamError(f"{path}: schema {records[0].schema} of the stream is not known, only {SCHEMA}")
+    if not isinstance(records[-1], End):
+        problems.append("the last record is missing: the run was broken off")
+    return Stream(records=records, problem=problems[0] if problems else None)
+
+
+def _records(data: bytes, problems: list[str]) -> Iterator[AnyRecord]:
+    lines = data.split(b"\n")
+    if lines.pop():  # the part after the last newline
+        problems.append("the last line is torn: the run was broken off")
+    for number, line in enumerate(lines, 1):
+        try:
+            record = from_line(line)
+        except (ValueError, TypeError, KeyError, AttributeError):
+            problems.append(f"line {number} is damaged")
+            continue
+        if record is not None:
+            yield record
+
+
+def from_line(line: str | bytes) -> AnyRecord | None:
+    """One line as a record; None for a type that this version does not know."""
+    data = json.loads(line)
+    record = TYPES.get(data["type"])
+    return None if record is None else record.from_json(data)
