@@ -1,0 +1,97 @@
+"""Applying the diffs of a row event to a stored document, as a replica does (partial-update sheet, section 6).
+
+Paths are followed exactly: no auto-wrap, nothing stripped. The document is changed in place while that works and on a
+tree from the first change that does not fit; which of the two it is decides whether a REPLACE that changes nothing is
+refused (dialect switch ``refuse_unchanging_replace``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from conformance.reference.dialect import MYSQL, Dialect
+from conformance.reference.diffs import Diff, Operation, decode_diffs
+from conformance.reference.document import (
+    MISSING,
+    Document,
+    child,
+    copy,
+    element_index,
+    is_array,
+    remove_from_tree,
+)
+from conformance.reference.errors import DecodeError, could_not_apply_diff, corrupted_diff
+from conformance.reference.jsonb.encode import encode
+from conformance.reference.jsonb.view import View
+from conformance.reference.paths import Cell, Member
+
+
+def apply_field(stored: bytes | None, field: bytes, dialect: Dialect = MYSQL) -> bytes | None:
+    """Apply the diffs of a partial column value, given without its 4-byte length.
+
+    Raises :class:`MysqlError` 3649 for a diff that cannot be read, 3142 or 3157 for damage deep inside a value, 3648
+    for a diff that does not fit the document. All diffs are read before the first is applied.
+    """
+    try:
+        diffs = decode_diffs(field, strict=dialect.reader.strict)
+    except DecodeError as error:
+        raise corrupted_diff(f"corrupted JSON diff: {error}", offset=error.offset) from error
+    return apply_diffs(stored, diffs, dialect)
+
+
+def apply_diffs(stored: bytes | None, diffs: Iterable[Diff], dialect: Dialect = MYSQL) -> bytes | None:
+    """The document after all diffs; ``stored`` is not changed. SQL NULL is ``None``."""
+    diffs = tuple(diffs)
+    if not diffs:
+        # The server marks the field as not NULL before it applies anything (sheet 8, deviation 4).
+        return encode(None) if stored is None and dialect.behaviour.null_takes_empty_diffs else stored
+    document = Document(encode(None) if stored is None else stored)
+    for index, diff in enumerate(diffs):
+        refused = _refused(document, diff, dialect)
+        if refused:
+            raise could_not_apply_diff(f"{diff.operation.name} {diff.path}: {refused}").at(f"diffs[{index}]")
+    return document.stored()
+
+
+def _refused(document: Document, diff: Diff, dialect: Dialect) -> str:
+    """Apply one diff; the reason if it does not fit."""
+    legs = diff.path.legs
+    if not legs:
+        return "the root cannot be changed by a diff"
+    if not diff.path.is_exact:
+        return "a path with wildcards or ranges names no place"
+    parent, leg = document.seek(legs[:-1]), legs[-1]
+    if parent is MISSING:
+        return "the parent does not exist"
+    if diff.operation is Operation.INSERT:
+        if is_array(parent):
+            if not isinstance(leg, Cell):
+                return "the parent is an array"
+        elif not isinstance(leg, Member):
+            return "the parent is not an array"
+        elif child(parent, leg) is not MISSING:
+            return "the member exists"
+        document.to_tree()
+        parent = document.seek(legs[:-1])
+        if isinstance(parent, list) and isinstance(leg, Cell):
+            parent.insert(leg.position(len(parent))[0], copy(diff.value))
+        elif isinstance(parent, dict) and isinstance(leg, Member):
+            parent[leg.name] = copy(diff.value)
+        else:
+            return "the parent is a scalar"
+        return ""
+    if child(parent, leg) is MISSING:
+        return "the path does not exist"
+    if diff.operation is Operation.REMOVE:
+        if isinstance(parent, View):
+            document.remove_bytes(parent, element_index(parent, leg))
+        else:
+            remove_from_tree(parent, leg)
+        return ""
+    if isinstance(parent, View):
+        changed = document.replace_bytes(parent, element_index(parent, leg), encode(diff.value))
+        if changed is not None:
+            return "the value is there already" if not changed and dialect.behaviour.refuse_unchanging_replace else ""
+        document.to_tree()
+    document.replace_tree(legs, diff.value)
+    return ""

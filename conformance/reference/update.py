@@ -1,0 +1,488 @@
+"""What an UPDATE does to one row: evaluation, changed or not, and partial or full for each JSON column.
+
+The model of the partial-update sheet: section 1 (who is eligible), 2 (evaluation), 1.1 (rows that do not change) and
+5 (the decision). Every row of those tables that was taken is named in ``rules``, so that a run can count them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from conformance.reference.dialect import MYSQL, Dialect
+from conformance.reference.diffs import Diff, Operation, encode_diff
+from conformance.reference.document import MISSING, Document, child, copy, element_index, is_array, remove_from_tree
+from conformance.reference.errors import MysqlError
+from conformance.reference.expression import (
+    Assignment,
+    Call,
+    Column,
+    Constant,
+    Expression,
+    Function,
+    Increment,
+    Literal,
+    SqlNull,
+    Wrapped,
+)
+from conformance.reference.jsonb.compare import equal_stored
+from conformance.reference.jsonb.decode import decode
+from conformance.reference.jsonb.encode import encode
+from conformance.reference.jsonb.view import View
+from conformance.reference.paths import Cell, Leg, Member, Path, parse_path
+
+if TYPE_CHECKING:
+    from conformance.reference.inplace import Range
+    from conformance.reference.jsonb.values import JsonValue
+
+_EMPTY_FIELD: Final = b"\x00\x00\x00\x00"
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """What the model must know of a table: its JSON columns, and how another column's value becomes a JSON value."""
+
+    json: tuple[str, ...]
+    as_json: Callable[[str, object], JsonValue] = lambda _name, value: value  # type: ignore[assignment,return-value]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ColumnChange:
+    """A JSON column that the statement assigns. ``diffs`` is ``None`` when none were collected."""
+
+    before: bytes | None
+    after: bytes | None
+    diffs: tuple[Diff, ...] | None
+    encoded: bytes
+    in_place: bool
+    ranges: tuple[Range, ...] | None
+    rules: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowChange:
+    """One row under one statement. ``logged`` is false when no column compares different: then nothing is written.
+
+    ``after`` holds the values after the statement: those of ``before`` when it is not logged.
+    """
+
+    before: Mapping[str, object]
+    after: Mapping[str, object]
+    logged: bool
+    columns: Mapping[str, ColumnChange]
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """How one JSON column stands in the after-image. ``field`` includes its 4-byte length; ``None`` for SQL NULL."""
+
+    partial: bool
+    field: bytes | None
+    reason: str
+
+
+def eligible_columns(assignments: Iterable[Assignment], json_columns: Iterable[str], dialect: Dialect = MYSQL) -> set[str]:
+    """JSON columns whose every assignment is a chain of partial functions over the column (sheet, section 1)."""
+    candidates = set(json_columns)
+    seen: set[str] = set()
+    for assignment in assignments:
+        seen.add(assignment.column)
+        if not _eligible(assignment.expression, assignment.column, dialect):
+            candidates.discard(assignment.column)
+    return candidates & seen
+
+
+def _eligible(expression: Expression, column: str, dialect: Dialect) -> bool:
+    if not isinstance(expression, Call):
+        return False
+    while isinstance(expression, Call):
+        if not expression.function.partial:
+            return False
+        if expression.function is Function.JSON_REMOVE and not dialect.behaviour.partial_remove:
+            return False
+        expression = expression.document
+    return isinstance(expression, Column) and expression.name == column
+
+
+def update_row(
+    row: Mapping[str, object],
+    assignments: Iterable[Assignment],
+    columns: Columns,
+    *,
+    log_diffs: bool,
+    dialect: Dialect = MYSQL,
+) -> RowChange:
+    """Evaluate the assignments of a single-table UPDATE on one row, left to right.
+
+    JSON columns of ``row`` are JSONB ``bytes`` or ``None``. ``log_diffs``: binlog_row_value_options has PARTIAL_JSON
+    and the statement is logged as rows. Raises :class:`MysqlError` where the server refuses the statement.
+    """
+    assignments = tuple(assignments)
+    eligible = eligible_columns(assignments, columns.json, dialect)
+    after = dict(row)
+    chains: dict[str, _Chain] = {}
+    rules: dict[str, list[str]] = {}
+    for assignment in assignments:
+        name = assignment.column
+        if name in eligible:
+            chain = chains.get(name)
+            if chain is None:
+                chain = chains[name] = _Chain(name, log_diffs)
+            chain.run(assignment.expression, after, columns)
+            after[name] = chain.stored()
+        elif name in columns.json:
+            after[name] = _evaluate_document(assignment.expression, after, columns)
+            rules.setdefault(name, []).append("eligible/no")
+        else:
+            after[name] = _evaluate_plain(assignment.expression, after)
+    changes: dict[str, ColumnChange] = {}
+    for name in columns.json:
+        if name not in chains and name not in rules:
+            continue
+        chain = chains.get(name)
+        before = row[name]
+        now = after[name]
+        assert before is None or isinstance(before, bytes)
+        assert now is None or isinstance(now, bytes)
+        collected = chain is not None and chain.diffs is not None and now is not None
+        changes[name] = ColumnChange(
+            before=before,
+            after=now,
+            diffs=tuple(chain.diffs) if chain is not None and chain.diffs is not None and now is not None else None,
+            encoded=b"".join(chain.encoded) if collected and chain is not None else b"",
+            in_place=chain is not None and chain.document is not None and chain.document.in_place,
+            ranges=chain.document.ranges() if chain is not None and chain.document is not None else None,
+            rules=tuple(chain.rules if chain is not None else rules[name]),
+        )
+    logged = any(_differs(name, row[name], after[name], columns) for name in {item.column for item in assignments})
+    return RowChange(before=row, after=after if logged else row, logged=logged, columns=changes)
+
+
+def _differs(name: str, before: object, after: object, columns: Columns) -> bool:
+    """JSON columns are compared with the SQL ``=`` of JSON, not by their bytes (sheet 1.1)."""
+    if name in columns.json and isinstance(before, bytes) and isinstance(after, bytes):
+        return not equal_stored(before, after)
+    return before != after
+
+
+def decide(before: object, after: object, change: ColumnChange | None, *, partial_json: bool) -> Decision:
+    """Partial or full for one JSON column of the after-image (sheet, section 5). ``change``: ``None`` if not assigned."""
+    if after is None:
+        return Decision(False, None, "null")
+    assert isinstance(after, bytes)
+    full = len(after).to_bytes(4, "little") + after
+    if not partial_json:
+        return Decision(False, full, "option-off")
+    if change is None or change.diffs is None:
+        return Decision(True, _EMPTY_FIELD, "no-diffs-same-bytes") if before == after else Decision(False, full, "no-diffs")
+    if not change.diffs:
+        return Decision(True, _EMPTY_FIELD, "empty-diffs")
+    if before == after:
+        return Decision(True, _EMPTY_FIELD, "same-bytes")
+    size = len(change.encoded)
+    if 4 + size < len(after):
+        return Decision(True, size.to_bytes(4, "little") + change.encoded, "smaller")
+    return Decision(False, full, "not-smaller")
+
+
+def _evaluate_plain(expression: Expression, row: Mapping[str, object]) -> object:
+    """The value for a column that is not JSON."""
+    if isinstance(expression, Constant):
+        return expression.value
+    if isinstance(expression, Increment):
+        value = row[expression.column]
+        return None if value is None else value + expression.by  # type: ignore[operator]
+    if isinstance(expression, Column):
+        return row[expression.name]
+    raise TypeError(f"not a value for a plain column: {expression!r}")
+
+
+def _argument(expression: Expression | None, row: Mapping[str, object], columns: Columns) -> tuple[JsonValue, bytes]:
+    """A value argument: the value, and its JSONB. That of a JSON column keeps its holes (sheet 3.1)."""
+    if isinstance(expression, Literal):
+        return expression.value, encode(expression.value)
+    if isinstance(expression, Column):
+        value = row[expression.name]
+        if value is None:
+            return None, encode(None)
+        if expression.name in columns.json:
+            assert isinstance(value, bytes)
+            return decode(value), value or encode(None)
+        converted = columns.as_json(expression.name, value)
+        return converted, encode(converted)
+    if isinstance(expression, SqlNull):
+        return None, encode(None)
+    raise TypeError(f"not a value argument: {expression!r}")
+
+
+def _path(text: str, function: Function) -> Path:
+    path = parse_path(text)
+    if not path.is_exact:
+        raise MysqlError(3149, "ER_INVALID_JSON_PATH_WILDCARD", "a path here cannot have wildcards or ranges", got=text)
+    if function is Function.JSON_REMOVE and not path.legs:
+        raise MysqlError(3153, "ER_JSON_VACUOUS_PATH", "the path $ is not allowed here", got=text)
+    return path
+
+
+def _calls(expression: Expression) -> list[Call]:
+    """The calls of a chain, innermost first."""
+    calls: list[Call] = []
+    while isinstance(expression, Call):
+        calls.append(expression)
+        expression = expression.document
+    calls.reverse()
+    return calls
+
+
+class _Chain:
+    """The evaluation state of one eligible column: document, diffs so far (``None``: logical logging is off), rules."""
+
+    __slots__ = ("column", "diffs", "document", "encoded", "rules")
+
+    def __init__(self, column: str, log_diffs: bool) -> None:
+        self.column = column
+        self.document: Document | None = None
+        self.diffs: list[Diff] | None = [] if log_diffs else None
+        self.encoded: list[bytes] = []
+        self.rules: list[str] = []
+
+    def stored(self) -> bytes | None:
+        return None if self.document is None else self.document.stored()
+
+    def run(self, expression: Expression, row: Mapping[str, object], columns: Columns) -> None:
+        """One assignment. A second one to the same column goes on with the state the first left."""
+        stored = row[self.column]
+        if stored is None:
+            for call in _calls(expression):
+                for text, _ in call.arguments:
+                    if text is not None:
+                        _path(text, call.function)
+            self.null("null/document")
+            return
+        assert isinstance(stored, bytes)
+        document = self.document
+        if document is None:
+            document = self.document = Document(stored)
+        for call in _calls(expression):
+            for text, argument in call.arguments:
+                if text is None:
+                    self.null("null/path")
+                    return
+                path = _path(text, call.function)
+                legs = document.strip(path.legs)
+                if len(legs) != len(path.legs):
+                    self.rules.append("strip/dropped")
+                if call.function is Function.JSON_REMOVE:
+                    self.remove(document, legs)
+                else:
+                    value, data = _argument(argument, row, columns)
+                    self.put(document, legs, value, data, replace_only=call.function is Function.JSON_REPLACE)
+
+    def null(self, rule: str) -> None:
+        """The result is SQL NULL: both mechanisms are off."""
+        self.rules.append(rule)
+        self.document = None
+        self.logical_off()
+
+    def logical_off(self) -> None:
+        self.diffs = None
+        self.encoded.clear()
+
+    def log(self, operation: Operation, legs: tuple[Leg, ...], value: JsonValue = None) -> None:
+        if self.diffs is not None:
+            diff = Diff(operation, Path(legs), value)
+            self.diffs.append(diff)
+            data = None if operation is Operation.REMOVE else encode(value)
+            self.encoded.append(encode_diff(operation, diff.path, data))
+
+    def put(
+        self, document: Document, legs: tuple[Leg, ...], value: JsonValue, data: bytes, *, replace_only: bool
+    ) -> None:
+        """One (path, value) pair of JSON_SET or JSON_REPLACE (sheet 2.1)."""
+        if document.in_place:
+            if self.put_in_place(document, legs, value, data, replace_only=replace_only):
+                return
+            document.to_tree()
+        self.put_on_tree(document, legs, value, replace_only=replace_only)
+
+    def put_in_place(
+        self, document: Document, legs: tuple[Leg, ...], value: JsonValue, data: bytes, *, replace_only: bool
+    ) -> bool:
+        """Whether the pair could be handled in the bytes."""
+        rule = self.rules.append
+        if not legs:
+            rule("in-place/root")
+            return False
+        leg = legs[-1]
+        parent = document.seek(legs[:-1])
+        if parent is MISSING:
+            rule("in-place/parent-missing")
+            return True
+        assert isinstance(parent, View)
+        if parent.is_object and not isinstance(leg, Member):
+            rule("in-place/object-cell-replace" if replace_only else "in-place/object-cell-set")
+            return replace_only
+        if parent.is_array and isinstance(leg, Member):
+            rule("in-place/array-member")
+            return True
+        if not parent.is_object and not parent.is_array:
+            handled = replace_only or isinstance(leg, Member)
+            rule("in-place/scalar-parent" if handled else "in-place/scalar-parent-set-cell")
+            return handled
+        index = element_index(parent, leg)
+        if index < 0:
+            rule("in-place/absent-replace" if replace_only else "in-place/absent-set")
+            return replace_only
+        changed = document.replace_bytes(parent, index, data)
+        if changed is None:
+            rule("in-place/no-room")
+            return False
+        rule("in-place/fits-changed" if changed else "in-place/fits-same")
+        if changed:
+            self.log(Operation.REPLACE, legs, value)
+        return True
+
+    def put_on_tree(self, document: Document, legs: tuple[Leg, ...], value: JsonValue, *, replace_only: bool) -> None:
+        rule = self.rules.append
+        if document.seek(legs) is not MISSING:
+            document.replace_tree(legs, value)
+            if legs:
+                rule("tree/replace")
+                self.log(Operation.REPLACE, legs, value)
+            else:
+                rule("tree/replace-root")
+                self.logical_off()
+            return
+        if replace_only:
+            rule("tree/absent-replace")
+            return
+        parent = document.seek(legs[:-1])
+        leg = legs[-1]
+        if parent is MISSING:
+            rule("tree/parent-missing")
+        elif isinstance(parent, list) and isinstance(leg, Cell):
+            position, _ = leg.position(len(parent))
+            rule("tree/array-insert-front" if position == 0 and leg.from_end else "tree/array-insert")
+            parent.insert(position, copy(value))
+            self.log(Operation.INSERT, legs, value)
+        elif isinstance(parent, dict) and isinstance(leg, Member):
+            rule("tree/object-insert")
+            parent[leg.name] = copy(value)
+            self.log(Operation.INSERT, legs, value)
+        elif not isinstance(parent, list) and isinstance(leg, Cell):
+            front = leg.position(1)[0] == 0
+            wrapped: JsonValue = [value, parent] if front else [parent, value]  # type: ignore[list-item]
+            where = absolute(document, legs[:-1])
+            document.replace_tree(where, wrapped)
+            if where:
+                rule("tree/auto-wrap-front" if front else "tree/auto-wrap")
+                self.log(Operation.REPLACE, where, copy(wrapped))
+            else:
+                rule("tree/auto-wrap-root")
+                self.logical_off()
+        else:
+            rule("tree/nothing")
+
+    def remove(self, document: Document, legs: tuple[Leg, ...]) -> None:
+        """One path of JSON_REMOVE (sheet 2.2)."""
+        rule = self.rules.append
+        if not legs:
+            rule("remove/root")
+            return
+        parent = document.seek(legs[:-1])
+        leg = legs[-1]
+        if parent is MISSING or child(parent, leg) is MISSING:
+            rule("remove/missing")
+            return
+        if isinstance(parent, View):
+            document.remove_bytes(parent, element_index(parent, leg))
+            rule("remove/in-place")
+        else:
+            remove_from_tree(parent, leg)
+            rule("remove/tree")
+        self.log(Operation.REMOVE, legs)
+
+
+def absolute(document: Document, legs: tuple[Leg, ...]) -> tuple[Leg, ...]:
+    """The same place with plain array indexes: how the server names the parent that it wraps in an array."""
+    out: list[Leg] = []
+    node = document.root()
+    for leg in legs:
+        if isinstance(leg, Cell) and is_array(node):
+            count = node.count if isinstance(node, View) else len(node)  # type: ignore[arg-type]
+            leg = Cell(leg.position(count)[0])
+        out.append(leg)
+        node = child(node, leg)  # type: ignore[assignment]
+    return tuple(out)
+
+
+def _evaluate_document(expression: Expression, row: Mapping[str, object], columns: Columns) -> bytes | None:
+    """The value of any right-hand side for a JSON column that is not partially updated: JSONB or SQL NULL."""
+    if isinstance(expression, SqlNull):
+        return None
+    if isinstance(expression, Literal):
+        return encode(expression.value)
+    if isinstance(expression, Column):
+        value = row[expression.name]
+        if value is None or expression.name in columns.json:
+            return value  # type: ignore[return-value]
+        return encode(columns.as_json(expression.name, value))
+    if isinstance(expression, Wrapped):
+        return _evaluate_document(expression.inner, row, columns)
+    if not isinstance(expression, Call):
+        raise TypeError(f"not a value for a JSON column: {expression!r}")
+    stored = _evaluate_document(expression.document, row, columns)
+    if stored is None:
+        return None
+    document = Document(stored)
+    document.to_tree()
+    chain = _Chain("", log_diffs=False)
+    function = expression.function
+    for text, argument in expression.arguments:
+        if text is None:
+            return None
+        path = _path(text, function)
+        if function is Function.JSON_REMOVE:
+            chain.remove(document, document.strip(path.legs))
+            continue
+        value, _ = _argument(argument, row, columns)
+        if function is Function.JSON_INSERT:
+            _insert(chain, document, path, value)
+        elif function is Function.JSON_ARRAY_APPEND:
+            _array_append(document, path, value)
+        elif function is Function.JSON_ARRAY_INSERT:
+            _array_insert(document, path, value)
+        else:
+            chain.put_on_tree(
+                document, document.strip(path.legs), value, replace_only=function is Function.JSON_REPLACE
+            )
+    return document.stored()
+
+
+def _insert(chain: _Chain, document: Document, path: Path, value: JsonValue) -> None:
+    """JSON_INSERT: as JSON_SET where nothing is found, else nothing."""
+    legs = document.strip(path.legs)
+    if document.seek(legs) is MISSING:
+        chain.put_on_tree(document, legs, value, replace_only=False)
+
+
+def _array_append(document: Document, path: Path, value: JsonValue) -> None:
+    legs = document.strip(path.legs)
+    node = document.seek(legs)
+    if node is MISSING:
+        return
+    if isinstance(node, list):
+        node.append(copy(value))
+    else:
+        document.replace_tree(legs, [node, value])  # type: ignore[list-item]
+
+
+def _array_insert(document: Document, path: Path, value: JsonValue) -> None:
+    leg = path.legs[-1] if path.legs else None
+    if not isinstance(leg, Cell):
+        raise MysqlError(3165, "ER_INVALID_JSON_PATH_ARRAY_CELL", "the path does not end in an array cell", got=str(path))
+    parent = document.seek(document.strip(path.legs[:-1]))
+    if isinstance(parent, list):
+        parent.insert(leg.position(len(parent))[0], copy(value))
+
