@@ -28,7 +28,7 @@ class Member(NamedTuple):
 class Cell(NamedTuple):
     """``[index]``, or ``[last-index]`` when counted from the end."""
 
-    index: int
+    index: int  # type: ignore[assignment]  # the name that everyone uses; nobody wants tuple.index() of a leg
     from_end: bool = False
 
     def position(self, count: int) -> tuple[int, bool]:
