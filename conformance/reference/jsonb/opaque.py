@@ -1,0 +1,326 @@
+"""Values that JSON has no type for: DECIMAL, dates and times, and the bytes of other column types.
+
+jsonb sheet, section 5. The packed decimal is the one of DECIMAL columns in row events as well (binlog-events sheet,
+10.2): :func:`pack_decimal` and :func:`unpack_decimal` know nothing of JSON.
+"""
+
+from __future__ import annotations
+
+import re
+from binascii import b2a_base64
+from decimal import Decimal
+from struct import Struct
+from typing import Final, NamedTuple
+
+from conformance.reference.errors import CodecError, DecodeError, EncodeError, MysqlError
+from conformance.reference.jsonb.values import DATE, DATETIME, DECIMAL, TIME, TIMESTAMP, VAR_STRING, Opaque
+
+MAX_PRECISION: Final = 65
+MAX_SCALE: Final = 30
+
+_GROUP: Final = 9  # decimal digits in four bytes
+_SHORT: Final = (0, 1, 1, 2, 2, 3, 3, 4, 4, 4)  # bytes for 0..9 digits
+_LIMIT: Final = tuple(10**digits for digits in range(_GROUP + 1))
+_PACKED = Struct("<q")
+_LITERAL: Final = re.compile(r"([+-]?)([0-9]*)(?:\.([0-9]*))?", re.ASCII)
+
+
+# --- packed decimals -------------------------------------------------------------------------------------------------
+
+
+def decimal_size(precision: int, scale: int) -> int:
+    """Bytes of a packed DECIMAL(precision, scale)."""
+    whole, fraction = precision - scale, scale
+    return whole // _GROUP * 4 + _SHORT[whole % _GROUP] + fraction // _GROUP * 4 + _SHORT[fraction % _GROUP]
+
+
+def _check_type(precision: int, scale: int) -> None:
+    if not (1 <= precision <= MAX_PRECISION and 0 <= scale <= min(precision, MAX_SCALE)):
+        raise EncodeError(
+            "decimal-type",
+            f"DECIMAL({precision},{scale}) does not exist",
+            expected=f"precision 1..{MAX_PRECISION}, scale 0..{MAX_SCALE} and not above the precision",
+            got=(precision, scale),
+        )
+
+
+def pack_decimal(negative: bool, digits: str, precision: int, scale: int) -> bytes:
+    """``digits`` without a point, the last ``scale`` of them behind it, as DECIMAL(precision, scale). No minus zero."""
+    _check_type(precision, scale)
+    if len(digits) > precision:
+        digits = digits.lstrip("0")
+        if len(digits) > precision:
+            raise EncodeError("decimal-overflow", "the number has too many digits", expected=precision, got=len(digits))
+    digits = digits.zfill(precision)
+    whole = precision - scale
+    out = bytearray()
+    start = 0
+    end = whole % _GROUP
+    if end:
+        out += int(digits[:end]).to_bytes(_SHORT[end], "big")
+    for start in range(end, whole + scale - scale % _GROUP, _GROUP):
+        out += int(digits[start : start + _GROUP]).to_bytes(4, "big")
+    if scale % _GROUP:
+        out += int(digits[precision - scale % _GROUP :]).to_bytes(_SHORT[scale % _GROUP], "big")
+    if negative and digits.strip("0"):
+        out = bytearray(byte ^ 0xFF for byte in out)
+    out[0] ^= 0x80
+    return bytes(out)
+
+
+def unpack_decimal_digits(data: bytes, precision: int, scale: int) -> tuple[bool, str]:
+    """(negative, exactly ``precision`` digits) of a packed DECIMAL(precision, scale). A zero is never negative."""
+    if not (1 <= precision <= MAX_PRECISION and 0 <= scale <= min(precision, MAX_SCALE)):
+        raise DecodeError("decimal-type", f"DECIMAL({precision},{scale}) does not exist", got=(precision, scale))
+    size = decimal_size(precision, scale)
+    if len(data) != size:
+        raise DecodeError(
+            "decimal-length", f"DECIMAL({precision},{scale}) has another length", expected=size, got=len(data)
+        )
+    negative = not data[0] & 0x80
+    raw = bytearray(data)
+    raw[0] ^= 0x80
+    if negative:
+        raw = bytearray(byte ^ 0xFF for byte in raw)
+    whole = precision - scale
+    counts = [whole % _GROUP] if whole % _GROUP else []
+    counts += [_GROUP] * (whole // _GROUP + scale // _GROUP)
+    if scale % _GROUP:
+        counts.append(scale % _GROUP)
+    parts = []
+    pos = 0
+    for count in counts:
+        width = _SHORT[count]
+        number = int.from_bytes(raw[pos : pos + width], "big")
+        if number >= _LIMIT[count]:
+            raise DecodeError(
+                "decimal-digits", f"a group of {count} decimal digits is too large", offset=pos, got=number
+            )
+        parts.append(f"{number:0{count}d}")
+        pos += width
+    digits = "".join(parts)
+    return negative and bool(digits.strip("0")), digits
+
+
+def unpack_decimal(data: bytes, precision: int, scale: int) -> Decimal:
+    """The number with its full scale; never a negative zero."""
+    negative, digits = unpack_decimal_digits(data, precision, scale)
+    return Decimal((int(negative), tuple(map(int, digits)), -scale))
+
+
+# --- DECIMAL inside JSON ---------------------------------------------------------------------------------------------
+
+
+def decimal_from_text(text: str) -> Opaque:
+    """The DECIMAL that a SQL literal makes: its precision counts the digits written (jsonb sheet, 5.1).
+
+    Leading zeros do not count, but one zero directly before the point does.
+    """
+    match = _LITERAL.fullmatch(text)
+    if match is None or not (match[2] or match[3]):
+        raise EncodeError("decimal-text", "not a DECIMAL literal", expected="digits with an optional point", got=text)
+    whole, fraction = match[2], match[3] or ""
+    kept = whole.lstrip("0")
+    if whole and not kept:
+        kept = "0"
+    precision = len(kept) + len(fraction)
+    return decimal_value(match[1] == "-", kept + fraction, precision, len(fraction))
+
+
+def decimal_value(negative: bool, digits: str, precision: int, scale: int) -> Opaque:
+    """A DECIMAL with a precision of its own choice, as columns and arithmetic make it."""
+    return Opaque(DECIMAL, bytes((precision, scale)) + pack_decimal(negative, digits, precision, scale))
+
+
+def _invalid(error: CodecError | None, message: str) -> MysqlError:
+    reason = f"{message}: {error.message}" if error else message
+    return MysqlError(3142, "ER_INVALID_JSON_BINARY_DATA", reason)
+
+
+def _decimal_parts(payload: bytes) -> tuple[bool, str, int]:
+    if len(payload) < 2:
+        raise _invalid(None, f"a DECIMAL of {len(payload)} bytes has no precision and scale")
+    try:
+        negative, digits = unpack_decimal_digits(payload[2:], payload[0], payload[1])
+    except DecodeError as error:
+        raise _invalid(error, "DECIMAL") from None
+    return negative, digits, payload[1]
+
+
+def decimal_to_text(payload: bytes) -> str:
+    """The text of a DECIMAL payload, with its full scale. Error 3142 when the payload is not a DECIMAL."""
+    negative, digits, scale = _decimal_parts(payload)
+    whole = digits[: len(digits) - scale].lstrip("0") or "0"
+    text = f"{whole}.{digits[-scale:]}" if scale else whole
+    return f"-{text}" if negative else text
+
+
+def decimal_number(payload: bytes) -> Decimal:
+    """The number of a DECIMAL payload."""
+    negative, digits, scale = _decimal_parts(payload)
+    return Decimal((int(negative), tuple(map(int, digits)), -scale))
+
+
+# --- dates and times -------------------------------------------------------------------------------------------------
+
+
+class Date(NamedTuple):
+    """A DATE as stored; zero parts are possible."""
+
+    year: int
+    month: int
+    day: int
+
+    def __str__(self) -> str:
+        return f"{self.year:04}-{self.month:02}-{self.day:02}"
+
+
+class Time(NamedTuple):
+    """A TIME as stored."""
+
+    negative: bool
+    hour: int
+    minute: int
+    second: int
+    microsecond: int
+
+    def __str__(self) -> str:
+        sign = "-" if self.negative else ""
+        return f"{sign}{self.hour:02}:{self.minute:02}:{self.second:02}.{self.microsecond:06}"
+
+
+class DateTime(NamedTuple):
+    """A DATETIME or TIMESTAMP as stored; zero parts are possible."""
+
+    year: int
+    month: int
+    day: int
+    hour: int = 0
+    minute: int = 0
+    second: int = 0
+    microsecond: int = 0
+
+    def __str__(self) -> str:
+        return (
+            f"{self.year:04}-{self.month:02}-{self.day:02} "
+            f"{self.hour:02}:{self.minute:02}:{self.second:02}.{self.microsecond:06}"
+        )
+
+
+def _require(condition: bool, what: tuple[int, ...]) -> None:
+    if not condition:
+        raise EncodeError("temporal-range", f"{type(what).__name__} has a part that cannot be stored", got=tuple(what))
+
+
+def pack_datetime(value: DateTime) -> int:
+    """The 64-bit number of a DATETIME."""
+    year, month, day, hour, minute, second, micro = value
+    _require(
+        0 <= year <= 9999
+        and 0 <= month <= 12
+        and 0 <= day <= 31
+        and 0 <= hour <= 23
+        and 0 <= minute <= 59
+        and 0 <= second <= 59
+        and 0 <= micro <= 999_999,
+        value,
+    )
+    return ((((year * 13 + month) << 5 | day) << 17) | (hour << 12 | minute << 6 | second)) << 24 | micro
+
+
+def unpack_datetime(number: int) -> DateTime:
+    """The parts of a DATETIME's number, whatever they are: nothing is checked, as in the server."""
+    number = abs(number)
+    clock = number >> 24
+    day = clock >> 17
+    month = day >> 5
+    return DateTime(month // 13, month % 13, day & 31, clock >> 12 & 31, clock >> 6 & 63, clock & 63, number & 0xFFFFFF)
+
+
+def pack_date(value: Date) -> int:
+    """The 64-bit number of a DATE: that of midnight."""
+    return pack_datetime(DateTime(*value))
+
+
+def unpack_date(number: int) -> Date:
+    """The parts of a DATE's number."""
+    return Date(*unpack_datetime(number)[:3])
+
+
+def pack_time(value: Time) -> int:
+    """The 64-bit number of a TIME; a negative time is the negated number."""
+    negative, hour, minute, second, micro = value
+    _require(0 <= hour <= 838 and 0 <= minute <= 59 and 0 <= second <= 59 and 0 <= micro <= 999_999, value)
+    number = (hour << 12 | minute << 6 | second) << 24 | micro
+    return -number if negative else number
+
+
+def unpack_time(number: int) -> Time:
+    """The parts of a TIME's number."""
+    magnitude = abs(number)
+    clock = magnitude >> 24
+    return Time(number < 0, clock >> 12 & 1023, clock >> 6 & 63, clock & 63, magnitude & 0xFFFFFF)
+
+
+def date(year: int, month: int, day: int) -> Opaque:
+    """A JSON DATE."""
+    return Opaque(DATE, _PACKED.pack(pack_date(Date(year, month, day))))
+
+
+def time(hour: int, minute: int = 0, second: int = 0, microsecond: int = 0, *, negative: bool = False) -> Opaque:
+    """A JSON TIME."""
+    return Opaque(TIME, _PACKED.pack(pack_time(Time(negative, hour, minute, second, microsecond))))
+
+
+def datetime(
+    year: int, month: int, day: int, hour: int = 0, minute: int = 0, second: int = 0, microsecond: int = 0
+) -> Opaque:
+    """A JSON DATETIME."""
+    parts = DateTime(year, month, day, hour, minute, second, microsecond)
+    return Opaque(DATETIME, _PACKED.pack(pack_datetime(parts)))
+
+
+def timestamp(
+    year: int, month: int, day: int, hour: int = 0, minute: int = 0, second: int = 0, microsecond: int = 0
+) -> Opaque:
+    """A JSON DATETIME that came from a TIMESTAMP column: another field type, the same bytes."""
+    return Opaque(TIMESTAMP, datetime(year, month, day, hour, minute, second, microsecond).payload)
+
+
+def temporal_number(value: Opaque) -> int:
+    """The 64-bit number of a temporal value. The payload must have 8 bytes: the server reads 8 whatever it says."""
+    if len(value.payload) != 8:
+        raise DecodeError(
+            "temporal-length",
+            f"a temporal value (field type {value.field_type}) has another length",
+            expected=8,
+            got=len(value.payload),
+        )
+    number: int = _PACKED.unpack(value.payload)[0]
+    return number
+
+
+# --- text ------------------------------------------------------------------------------------------------------------
+
+_TEMPORAL: Final = {
+    DATE: unpack_date,
+    TIME: unpack_time,
+    DATETIME: unpack_datetime,
+    TIMESTAMP: unpack_datetime,
+}
+_BASE64_LINE: Final = 76
+
+
+def opaque_text(value: Opaque) -> str:
+    """The text without quotes. MySQL prints all of them as JSON strings, except a DECIMAL, which is a number."""
+    field_type, payload = value
+    if field_type == DECIMAL:
+        return decimal_to_text(payload)
+    unpack = _TEMPORAL.get(field_type)
+    if unpack is not None:
+        return str(unpack(temporal_number(value)))
+    if field_type == VAR_STRING:
+        return payload.decode("utf-8", "surrogateescape")
+    encoded = b2a_base64(payload, newline=False).decode("ascii")
+    lines = [encoded[start : start + _BASE64_LINE] for start in range(0, len(encoded), _BASE64_LINE)]
+    return f"base64:type{field_type}:" + "\n".join(lines)

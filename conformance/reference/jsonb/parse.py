@@ -1,0 +1,167 @@
+"""JSON text to a JSON value, as MySQL reads it (jsonb sheet, section 4.1).
+
+The scanner of the standard library does the work; its hooks and the checks here take away each of its leniencies:
+
+* ``NaN``, ``Infinity`` and ``-Infinity`` are refused;
+* integers have MySQL's three types, numbers beyond a double are refused, and so is a zero whose exponent is larger
+  than 308 plus the digits after its point (``0e309``, observed on 9.7.4: the exponent is checked before the digits);
+* half a surrogate pair in ``\\u`` escapes is refused, and so is text that is not valid UTF-8;
+* more than 100 containers inside each other are refused where the 101st opens, whatever follows it.
+
+White space, control characters in strings and the rest of the grammar are strict already.
+An over-long key is no matter for the parser: the encoder refuses it with 3151, as in the server.
+"""
+
+from __future__ import annotations
+
+import re
+from json import JSONDecodeError, JSONDecoder, loads
+from typing import Final, NoReturn
+
+from conformance.reference.errors import MysqlError, too_deep
+from conformance.reference.jsonb.members import stored_order
+from conformance.reference.jsonb.values import MAX_DEPTH, JsonValue, UInt
+
+_WHITE: Final = " \t\n\r"
+_SURROGATE_ESCAPE: Final = re.compile(r"\\u[dD][89a-fA-F]")
+_TOKEN: Final = re.compile(r'"(?:[^"\\]+|\\.)*"?|[\[\]{}]', re.DOTALL)
+_ZERO: Final = re.compile(r"-?0(?:\.(0+))?[eE]\+?([0-9]+)")
+
+
+def invalid_text(message: str, *, offset: int | None = None, got: object = None) -> MysqlError:
+    """3140: text that is not JSON. As a function's argument the server calls the same fault 3141."""
+    return MysqlError(3140, "ER_INVALID_JSON_TEXT", message, offset=offset, got=got)
+
+
+def _constant(text: str) -> NoReturn:
+    raise invalid_text("not a JSON value", got=text)
+
+
+def _integer(text: str) -> int | float:
+    if len(text) < 10:
+        return int(text)
+    if len(text) < 22:
+        number = int(text)
+        if -(1 << 63) <= number < 1 << 32:
+            return number
+        if 0 <= number < 1 << 64:
+            return UInt(number)
+    return _double(text)
+
+
+def _double(text: str) -> float:
+    number = float(text)
+    if number - number != 0.0:
+        raise invalid_text("a number is too big to be stored in a double", got=text[:40])
+    if number == 0.0:
+        zero = _ZERO.fullmatch(text)
+        if zero is not None and _exceeds(zero[2], 308 + len(zero[1] or "")):
+            raise invalid_text("a number is too big to be stored in a double", got=text[:40])
+    return number
+
+
+def _exceeds(digits: str, limit: int) -> bool:
+    digits = digits.lstrip("0")
+    return len(digits) > 12 or int(digits or 0) > limit
+
+
+def _object(pairs: list[tuple[str, JsonValue]]) -> dict[str, JsonValue]:
+    return stored_order(dict(pairs))
+
+
+_decoder: Final = JSONDecoder(
+    object_pairs_hook=_object, parse_float=_double, parse_int=_integer, parse_constant=_constant
+)
+
+
+def parse_text(text: str) -> JsonValue:
+    """The value of a JSON text. Members come in stored order, of equal keys the last one counts.
+
+    Raises :class:`MysqlError` 3140 for text that is not JSON (``offset`` counts bytes) and 3157 for one too deep.
+    """
+    if not text.isascii():
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            raise invalid_text("the text is not valid UTF-8", offset=_bytes_before(text, error.start)) from None
+    start = 0
+    end = len(text)
+    while start < end and text[start] in _WHITE:
+        start += 1
+    value: JsonValue
+    try:
+        value, stop = _decoder.raw_decode(text, start)
+    except JSONDecodeError as error:
+        _refuse(text, error.pos, error.msg)
+    except RecursionError:
+        if _too_deep_at(text) is not None:
+            raise too_deep() from None
+        raise
+    except MysqlError:
+        deep = _too_deep_at(text)
+        if deep is not None and _numbers_fit(text[start:deep]):
+            raise too_deep() from None
+        raise
+    deep = _too_deep_at(text)
+    if _SURROGATE_ESCAPE.search(text):
+        half = _half_pair_at(text)
+        if half is not None and (deep is None or half < deep):
+            raise invalid_text("a surrogate pair is incomplete", offset=_bytes_before(text, half))
+    if deep is not None and deep < stop:
+        raise too_deep()
+    if stop != end:
+        rest = text[stop:].lstrip(_WHITE)
+        if rest:
+            position = _bytes_before(text, end - len(rest))
+            raise invalid_text("something follows the document", offset=position, got=rest[:20])
+    return value
+
+
+def _bytes_before(text: str, position: int) -> int:
+    return len(text[:position].encode("utf-8", "surrogateescape"))
+
+
+def _too_deep_at(text: str) -> int | None:
+    """Where the 101st container opens inside the others, provided that the text is well formed until there."""
+    if text.count("[") + text.count("{") <= MAX_DEPTH:
+        return None
+    level = 0
+    for match in _TOKEN.finditer(text):
+        piece = match[0]
+        if piece in "[{":
+            level += 1
+            if level > MAX_DEPTH:
+                return match.start()
+        elif piece in "]}":
+            level -= 1
+    return None
+
+
+def _numbers_fit(text: str) -> bool:
+    """Whether the hooks accept every number of a text that is cut short."""
+    try:
+        _decoder.raw_decode(text)
+    except JSONDecodeError:
+        return True
+    except MysqlError:
+        return False
+    return True
+
+
+def _half_pair_at(text: str) -> int | None:
+    """Where the first string with half a surrogate pair starts; the text is well formed until there."""
+    for match in _TOKEN.finditer(text):
+        piece = match[0]
+        if _SURROGATE_ESCAPE.search(piece):
+            try:
+                loads(piece).encode()
+            except UnicodeEncodeError:
+                return match.start()
+    return None
+
+
+def _refuse(text: str, position: int, message: str) -> NoReturn:
+    deep = _too_deep_at(text)
+    if deep is not None and deep < position:
+        raise too_deep() from None
+    raise invalid_text(message, offset=_bytes_before(text, position), got=text[position : position + 20]) from None

@@ -1,0 +1,153 @@
+"""The text of a JSON value as MySQL prints it (jsonb sheet, section 6).
+
+Strings that are not valid UTF-8 keep their surrogate escapes in the text: ``text.encode("utf-8", "surrogateescape")``
+gives the stored bytes again. The server itself cannot show such a text to a client.
+"""
+
+from __future__ import annotations
+
+from json.encoder import encode_basestring as _quote
+from math import isfinite
+from typing import TYPE_CHECKING, Any, Final
+
+from conformance.reference.errors import CodecError, EncodeError, too_deep
+from conformance.reference.jsonb.members import stored_order
+from conformance.reference.jsonb.opaque import opaque_text
+from conformance.reference.jsonb.values import DECIMAL, MAX_DEPTH, JsonValue, Opaque, UInt
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_FIXED_LIMIT: Final = 1e15  # below it, whatever repr() prints without an exponent MySQL prints too
+_WIDTH: Final = 34  # characters that fixed notation may take, one less for a negative number
+
+
+def quote(text: str) -> str:
+    r"""A JSON string: ``"``, ``\`` and the bytes below 0x20 are escaped, everything else stays as it is."""
+    return _quote(text)
+
+
+def format_double(value: float) -> str:
+    """A DOUBLE: the shortest digits that round-trip, in MySQL's choice of notation (section 6.2)."""
+    text = repr(value)
+    if -_FIXED_LIMIT < value < _FIXED_LIMIT and "e" not in text:
+        return text
+    if not isfinite(value):
+        return "0.0"  # only a diff can bring one in; observed on 9.7.4
+    sign = "-" if value < 0 else ""
+    mantissa, _, exponent = text.lstrip("-").partition("e")
+    whole, _, fraction = mantissa.partition(".")
+    if fraction == "0":
+        fraction = ""
+    point = len(whole) + int(exponent or 0)
+    digits = (whole + fraction).lstrip("0")
+    point -= len(whole) + len(fraction) - len(digits)
+    digits = digits.rstrip("0")
+    count = len(digits)
+    if point <= 0:
+        width = count - point + 2
+    elif point < count:
+        width = count + 1
+    else:
+        width = point
+    if width <= _WIDTH - len(sign) and point >= -14 and (point <= 15 or count > point):
+        if point <= 0:
+            return f"{sign}0.{'0' * -point}{digits}"
+        if point < count:
+            return f"{sign}{digits[:point]}.{digits[point:]}"
+        return f"{sign}{digits}{'0' * (point - count)}.0"
+    rest = f".{digits[1:]}" if count > 1 else ""
+    return f"{sign}{digits[0]}{rest}e{point - 1}"
+
+
+def _opaque(value: Opaque) -> str:
+    text = opaque_text(value)
+    return text if value.field_type == DECIMAL else _quote(text)
+
+
+_SCALARS: Final[dict[type, Callable[[Any], str]]] = {
+    str: _quote,
+    int: int.__repr__,
+    UInt: int.__repr__,
+    float: format_double,
+    bool: lambda value: "true" if value else "false",
+    type(None): lambda _value: "null",
+    Opaque: _opaque,
+}
+
+
+def _scalar(value: JsonValue) -> str:
+    """A value that is no plain ``list`` or ``dict`` and whose exact type is not in the table."""
+    formatter = _SCALARS.get(type(value))
+    if formatter is None:
+        raise EncodeError("not-a-json-value", f"{type(value).__name__} is not a JSON value", got=type(value).__name__)
+    return formatter(value)
+
+
+def format_text(value: JsonValue) -> str:
+    """One line, as SELECT shows a JSON column. Error 3157 for more than 100 containers inside each other."""
+    return _format(value, MAX_DEPTH)
+
+
+def _format(value: JsonValue, room: int) -> str:
+    formatter = _SCALARS.get(type(value))
+    if formatter is not None:
+        return formatter(value)
+    if not room:
+        if isinstance(value, (list, dict)):
+            raise too_deep()
+        return _scalar(value)
+    room -= 1
+    parts: list[str] = []
+    find = _SCALARS.get
+    if isinstance(value, dict):
+        for key, item in stored_order(value).items():
+            formatter = find(type(item))
+            try:
+                parts.append(f"{_quote(key)}: {formatter(item) if formatter else _format(item, room)}")
+            except CodecError as error:
+                raise error.at(key) from None
+        return "{" + ", ".join(parts) + "}"
+    if isinstance(value, list):
+        for position, item in enumerate(value):
+            formatter = find(type(item))
+            try:
+                parts.append(formatter(item) if formatter else _format(item, room))
+            except CodecError as error:
+                raise error.at(f"[{position}]") from None
+        return "[" + ", ".join(parts) + "]"
+    return _scalar(value)
+
+
+def format_pretty(value: JsonValue) -> str:
+    """JSON_PRETTY: two spaces per level, one member or element a line."""
+    out: list[str] = []
+    _pretty(value, out, "\n", MAX_DEPTH)
+    return "".join(out)
+
+
+def _pretty(value: JsonValue, out: list[str], newline: str, room: int) -> None:
+    if not isinstance(value, (list, dict)):
+        out.append(_scalar(value))
+        return
+    if not room:
+        raise too_deep()
+    is_object = isinstance(value, dict)
+    if not value:
+        out.append("{}" if is_object else "[]")
+        return
+    inner = newline + "  "
+    out.append("{" if is_object else "[")
+    if isinstance(value, dict):
+        separator = inner
+        for key, item in stored_order(value).items():
+            out.append(f"{separator}{_quote(key)}: ")
+            _pretty(item, out, inner, room - 1)
+            separator = "," + inner
+    else:
+        separator = inner
+        for item in value:
+            out.append(separator)
+            _pretty(item, out, inner, room - 1)
+            separator = "," + inner
+    out.append(newline + ("}" if is_object else "]"))
