@@ -1,0 +1,112 @@
+"""What every real server offers to the lab, whoever started it."""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from conformance.servers.connection import Address, Connection
+from conformance.servers.errors import ConnectionLost, ServerError, ServerUnavailable
+
+if TYPE_CHECKING:
+    from conformance.servers.capture import Capture
+
+SCHEMA_PREFIX = "binlog_lab_"
+ALL_HAZARDS = frozenset({"none", "stops-replica", "corrupts-row", "may-crash"})
+
+
+class Server(ABC):
+    """A running MySQL server."""
+
+    id: str  # unique in a run, without secrets
+    version: str  # as the server itself says it (@@version)
+    number: tuple[int, int, int]
+    started_by_us: bool
+    address: Address
+
+    @abstractmethod
+    def connect(
+        self,
+        *,
+        user: str | None = None,
+        password: str | None = None,
+        database: str | None = None,
+        timeout: float | None = None,
+        tcp: bool = False,
+    ) -> Connection:
+        """A new session; as the lab's own account unless ``user`` says otherwise."""
+
+    @abstractmethod
+    def alive(self) -> bool:
+        """Whether the server is still there."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """End what the lab started or made; a second call does nothing."""
+
+    @abstractmethod
+    def describe(self) -> str:
+        """One line for people: what it is, which version, where."""
+
+    def program(self, name: str) -> list[str]:
+        """Command words of a MySQL client program that fits this server."""
+        raise ServerUnavailable(f"{self.id} brings no programs, so there is no {name}")
+
+    def hazards(self) -> frozenset[str]:
+        """What a Case may do here."""
+        return ALL_HAZARDS
+
+    def fate(self, error: ConnectionLost) -> ConnectionLost:
+        """Say more about a lost connection, where more is known."""
+        return error
+
+    def error_log(self) -> str | None:
+        """The server's error log, where the lab can read it."""
+        return None
+
+    def capture(self) -> Capture:
+        """Reads this server's binary log between two moments."""
+        from conformance.servers.capture import Capture  # noqa: PLC0415  the two know each other
+
+        return Capture(self)
+
+    @contextlib.contextmanager
+    def schema(self, connection: Connection) -> Iterator[str]:
+        """A fresh schema that is removed at the end (with a new session if this one was lost)."""
+        name = SCHEMA_PREFIX + secrets.token_hex(6)
+        connection.execute(f"CREATE SCHEMA {name} DEFAULT CHARACTER SET utf8mb4")
+        try:
+            connection.execute(f"USE {name}")
+            yield name
+        finally:
+            with contextlib.suppress(ServerError):
+                if connection.closed:
+                    with self.connect() as again:
+                        again.execute(f"DROP SCHEMA IF EXISTS {name}")
+                else:
+                    connection.execute(f"DROP SCHEMA IF EXISTS {name}")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.id} {self.version}>"
+
+
+def version_number(text: str) -> tuple[int, int, int]:
+    """``9.7.4-2`` -> (9, 7, 4); missing parts are 0."""
+    parts = []
+    for part in text.split("-")[0].split("+")[0].split(".")[:3]:
+        digits = "".join(character for character in part if character.isdigit())
+        parts.append(int(digits or 0))
+    parts += [0] * (3 - len(parts))
+    return parts[0], parts[1], parts[2]

@@ -1,0 +1,103 @@
+"""The per-user cache: where it is, one writer at a time, and publishing by rename.
+
+Everything in the cache is either whole under its final name or still in a directory whose name begins with ``.new-``.
+Locks are kernel locks on open files (flock): they vanish with the process that holds them, so none can go stale.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import secrets
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from conformance.servers.errors import ServerUnavailable
+
+Narrate = Callable[[str], None]
+
+
+def silent(_: str) -> None:
+    """A narrator that says nothing."""
+
+
+def cache_root() -> Path:
+    """``BINLOG_LAB_CACHE``, else ``binlog-lab`` in the user's cache directory (XDG Base Directory Specification)."""
+    own = os.environ.get("BINLOG_LAB_CACHE")
+    if own:
+        return Path(own).expanduser().absolute()
+    base = os.environ.get("XDG_CACHE_HOME")
+    # The specification says that a relative XDG path is to be ignored.
+    directory = Path(base) if base and Path(base).is_absolute() else Path.home() / ".cache"
+    return directory / "binlog-lab"
+
+
+def make_directory(path: Path) -> Path:
+    """Create ``path`` (private to the user) or say why the cache cannot be used."""
+    try:
+        path.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as error:
+        raise ServerUnavailable(
+            f"the cache directory {path} cannot be made: {error.strerror}",
+            "set BINLOG_LAB_CACHE to a directory that can be written",
+        ) from error
+    return path
+
+
+@contextlib.contextmanager
+def locked(path: Path, narrate: Narrate = silent, waiting_for: str = "") -> Iterator[int]:
+    """Hold the lock file ``path``; yields its descriptor, which children may inherit to hold the lock on."""
+    make_directory(path.parent)
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise ServerUnavailable(
+            f"the lock file {path} cannot be opened: {error.strerror}",
+            "set BINLOG_LAB_CACHE to a directory that can be written",
+        ) from error
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            narrate(f"waiting for another process that {waiting_for or f'holds {path}'}")
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield descriptor
+    finally:
+        os.close(descriptor)  # the file stays: removing a lock file would let two holders in
+
+
+@contextlib.contextmanager
+def building(final: Path) -> Iterator[Path]:
+    """A fresh directory beside ``final`` that takes its name if the block succeeds, and is removed if not.
+
+    The caller holds the lock of ``final``'s parent, so leftovers of killed builders are removed here too.
+    """
+    make_directory(final.parent)
+    for leftover in final.parent.glob(".new-*"):
+        shutil.rmtree(leftover, ignore_errors=True)
+    temporary = final.parent / f".new-{secrets.token_hex(6)}"
+    temporary.mkdir(mode=0o700)
+    try:
+        yield temporary
+        if final.exists():
+            outgoing = final.parent / f".new-old-{secrets.token_hex(6)}"
+            final.rename(outgoing)
+            temporary.rename(final)
+            shutil.rmtree(outgoing, ignore_errors=True)
+        else:
+            temporary.rename(final)
+    except BaseException:
+        shutil.rmtree(temporary, ignore_errors=True)
+        raise
+
+
+def require_space(directory: Path, needed: int, purpose: str) -> None:
+    """Raise if the file system of ``directory`` has less than ``needed`` bytes left."""
+    free = shutil.disk_usage(directory).free
+    if free < needed:
+        raise ServerUnavailable(
+            f"not enough disk space for {purpose}: {needed >> 20} MiB needed, {free >> 20} MiB free in {directory}",
+            "free some space, or set BINLOG_LAB_CACHE (bundle and templates) or TMPDIR (running servers) elsewhere",
+        )

@@ -1,0 +1,168 @@
+"""Where a mysqld is, how it must be started, and which programs came with it.
+
+Layouts (all seen on real trees): a *bundle* or unpacked Debian packages (``usr/sbin/mysqld`` with the packages' own
+loader and libraries), an official tarball (``bin/mysqld``, ``share``, ``lib/plugin``), a build tree
+(``runtime_output_directory/mysqld`` or ``sql/mysqld``), and a bare program on PATH that knows its own directories.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from conformance.servers.errors import ServerUnavailable
+
+_VERSION = re.compile(r"Ver\s+(?P<text>(?P<major>\d+)\.(?P<minor>\d+)\.(?P<patch>\d+)\S*)")
+_TREE_PROGRAMS = (
+    "usr/sbin/mysqld",
+    "bin/mysqld",
+    "sbin/mysqld",
+    "libexec/mysqld",
+    "runtime_output_directory/mysqld",
+    "sql/mysqld",
+    "server/mysqld",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Installation:
+    """One set of MySQL programs. ``options`` are those the server needs to find its own files."""
+
+    mysqld: Path
+    launcher: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
+    program_directories: tuple[Path, ...] = ()
+    version: str
+    number: tuple[int, int, int]
+    origin: str  # words for reports: "bundle 9.7.4-2", "PATH", ...
+
+    def program(self, name: str) -> list[str]:
+        """Command words that start a program of this installation; put arguments behind them."""
+        for directory in self.program_directories:
+            path = directory / name
+            if path.is_file() and os.access(path, os.X_OK):
+                return [*self.launcher, str(path)]
+        places = ", ".join(map(str, self.program_directories))
+        raise ServerUnavailable(
+            f"the program {name} is not in {places}", "use --server process with the bundle (binlog-lab servers install)"
+        )
+
+
+def parse_version(text: str) -> tuple[str, tuple[int, int, int]] | None:
+    """Version out of ``mysqld --version``; None for MariaDB and everything that is not MySQL."""
+    match = _VERSION.search(text)
+    if match is None or "mariadb" in text.lower():
+        return None
+    return match["text"], (int(match["major"]), int(match["minor"]), int(match["patch"]))
+
+
+@lru_cache(maxsize=64)
+def _ask_version(command: tuple[str, ...], _stamp: tuple[int, int]) -> str:
+    try:
+        answer = subprocess.run(
+            [*command, "--no-defaults", "--version"],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+            errors="replace",
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise ServerUnavailable(f"{command[-1]} cannot be started: {error}") from error
+    if answer.returncode != 0:
+        raise ServerUnavailable(
+            f"{command[-1]} --version fails with status {answer.returncode}", detail=(answer.stderr or answer.stdout)[-800:]
+        )
+    return answer.stdout
+
+
+def _loader(root: Path) -> tuple[str, ...]:
+    """The unpacked packages' own loader: their C library is usually newer than the machine's."""
+    for pattern in ("usr/lib/*/ld-linux*.so.*", "lib/*/ld-linux*.so.*"):
+        for loader in sorted(root.glob(pattern)):
+            library = loader.parent
+            return (str(loader), "--library-path", str(library))
+    return ()
+
+
+def _layout(mysqld: Path) -> tuple[tuple[str, ...], tuple[str, ...], tuple[Path, ...]]:
+    """Launcher, options and program directories of a mysqld by what stands around it."""
+    here = mysqld.parent
+    root = here.parent.parent
+    if here.name == "sbin" and here.parent.name == "usr" and root != Path("/"):
+        usr = here.parent
+        options = (
+            f"--basedir={usr}",
+            f"--lc-messages-dir={usr}/share/mysql",
+            f"--plugin-dir={usr}/lib/mysql/plugin",
+        )
+        return _loader(root), options, (usr / "bin", here)
+    base = here.parent
+    messages = next((base / name for name in ("share", "share/mysql") if (base / name / "english").is_dir()), None)
+    found: list[str] = []
+    if messages is not None and base != Path("/usr"):
+        found.append(f"--basedir={base}")
+        found.append(f"--lc-messages-dir={messages}")
+        plugins = (base / "lib/plugin", base / "lib/mysql/plugin", base / "plugin_output_directory")
+        found.extend(f"--plugin-dir={plugin}" for plugin in plugins if plugin.is_dir())
+    directories = [here, base / "bin"]
+    if not found:  # an installed program: its clients are where the user's PATH says
+        directories.extend(Path(part) for part in os.environ.get("PATH", "").split(os.pathsep) if part)
+    launcher: tuple[str, ...] = ()
+    if any(here.glob("libaio.so*")):  # seen in a repackaged 5.6.24: libraries beside the program
+        launcher = ("/usr/bin/env", f"LD_LIBRARY_PATH={here}")
+    return launcher, tuple(found), tuple(dict.fromkeys(directories))
+
+
+def inspect(mysqld: Path, origin: str) -> Installation:
+    """Describe the installation that ``mysqld`` belongs to, or say why it is of no use."""
+    mysqld = Path(os.path.abspath(mysqld))  # links stay: an installed program may be found through one
+    if not mysqld.is_file():
+        raise ServerUnavailable(f"{mysqld} does not exist or is not a file")
+    if not os.access(mysqld, os.X_OK):
+        raise ServerUnavailable(f"{mysqld} is not executable")
+    launcher, options, directories = _layout(mysqld)
+    stat = mysqld.stat()
+    answer = _ask_version((*launcher, str(mysqld)), (stat.st_mtime_ns, stat.st_size))
+    version = parse_version(answer)
+    if version is None:
+        raise ServerUnavailable(f"{mysqld} is not a MySQL server: it says {answer.strip()[:120]!r}")
+    return Installation(
+        mysqld=mysqld,
+        launcher=launcher,
+        options=options,
+        program_directories=directories,
+        version=version[0],
+        number=version[1],
+        origin=origin,
+    )
+
+
+def from_path(path: Path, origin: str | None = None) -> Installation:
+    """A mysqld program, or the top of an unpacked tree or build tree that holds one."""
+    path = path.expanduser()
+    if not path.exists():
+        raise ServerUnavailable(f"{path} does not exist", "give a mysqld, or a folder that holds one")
+    if path.is_dir():
+        for name in _TREE_PROGRAMS:
+            if (path / name).is_file():
+                return inspect(path / name, origin or str(path))
+        raise ServerUnavailable(
+            f"no mysqld in {path}", f"give the program itself; looked for {', '.join(_TREE_PROGRAMS)}"
+        )
+    return inspect(path, origin or str(path))
+
+
+def on_path() -> Path | None:
+    """``MYSQLD`` from the environment, else the mysqld that a shell of this user would find, else Debian's place."""
+    named = os.environ.get("MYSQLD")
+    if named:
+        return Path(named)
+    search = os.pathsep.join([os.environ.get("PATH", os.defpath), "/usr/sbin", "/usr/local/sbin", "/usr/libexec"])
+    found = shutil.which("mysqld", path=search)
+    return Path(found) if found else None
