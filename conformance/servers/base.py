@@ -5,15 +5,16 @@ from __future__ import annotations
 import contextlib
 import secrets
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
-from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from conformance.servers.connection import Address, Connection
 from conformance.servers.errors import ConnectionLost, ServerError, ServerUnavailable
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import TracebackType
+
     from conformance.servers.capture import Capture
+    from conformance.servers.connection import Address, Connection
 
 SCHEMA_PREFIX = "binlog_lab_"
 ALL_HAZARDS = frozenset({"none", "stops-replica", "corrupts-row", "may-crash"})
@@ -70,7 +71,7 @@ class Server(ABC):
 
     def capture(self) -> Capture:
         """Reads this server's binary log between two moments."""
-        from conformance.servers.capture import Capture  # noqa: PLC0415  the two know each other
+        from conformance.servers.capture import Capture  # the two know each other
 
         return Capture(self)
 
@@ -105,7 +106,7 @@ class Server(ABC):
 def version_number(text: str) -> tuple[int, int, int]:
     """``9.7.4-2`` -> (9, 7, 4); missing parts are 0."""
     parts = []
-    for part in text.split("-")[0].split("+")[0].split(".")[:3]:
+    for part in text.split("-", maxsplit=1)[0].split("+", maxsplit=1)[0].split(".")[:3]:
         digits = "".join(character for character in part if character.isdigit())
         parts.append(int(digits or 0))
     parts += [0] * (3 - len(parts))

@@ -2,8 +2,8 @@
 
 Two ways give the same bytes: reading the files (servers the lab started) and the replication protocol (servers at an
 address). The common form: events as they stand in the file, header and checksum included, with the in-use flag of a
-FORMAT_DESCRIPTION_EVENT cleared; events that only exist on the wire (artificial ROTATE, heartbeats) left out. When the log
-is rotated in between, the old file's ROTATE_EVENT and the new file's FORMAT_DESCRIPTION and PREVIOUS_GTIDS events are
+FORMAT_DESCRIPTION_EVENT cleared; events that only exist on the wire (artificial ROTATE, heartbeats) left out. When the
+log is rotated in between, the old file's ROTATE_EVENT and the new file's FORMAT_DESCRIPTION and PREVIOUS_GTIDS events are
 part of the bytes.
 
 Facts: WL#2955 sheet 0.3 (position before and after, in-use flag and checksum), replication protocol documentation
@@ -14,17 +14,18 @@ end_log_pos 0 and so differs from the file's; it is therefore fetched with a dum
 from __future__ import annotations
 
 import binascii
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from struct import Struct
 from typing import TYPE_CHECKING
 
-from conformance.servers.connection import Connection
 from conformance.servers.errors import CaptureError, SqlError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from conformance.servers.base import Server
+    from conformance.servers.connection import Connection
 
 _HEADER = Struct("<IBIIIH")  # timestamp, type, server id, event length, end position, flags
 _LENGTH = Struct("<I").unpack_from
@@ -69,7 +70,7 @@ class Capture:
         self._over_protocol = over_protocol
         self._directory: Path | None = None
         self._descriptions: dict[str, bytes] = {}
-        self._status_words = ("SHOW BINARY LOG STATUS", "SHOW MASTER STATUS")  # 8.2 renamed it
+        self._status_words: tuple[str, ...] = ("SHOW BINARY LOG STATUS", "SHOW MASTER STATUS")  # 8.2 renamed it
 
     @property
     def over_protocol(self) -> bool:
@@ -95,7 +96,7 @@ class Capture:
                     continue
                 if error.number == 1227:
                     raise CaptureError(
-                        "the account may not ask for the position of the binary log: GRANT REPLICATION CLIENT is missing"
+                        "the account may not ask for the position of the log: GRANT REPLICATION CLIENT is missing"
                     ) from error
                 raise
             break
@@ -196,9 +197,7 @@ class Capture:
             session.execute("SET @source_binlog_checksum = 'CRC32', @master_binlog_checksum = 'CRC32'")
             # A server id of 0 is that of a reader that leaves at the end (as mysqlbinlog does): it replaces no replica.
             command = (
-                bytes((_COM_BINLOG_DUMP,))
-                + Struct("<IHI").pack(start.offset, _NON_BLOCKING, 0)
-                + start.file.encode()
+                bytes((_COM_BINLOG_DUMP,)) + Struct("<IHI").pack(start.offset, _NON_BLOCKING, 0) + start.file.encode()
             )
             with session.dump(command) as events:
                 yield from events

@@ -8,13 +8,15 @@ became of the server when somebody (the process handle) knows.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from conformance.servers.errors import ConnectionLost, LoginRefused, ProtocolError, ServerUnavailable, SqlError
 from conformance.servers.packets import PacketStream, Result, parse_error
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from types import TracebackType
 
 # Login errors of the server: access denied (1044, 1045, 1698), must change password (1820, 1862), host blocked or not
 # allowed (1129, 1130), account locked (3118), secure transport required (3159), plugin not usable (1251, 2059, 2061).
@@ -103,7 +105,8 @@ class Connection:
 
     def _pack(self, statements: Sequence[str], start: int) -> tuple[int, bytes]:
         limit = min(_PACKET_TARGET, self.max_allowed_packet - 16)
-        size, end, texts = 0, start, []
+        texts: list[bytes] = []
+        size, end = 0, start
         while end < len(statements):
             text = statements[end].rstrip().rstrip(";").encode()
             if not text.strip():
@@ -148,8 +151,7 @@ class Connection:
     def warnings(self) -> list[tuple[str, int, str]]:
         """Level, number and text of each diagnostic of the last statement."""
         return [
-            (level or "", int(number or 0), text or "")
-            for level, number, text in self.execute("SHOW WARNINGS").texts()
+            (level or "", int(number or 0), text or "") for level, number, text in self.execute("SHOW WARNINGS").texts()
         ]
 
     def variable(self, name: str) -> str | None:
@@ -251,10 +253,10 @@ def connect(
 ) -> Connection:
     """Log in. ``timeout`` bounds every wait for the server (None: as long as it takes)."""
     try:
-        import mysql.connector as connector  # noqa: PLC0415  heavy, and only needed where a server is
+        from mysql import connector  # heavy, and only needed where a server is
     except ImportError as error:
         raise ServerUnavailable(
-            "the Python package mysql-connector-python is not installed", "pip install 'binlog-lab[servers]'"
+            "the Python package mysql-connector-python is not installed", "pip install mysql-connector-python"
         ) from error
     arguments: dict[str, Any] = {
         "user": address.user,
@@ -282,7 +284,7 @@ def connect(
     if sock is None:
         raise ServerUnavailable(
             "this version of mysql-connector-python does not let its socket be used",
-            "pip install 'binlog-lab[servers]' (a version the lab was tested with)",
+            "pip install a version that the lab was tested with (9.1 to 26.10)",
         )
     sock.settimeout(timeout)
     stream = PacketStream(sock, query_attributes=bool(raw.client_flags & _QUERY_ATTRIBUTES))

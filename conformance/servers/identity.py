@@ -1,4 +1,5 @@
 """Telling a process from another one that got the same pid later: by its start time."""
+# ruff: noqa: S603, S607 (starting programs is the job of this module)
 
 from __future__ import annotations
 

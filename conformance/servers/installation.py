@@ -4,6 +4,7 @@ Layouts (all seen on real trees): a *bundle* or unpacked Debian packages (``usr/
 loader and libraries), an official tarball (``bin/mysqld``, ``share``, ``lib/plugin``), a build tree
 (``runtime_output_directory/mysqld`` or ``sql/mysqld``), and a bare program on PATH that knows its own directories.
 """
+# ruff: noqa: S603 (starting programs is the job of this module)
 
 from __future__ import annotations
 
@@ -49,7 +50,8 @@ class Installation:
                 return [*self.launcher, str(path)]
         places = ", ".join(map(str, self.program_directories))
         raise ServerUnavailable(
-            f"the program {name} is not in {places}", "use --server process with the bundle (binlog-lab servers install)"
+            f"the program {name} is not in {places}",
+            "use --server process with the bundle (binlog-lab servers install)",
         )
 
 
@@ -76,7 +78,8 @@ def _ask_version(command: tuple[str, ...], _stamp: tuple[int, int]) -> str:
         raise ServerUnavailable(f"{command[-1]} cannot be started: {error}") from error
     if answer.returncode != 0:
         raise ServerUnavailable(
-            f"{command[-1]} --version fails with status {answer.returncode}", detail=(answer.stderr or answer.stdout)[-800:]
+            f"{command[-1]} --version fails with status {answer.returncode}",
+            detail=(answer.stderr or answer.stdout)[-800:],
         )
     return answer.stdout
 
@@ -121,7 +124,7 @@ def _layout(mysqld: Path) -> tuple[tuple[str, ...], tuple[str, ...], tuple[Path,
 
 def inspect(mysqld: Path, origin: str) -> Installation:
     """Describe the installation that ``mysqld`` belongs to, or say why it is of no use."""
-    mysqld = Path(os.path.abspath(mysqld))  # links stay: an installed program may be found through one
+    mysqld = mysqld.absolute()
     if not mysqld.is_file():
         raise ServerUnavailable(f"{mysqld} does not exist or is not a file")
     if not os.access(mysqld, os.X_OK):

@@ -12,11 +12,15 @@ without CLIENT_DEPRECATE_EOF, CLIENT_SESSION_TRACK and compression, so the 4.1 f
 
 from __future__ import annotations
 
-import socket
+import contextlib
 from dataclasses import dataclass
 from struct import Struct
+from typing import TYPE_CHECKING
 
 from conformance.servers.errors import ConnectionLost, ProtocolError, SqlError
+
+if TYPE_CHECKING:
+    import socket
 
 MAX_PAYLOAD = 0xFFFFFF  # a packet this long is continued by the next one
 MORE_RESULTS = 0x0008  # SERVER_MORE_RESULTS_EXISTS in the status flags
@@ -73,13 +77,10 @@ def parse_error(packet: bytes, statement: str = "", position: int = 0) -> SqlErr
     """An ERR packet: 0xff, number, '#', SQL state, text."""
     number = _U2(packet, 1)[0]
     if packet[3:4] == b"#":
-        return SqlError(
-            number, packet[4:9].decode("latin-1"), packet[9:].decode("utf-8", "replace"),
-            statement=statement, position=position,
-        )  # fmt: skip
-    return SqlError(
-        number, "HY000", packet[3:].decode("utf-8", "replace"), statement=statement, position=position
-    )  # fmt: skip
+        state, text = packet[4:9].decode("latin-1"), packet[9:]
+    else:
+        state, text = "HY000", packet[3:]
+    return SqlError(number, state, text.decode("utf-8", "replace"), statement=statement, position=position)
 
 
 def parse_ok(packet: bytes) -> tuple[Result, bool]:
@@ -206,7 +207,7 @@ class PacketStream:
         width, _ = lenenc(packet, 0)
         columns = tuple(_column_name(self.read()) for _ in range(width))
         self.read()  # EOF after the column definitions
-        rows = []
+        rows: list[Row] = []
         while True:
             packet = self.read()
             if packet[0] == 0xFE and len(packet) < 9:
@@ -218,10 +219,8 @@ class PacketStream:
 
     def close(self) -> None:
         """Break the connection without a farewell (COM_QUIT is the caller's)."""
-        try:
+        with contextlib.suppress(OSError):
             self._socket.close()
-        except OSError:
-            pass
 
 
 def _column_name(packet: bytes) -> str:

@@ -1,9 +1,10 @@
 """A private mysqld as an ordinary process of this user.
 
-Listens on 127.0.0.1 and a socket in its own run directory, has its own copy of a data directory, and ends with the lab:
-its parent is the small supervisor of ``supervisor.py``. Settings favour speed, as the data are thrown away: observed on
+Listens on 127.0.0.1 and a socket in its own run directory, has its own copy of a data directory, and ends with the
+lab: its parent is the small supervisor of ``supervisor.py``. Settings favour speed, as the data are thrown away: observed on
 9.7.4, a server answers 0.4 to 0.6 s after its start, with about 290 MB resident (540 MB with the performance schema on).
 """
+# ruff: noqa: S603 (starting programs is the job of this module)
 
 from __future__ import annotations
 
@@ -18,22 +19,25 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from conformance.servers import supervisor
 from conformance.servers.base import Server, version_number
 from conformance.servers.cache import Narrate, require_space, silent
 from conformance.servers.connection import Address, Connection, connect
-from conformance.servers.errors import ConnectionLost, ServerDied, ServerUnavailable, StartFailed
+from conformance.servers.errors import ConnectionLost, ServerDied, StartFailed
 from conformance.servers.identity import signal_if_same
-from conformance.servers.installation import Installation
 from conformance.servers.runs import new_run_directory, remove_orphans, remove_run_directory, runs_root, socket_path
 from conformance.servers.template import copy_template, template
+
+if TYPE_CHECKING:
+    from conformance.servers.installation import Installation
 
 START_SECONDS = 60.0
 STOP_SECONDS = 30.0
 _RUN_SPACE = 300 << 20
 _PORT_ATTEMPTS = 5
 _TAIL = 4000
+_SUPERVISOR = str(Path(__file__).with_name("supervisor.py"))
 
 Options = Mapping[str, str | None]
 
@@ -120,15 +124,17 @@ class ProcessServer(Server):
     def start(self, extra: Options | None = None, *, timeout: float = START_SECONDS) -> None:
         """Start, and wait until the server answers. ``extra`` options are for this start only."""
         begun = time.monotonic()
-        for attempt in range(_PORT_ATTEMPTS):
+        port = attempt = 0
+        while True:
             port = _free_port()
+            attempt += 1
             self._spawn(port, extra or {})
             try:
                 self._await_ready(begun + timeout)
             except StartFailed as error:
                 self.stop(clean=False)
                 # Somebody took the port between our look and the server's bind: the only failure worth another try.
-                if attempt + 1 < _PORT_ATTEMPTS and _port_was_taken(error.detail):
+                if attempt < _PORT_ATTEMPTS and _port_was_taken(error.detail):
                     continue
                 raise
             except BaseException:
@@ -168,7 +174,7 @@ class ProcessServer(Server):
         for name in ("exit.json", "process.json"):
             (self.directory / name).unlink(missing_ok=True)
         (self.directory / "tmp").mkdir(exist_ok=True)
-        config = {
+        config: dict[str, object] = {
             "argv": self._command(port, extra),
             "environment": {},
             "directory": str(self.directory),
@@ -181,7 +187,7 @@ class ProcessServer(Server):
         path.write_text(json.dumps(config), encoding="utf-8")
         self._stopped_by_us = False
         self._supervisor = subprocess.Popen(
-            [sys.executable, "-I", "-S", supervisor.__file__, str(path)],
+            [sys.executable, "-I", "-S", _SUPERVISOR, str(path)],
             stdin=subprocess.DEVNULL if self.stay else subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -423,6 +429,3 @@ def _status_words(status: int | None) -> str:
         except ValueError:
             return f"signal {-status}"
     return f"exit status {status}"
-
-
-__all__ = ["Options", "ProcessServer", "ServerUnavailable", "default_options", "launch", "option_words"]

@@ -47,7 +47,7 @@ def socket_path(directory: Path) -> str:
     path = str(directory / SOCKET_NAME)
     if len(os.fsencode(path)) < SOCKET_LIMIT:
         return path
-    short = Path(tempfile.mkdtemp(prefix="bl-", dir="/tmp"))  # noqa: S108  made by mkdtemp: private and fresh
+    short = Path(tempfile.mkdtemp(prefix="bl-", dir="/tmp"))
     (directory / "socket-directory").symlink_to(short)
     return str(short / SOCKET_NAME)
 

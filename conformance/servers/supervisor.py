@@ -9,6 +9,8 @@ server or a wrapper started (children of children) comes back here as to a subre
 Commands on standard input: ``T`` clean stop, ``K`` kill. Lines on standard output: ``started PID START``. The outcome is
 in ``exit.json`` of the run directory before this process ends. Standard library only, nothing of the lab is imported.
 """
+# No pathlib here, the script should be up in a moment; and starting a program without a shell is its job.
+# ruff: noqa: PTH100, PTH105, PTH118, PTH123, S606
 
 from __future__ import annotations
 
@@ -167,9 +169,7 @@ class Supervisor:
         kill_group(group, signal.SIGKILL)  # a wrapper's children may outlive it
         _, status = os.waitpid(group, 0)
         end_descendants()
-        write_json(
-            os.path.join(self.config["directory"], "exit.json"), {"status": os.waitstatus_to_exitcode(status)}
-        )
+        write_json(os.path.join(self.config["directory"], "exit.json"), {"status": os.waitstatus_to_exitcode(status)})
         if orphaned and not self.config["keep"]:
             shutil.rmtree(self.config["directory"], ignore_errors=True)
         return 0

@@ -3,6 +3,7 @@
 Initialising takes about 3 s (observed on 9.7.4), copying 0.04 s. The key names the program and its size and time, so a
 rebuilt mysqld never meets a directory that another build initialised.
 """
+# ruff: noqa: S603, S607 (starting programs is the job of this module)
 
 from __future__ import annotations
 
@@ -11,11 +12,15 @@ import json
 import os
 import shutil
 import subprocess
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from conformance.servers.cache import Narrate, building, cache_root, locked, make_directory, require_space, silent
 from conformance.servers.errors import StartFailed
-from conformance.servers.installation import Installation
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from conformance.servers.installation import Installation
 
 _SPACE = 400 << 20
 _SMALL_REDO = "--loose-innodb-redo-log-capacity=8M"  # the server grows it to its own setting at start
