@@ -1,0 +1,1 @@
+"""Binary log events in both directions, byte for byte (binlog-events sheet)."""

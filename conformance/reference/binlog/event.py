@@ -1,0 +1,190 @@
+"""One event: header, typed body, checksum; and the table from type codes to bodies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final, NamedTuple, TypeAlias
+
+from conformance.reference.binlog import group_replication, load, small
+from conformance.reference.binlog.format_description import FormatDescription
+from conformance.reference.binlog.gtid import Gtid, GtidTagged
+from conformance.reference.binlog.gtid_set import PreviousGtids
+from conformance.reference.binlog.header import (
+    FOOTER_SIZE,
+    HEADER_SIZE,
+    Checksum,
+    EventType,
+    Header,
+    checksum_of,
+    decode_header,
+    encode_header,
+    event_name,
+    footer_size,
+)
+from conformance.reference.binlog.payload import TransactionPayload
+from conformance.reference.binlog.query import Query
+from conformance.reference.binlog.rows import ROWS_TYPES, LazyRows, RowsBody, decode_rows_event
+from conformance.reference.binlog.table_map import TableMap
+from conformance.reference.errors import CodecError, DecodeError, EncodeError
+
+
+Body: TypeAlias = (
+    "FormatDescription | Gtid | GtidTagged | PreviousGtids | Query | TableMap | LazyRows | RowsBody"
+    " | TransactionPayload | small.Stop | small.Rotate | small.Intvar | small.Rand | small.UserVar | small.RowsQuery"
+    " | small.Incident | small.Ignorable | small.Xid | small.XaPrepare | small.Heartbeat | small.HeartbeatV2"
+    " | load.LoadBlock | load.DeleteFile | load.ExecuteLoadQuery | group_replication.TransactionContext"
+    " | group_replication.ViewChange | small.Opaque"
+)
+
+
+class Event(NamedTuple):
+    """``position``: where the event starts in its file (for events inside a payload, where the payload starts).
+
+    ``inner``: its number inside a TRANSACTION_PAYLOAD. ``checksum`` is ``None`` where the event has none.
+    """
+
+    header: Header
+    body: Body
+    checksum: int | None = None
+    position: int | None = None
+    inner: int | None = None
+
+    @property
+    def name(self) -> str:
+        return event_name(self.header.type)
+
+    def typed(self) -> Event:
+        """With lazily read rows decoded, so that it can be encoded."""
+        return self._replace(body=self.body.typed()) if isinstance(self.body, LazyRows) else self
+
+    def encode(self) -> bytes:
+        """The event again, from its typed values; its length and checksum are computed."""
+        header = self.header
+        return encode_event(
+            self.body,
+            timestamp=header.timestamp,
+            server_id=header.server_id,
+            log_pos=header.log_pos,
+            flags=header.flags,
+            algorithm=Checksum.NONE if self.checksum is None else Checksum.CRC32,
+        )
+
+
+def _plain(decode: Callable[[bytes], Body]) -> Callable[[int, bytes], Body]:
+    return lambda _, data: decode(data)
+
+
+_DECODERS: Final[dict[int, Callable[[int, bytes], Body]]] = {
+    EventType.QUERY: _plain(Query.decode),
+    EventType.STOP: _plain(small.Stop.decode),
+    EventType.ROTATE: _plain(small.Rotate.decode),
+    EventType.INTVAR: _plain(small.Intvar.decode),
+    EventType.APPEND_BLOCK: load.LoadBlock.decode,
+    EventType.DELETE_FILE: _plain(load.DeleteFile.decode),
+    EventType.RAND: _plain(small.Rand.decode),
+    EventType.USER_VAR: _plain(small.UserVar.decode),
+    EventType.FORMAT_DESCRIPTION: _plain(FormatDescription.decode),
+    EventType.XID: _plain(small.Xid.decode),
+    EventType.BEGIN_LOAD_QUERY: load.LoadBlock.decode,
+    EventType.EXECUTE_LOAD_QUERY: _plain(load.ExecuteLoadQuery.decode),
+    EventType.TABLE_MAP: _plain(TableMap.decode),
+    EventType.INCIDENT: _plain(small.Incident.decode),
+    EventType.HEARTBEAT: _plain(small.Heartbeat.decode),
+    EventType.IGNORABLE: _plain(small.Ignorable.decode),
+    EventType.ROWS_QUERY: _plain(small.RowsQuery.decode),
+    EventType.GTID: Gtid.decode,
+    EventType.ANONYMOUS_GTID: Gtid.decode,
+    EventType.PREVIOUS_GTIDS: _plain(PreviousGtids.decode),
+    EventType.TRANSACTION_CONTEXT: _plain(group_replication.TransactionContext.decode),
+    EventType.VIEW_CHANGE: _plain(group_replication.ViewChange.decode),
+    EventType.XA_PREPARE: _plain(small.XaPrepare.decode),
+    EventType.TRANSACTION_PAYLOAD: _plain(TransactionPayload.decode),
+    EventType.HEARTBEAT_V2: _plain(small.HeartbeatV2.decode),
+    EventType.GTID_TAGGED: _plain(GtidTagged.decode),
+}
+
+
+def decode_body(code: int, data: bytes, tables: dict[int, TableMap]) -> Body:
+    """The body of type ``code``, without checksum (FORMAT_DESCRIPTION: with it). ``tables`` is only read."""
+    try:
+        if code in ROWS_TYPES:
+            return decode_rows_event(code, data, tables)
+        decode = _DECODERS.get(code)
+        return small.Opaque(type=code, data=data) if decode is None else decode(code, data)
+    except CodecError as error:
+        raise error.at(event_name(code), HEADER_SIZE) from None
+
+
+def decode_event(
+    data: bytes,
+    *,
+    algorithm: int = Checksum.CRC32,
+    tables: dict[int, TableMap] | None = None,
+    verify: bool = True,
+    position: int | None = None,
+) -> Event:
+    """One event that is exactly ``data``."""
+    header = decode_header(data)
+    if header.length != len(data):
+        raise DecodeError("bad-length", "the event has another length", offset=9, expected=header.length, got=len(data))
+    footer = footer_size(algorithm)
+    end = len(data) - footer
+    if header.type == EventType.FORMAT_DESCRIPTION:
+        # It says itself whether it has a checksum, so it is read first.
+        body = decode_body(header.type, data[HEADER_SIZE:], tables or {})
+        footer = FOOTER_SIZE if isinstance(body, FormatDescription) and body.has_footer else 0
+        return Event(header, body, _checksum(data, footer, verify), position)
+    if end < HEADER_SIZE:
+        raise DecodeError("truncated", "no room for the checksum", offset=HEADER_SIZE, expected=footer)
+    checksum = _checksum(data, footer, verify)
+    return Event(header, decode_body(header.type, data[HEADER_SIZE:end], tables or {}), checksum, position)
+
+
+def _checksum(data: bytes, footer: int, verify: bool) -> int | None:
+    if not footer:
+        return None
+    checksum = int.from_bytes(data[-footer:], "little")
+    if verify:
+        check_sum(data[:-footer], checksum)
+    return checksum
+
+
+def check_sum(event: bytes, stored: int) -> None:
+    """``event`` without its footer."""
+    computed = checksum_of(event)
+    if computed != stored:
+        raise DecodeError(
+            "checksum", "the checksum is wrong", offset=len(event), expected=f"{computed:#010x}", got=f"{stored:#010x}"
+        )
+
+
+def encode_event(
+    body: Body,
+    *,
+    timestamp: int = 0,
+    server_id: int = 1,
+    log_pos: int | None = 0,
+    start: int = 0,
+    flags: int | None = None,
+    algorithm: int = Checksum.CRC32,
+) -> bytes:
+    """The bytes of an event: length and checksum are computed. ``log_pos=None``: the position after the event if it is
+    written at ``start``. ``flags=None``: those that this type always has."""
+    if isinstance(body, LazyRows):
+        raise EncodeError("not-typed", "rows that were not decoded cannot be encoded: use typed()")
+    data: bytes = body.encode()
+    if isinstance(body, FormatDescription):
+        footer = FOOTER_SIZE if body.has_footer else 0
+    else:
+        footer = footer_size(algorithm)
+    length = HEADER_SIZE + len(data) + footer
+    header = Header(
+        timestamp,
+        body.type,
+        server_id,
+        length,
+        (start + length) & 0xFFFFFFFF if log_pos is None else log_pos,
+        body.default_flags if flags is None else flags,
+    )
+    event = encode_header(header) + data
+    return event + checksum_of(event).to_bytes(FOOTER_SIZE, "little") if footer else event

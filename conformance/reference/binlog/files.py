@@ -1,0 +1,320 @@
+"""Reading binary log files and dump streams, without any input or output of its own (binlog-events sheet, section 2).
+
+:class:`EventDecoder` turns event bytes into events and remembers what later events need: the FORMAT_DESCRIPTION in
+force, the checksum algorithm, the TABLE_MAPs. A client of a dump stream gives it one packet's event after the other.
+
+:class:`FileReader` is fed pieces of a file of any size and yields events as soon as they are complete; at most one
+event is kept. :func:`read_events` feeds it from a binary file object.
+
+Rows come as :class:`~.rows.LazyRows`, compressed transactions as one event unless ``expand`` is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from struct import Struct
+from typing import BinaryIO, Final, NamedTuple
+from zlib import crc32
+
+from conformance.reference.binlog.event import Event, check_sum, decode_body, decode_event
+from conformance.reference.binlog.format_description import FormatDescription
+from conformance.reference.binlog.header import (
+    ENCRYPTED_MAGIC,
+    FOOTER_SIZE,
+    HEADER,
+    HEADER_SIZE,
+    MAGIC,
+    Checksum,
+    EventType,
+    Flag,
+    Header,
+    event_name,
+    footer_size,
+)
+from conformance.reference.binlog.payload import DEFAULT_LIMIT, TransactionPayload
+from conformance.reference.binlog.rows import ROWS_TYPES, STMT_END, V1_TYPES, LazyRows
+from conformance.reference.binlog.table_map import TableMap
+from conformance.reference.errors import CodecError, DecodeError, Unsupported
+
+WINDOW: Final = 1 << 20
+
+_LENGTH: Final = Struct("<I").unpack_from
+_LENGTH_OFFSET: Final = 9
+_CRC_RESIDUE: Final = 0x2144DF1C  # what CRC-32 gives over any bytes followed by their own CRC-32
+_MAX_CACHED_MAPS: Final = 512
+_MAX_CACHED_SIZE: Final = 16384
+_MAX_OPEN_TABLES: Final = 1024
+_ANCIENT_TABLE_ID: Final = 6  # post-header length of rows events with a 4-byte table id
+
+
+class Note(NamedTuple):
+    """Something worth telling that is not an error."""
+
+    code: str
+    position: int
+    message: str
+
+
+class EventDecoder:
+    """Events in, state kept. ``algorithm`` is what holds until the first FORMAT_DESCRIPTION.
+
+    ``verify=False`` reads checksums without comparing them.
+    """
+
+    def __init__(self, *, algorithm: int = Checksum.CRC32, verify: bool = True, limit: int = DEFAULT_LIMIT) -> None:
+        self.algorithm: int = algorithm
+        self.verify = verify
+        self.limit = limit
+        self.format: FormatDescription | None = None
+        self.tables: dict[int, TableMap] = {}
+        self._footer = footer_size(algorithm)
+        # One TABLE_MAP precedes every statement, nearly always with the same bytes: decoding it once also keeps the
+        # row readers that were compiled for it.
+        self._maps: dict[bytes, TableMap] = {}
+
+    def decode(self, data: bytes, position: int | None = None) -> Event:
+        """One event that is exactly ``data``. Offsets in errors count from its start."""
+        if len(data) < HEADER_SIZE:
+            raise DecodeError("truncated", "an event header needs 19 bytes", offset=0, expected=19, got=len(data))
+        header = Header._make(HEADER.unpack_from(data))
+        if header.type == EventType.FORMAT_DESCRIPTION:
+            return self._format_description(data, position)
+        length = len(data)
+        if header.length != length:
+            raise DecodeError(
+                "bad-length", "the event has another length", offset=9, expected=header.length, got=length
+            )
+        checksum = None
+        if self._footer:
+            length -= FOOTER_SIZE
+            if length < HEADER_SIZE:
+                raise DecodeError("truncated", "no room for the checksum", offset=HEADER_SIZE, got=len(data))
+            checksum = int.from_bytes(data[length:], "little")
+            if self.verify and crc32(data) != _CRC_RESIDUE:
+                check_sum(data[:length], checksum)
+        return self._event(header, data[HEADER_SIZE:length], checksum, position, None)
+
+    def _event(
+        self, header: Header, data: bytes, checksum: int | None, position: int | None, inner: int | None
+    ) -> Event:
+        code = header.type
+        if code == EventType.TABLE_MAP:
+            return Event(header, self._table_map(data), checksum, position, inner)
+        if code in V1_TYPES and self.format and self.format.post_header_length(code) == _ANCIENT_TABLE_ID:
+            raise Unsupported("table-id-size", "rows events with a 4-byte table id", got=event_name(code))
+        body = decode_body(code, data, self.tables)
+        if code in ROWS_TYPES and isinstance(body, LazyRows) and body.flags & STMT_END:
+            # The server forgets its tables here. A filtered log may still refer to them, so they are only bounded.
+            if len(self.tables) > _MAX_OPEN_TABLES:
+                self.tables.clear()
+        return Event(header, body, checksum, position, inner)
+
+    def _table_map(self, data: bytes) -> TableMap:
+        table = self._maps.get(data)
+        if table is None:
+            body = decode_body(EventType.TABLE_MAP, data, self.tables)
+            assert isinstance(body, TableMap)
+            table = body
+            if len(data) <= _MAX_CACHED_SIZE:
+                if len(self._maps) >= _MAX_CACHED_MAPS:
+                    self._maps.clear()
+                self._maps[data] = table
+        self.tables[table.table_id] = table
+        return table
+
+    def _format_description(self, data: bytes, position: int | None) -> Event:
+        event = decode_event(data, verify=self.verify, position=position)
+        assert isinstance(event.body, FormatDescription)
+        self.format = event.body
+        self.algorithm = event.body.algorithm
+        self._footer = footer_size(self.algorithm)
+        self.tables.clear()  # table ids start again in another server's, or another run's, file
+        return event
+
+    def inner_events(self, event: Event) -> Iterator[Event]:
+        """The events of a compressed transaction. They have no checksum, and positions that mean nothing."""
+        payload = event.body
+        if not isinstance(payload, TransactionPayload):
+            return
+        data = payload.uncompressed(self.limit)
+        pos = 0
+        number = 0
+        while pos < len(data):
+            try:
+                if len(data) - pos < HEADER_SIZE:
+                    raise DecodeError("truncated", "an event header needs 19 bytes", offset=0, got=len(data) - pos)
+                header = Header._make(HEADER.unpack_from(data, pos))
+                if not HEADER_SIZE <= header.length <= len(data) - pos:
+                    raise DecodeError(
+                        "bad-length",
+                        "the event does not fit",
+                        offset=9,
+                        expected=f"19..{len(data) - pos}",
+                        got=header.length,
+                    )
+                if header.type in (EventType.TRANSACTION_PAYLOAD, EventType.FORMAT_DESCRIPTION):
+                    raise DecodeError("bad-nesting", "this event cannot be inside a payload", offset=4, got=header.type)
+                end = pos + header.length
+                yield self._event(header, data[pos + HEADER_SIZE : end], None, event.position, number)
+            except CodecError as error:
+                raise error.at(f"inner[{number}]", pos) from None
+            pos = end
+            number += 1
+
+
+class FileReader:
+    """Feed it a file in pieces; take events out after each piece; call :meth:`finish` at the end.
+
+    ``position`` is where the next event starts. ``notes`` says what was unusual: an open file, a cut-off last event of
+    an open file, zeros after the last event.
+    """
+
+    def __init__(self, *, verify: bool = True, expand: bool = False, limit: int = DEFAULT_LIMIT) -> None:
+        self.decoder = EventDecoder(verify=verify, limit=limit)
+        self.expand = expand
+        self.position = 0
+        self.notes: list[Note] = []
+        self.in_use = False
+        self.wanted = len(MAGIC)
+        self._parts: list[bytes] = []
+        self._size = 0
+        self._zeros = False
+
+    @property
+    def format(self) -> FormatDescription | None:
+        return self.decoder.format
+
+    def feed(self, data: bytes) -> None:
+        self._parts.append(bytes(data))
+        self._size += len(data)
+
+    def events(self) -> Iterator[Event]:
+        """Every event that is complete. What is left waits for more bytes; ``wanted`` says how many at least."""
+        if self._size < self.wanted:
+            return
+        data = self._parts[0] if len(self._parts) == 1 else b"".join(self._parts)
+        end = len(data)
+        pos = 0
+        try:
+            if self.position == 0:
+                self._magic(data)
+                pos = self.position = len(MAGIC)
+            while not self._zeros:
+                left = end - pos
+                if left < HEADER_SIZE:
+                    self.wanted = HEADER_SIZE
+                    break
+                length = _LENGTH(data, pos + _LENGTH_OFFSET)[0]
+                if length < HEADER_SIZE:
+                    self._bad_length(data, pos, length)
+                    break
+                if length > left:
+                    self.wanted = length
+                    break
+                event = self._event(data[pos : pos + length])
+                pos += length
+                self.position += length
+                yield event
+                if self.expand and isinstance(event.body, TransactionPayload):
+                    yield from self._inner(event)
+        finally:
+            # Also when the caller stops early: what was taken out is gone, the rest stays.
+            rest = data[pos:]
+            self._parts = [rest] if rest else []
+            self._size = len(rest)
+        if self._zeros:
+            self._check_zeros()
+
+    def finish(self) -> None:
+        """The file ends here. A half event is an error unless the file was open when it was copied (sheet, 2)."""
+        if self.position == 0:
+            raise DecodeError("not-a-binlog", "the file is too short for a binary log", offset=0, got=self._size)
+        if not self._size or self._zeros:
+            return
+        where = self.position
+        if not self.in_use:
+            raise DecodeError(
+                "truncated", "the last event is cut off", offset=where, expected=self.wanted, got=self._size
+            )
+        self.notes.append(Note("truncated", where, f"the file ends with a truncated event of {self._size} bytes"))
+        self._parts, self._size = [], 0
+
+    def _magic(self, data: bytes) -> None:
+        magic = data[: len(MAGIC)]
+        if magic == ENCRYPTED_MAGIC:
+            raise Unsupported("encrypted", "the binary log is encrypted", offset=0)
+        if magic != MAGIC:
+            raise DecodeError("not-a-binlog", "not a binary log", offset=0, expected=MAGIC.hex(), got=magic.hex())
+
+    def _event(self, data: bytes) -> Event:
+        try:
+            if self.decoder.format is None and data[4] != EventType.FORMAT_DESCRIPTION:
+                raise DecodeError(
+                    "no-format-description",
+                    "the first event must be FORMAT_DESCRIPTION",
+                    offset=4,
+                    expected=15,
+                    got=data[4],
+                )
+            first = self.decoder.format is None
+            event = self.decoder.decode(data, self.position)
+        except CodecError as error:
+            raise error.at(f"event@{self.position}", self.position) from None
+        if first and event.header.flags & Flag.IN_USE:
+            self.in_use = True
+            self.notes.append(Note("in-use", self.position, "the file was not closed"))
+        return event
+
+    def _inner(self, event: Event) -> Iterator[Event]:
+        try:
+            yield from self.decoder.inner_events(event)
+        except CodecError as error:
+            # Offsets inside decompressed bytes mean nothing in the file.
+            error.offset = event.position
+            raise error.at(f"event@{event.position}") from None
+
+    def _bad_length(self, data: bytes, pos: int, length: int) -> None:
+        if length == 0 and not any(data[pos : pos + HEADER_SIZE]):
+            self._zeros = True
+            self.wanted = 1
+            self.notes.append(Note("zeros", self.position, "zeros after the last event"))
+            return
+        raise DecodeError(
+            "bad-length",
+            "an event is at least as long as its header",
+            offset=self.position + _LENGTH_OFFSET,
+            expected=f">= {HEADER_SIZE}",
+            got=length,
+            path=(f"event@{self.position}",),
+        )
+
+    def _check_zeros(self) -> None:
+        for part in self._parts:
+            if part.count(0) != len(part):
+                raise DecodeError("bad-length", "an event without a length", offset=self.position, got=0)
+        self._parts, self._size = [], 0
+
+
+def read_events(
+    file: BinaryIO,
+    *,
+    reader: FileReader | None = None,
+    window: int = WINDOW,
+    verify: bool = True,
+    expand: bool = False,
+) -> Iterator[Event]:
+    """All events of an open file. Give a ``reader`` of your own to look at its notes afterwards."""
+    reader = reader or FileReader(verify=verify, expand=expand)
+    while data := file.read(max(window, reader.wanted)):
+        reader.feed(data)
+        yield from reader.events()
+    reader.finish()
+
+
+def decode_file(data: bytes, *, verify: bool = True, expand: bool = False) -> list[Event]:
+    """All events of a file in memory, rows typed."""
+    reader = FileReader(verify=verify, expand=expand)
+    reader.feed(data)
+    events = [event.typed() for event in reader.events()]
+    reader.finish()
+    return events

@@ -1,0 +1,88 @@
+"""FORMAT_DESCRIPTION (15): the first event of a file, which says how to read the rest (binlog-events sheet, 3 and 4)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from struct import Struct
+from typing import ClassVar, Final
+
+from conformance.reference.binlog.header import FOOTER_SIZE, HEADER_SIZE, Checksum, EventType
+from conformance.reference.errors import DecodeError, EncodeError, Unsupported
+
+_FIXED: Final = Struct("<H50sIB")
+_NUMBER: Final = re.compile(r"(\d+)\.(\d+)\.(\d+)")
+
+# Lengths after the common header, types 1 to 42, of an 8.4 to 9.7 server (versions sheet 5.1).
+# The 40th says 40 although a TRANSACTION_PAYLOAD has no such part: readers must not use it.
+POST_HEADER_LENGTHS: Final = bytes.fromhex(
+    "000d0008000000000400040000006300041a08000000000000020000000a0a0a2a2a001234000a280000"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FormatDescription:
+    """``algorithm`` is the checksum of the *following* events; this one has a checksum whatever it says."""
+
+    type: ClassVar[int] = EventType.FORMAT_DESCRIPTION
+    default_flags: ClassVar[int] = 0
+
+    server_version: str = "9.7.4"
+    created: int = 0
+    binlog_version: int = 4
+    header_length: int = HEADER_SIZE
+    post_header_lengths: bytes = POST_HEADER_LENGTHS
+    algorithm: int = Checksum.CRC32
+
+    @property
+    def has_footer(self) -> bool:
+        """Whether this event itself ends with a checksum: always, except before 5.6.1."""
+        return self.algorithm != Checksum.UNDEFINED
+
+    def post_header_length(self, code: int) -> int | None:
+        """What the writer says about type ``code``; ``None``: it does not know the type."""
+        return self.post_header_lengths[code - 1] if 0 < code <= len(self.post_header_lengths) else None
+
+    @classmethod
+    def decode(cls, data: bytes) -> FormatDescription:
+        """``data``: everything after the common header, **footer included**, because the length of the table of
+        post-header lengths follows from it."""
+        if len(data) < _FIXED.size:
+            raise DecodeError(
+                "truncated", "FORMAT_DESCRIPTION is too short", offset=0, expected=_FIXED.size, got=len(data)
+            )
+        binlog_version, version, created, header_length = _FIXED.unpack_from(data)
+        if binlog_version != 4:
+            raise Unsupported("binlog-version", "only version 4 is known", offset=0, expected=4, got=binlog_version)
+        if header_length != HEADER_SIZE:
+            raise Unsupported("header-length", "another header size", offset=56, expected=19, got=header_length)
+        text = version.rstrip(b"\0").decode("utf-8", "surrogateescape")
+        numbers = _NUMBER.match(text)
+        algorithm: int = Checksum.UNDEFINED
+        end = len(data)
+        # Servers before 5.6.1 write neither algorithm nor checksum; only the version text tells.
+        if numbers is None or tuple(map(int, numbers.groups())) >= (5, 6, 1):
+            end -= FOOTER_SIZE + 1
+            if end < _FIXED.size:
+                raise DecodeError(
+                    "truncated", "no room for algorithm and checksum", offset=len(data), expected=5, got=end
+                )
+            algorithm = data[end]
+            if algorithm not in (Checksum.NONE, Checksum.CRC32):
+                raise Unsupported("checksum-algorithm", "unknown checksum algorithm", offset=end, got=algorithm)
+        return cls(
+            binlog_version=binlog_version,
+            server_version=text,
+            created=created,
+            header_length=header_length,
+            post_header_lengths=data[_FIXED.size : end],
+            algorithm=algorithm,
+        )
+
+    def encode(self) -> bytes:
+        """Without the footer."""
+        version = self.server_version.encode("utf-8", "surrogateescape")
+        if len(version) > 50:
+            raise EncodeError("too-long", "server_version has at most 50 bytes", expected=50, got=len(version))
+        head = _FIXED.pack(self.binlog_version, version, self.created, self.header_length)
+        return head + self.post_header_lengths + (bytes((self.algorithm,)) if self.has_footer else b"")

@@ -1,0 +1,249 @@
+"""GTID (33), ANONYMOUS_GTID (34) and GTID_TAGGED (42): the start of a transaction (binlog-events sheet, 6 and 7)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar, Final
+from uuid import UUID
+
+from conformance.reference.binlog.gtid_set import decode_tag, encode_tag
+from conformance.reference.binlog.header import EventType
+from conformance.reference.cursor import Cursor, encode_packed, encode_signed_varint, encode_varint
+from conformance.reference.errors import DecodeError, EncodeError, Unsupported
+
+NIL_UUID: Final = UUID(int=0)
+LOGICAL_CLOCK: Final = 2  # the only logical timestamp type code
+MAY_HAVE_SBR: Final = 0x01
+
+_ORIGINAL_TIMESTAMP: Final = 1 << 55
+_ORIGINAL_VERSION: Final = 1 << 31
+_SERIALIZATION_VERSION: Final = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gtid:
+    """Types 33 and 34. Servers of different age stop at different fields; what was not written is ``None``.
+
+    5.6 stops after ``gno`` (``last_committed`` is None), 5.7 after ``sequence_number``. An original timestamp or
+    version that equals the immediate one is not written; the wire can hold an equal one all the same.
+    """
+
+    default_flags: ClassVar[int] = 0
+
+    type: int = EventType.GTID
+    gtid_flags: int = 0
+    uuid: UUID = NIL_UUID
+    gno: int = 0
+    last_committed: int | None = 0
+    sequence_number: int | None = 1
+    immediate_commit_timestamp: int | None = None
+    original_commit_timestamp: int | None = None
+    transaction_length: int | None = None
+    immediate_server_version: int | None = None
+    original_server_version: int | None = None
+    commit_group_ticket: int | None = None
+
+    @classmethod
+    def decode(cls, code: int, data: bytes) -> Gtid:
+        cursor = Cursor(data)
+        flags = cursor.u1("gtid_flags")
+        uuid = UUID(bytes=cursor.take(16, "uuid"))
+        gno = int.from_bytes(cursor.take(8, "gno"), "little", signed=True)
+        known: dict[str, int | None] = dict.fromkeys(("last_committed", "sequence_number"))
+        if cursor:
+            pos = cursor.pos
+            kind = cursor.u1("logical_clock")
+            if kind != LOGICAL_CLOCK:
+                raise Unsupported("logical-clock", "unknown logical timestamp", offset=pos, expected=2, got=kind)
+            known["last_committed"] = cursor.u8("last_committed")
+            known["sequence_number"] = cursor.u8("sequence_number")
+        if cursor:
+            word = cursor.u7("immediate_commit_timestamp")
+            known["immediate_commit_timestamp"] = word & ~_ORIGINAL_TIMESTAMP
+            if word & _ORIGINAL_TIMESTAMP:
+                known["original_commit_timestamp"] = cursor.u7("original_commit_timestamp")
+        if cursor:
+            known["transaction_length"] = cursor.packed("transaction_length")
+        if cursor:
+            word = cursor.u4("immediate_server_version")
+            known["immediate_server_version"] = word & ~_ORIGINAL_VERSION
+            if word & _ORIGINAL_VERSION:
+                known["original_server_version"] = cursor.u4("original_server_version")
+        if cursor:
+            known["commit_group_ticket"] = cursor.u8("commit_group_ticket")
+        cursor.expect_end("GTID")
+        return cls(type=code, gtid_flags=flags, uuid=uuid, gno=gno, **known)
+
+    def encode(self) -> bytes:
+        out = _unsigned(self.gtid_flags, 1, "gtid_flags") + self.uuid.bytes
+        if not -(1 << 63) <= self.gno < 1 << 63:
+            raise EncodeError("out-of-range", "gno does not fit", got=self.gno)
+        out += self.gno.to_bytes(8, "little", signed=True)
+        stages: tuple[tuple[int | None, ...], ...] = (
+            (self.last_committed, self.sequence_number),
+            (self.immediate_commit_timestamp, self.original_commit_timestamp),
+            (self.transaction_length,),
+            (self.immediate_server_version, self.original_server_version),
+            (self.commit_group_ticket,),
+        )
+        for index, stage in enumerate(stages):
+            if stage[0] is None:
+                if any(part is not None for later in stages[index:] for part in later):
+                    raise EncodeError("bad-value", "a field is missing in front of a later one", got=index)
+                return out
+            out += self._stage(index, stage[0], stage[1] if len(stage) > 1 else None)
+        return out
+
+    def _stage(self, index: int, first: int, second: int | None) -> bytes:
+        if index == 0:
+            if second is None:
+                raise EncodeError("bad-value", "sequence_number is missing")
+            return (
+                bytes((LOGICAL_CLOCK,))
+                + _unsigned(first, 8, "last_committed")
+                + _unsigned(second, 8, "sequence_number")
+            )
+        if index == 1:
+            return _flagged(first, second, 7, _ORIGINAL_TIMESTAMP, "commit_timestamp")
+        if index == 2:
+            return encode_packed(first)
+        if index == 3:
+            return _flagged(first, second, 4, _ORIGINAL_VERSION, "server_version")
+        return _unsigned(first, 8, "commit_group_ticket")
+
+
+def _unsigned(value: int, size: int, name: str) -> bytes:
+    if not 0 <= value < 1 << 8 * size:
+        raise EncodeError("out-of-range", f"{name} does not fit", expected=f"{size} bytes", got=value, path=(name,))
+    return value.to_bytes(size, "little")
+
+
+def _flagged(immediate: int, original: int | None, size: int, flag: int, name: str) -> bytes:
+    """A number whose top bit says that a second one follows."""
+    if not 0 <= immediate < flag:
+        raise EncodeError("out-of-range", f"immediate {name} does not fit", got=immediate, path=(name,))
+    if original is None:
+        return immediate.to_bytes(size, "little")
+    return (immediate | flag).to_bytes(size, "little") + _unsigned(original, size, name)
+
+
+# The fields of the tagged form by number, with how they are packed.
+_FIELDS: Final = (
+    ("gtid_flags", False),
+    ("uuid", False),
+    ("gno", True),
+    ("tag", False),
+    ("last_committed", True),
+    ("sequence_number", True),
+    ("immediate_commit_timestamp", False),
+    ("original_commit_timestamp", False),
+    ("transaction_length", False),
+    ("immediate_server_version", False),
+    ("original_server_version", False),
+    ("commit_group_ticket", False),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GtidTagged:
+    """Type 42: one message of the serialization library, in which nothing has a fixed width."""
+
+    type: ClassVar[int] = EventType.GTID_TAGGED
+    default_flags: ClassVar[int] = 0
+
+    gtid_flags: int | None = 0
+    uuid: UUID | None = NIL_UUID
+    gno: int | None = 1
+    tag: str | None = ""
+    last_committed: int | None = 0
+    sequence_number: int | None = 1
+    immediate_commit_timestamp: int | None = 0
+    original_commit_timestamp: int | None = None
+    transaction_length: int | None = 0
+    immediate_server_version: int | None = 90704
+    original_server_version: int | None = None
+    commit_group_ticket: int | None = None
+    last_non_ignorable: int = 0
+
+    @classmethod
+    def decode(cls, data: bytes) -> GtidTagged:
+        cursor = Cursor(data)
+        version = cursor.varint("version")
+        if version != _SERIALIZATION_VERSION:
+            raise Unsupported("serialization-version", "unknown message version", offset=0, expected=1, got=version)
+        pos = cursor.pos
+        size = cursor.varint("message_size")
+        if size > len(data):
+            raise DecodeError(
+                "truncated", "the message is longer than the event", offset=pos, expected=size, got=len(data)
+            )
+        needed = cursor.varint("last_non_ignorable")
+        if needed > len(_FIELDS):
+            raise Unsupported(
+                "serialization-field", "the writer requires a field that is not known", offset=pos, got=needed
+            )
+        cursor.end = size
+        known: dict[str, object] = dict.fromkeys(name for name, _ in _FIELDS)
+        last = -1
+        while cursor:
+            pos = cursor.pos
+            number = cursor.varint("field")
+            if number <= last:
+                raise DecodeError(
+                    "field-order", "fields are not in order", offset=pos, expected=f"> {last}", got=number
+                )
+            last = number
+            if number >= len(_FIELDS):
+                cursor.pos = cursor.end  # fields of a newer writer: their form is not known, the message size is
+                break
+            name, signed = _FIELDS[number]
+            if name == "uuid":
+                parts = [cursor.varint("uuid") for _ in range(16)]
+                if max(parts) > 255:
+                    raise DecodeError("out-of-range", "a byte of the uuid is above 255", offset=pos, path=("uuid",))
+                known[name] = UUID(bytes=bytes(parts))
+            elif name == "tag":
+                known[name] = decode_tag(cursor)
+            else:
+                known[name] = cursor.signed_varint(name) if signed else cursor.varint(name)
+        if size != len(data):
+            raise DecodeError("trailing-bytes", "bytes after the message", offset=size, expected=size, got=len(data))
+        return cls(last_non_ignorable=needed, **known)  # type: ignore[arg-type]
+
+    def encode(self) -> bytes:
+        fields = bytearray()
+        for number, (name, signed) in enumerate(_FIELDS):
+            value = getattr(self, name)
+            if value is None:
+                continue
+            fields += encode_varint(number)
+            try:
+                if isinstance(value, UUID):
+                    fields += b"".join(map(encode_varint, value.bytes))
+                elif isinstance(value, str):
+                    fields += encode_tag(value)
+                else:
+                    fields += encode_signed_varint(value) if signed else encode_varint(value)
+            except ValueError as error:
+                raise EncodeError("out-of-range", str(error), path=(name,)) from None
+        head = encode_varint(_SERIALIZATION_VERSION)
+        tail = encode_varint(self.last_non_ignorable) + fields
+        # The size counts itself, so its own length decides.
+        size = len(head) + len(tail) + 1
+        while len(head) + len(encode_varint(size)) + len(tail) != size:
+            size += 1
+        return head + encode_varint(size) + tail
+
+
+def with_transaction_length(gtid: Gtid | GtidTagged, others: int, footer: int) -> Gtid | GtidTagged:
+    """``gtid`` with the length of its whole group: ``others`` bytes of the events behind it, plus itself.
+
+    ``footer`` is the size of a checksum. The length's own size is part of the length (sheet, section 6).
+    """
+    length = others
+    while True:
+        filled = replace(gtid, transaction_length=length)
+        total = others + 19 + len(filled.encode()) + footer
+        if total == length:
+            return filled
+        length = total

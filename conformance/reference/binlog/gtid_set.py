@@ -1,0 +1,153 @@
+"""Sets of global transaction ids: their encoding in PREVIOUS_GTIDS and COM_BINLOG_DUMP_GTID, and their text
+(binlog-events sheet, section 5)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import ClassVar, Final, NamedTuple
+from uuid import UUID
+
+from conformance.reference.binlog.header import EventType, Flag
+from conformance.reference.cursor import Cursor, encode_varint
+from conformance.reference.errors import DecodeError, EncodeError
+
+TAG: Final = re.compile(r"[a-z_][a-z0-9_]{0,31}", re.ASCII)
+MAX_GNO: Final = (1 << 63) - 2
+
+_TAGGED: Final = 1
+_SMALLEST_ENTRY: Final = 16 + 8
+
+
+class GtidEntry(NamedTuple):
+    """Intervals are half-open and start at 1: ``((1, 4),)`` is 1-3."""
+
+    uuid: UUID
+    tag: str
+    intervals: tuple[tuple[int, int], ...]
+
+
+def _order(entry: GtidEntry) -> tuple[bytes, str]:
+    return entry.uuid.bytes, entry.tag
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PreviousGtids:
+    """``tagged``: the format with tags, which a server uses once it has seen any tag (always if an entry has one)."""
+
+    type: ClassVar[int] = EventType.PREVIOUS_GTIDS
+    default_flags: ClassVar[int] = Flag.IGNORABLE
+
+    entries: tuple[GtidEntry, ...] = ()
+    tagged: bool = False
+
+    @classmethod
+    def decode(cls, data: bytes) -> PreviousGtids:
+        cursor = Cursor(data)
+        word = cursor.u8("count")
+        form = word >> 56
+        if form not in (0, _TAGGED):
+            raise DecodeError("gtid-set-format", "unknown format of a GTID set", offset=7, expected="0 or 1", got=form)
+        tagged = form == _TAGGED
+        if tagged and word & 0xFF != _TAGGED:
+            raise DecodeError("gtid-set-format", "the two format bytes differ", offset=0, expected=1, got=word & 0xFF)
+        count = word >> 8 & 0xFFFF_FFFF_FFFF if tagged else word
+        if count > len(cursor) // (_SMALLEST_ENTRY + tagged):
+            raise DecodeError("truncated", "more entries than bytes", offset=0, expected=count, got=len(cursor))
+        entries = []
+        for number in range(count):
+            try:
+                entries.append(_decode_entry(cursor, tagged))
+            except DecodeError as error:
+                raise error.at(f"entries[{number}]") from None
+        cursor.expect_end("GTID set")
+        return cls(entries=tuple(entries), tagged=tagged)
+
+    def encode(self) -> bytes:
+        tagged = self.tagged or any(entry.tag for entry in self.entries)
+        count = len(self.entries)
+        word = 1 << 56 | count << 8 | _TAGGED if tagged else count
+        out = bytearray(word.to_bytes(8, "little"))
+        for entry in self.entries:
+            out += entry.uuid.bytes
+            if tagged:
+                out += encode_tag(entry.tag)
+            out += len(entry.intervals).to_bytes(8, "little")
+            for start, end in entry.intervals:
+                if not 0 < start < end < 1 << 63:
+                    raise EncodeError("gtid-interval", "not an interval of transaction numbers", got=(start, end))
+                out += start.to_bytes(8, "little") + end.to_bytes(8, "little")
+        return bytes(out)
+
+    def __str__(self) -> str:
+        """As in the variable gtid_executed, on one line."""
+        parts: list[str] = []
+        previous = None
+        for entry in self.entries:
+            ranges = ":".join(str(a) if b == a + 1 else f"{a}-{b - 1}" for a, b in entry.intervals)
+            head = "" if entry.uuid == previous else f"{',' if parts else ''}{entry.uuid}"
+            parts.append(f"{head}{':' + entry.tag if entry.tag else ''}:{ranges}")
+            previous = entry.uuid
+        return "".join(parts)
+
+    @classmethod
+    def parse(cls, text: str) -> PreviousGtids:
+        """From the text form; white space is ignored, entries of one UUID and tag are joined."""
+        found: dict[tuple[UUID, str], list[tuple[int, int]]] = {}
+        for part in filter(None, re.sub(r"\s", "", text).split(",")):
+            head, *items = part.split(":")
+            tag = ""
+            try:
+                uuid = UUID(head)
+                for item in items:
+                    if TAG.fullmatch(item.lower()):
+                        tag = item.lower()
+                        continue
+                    low, _, high = item.partition("-")
+                    found.setdefault((uuid, tag), []).append((int(low), int(high or low) + 1))
+            except ValueError:
+                raise DecodeError("gtid-set-text", "not a GTID set", got=part[:80]) from None
+        return cls(entries=_joined(found.items()))
+
+
+def _joined(found: Iterable[tuple[tuple[UUID, str], list[tuple[int, int]]]]) -> tuple[GtidEntry, ...]:
+    entries = []
+    for (uuid, tag), intervals in found:
+        merged: list[tuple[int, int]] = []
+        for start, end in sorted(intervals):
+            if not 0 < start < end:
+                raise DecodeError("gtid-interval", "not an interval of transaction numbers", got=(start, end))
+            if merged and start <= merged[-1][1]:
+                merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+            else:
+                merged.append((start, end))
+        entries.append(GtidEntry(uuid, tag, tuple(merged)))
+    return tuple(sorted(entries, key=_order))
+
+
+def encode_tag(tag: str) -> bytes:
+    raw = tag.encode("utf-8", "surrogateescape")
+    return encode_varint(len(raw)) + raw
+
+
+def decode_tag(cursor: Cursor) -> str:
+    pos = cursor.pos
+    tag = cursor.take(cursor.varint("tag"), "tag").decode("utf-8", "surrogateescape")
+    if tag and not TAG.fullmatch(tag):
+        raise DecodeError("gtid-tag", "not a tag", offset=pos, expected=TAG.pattern, got=repr(tag[:40]))
+    return tag
+
+
+def _decode_entry(cursor: Cursor, tagged: bool) -> GtidEntry:
+    uuid = UUID(bytes=cursor.take(16, "uuid"))
+    tag = decode_tag(cursor) if tagged else ""
+    count = cursor.u8("intervals")
+    if count > len(cursor) // 16:
+        raise DecodeError("truncated", "more intervals than bytes", offset=cursor.pos, expected=count, got=len(cursor))
+    numbers = [0, *(cursor.u8("interval") for _ in range(2 * count))]
+    # Sorted, disjoint, not touching: every number is above the one before it.
+    if any(a >= b for a, b in pairwise(numbers)):
+        raise DecodeError("gtid-interval", "intervals are not in order", offset=cursor.pos - 16 * count)
+    return GtidEntry(uuid, tag, tuple(zip(numbers[1::2], numbers[2::2], strict=True)))

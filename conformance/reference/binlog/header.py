@@ -1,0 +1,167 @@
+"""What every event has: the 19-byte header, its flags and its checksum (binlog-events sheet, sections 2 and 3)."""
+
+from __future__ import annotations
+
+from enum import IntEnum, IntFlag
+from struct import Struct
+from typing import Final, NamedTuple
+from zlib import crc32
+
+from conformance.reference.errors import DecodeError, EncodeError
+
+MAGIC: Final = b"\xfebin"
+ENCRYPTED_MAGIC: Final = b"\xfdbin"
+HEADER_SIZE: Final = 19
+FOOTER_SIZE: Final = 4
+
+HEADER: Final = Struct("<IBIIIH")
+_FLAGS_OFFSET: Final = 17
+_MAX_U4: Final = (1 << 32) - 1
+
+
+class EventType(IntEnum):
+    """Type codes. 23 to 25 are the row events of servers up to 8.2; nothing since writes them."""
+
+    START_V3 = 1
+    QUERY = 2
+    STOP = 3
+    ROTATE = 4
+    INTVAR = 5
+    SLAVE = 7
+    APPEND_BLOCK = 9
+    DELETE_FILE = 11
+    RAND = 13
+    USER_VAR = 14
+    FORMAT_DESCRIPTION = 15
+    XID = 16
+    BEGIN_LOAD_QUERY = 17
+    EXECUTE_LOAD_QUERY = 18
+    TABLE_MAP = 19
+    WRITE_ROWS_V1 = 23
+    UPDATE_ROWS_V1 = 24
+    DELETE_ROWS_V1 = 25
+    INCIDENT = 26
+    HEARTBEAT = 27
+    IGNORABLE = 28
+    ROWS_QUERY = 29
+    WRITE_ROWS = 30
+    UPDATE_ROWS = 31
+    DELETE_ROWS = 32
+    GTID = 33
+    ANONYMOUS_GTID = 34
+    PREVIOUS_GTIDS = 35
+    TRANSACTION_CONTEXT = 36
+    VIEW_CHANGE = 37
+    XA_PREPARE = 38
+    PARTIAL_UPDATE_ROWS = 39
+    TRANSACTION_PAYLOAD = 40
+    HEARTBEAT_V2 = 41
+    GTID_TAGGED = 42
+
+
+# Names that are not the member's name plus _EVENT.
+_NAMES: Final = {
+    EventType.WRITE_ROWS_V1: "WRITE_ROWS_EVENT_V1",
+    EventType.UPDATE_ROWS_V1: "UPDATE_ROWS_EVENT_V1",
+    EventType.DELETE_ROWS_V1: "DELETE_ROWS_EVENT_V1",
+    EventType.HEARTBEAT: "HEARTBEAT_LOG_EVENT",
+    EventType.HEARTBEAT_V2: "HEARTBEAT_LOG_EVENT_V2",
+    EventType.IGNORABLE: "IGNORABLE_LOG_EVENT",
+    EventType.ROWS_QUERY: "ROWS_QUERY_LOG_EVENT",
+    EventType.GTID: "GTID_LOG_EVENT",
+    EventType.ANONYMOUS_GTID: "ANONYMOUS_GTID_LOG_EVENT",
+    EventType.PREVIOUS_GTIDS: "PREVIOUS_GTIDS_LOG_EVENT",
+    EventType.XA_PREPARE: "XA_PREPARE_LOG_EVENT",
+    EventType.GTID_TAGGED: "GTID_TAGGED_LOG_EVENT",
+}
+
+
+def event_name(code: int) -> str:
+    """The name of an event type in the specification, ``UNKNOWN_EVENT(n)`` for a number without one."""
+    try:
+        member = EventType(code)
+    except ValueError:
+        return f"UNKNOWN_EVENT({code})"
+    return _NAMES.get(member, f"{member.name}_EVENT")
+
+
+class Flag(IntFlag):
+    """Bits of the header's flag word (sheet 2.1)."""
+
+    IN_USE = 0x0001
+    THREAD_SPECIFIC = 0x0004
+    SUPPRESS_USE = 0x0008
+    ARTIFICIAL = 0x0020
+    RELAY_LOG = 0x0040
+    IGNORABLE = 0x0080
+    NO_FILTER = 0x0100
+    MTS_ISOLATE = 0x0200
+
+
+class Checksum(IntEnum):
+    """The algorithm byte of FORMAT_DESCRIPTION. UNDEFINED: a server before 5.6.1, which has no such byte."""
+
+    NONE = 0
+    CRC32 = 1
+    UNDEFINED = 255
+
+
+class Header(NamedTuple):
+    """The fields of the common header. A tuple, because one is made for every event of a file.
+
+    ``length`` counts header, body and checksum; ``log_pos`` is the position after the event in the file of the server
+    that wrote it, modulo 2^32.
+    """
+
+    timestamp: int
+    type: int
+    server_id: int
+    length: int
+    log_pos: int
+    flags: int
+
+    @property
+    def name(self) -> str:
+        return event_name(self.type)
+
+    def encode(self) -> bytes:
+        return encode_header(self)
+
+
+def decode_header(data: bytes, offset: int = 0) -> Header:
+    """The header at ``offset``. Whether ``length`` is possible is the caller's to say: it knows the checksum rule."""
+    if len(data) - offset < HEADER_SIZE:
+        raise DecodeError(
+            "truncated",
+            "an event header needs 19 bytes",
+            offset=offset,
+            expected=HEADER_SIZE,
+            got=max(0, len(data) - offset),
+            path=("header",),
+        )
+    return Header._make(HEADER.unpack_from(data, offset))
+
+
+def encode_header(header: Header) -> bytes:
+    for field, value in zip(Header._fields, header, strict=True):
+        limit = 0xFF if field == "type" else 0xFFFF if field == "flags" else _MAX_U4
+        if not 0 <= value <= limit:
+            raise EncodeError("out-of-range", f"{field} does not fit", expected=f"0..{limit}", got=value, path=(field,))
+    return HEADER.pack(*header)
+
+
+def checksum_of(event: bytes) -> int:
+    """CRC-32 of an event without its footer.
+
+    FORMAT_DESCRIPTION is summed as if IN_USE were clear, because the server clears that flag in place when it closes
+    the file (sheet 2.2; an open file is in the corpus).
+    """
+    if len(event) >= HEADER_SIZE and event[4] == EventType.FORMAT_DESCRIPTION and event[_FLAGS_OFFSET] & Flag.IN_USE:
+        flags = event[_FLAGS_OFFSET] & ~Flag.IN_USE
+        return crc32(event[_FLAGS_OFFSET + 1 :], crc32(bytes((flags,)), crc32(event[:_FLAGS_OFFSET])))
+    return crc32(event)
+
+
+def footer_size(algorithm: int) -> int:
+    """Bytes of the checksum at the end of every event except FORMAT_DESCRIPTION, which says so itself."""
+    return FOOTER_SIZE if algorithm == Checksum.CRC32 else 0

@@ -1,0 +1,111 @@
+"""TRANSACTION_PAYLOAD (40): a compressed transaction (binlog-events sheet, section 15)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar, Final
+
+from conformance.reference.binlog.header import EventType
+from conformance.reference.cursor import Cursor, encode_packed
+from conformance.reference.errors import DecodeError, Unsupported
+
+ZSTD: Final = 0
+UNCOMPRESSED: Final = 255
+
+_END: Final = 0
+_SIZE: Final = 1
+_COMPRESSION: Final = 2
+_UNCOMPRESSED_SIZE: Final = 3
+
+# The server bounds a transaction by its 32-bit event length; nobody needs more than this at once in memory.
+DEFAULT_LIMIT: Final = 1 << 30
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TransactionPayload:
+    """``payload`` is the compressed frame itself, a value of its own right: a frame depends on the version and the
+    parameters of the compressor, so it cannot be computed from its content. The events inside are encoded from typed
+    values to identical bytes *before* compression (:meth:`compress`).
+    """
+
+    type: ClassVar[int] = EventType.TRANSACTION_PAYLOAD
+    default_flags: ClassVar[int] = 0
+
+    payload: bytes = field(repr=False)
+    compression: int = ZSTD
+    uncompressed_size: int | None = None
+    unknown: tuple[tuple[int, bytes], ...] = ()
+
+    @classmethod
+    def decode(cls, data: bytes) -> TransactionPayload:
+        cursor = Cursor(data)
+        known: dict[int, int] = {}
+        unknown = []
+        while kind := cursor.packed("field"):
+            start = cursor.pos
+            value = cursor.packed_bytes("value")
+            if kind not in (_SIZE, _COMPRESSION, _UNCOMPRESSED_SIZE):
+                unknown.append((kind, value))
+                continue
+            inner = Cursor(value)
+            try:
+                known[kind] = inner.packed("value")
+                inner.expect_end("value")
+            except DecodeError as error:
+                raise error.at(f"field[{kind}]", start) from None
+        if _SIZE not in known or _COMPRESSION not in known:
+            raise DecodeError("missing-field", "payload size and compression type are required", offset=0)
+        payload = cursor.take(known[_SIZE], "payload")
+        cursor.expect_end("TRANSACTION_PAYLOAD")
+        return cls(
+            payload=payload,
+            compression=known[_COMPRESSION],
+            uncompressed_size=known.get(_UNCOMPRESSED_SIZE),
+            unknown=tuple(unknown),
+        )
+
+    def encode(self) -> bytes:
+        fields = [(_COMPRESSION, encode_packed(self.compression))]
+        if self.uncompressed_size is not None:
+            fields.append((_UNCOMPRESSED_SIZE, encode_packed(self.uncompressed_size)))
+        fields += self.unknown
+        fields.append((_SIZE, encode_packed(len(self.payload))))
+        head = b"".join(encode_packed(kind) + encode_packed(len(value)) + value for kind, value in fields)
+        return head + b"\0" + self.payload
+
+    @classmethod
+    def compress(cls, events: bytes, level: int = 3) -> TransactionPayload:
+        """A payload of encoded events (without checksums, ``log_pos`` 0)."""
+        import zstandard
+
+        frame = zstandard.ZstdCompressor(level=level, write_content_size=True).compress(events)
+        return cls(payload=frame, uncompressed_size=len(events))
+
+    def uncompressed(self, limit: int = DEFAULT_LIMIT) -> bytes:
+        """The events inside. A frame that grows beyond ``limit`` is refused before the memory is used."""
+        if self.compression == UNCOMPRESSED:
+            return self.payload
+        if self.compression != ZSTD:
+            raise Unsupported("compression", "unknown compression", expected="0 or 255", got=self.compression)
+        try:
+            import zstandard
+        except ImportError:
+            raise Unsupported(
+                "zstandard-missing", "the package zstandard is needed to read compressed transactions"
+            ) from None
+        decompressor = zstandard.ZstdDecompressor().decompressobj()
+        out = bytearray()
+        # The size in the event and in the frame are only claims; feeding small pieces bounds what one step can produce.
+        step = 4096
+        try:
+            for start in range(0, len(self.payload), step):
+                if decompressor.eof:
+                    raise DecodeError("trailing-bytes", "bytes after the compressed frame", offset=start)
+                out += decompressor.decompress(self.payload[start : start + step])
+                if len(out) > limit:
+                    raise DecodeError("payload-too-large", "more events than allowed", expected=limit, got=len(out))
+        except zstandard.ZstdError as error:
+            raise DecodeError("bad-compression", f"not a zstd frame: {error}") from None
+        if not decompressor.eof:
+            raise DecodeError("truncated", "the compressed frame is cut off", offset=len(self.payload))
+        return bytes(out)
