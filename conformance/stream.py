@@ -12,7 +12,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
+from enum import IntEnum, StrEnum
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TextIO, TypeAlias
 
 if TYPE_CHECKING:
@@ -26,6 +26,16 @@ EVIDENCE_DIR = "evidence"
 
 class StreamError(Exception):
     """The stream cannot be read at all: no such file, or not a result stream."""
+
+
+class ExitCode(IntEnum):
+    """Exit codes of runs (contract, design 6). File commands use 0, 1 and 2 in their own sense."""
+
+    OK = 0  # as expected
+    NONCONFORMANT = 1  # also: unexpected pass, new finding
+    USAGE = 2  # also: nothing selected, an unknown name in a list
+    COULD_NOT_RUN = 3  # a subject, a server or the lab itself
+    INCOMPLETE = 4  # budget spent, interrupted
 
 
 class Verdict(StrEnum):

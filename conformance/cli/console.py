@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import sys
 from contextlib import contextmanager
-from enum import IntEnum
 from typing import TYPE_CHECKING, Any
 
 import click
+
+from conformance.stream import ExitCode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,20 +19,10 @@ if TYPE_CHECKING:
     from conformance.stream import ProgressSink
 
 
-class Exit(IntEnum):
-    """Exit codes of runs. File commands (decode, apply, explain) use 0, 1 and 2 in their own sense."""
-
-    OK = 0  # as expected
-    NONCONFORMANT = 1  # also: unexpected pass, new finding
-    USAGE = 2  # also: nothing selected, an unknown name in a list
-    COULD_NOT_RUN = 3  # a subject, a server or the lab itself
-    INCOMPLETE = 4  # budget spent, interrupted
-
-
 class CliError(click.ClickException):
     """A message for the user that ends the command; no traceback. Raise one of the subclasses: they fix the code."""
 
-    exit_code = int(Exit.COULD_NOT_RUN)
+    exit_code = int(ExitCode.COULD_NOT_RUN)
 
     def __init__(self, message: str, *, hint: str | None = None) -> None:
         super().__init__(message)
@@ -53,13 +44,13 @@ class InputCorrupt(CliError):
 class Usage(CliError):
     """Wrong arguments, a file that is missing or of another kind, nothing selected."""
 
-    exit_code = int(Exit.USAGE)
+    exit_code = int(ExitCode.USAGE)
 
 
 class CouldNotRun(CliError):
     """A subject, a server or the lab itself could not run."""
 
-    exit_code = int(Exit.COULD_NOT_RUN)
+    exit_code = int(ExitCode.COULD_NOT_RUN)
 
 
 def narrate(message: str, *, file: Any = None) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import importlib
+import io
 import os
 import signal
 import sys
@@ -16,7 +17,8 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from conformance.cli.console import Exit, error, narrate
+from conformance.cli.console import error, narrate
+from conformance.stream import ExitCode
 from conformance.version import __version__
 
 if TYPE_CHECKING:
@@ -98,7 +100,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
         cause = stop.__context__ if isinstance(stop, click.Abort) else stop
         name = str(cause) or "SIGINT"
         narrate(f"\n{PROGRAM}: interrupted" + (f" by {name}" if isinstance(cause, Terminated) else ""))
-        return int(Exit.INCOMPLETE) if is_run else SIGNALLED + signal.SIGINT
+        return int(ExitCode.INCOMPLETE) if is_run else SIGNALLED + signal.SIGINT
     except BrokenPipeError:
         # The reader of our output has gone (``| head``): be as quiet about it as other programs.
         _silence_stdout()
@@ -108,8 +110,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except Exception as problem:  # noqa: BLE001 - the last net: a user never gets a traceback unasked
         error(f"{type(problem).__name__}: {problem}")
         _debug_hint()
-        return int(Exit.COULD_NOT_RUN)
-    return result if isinstance(result, int) else int(Exit.OK)
+        return int(ExitCode.COULD_NOT_RUN)
+    return result if isinstance(result, int) else int(ExitCode.OK)
 
 
 def _operating_system(problem: OSError) -> int:
@@ -119,7 +121,7 @@ def _operating_system(problem: OSError) -> int:
     else:
         error(f"{where}{problem.strerror or problem}")
     _debug_hint()
-    return int(Exit.COULD_NOT_RUN)
+    return int(ExitCode.COULD_NOT_RUN)
 
 
 def _debug_hint() -> None:
@@ -140,6 +142,8 @@ def main() -> NoReturn:
     """Entry point of the console script."""
     for name in ("SIGTERM", "SIGHUP"):
         signal.signal(getattr(signal, name), _raise_terminated)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")  # data is UTF-8 whatever the locale says
     code = run()
     try:
         sys.stdout.flush()

@@ -6,11 +6,21 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TextIO
 
+from conformance.report import words
+from conformance.report.results import Outcome
+from conformance.stream import SEVERITY, Verdict
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
+    from rich.console import Console
+
+    from conformance.report.results import Summary
     from conformance.stream import Progress, ProgressSink
 
+FAILURES_SHOWN = 5
+PLAIN_WIDTH = 120  # where there is no terminal to ask
 PLAIN_SECONDS = 5.0  # between two lines about the same job
 
 
@@ -95,3 +105,101 @@ def _bars(file: TextIO) -> Iterator[ProgressSink]:
             bars.update(tasks[record.label], completed=record.done, total=record.total, words=words)
 
         yield sink
+
+
+def print_summary(summary: Summary, file: TextIO, *, directory: Path | None = None) -> None:
+    """What came out: the sentence, requirements, failures with their replay command, gaps of the census."""
+    from rich.console import Console
+
+    width = None if file.isatty() else PLAIN_WIDTH
+    console = Console(file=file, highlight=False, width=width, emoji=False)
+    colour = "green" if summary.outcome is Outcome.CONFORMANT else "red"
+    glyph = words.OUTCOME_GLYPHS[summary.outcome]
+    _requirements(console, summary)
+    _failures(console, summary)
+    _census(console, summary)
+    console.print()
+    console.print(f"{glyph} {summary.outcome.upper()}", style=f"bold {colour}", markup=False)
+    if summary.outcome is Outcome.NONCONFORMANT and not summary.complete:
+        console.print("○ INCOMPLETE", style="bold red")
+    console.print(words.headline(summary), markup=False)
+    for line in _facts(summary):
+        console.print(line, style="dim", markup=False)
+    if directory is not None:
+        console.print(f"Report: {directory / 'index.html'}", markup=False, soft_wrap=True)
+
+
+def _facts(summary: Summary) -> Iterator[str]:
+    counters = summary.counters
+    if counters["updates_compared"]:
+        yield (
+            f"{words.amount_of_bytes(counters['bytes_compared'])}, {counters['texts_compared']:,} texts and "
+            f"{counters['sizes_compared']:,} sizes compared"
+        )
+    if summary.run is not None:
+        rate = f", {summary.rate:,.0f} updates/s" if summary.rate else ""
+        seconds = f" in {words.duration(summary.end.seconds)}" if summary.end else ""
+        yield f"seed {summary.run.seed}, profile {summary.run.profile}, {summary.cases:,} cases{seconds}{rate}"
+    for subject in summary.subjects.values():
+        note = f" ({subject.note})" if subject.note else ""
+        yield f"{subject.role} {subject.id}: {subject.version or 'version unknown'}{note}"
+
+
+def _requirements(console: Console, summary: Summary) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    rows = summary.requirement_rows()
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    for heading in ("requirement", "", "subject", "verdict", "passed of cases"):
+        table.add_column(heading, overflow="fold")
+    without = 0
+    for requirement, (info, _, cells) in rows.items():
+        without += not cells
+        for index, (subject, cell) in enumerate(cells.items()):
+            verdict = cell.verdict
+            table.add_row(
+                requirement if not index else "",
+                Text(info.title if not index else ""),
+                Text(subject),
+                Text(f"{words.GLYPHS[verdict]} {verdict}", style=_style(verdict)),
+                words.cell_words(cell),
+            )
+    if table.row_count:
+        console.print(table)
+    if without:
+        console.print(f"{words.plural(without, 'requirement')} without a case in this run", style="dim")
+
+
+def _failures(console: Console, summary: Summary) -> None:
+    worst_first = sorted(summary.failures, key=lambda verdict: SEVERITY.index(verdict.verdict))
+    distinct = list({verdict.signature or verdict.case: verdict for verdict in reversed(worst_first)}.values())[::-1]
+    for failure in distinct[:FAILURES_SHOWN]:
+        console.print()
+        title = f"{failure.verdict} {failure.case} [{failure.requirement}] {failure.subject}"
+        console.print(f"{words.GLYPHS[failure.verdict]} {title}", style="red", markup=False)
+        place = f" First difference: {failure.field}, offset {failure.offset}." if failure.field else ""
+        console.print(f"  {failure.message}{place}", markup=False)
+        if failure.replay:
+            console.print(f"  {failure.replay}", style="bold", markup=False, soft_wrap=True)
+    if len(distinct) > FAILURES_SHOWN:
+        console.print(f"… and {words.plural(len(distinct) - FAILURES_SHOWN, 'more kind')} of failure", style="red")
+
+
+def _census(console: Console, summary: Summary) -> None:
+    census = summary.census_complete()
+    missing = summary.not_exercised()
+    if not census:
+        return
+    console.print()
+    if not missing:
+        console.print(f"census: all {len(census)} rules exercised", style="dim")
+        return
+    console.print(f"census: {len(missing)} of {len(census)} rules not exercised", style="yellow")
+    console.print(f"  {', '.join(missing)}", style="dim", markup=False)
+
+
+def _style(verdict: Verdict) -> str:
+    if verdict.failing:
+        return "red"
+    return "green" if verdict is Verdict.PASS else "yellow"

@@ -1,0 +1,32 @@
+"""``binlog-lab report DIR``: renders a report again from its ``run.jsonl``, also that of a run that was broken off."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from conformance.cli.console import CouldNotRun, Usage
+from conformance.stream import ExitCode, StreamError
+
+
+@click.command
+@click.argument("directory", type=click.Path(exists=True, file_okay=False, path_type=Path), metavar="DIR")
+def command(directory: Path) -> int:
+    """Render a report again from DIR/run.jsonl.
+
+    Writes index.html, results.json and junit.xml and prints the summary. Works for a run that was broken off, too:
+    the report then says INCOMPLETE, and the exit code is 4. Otherwise the exit code is 0, whatever the run's was.
+    """
+    from conformance.report.directory import DirectoryInUseError, ReportError, render_again
+    from conformance.report.terminal import print_summary
+
+    try:
+        summary = render_again(directory)
+    except (StreamError, DirectoryInUseError) as error:
+        raise Usage(str(error)) from error
+    except ReportError as error:
+        raise CouldNotRun(str(error)) from error
+    print_summary(summary, sys.stdout, directory=directory)
+    return int(ExitCode.OK if summary.complete else ExitCode.INCOMPLETE)

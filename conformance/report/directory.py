@@ -1,0 +1,175 @@
+"""The report's directory: taken only if it is ours, locked while a run writes, each file put into place whole.
+
+``DIR`` is replaced only if it is empty or holds an earlier report (contract, design 6). The marker file says that a
+report lives here; of an earlier report exactly our own files go, whatever else lies there stays. The finished files of
+the earlier run go *before* the new run begins, so that nothing old can be taken for its result, and each new one is
+written beside its place and renamed into it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import fcntl
+import os
+import shutil
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+from conformance.report.html import write_html
+from conformance.report.junit import write_junit
+from conformance.report.results import Summary, write_results
+from conformance.stream import EVIDENCE_DIR, RUN_FILE, Progress, Writer, read_stream
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from conformance.stream import AnyRecord
+
+MARKER = ".binlog-lab-report"
+MARKER_TEXT = "A report of binlog-lab lives here; the next run into this directory replaces its files.\n"
+CASES_DIR = "cases"  # failing Cases, stored before they are shrunk
+INDEX, RESULTS, JUNIT = "index.html", "results.json", "junit.xml"
+RENDERED: dict[str, Callable[[Summary, Path], None]] = {JUNIT: write_junit, INDEX: write_html, RESULTS: write_results}
+PROGRESS_SECONDS = 1.0  # between two progress records of the same job in run.jsonl
+
+
+class ReportError(Exception):
+    """The report could not be written; the message is for the user."""
+
+
+class DirectoryInUseError(ReportError):
+    """DIR must not be touched: it holds other things, is not a directory, or another run writes into it (usage)."""
+
+
+class ReportDirectory:
+    """Writes one run's stream and, from it, the files that people and machines read."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.summary = Summary()
+        self._last_progress: dict[str, float] = {}
+        self._lock = _claim(path)
+        with _clear_errors(path):
+            self._writer = Writer(path)
+
+    @property
+    def cases(self) -> Path:
+        """Where failing Cases are stored; made when asked for."""
+        path = self.path / CASES_DIR
+        with _clear_errors(path):
+            path.mkdir(exist_ok=True)
+        return path
+
+    def write(self, record: AnyRecord) -> None:
+        """Append a record to the stream and count it. Progress is thinned: one a second and job."""
+        if isinstance(record, Progress) and not self._due(record):
+            return
+        with _clear_errors(self.path):
+            self._writer.write(record)
+        self.summary.add(record)
+
+    def _due(self, record: Progress) -> bool:
+        now = time.monotonic()
+        if record.done != record.total and now - self._last_progress.get(record.label, -1e9) < PROGRESS_SECONDS:
+            return False
+        self._last_progress[record.label] = now
+        return True
+
+    def render(self) -> None:
+        """Write junit.xml, index.html and results.json from what has been written so far."""
+        render(self.summary, self.path)
+
+    def close(self) -> None:
+        """End writing and give the directory free."""
+        self._writer.close()
+        os.close(self._lock)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def render_again(path: Path) -> Summary:
+    """Render an existing report from its ``run.jsonl``, whole or not (``binlog-lab report DIR``)."""
+    stream = read_stream(path)
+    summary = Summary(stream.records, problem=stream.problem)
+    lock = _lock(path)
+    try:
+        render(summary, path)
+    finally:
+        os.close(lock)
+    return summary
+
+
+def render(summary: Summary, path: Path) -> None:
+    """Write every rendered file beside its place, then rename all: a crash leaves old or new, never a part."""
+    with _clear_errors(path):
+        ready = []
+        try:
+            for name, write in RENDERED.items():
+                temporary = path / f".{name}.new"
+                ready.append((temporary, path / name))
+                write(summary, temporary)
+            for temporary, final in ready:
+                temporary.replace(final)
+        finally:
+            for temporary, _ in ready:
+                temporary.unlink(missing_ok=True)
+
+
+def _claim(path: Path) -> int:
+    """Take the directory for a new run and empty it of the earlier report; gives the lock's descriptor."""
+    if path.exists() and not path.is_dir():
+        raise DirectoryInUseError(f"{path} is not a directory")
+    with _clear_errors(path):
+        path.mkdir(parents=True, exist_ok=True)
+        names = {item.name for item in path.iterdir()}
+    if names and MARKER not in names:
+        raise DirectoryInUseError(
+            f"{path} is not empty and holds no earlier report of binlog-lab: it is left alone (choose another --report)"
+        )
+    lock = _lock(path)
+    try:
+        with _clear_errors(path):
+            for name in (RESULTS, INDEX, JUNIT, *(f".{name}.new" for name in RENDERED), RUN_FILE):
+                (path / name).unlink(missing_ok=True)
+            for name in (EVIDENCE_DIR, CASES_DIR):
+                with contextlib.suppress(FileNotFoundError):
+                    shutil.rmtree(path / name)
+    except BaseException:
+        os.close(lock)
+        raise
+    return lock
+
+
+def _lock(path: Path) -> int:
+    """Lock the marker file. The kernel gives the lock free when the process ends, however it ends."""
+    with _clear_errors(path):
+        descriptor = os.open(path / MARKER, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if not os.fstat(descriptor).st_size:
+                os.write(descriptor, MARKER_TEXT.encode())
+        except BlockingIOError:
+            os.close(descriptor)
+            raise DirectoryInUseError(f"{path}: another run is writing its report there") from None
+        except BaseException:
+            os.close(descriptor)
+            raise
+    return descriptor
+
+
+@contextlib.contextmanager
+def _clear_errors(path: Path) -> Iterator[None]:
+    """Turn errors of the operating system into a sentence."""
+    try:
+        yield
+    except OSError as error:
+        where = Path(os.fsdecode(error.filename)) if error.filename else path
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise ReportError(f"{where}: no space left on the device; the report is incomplete") from error
+        raise ReportError(f"{where}: {error.strerror or error}") from error

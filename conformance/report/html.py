@@ -1,0 +1,163 @@
+"""``index.html``: one file that opens from a disk with no network, reads without scripts, and has none.
+
+The page says first what came out, then why: the strip, requirements by subjects, what failed (bytes aligned by field,
+the command that shows it again), what did not run, the census of exercised rules, and the surroundings. Its style is
+allowed by its hash, everything else is forbidden by the content policy.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from collections import defaultdict
+from dataclasses import dataclass
+from importlib import resources
+from typing import TYPE_CHECKING, Any
+
+from conformance.report import evidence, words
+from conformance.report.results import COUNTERS, Outcome
+from conformance.stream import RUN_FILE, SEVERITY, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from conformance.report.results import Summary
+    from conformance.stream import CaseVerdict
+
+PER_SIGNATURE, IN_ALL = 5, 200  # failures shown with evidence; all of them are in run.jsonl
+_NOT_ANCHOR = re.compile(r"[^\w.:/@-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """One case and subject, with every verdict about it."""
+
+    anchor: str
+    verdicts: tuple[CaseVerdict, ...]
+
+    @property
+    def worst(self) -> CaseVerdict:
+        """The verdict that heads the article."""
+        return min(self.verdicts, key=lambda verdict: SEVERITY.index(verdict.verdict))
+
+
+@dataclass(frozen=True, slots=True)
+class CensusGroup:
+    """Rules whose ids begin alike."""
+
+    name: str
+    rules: tuple[tuple[str, str, int], ...]  # id, sentence, count
+
+    @property
+    def missing(self) -> int:
+        """Rules of the group that were not exercised."""
+        return sum(not count for _, _, count in self.rules)
+
+    @property
+    def most(self) -> int:
+        """The largest count, the full width of a bar."""
+        return max((count for _, _, count in self.rules), default=0) or 1
+
+
+def write_html(summary: Summary, path: Path) -> None:
+    """Write the page; the caller puts it into place."""
+    path.write_text(page(summary), encoding="utf-8")
+
+
+def page(summary: Summary) -> str:
+    """The whole page."""
+    import jinja2
+
+    environment = jinja2.Environment(
+        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True,
+        loader=jinja2.PackageLoader("conformance.report", "templates"),
+    )  # fmt: skip
+    environment.filters.update(
+        bytes=words.amount_of_bytes, duration=words.duration, count=lambda number: f"{number:,}", plural=words.plural
+    )
+    style = resources.files("conformance.report").joinpath("templates/report.css").read_text("utf-8")
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    return environment.get_template("report.html.j2").render(style=style, style_hash=digest, **_context(summary))
+
+
+def _context(summary: Summary) -> dict[str, Any]:
+    rows = summary.requirement_rows()
+    failures = _failures(summary.failures)
+    shown = _shown(failures)
+    not_passed = [verdict for verdict in summary.others if verdict.verdict is not Verdict.PASS]
+    return {
+        "summary": summary,
+        "run": summary.run,
+        "outcome": summary.outcome,
+        "outcome_glyph": words.OUTCOME_GLYPHS[summary.outcome],
+        "headline": words.headline(summary),
+        "counters": [
+            (name, words.COUNTER_LABELS[name], summary.counters[name]) for name in COUNTERS
+        ],
+        "verdicts": [(verdict, summary.verdicts[verdict]) for verdict in Verdict],
+        "judged": {name: row for name, row in rows.items() if row[1].cases},
+        "unjudged": {name: row for name, row in rows.items() if not row[1].cases},
+        "failures": shown,
+        "failures_total": len(failures),
+        "others": not_passed[:IN_ALL],
+        "others_total": len(not_passed),
+        "census": _census(summary),
+        "not_exercised": len(summary.not_exercised()),
+        "deviations": summary.deviations(),
+        "glyphs": words.GLYPHS,
+        "tone": _tone,
+        "cell_words": words.cell_words,
+        "evidence_rows": evidence.rows,
+        "per_signature": PER_SIGNATURE,
+        "stream_file": RUN_FILE,
+    }  # fmt: skip
+
+
+def _tone(verdict: Verdict | Outcome) -> str:
+    """The class that gives a verdict its colour; the glyph and the word say the same."""
+    if isinstance(verdict, Outcome):
+        return "good" if verdict is Outcome.CONFORMANT else "bad"
+    if verdict.failing:
+        return "bad"
+    if verdict is Verdict.PASS:
+        return "good"
+    if verdict in (Verdict.NOT_RUN, Verdict.INCONCLUSIVE, Verdict.REFUSED, Verdict.LENIENT):
+        return "warn"
+    return "quiet"
+
+
+def _failures(verdicts: Iterable[CaseVerdict]) -> list[Failure]:
+    grouped: defaultdict[tuple[str, str], list[CaseVerdict]] = defaultdict(list)
+    for verdict in verdicts:
+        grouped[verdict.case, verdict.subject].append(verdict)
+    taken: set[str] = set()
+    out: list[Failure] = []
+    for (case, subject), members in grouped.items():
+        anchor = _NOT_ANCHOR.sub("-", case)
+        if anchor in taken:  # the case failed for another subject too
+            anchor = f"{anchor}--{_NOT_ANCHOR.sub('-', subject)}"
+        taken.add(anchor)
+        out.append(Failure(anchor, tuple(members)))
+    return sorted(out, key=lambda failure: SEVERITY.index(failure.worst.verdict))
+
+
+def _shown(failures: list[Failure]) -> list[Failure]:
+    """A few of each signature, so that one frequent failure does not hide the others."""
+    seen: defaultdict[str, int] = defaultdict(int)
+    out: list[Failure] = []
+    for failure in failures:
+        signature = failure.worst.signature or failure.anchor
+        seen[signature] += 1
+        if seen[signature] <= PER_SIGNATURE and len(out) < IN_ALL:
+            out.append(failure)
+    return out
+
+
+def _census(summary: Summary) -> list[CensusGroup]:
+    sentences = summary.run.census_rules if summary.run else {}
+    groups: defaultdict[str, list[tuple[str, str, int]]] = defaultdict(list)
+    for rule, count in summary.census_complete().items():
+        groups[re.split(r"[./:]", rule, maxsplit=1)[0]].append((rule, sentences.get(rule, ""), count))
+    return [CensusGroup(name, tuple(rules)) for name, rules in groups.items()]

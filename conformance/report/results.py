@@ -1,0 +1,423 @@
+"""Folds a result stream into one summary: the content of ``results.json``, and what the other reports show.
+
+Nothing is mixed: what could not run, does not apply or cannot be decided is counted under its own name, and a summary
+of many cases names the worst of them (:func:`conformance.stream.summarise`). A stream without its end stays incomplete.
+"""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import json
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from conformance.stream import (
+    FAILING,
+    SCHEMA,
+    Block,
+    CaseVerdict,
+    End,
+    ExitCode,
+    Finding,
+    RequirementInfo,
+    Run,
+    Subject,
+    Verdict,
+    summarise,
+)
+from conformance.version import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from conformance.stream import AnyRecord
+
+COUNTERS = ("updates_compared", "bytes_compared", "texts_compared", "sizes_compared", "mismatches", "deviating")
+NO_END = "the run was broken off before its last record"
+SAMPLES_KEPT = 200  # passes whose verdict record is kept in memory
+
+
+class Outcome(StrEnum):
+    """How a run ended, in the words of the reports."""
+
+    CONFORMANT = "conformant"
+    NONCONFORMANT = "nonconformant"
+    COULD_NOT_RUN = "could not run"
+    INCOMPLETE = "incomplete"
+    NOTHING = "nothing judged"
+
+
+EXIT_CODES: dict[Outcome, ExitCode] = {
+    Outcome.CONFORMANT: ExitCode.OK,
+    Outcome.NONCONFORMANT: ExitCode.NONCONFORMANT,
+    Outcome.COULD_NOT_RUN: ExitCode.COULD_NOT_RUN,
+    Outcome.INCOMPLETE: ExitCode.INCOMPLETE,
+    Outcome.NOTHING: ExitCode.USAGE,
+}
+
+
+@dataclass(slots=True)
+class CheckTotals:
+    """What one check found about one subject."""
+
+    requirements: Counter[str] = field(default_factory=Counter)  # requirement -> cases of blocks that name it
+    verdicts: Counter[str] = field(default_factory=Counter)
+    cases: int = 0
+    failed: int = 0
+    deviating: int = 0
+    mismatches: int = 0
+    seconds: float = 0.0
+    blocks: int = 0
+
+
+@dataclass(slots=True)
+class Cell:
+    """One requirement and one subject (or all of them)."""
+
+    verdicts: Counter[str] = field(default_factory=Counter)
+    cases: int = 0
+    failed: int = 0
+    deviations: int = 0
+
+    @property
+    def verdict(self) -> Verdict:
+        """The worst that happened; what only listed deviations explain still differs."""
+        if not +self.verdicts and self.deviations:
+            return Verdict.DIFFERS
+        return summarise(self.verdicts)
+
+    @property
+    def not_run(self) -> int:
+        """Cases that were selected and did not run."""
+        return self.verdicts[Verdict.NOT_RUN]
+
+    def add(self, other: Cell) -> None:
+        """Count the other's cases too."""
+        self.verdicts.update(other.verdicts)
+        self.cases += other.cases
+        self.failed += other.failed
+        self.deviations += other.deviations
+
+
+class Summary:
+    """The state of a run, one record at a time; usable at any moment, also before the end has come."""
+
+    def __init__(self, records: Iterable[AnyRecord] = (), *, problem: str | None = None) -> None:
+        self.run: Run | None = None
+        self.end: End | None = None
+        self.problem = problem
+        self.subjects: dict[str, Subject] = {}
+        self.counters: Counter[str] = Counter()
+        self.census: Counter[str] = Counter()
+        self.failures: list[CaseVerdict] = []  # failing verdicts that no listed deviation explains
+        self.others: list[CaseVerdict] = []  # the rest: not run, refused, inconclusive, samples of passes ...
+        self.findings: dict[str, Finding] = {}
+        self._blocks: dict[tuple[str, str], CheckTotals] = {}
+        self._blocks_seen: set[tuple[str, str, int | None]] = set()
+        self._by_requirement: defaultdict[tuple[str, str, str], Counter[str]] = defaultdict(Counter)
+        self._deviations: defaultdict[tuple[str, str], int] = defaultdict(int)
+        self._deviation_requirements: defaultdict[tuple[str, str, str], int] = defaultdict(int)
+        self._sampled = 0
+        for record in records:
+            self.add(record)
+
+    # -- taking records -------------------------------------------------------------------------------------------
+
+    def add(self, record: AnyRecord) -> None:
+        """Take one record; progress is of no interest here."""
+        match record:
+            case Run():
+                self.run = record
+            case Subject():
+                self.subjects[record.id] = record
+            case Block():
+                self._add_block(record)
+            case CaseVerdict():
+                self._add_verdict(record)
+            case Finding():
+                self.findings[record.signature] = record
+            case End():
+                self.end = record
+
+    def _add_block(self, block: Block) -> None:
+        totals = self._blocks.setdefault((block.check, block.subject), CheckTotals())
+        self._blocks_seen.update({(block.check, block.subject, block.block), (block.check, block.subject, None)})
+        for requirement in block.requirements:
+            totals.requirements[requirement] += block.cases
+        totals.verdicts.update(block.verdicts)
+        totals.cases += block.cases
+        totals.failed += block.failures
+        totals.deviating += block.deviating
+        totals.mismatches += block.mismatches
+        totals.seconds += block.seconds
+        totals.blocks += 1
+        for name in COUNTERS:
+            self.counters[name] += getattr(block, name)
+        self.census.update(block.census)
+
+    def _add_verdict(self, verdict: CaseVerdict) -> None:
+        key = (verdict.check, verdict.subject, verdict.requirement)
+        if verdict.deviation is not None:
+            self._deviations[verdict.deviation, verdict.subject] += 1
+            self._deviation_requirements[key] += 1
+            return
+        if verdict.verdict is not Verdict.PASS:
+            self._by_requirement[key][verdict.verdict] += 1
+        elif (sampled := self._sampled) >= SAMPLES_KEPT:
+            return
+        else:
+            self._sampled = sampled + 1
+        (self.failures if verdict.verdict in FAILING else self.others).append(verdict)
+
+    # -- what it adds up to ---------------------------------------------------------------------------------------
+
+    @property
+    def complete(self) -> bool:
+        """Whether the whole selection was judged and the stream is whole."""
+        return self.problem is None and self.end is not None and self.end.complete
+
+    @property
+    def incomplete_reason(self) -> str | None:
+        """Why the run is incomplete, or None."""
+        if self.complete:
+            return None
+        if self.end is not None and self.end.incomplete_reason:
+            return self.end.incomplete_reason
+        return self.problem or NO_END
+
+    @property
+    def exit_code(self) -> int | None:
+        """The run's exit code; None when the run did not live to tell."""
+        return None if self.end is None else self.end.exit_code
+
+    @property
+    def outcome(self) -> Outcome:
+        """How the run ended. A proven failure outweighs what is missing, and both are shown."""
+        code = self.exit_code
+        if self.failed or code == ExitCode.NONCONFORMANT:
+            return Outcome.NONCONFORMANT
+        if code == ExitCode.COULD_NOT_RUN:
+            return Outcome.COULD_NOT_RUN
+        if not self.complete or code == ExitCode.INCOMPLETE or self.verdicts[Verdict.NOT_RUN]:
+            return Outcome.INCOMPLETE
+        return Outcome.CONFORMANT if self.verdicts[Verdict.PASS] else Outcome.NOTHING
+
+    def conclude(
+        self, *, seconds: float, incomplete_reason: str | None = None, could_not_run: str | None = None
+    ) -> End:
+        """The last record for what was counted so far, with the exit code that follows from it.
+
+        ``could_not_run``: why a subject, a server or the lab itself failed; ``incomplete_reason``: why the run stopped
+        before its end (budget, interruption, a rule that a full run must exercise and did not).
+        """
+        not_run = self.verdicts[Verdict.NOT_RUN]
+        reason = could_not_run or incomplete_reason or (f"{not_run:,} selected cases did not run" if not_run else None)
+        code = ExitCode.COULD_NOT_RUN if could_not_run else ExitCode.INCOMPLETE if reason else ExitCode.OK
+        ended = copy.copy(self)
+        ended.end = End(exit_code=code, seconds=seconds, complete=reason is None, incomplete_reason=reason)
+        totals = ended.to_results()["totals"]
+        return dataclasses.replace(ended.end, exit_code=int(EXIT_CODES[ended.outcome]), totals=totals)
+
+    @property
+    def rate(self) -> float | None:
+        """Updates compared per second of the blocks' own time: starting servers is not in it."""
+        seconds = sum(totals.seconds for totals in self._blocks.values())
+        return self.counters["updates_compared"] / seconds if seconds else None
+
+    @property
+    def checks(self) -> dict[tuple[str, str], CheckTotals]:
+        """What each check found about each subject.
+
+        A verdict whose block never came (the run died inside it, or its check could not start) counts as a case of
+        its own, so that it is not lost.
+        """
+        orphans: defaultdict[tuple[str, str], dict[str, list[CaseVerdict]]] = defaultdict(lambda: defaultdict(list))
+        for verdict in (*self.failures, *self.others):
+            seen = (verdict.check, verdict.subject, verdict.block) in self._blocks_seen
+            if not seen and verdict.verdict is not Verdict.PASS:
+                orphans[verdict.check, verdict.subject][verdict.case].append(verdict)
+        if not orphans:
+            return self._blocks
+        out = {key: copy.deepcopy(totals) for key, totals in self._blocks.items()}
+        for key, cases in orphans.items():
+            totals = out.setdefault(key, CheckTotals())
+            for verdicts in cases.values():
+                worst = summarise(Counter(verdict.verdict for verdict in verdicts))
+                totals.cases += 1
+                totals.verdicts[worst] += 1
+                totals.failed += worst in FAILING
+                totals.requirements.update({verdict.requirement for verdict in verdicts})
+        return out
+
+    @property
+    def failed(self) -> int:
+        """Cases that count as failures."""
+        return sum(totals.failed for totals in self.checks.values())
+
+    @property
+    def verdicts(self) -> Counter[str]:
+        """Cases by verdict, those explained by listed deviations left out."""
+        out: Counter[str] = Counter()
+        for totals in self.checks.values():
+            out.update(totals.verdicts)
+        return out
+
+    @property
+    def cases(self) -> int:
+        """Cases judged, or selected and not run."""
+        return sum(totals.cases for totals in self.checks.values())
+
+    def census_complete(self) -> dict[str, int]:
+        """Every rule with its count: a rule that was never met has 0, and says so in the reports."""
+        rules = self.run.census_rules if self.run else {}
+        return {rule: self.census.get(rule, 0) for rule in (*rules, *(r for r in self.census if r not in rules))}
+
+    def not_exercised(self) -> list[str]:
+        """Rules with count 0 (design 10); in a full run they make it incomplete."""
+        return [rule for rule, count in self.census_complete().items() if not count]
+
+    def cells(self) -> dict[str, dict[str, Cell]]:
+        """Requirement -> subject -> cell.
+
+        A case belongs to all requirements of its block, but its failure only to those that a verdict record names;
+        what no record names (a block may count without naming) is charged to every requirement of the check.
+        """
+        out: dict[str, dict[str, Cell]] = defaultdict(dict)
+        for (check, subject), totals in self.checks.items():
+            named: Counter[str] = Counter()
+            for requirement in totals.requirements:
+                named.update(self._by_requirement.get((check, subject, requirement), {}))
+            for requirement, cases in totals.requirements.items():
+                cell = self._cell(totals, cases, named, (check, subject, requirement))
+                out[requirement].setdefault(subject, Cell()).add(cell)
+        return dict(out)
+
+    def _cell(self, totals: CheckTotals, cases: int, named: Counter[str], key: tuple[str, str, str]) -> Cell:
+        own = self._by_requirement.get(key, Counter())
+        cell = Cell(cases=cases, deviations=self._deviation_requirements.get(key, 0))
+        if totals.deviating and not any(k[:2] == key[:2] for k in self._deviation_requirements):
+            cell.deviations = min(totals.deviating, cases)
+        for verdict, count in totals.verdicts.items():
+            if verdict != Verdict.PASS:
+                cell.verdicts[verdict] = own[verdict] + max(0, count - named[verdict])
+        # A failing verdict that a block does not count as a failure (differs, outside the observed versions).
+        tolerated = sum(totals.verdicts[verdict] for verdict in FAILING) - totals.failed
+        failing = sum(cell.verdicts[verdict] for verdict in FAILING)
+        cell.failed = max(0, failing - max(0, tolerated))
+        passes = cases - cell.verdicts.total() - cell.deviations
+        if passes > 0:
+            cell.verdicts[Verdict.PASS] = passes
+        cell.verdicts = +cell.verdicts
+        return cell
+
+    def requirement_rows(self) -> dict[str, tuple[RequirementInfo, Cell, dict[str, Cell]]]:
+        """Every requirement of the catalogue, in its order: information, the sum, and the cell of each subject."""
+        cells = self.cells()
+        catalogue = dict(self.run.requirements) if self.run else {}
+        for requirement in cells:
+            catalogue.setdefault(requirement, RequirementInfo(title=""))
+        out = {}
+        for requirement, info in catalogue.items():
+            total = Cell()
+            for cell in cells.get(requirement, {}).values():
+                total.add(cell)
+            out[requirement] = (info, total, cells.get(requirement, {}))
+        return out
+
+    def deviations(self) -> list[dict[str, Any]]:
+        """Listed deviations that explained something, with how often."""
+        return [
+            {"id": deviation, "subject": subject, "cases": count}
+            for (deviation, subject), count in sorted(self._deviations.items())
+        ]
+
+    # -- results.json ---------------------------------------------------------------------------------------------
+
+    def to_results(self) -> dict[str, Any]:
+        """The object of ``results.json`` (contract, design 6)."""
+        run, end = self.run, self.end
+        return {
+            "schema": SCHEMA,
+            "kit": run.kit if run else __version__,
+            "run": {
+                "seed": run.seed if run else None,
+                "profile": run.profile if run else None,
+                "started": run.started if run else None,
+                "seconds": round(end.seconds, 3) if end else None,
+                "complete": self.complete,
+                "incomplete_reason": self.incomplete_reason,
+                "exit_code": self.exit_code,
+                "selected": run.selected if run else 0,
+                "command": run.command if run else None,
+            },
+            "subjects": [
+                {
+                    "id": subject.id,
+                    "role": subject.role,
+                    "version": subject.version,
+                    "dialect": subject.dialect,
+                    "capabilities": list(subject.capabilities),
+                }
+                for subject in self.subjects.values()
+            ],
+            "requirements": {
+                requirement: _requirement(info, total, cells)
+                for requirement, (info, total, cells) in self.requirement_rows().items()
+            },
+            "totals": {
+                "cases": self.cases,
+                "verdicts": {verdict.value: self.verdicts.get(verdict, 0) for verdict in Verdict},
+                **{name: self.counters[name] for name in COUNTERS},
+            },
+            "census": self.census_complete(),
+            "failures": [_failure(verdict) for verdict in self.failures],
+            "findings": [_without_type(finding) for finding in self.findings.values()],
+            "deviations": self.deviations(),
+        }
+
+
+def _requirement(info: RequirementInfo, total: Cell, cells: dict[str, Cell]) -> dict[str, Any]:
+    out: dict[str, Any] = {
+        "verdict": total.verdict.value,
+        "cases": total.cases,
+        "failed": total.failed,
+        "basis": info.basis,
+        "title": info.title,
+        "level": info.level,
+    }
+    if info.reason:
+        out["reason"] = info.reason
+    elif not total.cases:
+        out["reason"] = "no case of it was selected"
+    out["subjects"] = {
+        subject: {
+            "verdict": cell.verdict.value,
+            "cases": cell.cases,
+            "failed": cell.failed,
+            "not_run": cell.not_run,
+            "deviations": cell.deviations,
+        }
+        for subject, cell in cells.items()
+    }
+    return out
+
+
+def _failure(verdict: CaseVerdict) -> dict[str, Any]:
+    data = _without_type(verdict)
+    data.pop("evidence", None)  # bytes are in run.jsonl and the page
+    return data
+
+
+def _without_type(record: CaseVerdict | Finding) -> dict[str, Any]:
+    data = record.to_json()
+    del data["type"]
+    return data
+
+
+def write_results(summary: Summary, path: Path) -> None:
+    """Write ``results.json``; the caller puts it into place."""
+    path.write_text(json.dumps(summary.to_results(), ensure_ascii=False, indent=2) + "\n", encoding="utf-8")

@@ -1,0 +1,113 @@
+"""The words and glyphs that every report uses, so that a verdict looks the same everywhere."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from conformance.report.results import Outcome
+from conformance.stream import Verdict
+
+if TYPE_CHECKING:
+    from conformance.report.results import Cell, Summary
+
+SERVER_ROLES = frozenset({"server", "source", "replica"})  # whose versions stand in the headline
+
+GLYPHS: dict[Verdict, str] = {
+    Verdict.SILENT_LOSS: "✗",
+    Verdict.CRASH: "✗",
+    Verdict.TIMEOUT: "✗",
+    Verdict.FAIL: "✗",
+    Verdict.DIFFERS: "≠",
+    Verdict.LENIENT: "~",
+    Verdict.REFUSED: "⊘",
+    Verdict.INCONCLUSIVE: "?",
+    Verdict.INFO: "i",
+    Verdict.NOT_APPLICABLE: "·",
+    Verdict.PASS: "✓",
+    Verdict.NOT_RUN: "○",
+}
+OUTCOME_GLYPHS: dict[Outcome, str] = {
+    Outcome.CONFORMANT: "✓",
+    Outcome.NONCONFORMANT: "✗",
+    Outcome.COULD_NOT_RUN: "!",
+    Outcome.INCOMPLETE: "○",
+    Outcome.NOTHING: "○",
+}
+COUNTER_LABELS: dict[str, str] = {
+    "updates_compared": "updates compared",
+    "bytes_compared": "bytes compared",
+    "texts_compared": "document texts compared",
+    "sizes_compared": "sizes compared",
+    "mismatches": "mismatches",
+    "deviating": "explained by listed deviations",
+}
+_UNITS = ((10**9, "GB"), (10**6, "MB"), (10**3, "kB"))
+
+
+def plural(count: int, noun: str) -> str:
+    """``1 case``, ``2 cases``, ``1,234 mismatches``."""
+    ending = "" if count == 1 else "es" if noun.endswith(("ch", "s")) else "s"
+    return f"{count:,} {noun}{ending}"
+
+
+def amount_of_bytes(count: int) -> str:
+    """``840 bytes``, ``12.3 MB`` (powers of ten)."""
+    for size, unit in _UNITS:
+        if count >= size:
+            return f"{count / size:,.1f} {unit}"
+    return plural(count, "byte")
+
+
+def duration(seconds: float) -> str:
+    """``0.8 s``, ``42 s``, ``4 min 12 s``, ``1 h 03 min``."""
+    if seconds < 10:
+        return f"{seconds:.1f} s"
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60:02} s"
+    return f"{whole // 3600} h {whole % 3600 // 60:02} min"
+
+
+def server_versions(summary: Summary) -> list[str]:
+    """The versions of the servers among the subjects."""
+    found = {subject.version for subject in summary.subjects.values() if subject.role in SERVER_ROLES}
+    return sorted(version for version in found if version)
+
+
+def headline(summary: Summary) -> str:
+    """What came out, in one sentence."""
+    counters = summary.counters
+    versions = server_versions(summary)
+    against = f" with {', '.join(versions)}" if versions else ""
+    compared = (
+        f"{plural(counters['updates_compared'], 'update')} compared byte for byte{against}: "
+        f"{plural(counters['mismatches'], 'mismatch')}."
+        if counters["updates_compared"]
+        else f"{plural(summary.cases, 'case')} judged{against}."
+    )
+    match summary.outcome:
+        case Outcome.CONFORMANT:
+            return compared
+        case Outcome.NONCONFORMANT:
+            incomplete = "" if summary.complete else f" The run is incomplete: {summary.incomplete_reason}."
+            return f"{plural(summary.failed, 'case')} failed. {compared}{incomplete}"
+        case Outcome.NOTHING:
+            return "No case gave a result: nothing was selected, or nothing applies to the subjects."
+        case _:
+            reason = summary.incomplete_reason or f"{summary.verdicts[Verdict.NOT_RUN]:,} selected cases did not run"
+            return f"{reason[:1].upper()}{reason[1:]}. Until then: {compared}"
+
+
+def cell_words(cell: Cell) -> str:
+    """What stands under the word of a cell: passed of all, and what else there was."""
+    parts = [f"{cell.verdicts[Verdict.PASS]:,} of {cell.cases:,}"]
+    parts += [
+        f"{count:,} {verdict}"
+        for verdict in Verdict
+        if (count := cell.verdicts[verdict]) and verdict is not Verdict.PASS
+    ]
+    if cell.deviations:
+        parts.append(f"{cell.deviations:,} as listed")
+    return " · ".join(parts)
