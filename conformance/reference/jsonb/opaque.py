@@ -15,10 +15,9 @@ from typing import Final, NamedTuple
 from conformance.reference.errors import CodecError, DecodeError, EncodeError, MysqlError
 from conformance.reference.jsonb.values import DATE, DATETIME, DECIMAL, TIME, TIMESTAMP, VAR_STRING, Opaque
 
-MAX_PRECISION: Final = 65
-MAX_SCALE: Final = 30
-
 _GROUP: Final = 9  # decimal digits in four bytes
+_GROUPS: Final = 9  # groups in a number, before and behind the point together
+MAX_PRECISION: Final = 65  # of a column; a literal inside JSON may have more, up to 9 groups (observed on 9.7.4)
 _SHORT: Final = (0, 1, 1, 2, 2, 3, 3, 4, 4, 4)  # bytes for 0..9 digits
 _LIMIT: Final = tuple(10**digits for digits in range(_GROUP + 1))
 _PACKED = Struct("<q")
@@ -34,19 +33,18 @@ def decimal_size(precision: int, scale: int) -> int:
     return whole // _GROUP * 4 + _SHORT[whole % _GROUP] + fraction // _GROUP * 4 + _SHORT[fraction % _GROUP]
 
 
-def _check_type(precision: int, scale: int) -> None:
-    if not (1 <= precision <= MAX_PRECISION and 0 <= scale <= min(precision, MAX_SCALE)):
-        raise EncodeError(
-            "decimal-type",
-            f"DECIMAL({precision},{scale}) does not exist",
-            expected=f"precision 1..{MAX_PRECISION}, scale 0..{MAX_SCALE} and not above the precision",
-            got=(precision, scale),
-        )
+def _groups(digits: int) -> int:
+    return -(-digits // _GROUP)
+
+
+def _exists(precision: int, scale: int) -> bool:
+    return precision >= 1 and 0 <= scale <= precision and _groups(precision - scale) + _groups(scale) <= _GROUPS
 
 
 def pack_decimal(negative: bool, digits: str, precision: int, scale: int) -> bytes:
     """``digits`` without a point, the last ``scale`` of them behind it, as DECIMAL(precision, scale). No minus zero."""
-    _check_type(precision, scale)
+    if not _exists(precision, scale):
+        raise EncodeError("decimal-type", f"DECIMAL({precision},{scale}) does not exist", got=(precision, scale))
     if len(digits) > precision:
         digits = digits.lstrip("0")
         if len(digits) > precision:
@@ -70,7 +68,7 @@ def pack_decimal(negative: bool, digits: str, precision: int, scale: int) -> byt
 
 def unpack_decimal_digits(data: bytes, precision: int, scale: int) -> tuple[bool, str]:
     """(negative, exactly ``precision`` digits) of a packed DECIMAL(precision, scale). A zero is never negative."""
-    if not (1 <= precision <= MAX_PRECISION and 0 <= scale <= min(precision, MAX_SCALE)):
+    if not _exists(precision, scale):
         raise DecodeError("decimal-type", f"DECIMAL({precision},{scale}) does not exist", got=(precision, scale))
     size = decimal_size(precision, scale)
     if len(data) != size:
@@ -111,20 +109,29 @@ def unpack_decimal(data: bytes, precision: int, scale: int) -> Decimal:
 # --- DECIMAL inside JSON ---------------------------------------------------------------------------------------------
 
 
-def decimal_from_text(text: str) -> Opaque:
-    """The DECIMAL that a SQL literal makes: its precision counts the digits written (jsonb sheet, 5.1).
+def literal_digits(text: str) -> tuple[bool, str, str]:
+    """(negative, digits before the point, digits behind it) of a number in SQL, as the server keeps them.
 
-    Leading zeros do not count, but one zero directly before the point does.
+    Of leading zeros one is kept, in ``01.5`` too. There is room for nine groups of nine digits; digits behind the
+    point that find none are cut off, and a number with more than 81 digits before the point becomes the largest of
+    65 digits (all observed on 9.7.4).
     """
     match = _LITERAL.fullmatch(text)
     if match is None or not (match[2] or match[3]):
         raise EncodeError("decimal-text", "not a DECIMAL literal", expected="digits with an optional point", got=text)
-    whole, fraction = match[2], match[3] or ""
-    kept = whole.lstrip("0")
-    if whole and not kept:
-        kept = "0"
-    precision = len(kept) + len(fraction)
-    return decimal_value(match[1] == "-", kept + fraction, precision, len(fraction))
+    whole = match[2]
+    if whole.startswith("0"):
+        whole = "0" + whole.lstrip("0")
+    room = _GROUPS - _groups(len(whole))
+    if room < 0:
+        return match[1] == "-", "9" * MAX_PRECISION, ""
+    return match[1] == "-", whole, (match[3] or "")[: room * _GROUP]
+
+
+def decimal_from_text(text: str) -> Opaque:
+    """The DECIMAL that a SQL literal makes: its precision counts the digits written (jsonb sheet, 5.1)."""
+    negative, whole, fraction = literal_digits(text)
+    return decimal_value(negative, whole + fraction, len(whole) + len(fraction), len(fraction))
 
 
 def decimal_value(negative: bool, digits: str, precision: int, scale: int) -> Opaque:

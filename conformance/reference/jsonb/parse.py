@@ -5,7 +5,9 @@ The scanner of the standard library does the work; its hooks and the checks here
 * ``NaN``, ``Infinity`` and ``-Infinity`` are refused;
 * integers have MySQL's three types, numbers beyond a double are refused, and so is a zero whose exponent is larger
   than 308 plus the digits after its point (``0e309``, observed on 9.7.4: the exponent is checked before the digits);
+  of very long numbers the first 768 significant digits count (observed on 9.7.4);
 * half a surrogate pair in ``\\u`` escapes is refused, and so is text that is not valid UTF-8;
+* a NUL after the document ends the text, whatever follows it (observed on 9.7.4);
 * more than 100 containers inside each other are refused where the 101st opens, whatever follows it.
 
 White space, control characters in strings and the rest of the grammar are strict already.
@@ -25,6 +27,7 @@ from conformance.reference.jsonb.values import MAX_DEPTH, JsonValue, UInt
 _WHITE: Final = " \t\n\r"
 _SURROGATE_ESCAPE: Final = re.compile(r"\\u[dD][89a-fA-F]")
 _TOKEN: Final = re.compile(r'"(?:[^"\\]+|\\.)*"?|[\[\]{}]', re.DOTALL)
+_DIGITS: Final = 768
 _ZERO: Final = re.compile(r"-?0(?:\.(0+))?[eE]\+?([0-9]+)")
 
 
@@ -50,7 +53,7 @@ def _integer(text: str) -> int | float:
 
 
 def _double(text: str) -> float:
-    number = float(text)
+    number = float(text if len(text) <= _DIGITS else _cut(text))
     if number - number != 0.0:
         raise invalid_text("a number is too big to be stored in a double", got=text[:40])
     if number == 0.0:
@@ -58,6 +61,18 @@ def _double(text: str) -> float:
         if zero is not None and _exceeds(zero[2], 308 + len(zero[1] or "")):
             raise invalid_text("a number is too big to be stored in a double", got=text[:40])
     return number
+
+
+def _cut(text: str) -> str:
+    """The same number with its first 768 significant digits only: the server does not look at the others."""
+    mantissa, _, exponent = text.lower().partition("e")
+    whole, _, fraction = mantissa.lstrip("-").partition(".")
+    digits = (whole + fraction).lstrip("0").rstrip("0")
+    if len(digits) <= _DIGITS:
+        return text
+    point = len(whole) - (len(whole + fraction) - len((whole + fraction).lstrip("0")))
+    power = min(int(exponent[:20] or 0), 1 << 32)
+    return f"{'-' * text.startswith('-')}{digits[:_DIGITS]}e{power + point - _DIGITS}"
 
 
 def _exceeds(digits: str, limit: int) -> bool:
@@ -111,7 +126,7 @@ def parse_text(text: str) -> JsonValue:
         raise too_deep()
     if stop != end:
         rest = text[stop:].lstrip(_WHITE)
-        if rest:
+        if rest and rest[0] != "\0":
             position = _bytes_before(text, end - len(rest))
             raise invalid_text("something follows the document", offset=position, got=rest[:20])
     return value
@@ -162,6 +177,6 @@ def _half_pair_at(text: str) -> int | None:
 
 def _refuse(text: str, position: int, message: str) -> NoReturn:
     deep = _too_deep_at(text)
-    if deep is not None and deep < position:
+    if deep is not None and deep < position and _half_pair_at(text[:deep]) is None:
         raise too_deep() from None
     raise invalid_text(message, offset=_bytes_before(text, position), got=text[position : position + 20]) from None
