@@ -88,7 +88,9 @@ def run(arguments: Sequence[str] | None = None) -> int:
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     is_run = bool(RUNS.intersection(arguments[:1]))
     try:
-        result = cli.main(args=list(arguments), prog_name=PROGRAM, standalone_mode=False)
+        # Not cli.main(): that ends a broken pipe with exit code 1, which means something else here.
+        with cli.make_context(PROGRAM, list(arguments)) as context:
+            result = cli.invoke(context)
         sys.stdout.flush()
     except click.exceptions.Exit as stop:
         return stop.exit_code
@@ -96,10 +98,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
         problem.show(sys.stderr)
         return problem.exit_code
     except (KeyboardInterrupt, click.Abort) as stop:
-        # click turns Ctrl-C into Abort, so the signal's name is on the cause.
-        cause = stop.__context__ if isinstance(stop, click.Abort) else stop
-        name = str(cause) or "SIGINT"
-        narrate(f"\n{PROGRAM}: interrupted" + (f" by {name}" if isinstance(cause, Terminated) else ""))
+        narrate(f"\n{PROGRAM}: interrupted" + (f" by {stop}" if isinstance(stop, Terminated) else ""))
         return int(ExitCode.INCOMPLETE) if is_run else SIGNALLED + signal.SIGINT
     except BrokenPipeError:
         # The reader of our output has gone (``| head``): be as quiet about it as other programs.

@@ -1,0 +1,199 @@
+"""The command's frame: help at once, and every way of ending has its exit code and its message."""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+import subprocess
+import sys
+import types
+from typing import TYPE_CHECKING
+
+import click
+import pytest
+
+from conformance.cli import main as frame
+from conformance.cli.console import CouldNotRun, InputCorrupt, Usage
+from conformance.report.directory import ReportDirectory
+from conformance.version import __version__
+from tests.report.synthetic_stream import green
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+PYTHON = [sys.executable, "-m", "conformance"]
+
+
+@pytest.fixture
+def ending(monkeypatch: pytest.MonkeyPatch) -> Callable[..., int]:
+    """Run a subcommand, by default ``decode``, whose body is the given function."""
+
+    def run(body: Callable[[], object], name: str = "decode") -> int:
+        module = types.ModuleType(f"conformance.cli.{name}")
+        module.command = click.Command(name, callback=body)  # type: ignore[attr-defined]
+        monkeypatch.setitem(sys.modules, module.__name__, module)
+        return frame.run([name])
+
+    return run
+
+
+def raiser(error: BaseException) -> Callable[[], object]:
+    def body() -> object:
+        raise error
+
+    return body
+
+
+def test_help_names_every_command_and_imports_nothing_heavy() -> None:
+    program = (
+        "import sys\nfrom conformance.cli.main import run\ncode = run(['--help'])\n"
+        "heavy = {'rich', 'jinja2', 'mysql', 'pytest', 'hypothesis', 'msgspec', 'zstandard', 'conformance.reference'}\n"
+        "sys.exit(code or ' '.join(heavy & set(sys.modules)) or None)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    for name in frame.COMMANDS:
+        assert f"\n  {name} " in done.stdout
+
+
+def test_the_version_is_printed() -> None:
+    done = subprocess.run([*PYTHON, "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout == f"binlog-lab, version {__version__}\n"
+
+
+def test_the_commands_are_those_of_the_contract() -> None:
+    assert list(frame.COMMANDS) == [
+        "conformance", "decode", "apply", "predict", "explain", "servers", "replay", "report", "doctor",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("arguments", [["nonsense"], ["--nonsense"], ["report"], ["report", "/no/such/place"]])
+def test_wrong_usage_is_exit_code_2(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert frame.run(arguments) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert "Error:" in captured.err
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (InputCorrupt("torn", hint="cut at 4711"), 1),
+        (Usage("no"), 2),
+        (click.UsageError("no"), 2),
+        (CouldNotRun("no server"), 3),
+        (OSError(errno.ENOSPC, "No space left on device", "/tmp/x"), 3),
+        (PermissionError(errno.EACCES, "Permission denied", "/tmp/x"), 3),
+        (RuntimeError("surprise"), 3),
+        (BrokenPipeError(), 141),
+        (KeyboardInterrupt(), 130),
+    ],
+)
+def test_every_error_has_its_exit_code_and_no_traceback(
+    ending: Callable[..., int], capsys: pytest.CaptureFixture[str], error: BaseException, code: int,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.delenv(frame.DEBUG_VARIABLE, raising=False)
+    monkeypatch.setattr(frame, "_silence_stdout", lambda: None)
+    assert ending(raiser(error)) == code
+    captured = capsys.readouterr()
+    assert "Traceback" not in captured.err
+    assert captured.out == ""
+    if code != 141:
+        assert captured.err.strip()
+
+
+def test_the_traceback_of_a_surprise_is_there_when_asked_for(
+    ending: Callable[..., int], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(frame.DEBUG_VARIABLE, "1")
+    assert ending(raiser(RuntimeError("surprise"))) == 3
+    assert "Traceback" in capsys.readouterr().err
+
+
+def test_a_full_disk_is_said_in_words(ending: Callable[..., int], capsys: pytest.CaptureFixture[str]) -> None:
+    ending(raiser(OSError(errno.ENOSPC, "x", "/tmp/x")))
+    assert "/tmp/x: no space left on the device" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), frame.Terminated("SIGTERM")])
+def test_an_interrupted_run_is_incomplete(
+    ending: Callable[..., int], error: BaseException, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert ending(raiser(error), "conformance") == 4
+    assert "interrupted" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("result", "code"), [(None, 0), (0, 0), (4, 4)])
+def test_the_result_of_a_command_is_the_exit_code(ending: Callable[..., int], result: int | None, code: int) -> None:
+    assert ending(lambda: result) == code
+
+
+def test_context_exit_is_respected(ending: Callable[..., int]) -> None:
+    assert ending(lambda: click.get_current_context().exit(2)) == 2
+
+
+def test_sigterm_ends_a_command_through_its_finally_blocks(tmp_path: Path) -> None:
+    program = (
+        "import sys, time, types, click\n"
+        "from conformance.cli.main import main\n"
+        "def body():\n"
+        "    try:\n"
+        "        print('ready', flush=True)\n"
+        "        time.sleep(60)\n"
+        "    finally:\n"
+        f"        open({str(tmp_path / 'cleaned')!r}, 'w').close()\n"
+        "module = types.ModuleType('conformance.cli.conformance')\n"
+        "module.command = click.Command('conformance', callback=body)\n"
+        "sys.modules[module.__name__] = module\n"
+        "sys.argv = ['binlog-lab', 'conformance']\n"
+        "main()\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as lab:
+        assert lab.stdout is not None
+        assert lab.stdout.readline() == "ready\n"
+        lab.send_signal(signal.SIGTERM)
+        _, messages = lab.communicate(timeout=30)
+    assert lab.returncode == 4
+    assert (tmp_path / "cleaned").exists()
+    assert "interrupted by SIGTERM" in messages
+    assert "Traceback" not in messages
+
+
+def test_a_reader_that_goes_away_is_no_error() -> None:
+    read, write = os.pipe()
+    os.close(read)
+    done = subprocess.run([*PYTHON, "--help"], stdout=write, stderr=subprocess.PIPE, check=False)
+    os.close(write)
+    assert done.returncode == 141
+    assert done.stderr == b""
+
+
+# -- report ------------------------------------------------------------------------------------------------------------
+
+
+def test_report_renders_a_whole_run_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with ReportDirectory(tmp_path) as report:
+        for record in green():
+            report.write(record)
+    assert frame.run(["report", str(tmp_path)]) == 0
+    assert "CONFORMANT" in capsys.readouterr().out
+    assert (tmp_path / "index.html").exists()
+
+
+def test_report_of_a_broken_off_run_says_incomplete(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with ReportDirectory(tmp_path) as report:
+        for record in green()[:-1]:
+            report.write(record)
+    assert frame.run(["report", str(tmp_path)]) == 4
+    assert "INCOMPLETE" in capsys.readouterr().out
+
+
+def test_report_of_a_directory_without_a_run_is_usage(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert frame.run(["report", str(tmp_path)]) == 2
+    assert "no such file" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,355 @@
+"""What a report leaves on the disk, and what it must never touch."""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+import errno
+import hashlib
+import io
+import json
+import re
+from html.parser import HTMLParser
+from typing import TYPE_CHECKING
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from conformance.report import directory as directory_module
+from conformance.report import junit
+from conformance.report.directory import DirectoryInUseError, ReportDirectory, ReportError, render_again
+from conformance.report.evidence import align, rows
+from conformance.report.html import page
+from conformance.report.results import Summary
+from conformance.report.terminal import PlainProgress, print_summary
+from conformance.report.words import amount_of_bytes, duration, headline, plural
+from conformance.stream import CaseVerdict, Progress, Verdict
+from tests.report.synthetic_stream import END, FAILURE, RUN, SERVER, green, records
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from conformance.stream import AnyRecord
+
+FILES = {"index.html", "junit.xml", "results.json", "run.jsonl", ".binlog-lab-report"}
+
+
+def run_into(path: Path, stream: Sequence[AnyRecord]) -> None:
+    with ReportDirectory(path) as report:
+        for record in stream:
+            report.write(record)
+        report.render()
+
+
+# -- the directory --------------------------------------------------------------------------------------------
+
+
+def test_a_run_leaves_exactly_the_files_of_the_contract(tmp_path: Path) -> None:
+    run_into(tmp_path / "deep" / "report", records())
+    assert {path.name for path in (tmp_path / "deep" / "report").iterdir()} == FILES
+
+
+def test_an_empty_directory_is_taken_and_an_earlier_report_replaced(tmp_path: Path) -> None:
+    run_into(tmp_path, records())
+    (tmp_path / "cases").mkdir()
+    (tmp_path / "cases" / "old.json").write_text("{}")
+    (tmp_path / "notes.txt").write_text("mine")
+    run_into(tmp_path, green())
+    assert {path.name for path in tmp_path.iterdir()} == FILES | {"notes.txt"}
+    assert json.loads((tmp_path / "results.json").read_text())["run"]["exit_code"] == 0
+
+
+def test_a_directory_with_other_things_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "results.json").write_text("precious")
+    with pytest.raises(DirectoryInUseError, match="left alone"):
+        ReportDirectory(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["results.json"]
+    assert (tmp_path / "results.json").read_text() == "precious"
+
+
+def test_a_file_in_place_of_the_directory_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "report").write_text("x")
+    with pytest.raises(DirectoryInUseError, match="not a directory"):
+        ReportDirectory(tmp_path / "report")
+
+
+def test_the_earlier_result_is_gone_before_the_new_run_begins(tmp_path: Path) -> None:
+    run_into(tmp_path, green())
+    report = ReportDirectory(tmp_path)
+    report.write(RUN)
+    assert {path.name for path in tmp_path.iterdir()} == {"run.jsonl", ".binlog-lab-report"}
+    report.close()
+
+
+def test_two_runs_cannot_write_into_one_directory(tmp_path: Path) -> None:
+    with ReportDirectory(tmp_path) as report:
+        report.write(RUN)
+        with pytest.raises(DirectoryInUseError, match="another run"):
+            ReportDirectory(tmp_path)
+        assert (tmp_path / "run.jsonl").stat().st_size
+    ReportDirectory(tmp_path).close()
+
+
+def test_a_crash_while_rendering_leaves_the_old_files_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run_into(tmp_path, green())
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+
+    def crash(_summary: Summary, path: Path) -> None:
+        path.write_text("half")
+        raise RuntimeError
+
+    monkeypatch.setitem(directory_module.RENDERED, "results.json", crash)
+    with pytest.raises(RuntimeError):
+        render_again(tmp_path)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_no_space_is_said_in_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(_summary: Summary, path: Path) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", str(path))
+
+    monkeypatch.setitem(directory_module.RENDERED, "index.html", full)
+    with pytest.raises(ReportError, match="no space left"):
+        run_into(tmp_path, green())
+    assert not (tmp_path / "results.json").exists()
+
+
+def test_progress_is_thinned_and_its_end_kept(tmp_path: Path) -> None:
+    with ReportDirectory(tmp_path) as report:
+        report.write(RUN)
+        for done in range(1001):
+            report.write(Progress(label="updates", done=done, total=1000))
+    lines = [json.loads(line) for line in (tmp_path / "run.jsonl").read_text().splitlines()[1:]]
+    assert lines[-1]["done"] == 1000
+    assert len(lines) < 20
+
+
+def test_a_broken_off_run_is_rendered_again_as_incomplete(tmp_path: Path) -> None:
+    run_into(tmp_path, green())
+    stream = tmp_path / "run.jsonl"
+    stream.write_bytes(stream.read_bytes()[:-10])
+    summary = render_again(tmp_path)
+    assert not summary.complete
+    assert "Incomplete" in (tmp_path / "index.html").read_text()
+    assert json.loads((tmp_path / "results.json").read_text())["run"]["complete"] is False
+
+
+# -- junit ----------------------------------------------------------------------------------------------------
+
+
+def test_junit_keeps_failure_error_and_skipped_apart() -> None:
+    root = junit.build(Summary(records()))
+    kinds = {
+        case.get("name"): [child.tag for child in case if child.tag != "properties"] for case in root.iter("testcase")
+    }
+    assert kinds == {
+        "checks/predict.py::partial_updates": ["failure"],
+        "checks/sizes.py::storage": ["skipped"],
+        "checks/decode.py::captured": ["failure"],
+    }
+    assert {key: root.get(key) for key in ("tests", "failures", "errors", "skipped")} == {
+        "tests": "3", "failures": "2", "errors": "0", "skipped": "1",
+    }  # fmt: skip
+
+
+def test_junit_names_the_requirements_as_properties() -> None:
+    root = junit.build(Summary(records()))
+    case = next(case for case in root.iter("testcase") if case.get("name") == "checks/predict.py::partial_updates")
+    named = [item.get("value") for item in case.iter("property") if item.get("name") == "requirement"]
+    assert named == ["FR1", "FR2"]
+
+
+def test_an_incomplete_run_has_an_error_in_junit() -> None:
+    root = junit.build(Summary(green()[:-1]))
+    assert root.get("errors") == "1"
+
+
+def test_junit_is_well_formed_whatever_the_messages_hold(tmp_path: Path) -> None:
+    ugly = dataclasses.replace(FAILURE, message="\x00\x1b[31m <&> \ud800 \uffff", block=None, check="\x01check")
+    summary = Summary([RUN, ugly, END])
+    junit.write_junit(summary, tmp_path / "junit.xml")
+    assert ET.parse(tmp_path / "junit.xml").getroot().get("failures") == "1"
+
+
+# -- the page -------------------------------------------------------------------------------------------------
+
+
+class Tags(HTMLParser):
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+
+def test_the_page_needs_no_network_and_no_script() -> None:
+    text = page(Summary(records()))
+    tags = Tags(text).tags
+    assert "script" not in {tag for tag, _ in tags}
+    assert not [attributes for _, attributes in tags if "src" in attributes or "style" in attributes]
+    assert [attributes["href"] for tag, attributes in tags if tag == "link"] == ["data:,"]
+    assert all((attributes["href"] or "").startswith("#") for tag, attributes in tags if tag == "a")
+
+
+def test_the_policy_allows_only_the_style_by_its_hash() -> None:
+    text = page(Summary(records()))
+    policy = next(a["content"] or "" for t, a in Tags(text).tags if t == "meta" and "http-equiv" in a)
+    style = re.search("<style>(.*)</style>", text, re.DOTALL)
+    assert style is not None
+    digest = base64.b64encode(hashlib.sha256(style[1].encode()).digest()).decode()
+    assert policy.startswith("default-src 'none'")
+    assert f"style-src 'sha256-{digest}'" in policy
+    assert "unsafe" not in policy
+
+
+def test_anchors_are_case_ids_and_every_link_has_its_target_once() -> None:
+    tags = Tags(page(Summary(records()))).tags
+    ids = [attributes["id"] for _, attributes in tags if attributes.get("id")]
+    links = {(attributes["href"] or "")[1:] for tag, attributes in tags if tag == "a"}
+    assert FAILURE.case in ids
+    assert len(ids) == len(set(ids))
+    assert links <= set(ids)
+
+
+def test_the_same_case_of_two_subjects_has_two_anchors() -> None:
+    other = dataclasses.replace(FAILURE, subject="reference")
+    ids = [attributes.get("id") for _, attributes in Tags(page(Summary([RUN, FAILURE, other, END]))).tags]
+    assert FAILURE.case in ids
+    assert f"{FAILURE.case}--reference" in ids
+
+
+def test_what_subjects_say_is_shown_as_text() -> None:
+    evil = dataclasses.replace(
+        FAILURE, message="<script>alert(1)</script>", case='"><img src=x onerror=1>', statements=("</pre><b>",)
+    )
+    text = page(Summary([RUN, evil, END]))
+    assert "<script" not in text
+    assert "<img" not in text
+    assert "&lt;script&gt;" in text
+
+
+def test_the_page_marks_rules_that_were_not_exercised() -> None:
+    text = page(Summary(records()))
+    assert text.count("not exercised</span></td>") == 2
+    assert "Every rule was exercised" in page(Summary(green()))
+
+
+def test_every_kind_of_failure_is_shown_although_one_is_frequent() -> None:
+    many = [dataclasses.replace(FAILURE, case=f"many/{number}") for number in range(300)]
+    rare = dataclasses.replace(FAILURE, case="rare", signature="another")
+    text = page(Summary([RUN, *many, rare, END]))
+    assert 'id="rare"' in text
+    assert text.count('class="failure"') == 6
+    assert "301 failing cases" in text
+
+
+def test_a_stream_of_only_a_run_record_gives_a_page() -> None:
+    assert "Incomplete" in page(Summary([RUN]))
+
+
+# -- evidence -------------------------------------------------------------------------------------------------
+
+
+def text_of(side: tuple[object, ...] | None) -> str:
+    return "".join(getattr(piece, "text", "") for piece in side or ())
+
+
+def test_hex_is_compared_by_byte_and_the_first_difference_marked() -> None:
+    expected, got = align("00a1b2c3", "00a1ffc4")
+    assert text_of(expected) == "00 a1 b2 c3"
+    assert [(piece.text, piece.mark) for piece in got or () if piece.mark] == [("ff", "first"), ("c4", "more")]
+
+
+def test_long_equal_parts_are_counted_instead_of_shown() -> None:
+    expected, _ = align("00" * 1000 + "01" * 100, "00" * 1000 + "02" * 100)
+    assert text_of(expected).startswith("(988 equal) … 00 00")
+    assert text_of(expected).endswith("(48 more bytes)")
+
+
+def test_a_side_that_ends_early_says_so() -> None:
+    _, got = align("0102", "01")
+    assert text_of(got) == "01 (ends here)"
+
+
+def test_other_text_is_compared_by_character() -> None:
+    _, got = align('{"a": 1}', '{"b": 1}')
+    assert [piece.text for piece in got or () if piece.mark] == ["b"]
+
+
+def test_fields_keep_their_order_and_only_the_first_difference_is_first() -> None:
+    found = rows(FAILURE)
+    assert [row.first for row in found] == [False, False, True, False, False, False]
+    assert [row.differs for row in found] == [False, False, True, False, True, True]
+
+
+def test_a_verdict_without_values_has_no_evidence() -> None:
+    assert rows(CaseVerdict(case="x", requirement="FR1", verdict=Verdict.CRASH, subject=SERVER, check="c")) == []
+
+
+# -- the terminal ---------------------------------------------------------------------------------------------
+
+
+def summary_text(summary: Summary) -> str:
+    out = io.StringIO()
+    print_summary(summary, out)
+    return out.getvalue()
+
+
+def test_the_summary_is_plain_where_there_is_no_terminal() -> None:
+    text = summary_text(Summary(records()))
+    assert "\x1b" not in text
+    assert FAILURE.replay is not None
+    assert FAILURE.replay in text
+    assert "NONCONFORMANT" in text
+    assert "evaluation.remove, type.TIMESTAMP" in text
+    assert "seed 20240607" in text
+
+
+def test_an_incomplete_run_is_never_called_conformant() -> None:
+    text = summary_text(Summary(green()[:-1]))
+    assert "INCOMPLETE" in text
+    assert "CONFORMANT" not in text
+
+
+def test_a_failed_and_incomplete_run_says_both() -> None:
+    text = summary_text(Summary(records()[:-1]))
+    assert "NONCONFORMANT" in text
+    assert "INCOMPLETE" in text
+
+
+def test_plain_progress_writes_the_beginning_and_the_end_of_each_job() -> None:
+    out = io.StringIO()
+    sink = PlainProgress(out, seconds=1e9)
+    for done in range(0, 2**21 + 1, 2**18):
+        sink(Progress(label="download", done=done, total=2**21, unit="bytes"))
+    sink(Progress(label="updates", done=5, unit="updates", note="block 1"))
+    assert out.getvalue().splitlines() == [
+        "download 0.0 MiB of 2.0 MiB (0 %)",
+        "download 2.0 MiB of 2.0 MiB (100 %)",
+        "updates 5 updates  block 1",
+    ]
+
+
+# -- words ----------------------------------------------------------------------------------------------------
+
+
+def test_the_headline_says_what_came_out() -> None:
+    assert headline(Summary(green())) == "100,000 updates compared byte for byte with MySQL 9.7.4: 0 mismatches."
+    assert headline(Summary(records())).startswith("2 cases failed.")
+    assert headline(Summary([RUN])).startswith("The run was broken off before its last record.")
+
+
+def test_numbers_are_said_in_words() -> None:
+    assert [plural(count, "mismatch") for count in (0, 1, 1234)] == ["0 mismatches", "1 mismatch", "1,234 mismatches"]
+    assert [amount_of_bytes(count) for count in (1, 999, 1000, 12_345_678)] == [
+        "1 byte",
+        "999 bytes",
+        "1.0 kB",
+        "12.3 MB",
+    ]
+    assert [duration(s) for s in (0.84, 42, 59.7, 252, 3599.9, 3780)] == [
+        "0.8 s", "42 s", "1 min 00 s", "4 min 12 s", "1 h 00 min", "1 h 03 min",
+    ]  # fmt: skip

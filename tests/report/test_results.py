@@ -1,0 +1,204 @@
+"""The summary of a stream: nothing mixed, nothing lost, nothing unfinished that looks green."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from importlib import resources
+from typing import TYPE_CHECKING, Any
+
+import jsonschema
+import pytest
+
+from conformance.report.results import Outcome, Summary
+from conformance.stream import Block, CaseVerdict, End, Verdict
+from tests.report.synthetic_stream import BLOCKS, DECODE, END, PREDICT, REFERENCE, RUN, SERVER, SUBJECTS, green, records
+
+if TYPE_CHECKING:
+    from conformance.stream import AnyRecord
+
+
+def schema(name: str) -> dict[str, Any]:
+    text = resources.files("conformance.report").joinpath(f"schemas/{name}.schema.json").read_text("utf-8")
+    loaded: dict[str, Any] = json.loads(text)
+    jsonschema.Draft202012Validator.check_schema(loaded)
+    return loaded
+
+
+@pytest.mark.parametrize("stream", [records(), green(), green()[:-1], (RUN,), (RUN, *SUBJECTS, BLOCKS[0])])
+def test_results_follow_the_published_schema(stream: tuple[Any, ...]) -> None:
+    jsonschema.validate(Summary(stream).to_results(), schema("results"))
+
+
+def test_every_record_follows_the_published_schema() -> None:
+    validator = jsonschema.Draft202012Validator(schema("stream"))
+    for record in records():
+        validator.validate(json.loads(json.dumps(record.to_json())))
+
+
+def test_the_schema_refuses_what_is_wrong() -> None:
+    validator = jsonschema.Draft202012Validator(schema("stream"))
+    for wrong in (
+        {},
+        {"type": "end"},
+        {"type": "block", "verdicts": {"perfect": 1}},
+        {"type": "verdict", "verdict": "ok"},
+    ):
+        assert not validator.is_valid(wrong)
+    assert validator.is_valid({"type": "tomorrow"})
+
+
+def test_totals_are_sums_of_the_blocks() -> None:
+    totals = Summary(records()).to_results()["totals"]
+    assert totals["cases"] == 552
+    assert totals["updates_compared"] == 99_750
+    assert totals["mismatches"] == 2
+    assert totals["deviating"] == 1
+    assert totals["verdicts"]["pass"] == 547
+    assert totals["verdicts"]["not-run"] == 0
+    assert sum(totals["verdicts"].values()) + totals["deviating"] == totals["cases"]
+
+
+def test_a_failure_is_charged_to_the_requirement_that_its_record_names() -> None:
+    requirements = Summary(records()).to_results()["requirements"]
+    assert requirements["FR1"]["verdict"] == "fail"
+    assert requirements["FR1"]["failed"] == 1
+    assert requirements["FR2"]["verdict"] == "pass"
+    assert requirements["FR2"]["failed"] == 0
+    assert requirements["FR2"]["subjects"][SERVER]["deviations"] == 1
+
+
+def test_a_failure_without_a_record_is_charged_to_every_requirement_of_the_check() -> None:
+    summary = Summary([RUN, dataclasses.replace(BLOCKS[1], deviating=0, cases=249)])
+    requirements = summary.to_results()["requirements"]
+    assert requirements["FR1"]["failed"] == requirements["FR2"]["failed"] == 1
+
+
+def test_a_verdict_whose_block_never_came_is_not_lost() -> None:
+    lost = CaseVerdict(
+        case="x", requirement="FR1", verdict=Verdict.FAIL, subject=SERVER, check=PREDICT, block=7, message="boom"
+    )
+    before: tuple[AnyRecord, ...]
+    for before in ((RUN,), (RUN, BLOCKS[0])):
+        summary = Summary((*before, lost))
+        results = summary.to_results()
+        assert results["requirements"]["FR1"]["verdict"] == "fail"
+        assert results["totals"]["verdicts"]["fail"] == 1
+        assert summary.outcome is Outcome.NONCONFORMANT
+
+
+def test_one_case_with_two_failed_requirements_is_one_case() -> None:
+    both = [
+        CaseVerdict(case="x", requirement=requirement, verdict=Verdict.FAIL, subject=SERVER, check=PREDICT, block=0)
+        for requirement in ("FR1", "FR2")
+    ]
+    block = Block(
+        check=PREDICT, subject=SERVER, requirements=("FR1", "FR2"), block=0, cases=2, verdicts={"pass": 1, "fail": 1}
+    )
+    streams: tuple[tuple[AnyRecord, ...], ...] = ((RUN, *both, block), (RUN, *both))
+    for stream in streams:
+        results = Summary(stream).to_results()
+        assert results["totals"]["verdicts"]["fail"] == 1
+        assert results["requirements"]["FR1"]["failed"] == results["requirements"]["FR2"]["failed"] == 1
+
+
+def test_a_rule_that_was_never_met_has_count_zero_and_one_outside_the_catalogue_is_kept() -> None:
+    unknown = dataclasses.replace(BLOCKS[0], census={"new-rule": 3})
+    summary = Summary([RUN, unknown])
+    assert summary.not_exercised() == list(RUN.census_rules)
+    assert summary.census_complete()["new-rule"] == 3
+
+
+def test_a_requirement_without_cases_says_why() -> None:
+    requirements = Summary(records()).to_results()["requirements"]
+    assert requirements["FR5"]["verdict"] == "not-run"
+    assert requirements["FR5"]["reason"] == "needs a second server"
+    assert requirements["OBS3"]["reason"] == "no case of it was selected"
+    assert requirements["OBS3"]["subjects"] == {}
+
+
+def test_a_difference_outside_the_observed_versions_is_no_failure() -> None:
+    block = Block(
+        check=DECODE, subject=REFERENCE, requirements=("OBS3",), block=0, cases=5,
+        verdicts={"pass": 4, "differs": 1}, failed=0,
+    )  # fmt: skip
+    summary = Summary([RUN, block])
+    assert summary.failed == 0
+    assert summary.to_results()["requirements"]["OBS3"]["verdict"] == "differs"
+    assert summary.to_results()["requirements"]["OBS3"]["failed"] == 0
+    assert summary.conclude(seconds=1).exit_code == 0
+
+
+def only(verdicts: dict[str, int]) -> Summary:
+    return Summary(
+        [
+            RUN,
+            Block(
+                check=PREDICT,
+                subject=SERVER,
+                requirements=("FR1",),
+                block=0,
+                cases=sum(verdicts.values()),
+                verdicts=verdicts,
+            ),
+        ]
+    )
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "arguments", "code"),
+    [
+        ({"pass": 5}, {}, 0),
+        ({"pass": 5, "inconclusive": 1}, {}, 0),
+        ({"pass": 5, "fail": 1}, {}, 1),
+        ({"pass": 5, "fail": 1}, {"incomplete_reason": "interrupted"}, 1),
+        ({"pass": 5, "differs": 1}, {"could_not_run": "the server died"}, 1),
+        ({}, {}, 2),
+        ({"not-applicable": 3}, {}, 2),
+        ({"pass": 5}, {"could_not_run": "the server died"}, 3),
+        ({"pass": 5}, {"incomplete_reason": "interrupted"}, 4),
+        ({"pass": 5, "not-run": 1}, {}, 4),
+    ],
+)
+def test_the_exit_code_follows_from_what_was_counted(
+    verdicts: dict[str, int], arguments: dict[str, str], code: int
+) -> None:
+    summary = only(verdicts)
+    end = summary.conclude(seconds=1.0, **arguments)
+    assert end.exit_code == code
+    assert end.complete == (not arguments and not verdicts.get("not-run"))
+    assert end.totals["verdicts"]["pass"] == verdicts.get("pass", 0)
+    summary.add(end)
+    assert summary.to_results()["run"]["exit_code"] == code
+
+
+def test_a_run_without_its_end_is_incomplete_whatever_it_counted() -> None:
+    summary = Summary(green()[:-1])
+    run = summary.to_results()["run"]
+    assert summary.outcome is Outcome.INCOMPLETE
+    assert run["complete"] is False
+    assert run["exit_code"] is None
+    assert run["incomplete_reason"]
+
+
+def test_a_damaged_stream_is_incomplete_even_with_its_end() -> None:
+    summary = Summary(green(), problem="line 3 is damaged")
+    assert summary.outcome is Outcome.INCOMPLETE
+    assert summary.incomplete_reason == "line 3 is damaged"
+
+
+def test_a_whole_green_run_is_conformant() -> None:
+    summary = Summary(green())
+    assert summary.outcome is Outcome.CONFORMANT
+    assert summary.to_results()["run"]["exit_code"] == 0
+    assert round(summary.rate or 0) == 2439
+
+
+def test_an_end_that_says_incomplete_is_believed() -> None:
+    summary = Summary([*green()[:-1], End(exit_code=4, seconds=1, complete=False, incomplete_reason="budget spent")])
+    assert summary.outcome is Outcome.INCOMPLETE
+    assert summary.incomplete_reason == "budget spent"
+
+
+def test_an_exit_code_of_failure_is_never_conformant() -> None:
+    assert Summary([*green()[:-1], END]).outcome is Outcome.NONCONFORMANT
