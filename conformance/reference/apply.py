@@ -7,7 +7,7 @@ refused (dialect switch ``refuse_unchanging_replace``).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from conformance.reference.dialect import MYSQL, Dialect
 from conformance.reference.diffs import Diff, Operation, decode_diffs
@@ -20,10 +20,13 @@ from conformance.reference.document import (
     is_array,
     remove_from_tree,
 )
-from conformance.reference.errors import DecodeError, could_not_apply_diff, corrupted_diff
+from conformance.reference.errors import DecodeError, corrupted_diff, could_not_apply_diff
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.jsonb.view import View
 from conformance.reference.paths import Cell, Member
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
 def apply_field(stored: bytes | None, field: bytes, dialect: Dialect = MYSQL) -> bytes | None:

@@ -12,14 +12,16 @@ The diffs stand back to back until the length of the field is used up.
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from conformance.reference.cursor import Cursor, encode_packed
 from conformance.reference.errors import CodecError, DecodeError, MysqlError
 from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.encode import encode
-from conformance.reference.jsonb.values import JsonValue
 from conformance.reference.paths import Path, parse_path
+
+if TYPE_CHECKING:
+    from conformance.reference.jsonb.values import JsonValue
 
 
 class Operation(IntEnum):

@@ -6,14 +6,16 @@ these; the fall from bytes to tree is one-way for a row and column (partial-upda
 
 from __future__ import annotations
 
-from typing import Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from conformance.reference.inplace import Range, merge_ranges, remove_in_place, replace_in_place
 from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.encode import encode
-from conformance.reference.jsonb.values import JsonValue
 from conformance.reference.jsonb.view import View, open_document
 from conformance.reference.paths import Cell, Leg, Member
+
+if TYPE_CHECKING:
+    from conformance.reference.jsonb.values import JsonValue
 
 
 class _Missing:

@@ -336,7 +336,9 @@ def _members(table: Table, column: Column) -> tuple[bytes, ...]:
     for member in column.members:
         text = member.rstrip(" ")
         raw = (
-            text.encode() if collation == BINARY or text.isascii() and _ascii(collation) else bytes_of(text, collation)
+            text.encode()
+            if collation == BINARY or (text.isascii() and _ascii(collation))
+            else bytes_of(text, collation)
         )
         if raw is None:
             raise Unsupported("member-charset", "the member cannot be written in its character set", got=member)

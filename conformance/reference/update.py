@@ -6,9 +6,8 @@ The model of the partial-update sheet: section 1 (who is eligible), 2 (evaluatio
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from conformance.reference.dialect import MYSQL, Dialect
 from conformance.reference.diffs import Diff, Operation, encode_diff
@@ -33,11 +32,10 @@ from conformance.reference.jsonb.view import View
 from conformance.reference.paths import Cell, Leg, Member, Path, parse_path
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
     from conformance.reference.inplace import Range
     from conformance.reference.jsonb.values import JsonValue
-
-_EMPTY_FIELD: Final = b"\x00\x00\x00\x00"
-
 
 @dataclass(frozen=True, slots=True)
 class Columns:
@@ -75,11 +73,16 @@ class RowChange:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """How one JSON column stands in the after-image. ``field`` includes its 4-byte length; ``None`` for SQL NULL."""
+    """How one JSON column stands in the after-image: diffs or the whole document, or ``None`` for SQL NULL."""
 
     partial: bool
-    field: bytes | None
+    data: bytes | None
     reason: str
+
+    @property
+    def field(self) -> bytes | None:
+        """The column's bytes in the event, its 4-byte length included."""
+        return None if self.data is None else len(self.data).to_bytes(4, "little") + self.data
 
 
 def eligible_columns(assignments: Iterable[Assignment], json_columns: Iterable[str], dialect: Dialect = MYSQL) -> set[str]:
@@ -171,19 +174,17 @@ def decide(before: object, after: object, change: ColumnChange | None, *, partia
     if after is None:
         return Decision(False, None, "null")
     assert isinstance(after, bytes)
-    full = len(after).to_bytes(4, "little") + after
     if not partial_json:
-        return Decision(False, full, "option-off")
+        return Decision(False, after, "option-off")
     if change is None or change.diffs is None:
-        return Decision(True, _EMPTY_FIELD, "no-diffs-same-bytes") if before == after else Decision(False, full, "no-diffs")
+        return Decision(True, b"", "no-diffs-same-bytes") if before == after else Decision(False, after, "no-diffs")
     if not change.diffs:
-        return Decision(True, _EMPTY_FIELD, "empty-diffs")
+        return Decision(True, b"", "empty-diffs")
     if before == after:
-        return Decision(True, _EMPTY_FIELD, "same-bytes")
-    size = len(change.encoded)
-    if 4 + size < len(after):
-        return Decision(True, size.to_bytes(4, "little") + change.encoded, "smaller")
-    return Decision(False, full, "not-smaller")
+        return Decision(True, b"", "same-bytes")
+    if 4 + len(change.encoded) < len(after):
+        return Decision(True, change.encoded, "smaller")
+    return Decision(False, after, "not-smaller")
 
 
 def _evaluate_plain(expression: Expression, row: Mapping[str, object]) -> object:

@@ -1,0 +1,180 @@
+"""What the reference says must happen when an update Case runs: rows, sizes and row events, statement by statement.
+
+The next statement starts from the *predicted* rows of the one before (design, section 1), so a :class:`Model` is
+advanced step by step. Facts that no model can know are left at neutral values here and filled in by the judge from
+the observation; ``judge.borrowed`` lists them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from conformance.cases.images import after_columns, before_columns
+from conformance.reference.binlog.columns import PartialJson
+from conformance.reference.binlog.header import EventType
+from conformance.reference.binlog.rows import (
+    NO_FOREIGN_KEY_CHECKS,
+    NO_UNIQUE_CHECKS,
+    STMT_END,
+    USE_SQL_FOREIGN_KEY,
+    Row,
+    RowsBody,
+    rows_body,
+    split_rows,
+)
+from conformance.reference.column_json import column_as_json
+from conformance.reference.dialect import MYSQL, Dialect
+from conformance.reference.errors import MysqlError
+from conformance.reference.tables import Table, table_map
+from conformance.reference.update import Columns, Decision, RowChange, decide, update_row
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from conformance.cases.session import Session
+    from conformance.cases.update_case import Step
+    from conformance.reference.jsonb.values import JsonValue
+
+
+@dataclass(frozen=True, slots=True)
+class RowPrediction:
+    """One visited row: its index among the start rows, what happens to it, and how its JSON columns are logged."""
+
+    index: int
+    change: RowChange
+    decisions: Mapping[str, Decision]
+
+
+@dataclass(frozen=True, slots=True)
+class StepPrediction:
+    """One statement. ``events`` is empty when no row changes; ``error`` set when the server refuses the statement."""
+
+    step: Step
+    rows: tuple[RowPrediction, ...] = ()
+    events: tuple[RowsBody, ...] = ()
+    error: MysqlError | None = None
+
+    @property
+    def changed(self) -> int:
+        """Rows that change, as the server counts them."""
+        return sum(row.change.logged for row in self.rows)
+
+
+@dataclass
+class Model:
+    """The predicted state of a Case's table. ``rows`` map column names to values; they are replaced, never edited."""
+
+    table: Table
+    selector: str
+    session: Session
+    rows: list[Mapping[str, object]]
+    row_metadata: str = "MINIMAL"
+    row_event_max_size: int = 8192
+    dialect: Dialect = MYSQL
+    columns: Columns = field(init=False)
+
+    def __post_init__(self) -> None:
+        definitions = {column.name: column for column in self.table.columns}
+
+        def as_json(name: str, value: object) -> JsonValue:
+            return column_as_json(definitions[name], value)
+
+        self.columns = Columns(tuple(column.name for column in self.table.columns if column.is_json), as_json)
+
+    @cached_property
+    def table_map(self):  # type: ignore[no-untyped-def]
+        """The TABLE_MAP of every statement; its table id is borrowed."""
+        return table_map(self.table, metadata=self.row_metadata)
+
+    @cached_property
+    def key(self) -> tuple[int, ...]:
+        """Columns that identify a row in a MINIMAL before image; empty without a usable key."""
+        if self.table.primary_key:
+            return tuple(index for index, _ in self.table.primary_key)
+        for key in self.table.unique_keys:
+            if all(not self.table.columns[index].nullable and not prefix for index, prefix in key):
+                return tuple(index for index, _ in key)
+        return ()
+
+    @cached_property
+    def event_flags(self) -> int:
+        flags = STMT_END | USE_SQL_FOREIGN_KEY
+        if not self.session.foreign_key_checks:
+            flags |= NO_FOREIGN_KEY_CHECKS
+        if not self.session.unique_checks:
+            flags |= NO_UNIQUE_CHECKS
+        return flags
+
+    def visit_order(self, step: Step) -> list[int]:
+        """The rows of a statement in the order it visits them: by the selector, which its ORDER BY names."""
+        return sorted(step.rows, key=lambda index: self.rows[index][self.selector])  # type: ignore[arg-type,return-value]
+
+    def predict(self, step: Step) -> StepPrediction:
+        """The outcome of a statement, without advancing."""
+        order = self.visit_order(step)
+        rows: list[RowPrediction] = []
+        try:
+            for index in order:
+                change = update_row(
+                    self.rows[index],
+                    step.assignments,
+                    self.columns,
+                    log_diffs=self.session.partial_json,
+                    dialect=self.dialect,
+                )
+                rows.append(RowPrediction(index, change, self._decide(change)))
+        except MysqlError as error:
+            return StepPrediction(step, error=error)
+        assigned = {self.table.index_of[item.column] for item in step.assignments}
+        logged = [row for row in rows if row.change.logged]
+        return StepPrediction(step, tuple(rows), self._events(logged, assigned) if logged else ())
+
+    def advance(self, prediction: StepPrediction) -> None:
+        """Take the predicted rows as the state before the next statement."""
+        for row in prediction.rows:
+            self.rows[row.index] = row.change.after
+
+    def _decide(self, change: RowChange) -> dict[str, Decision]:
+        partial_json = self.session.partial_json
+        return {
+            name: decide(change.before[name], change.after[name], change.columns.get(name), partial_json=partial_json)
+            for name in self.columns.json
+        }
+
+    def _events(self, rows: Iterable[RowPrediction], assigned: set[int]) -> tuple[RowsBody, ...]:
+        table, image = self.table_map, self.session.row_image
+        partial = self.session.partial_json
+        before = before_columns(table, self.key, [index for index, _ in self.table.primary_key], image)
+        after = after_columns(table, assigned, image)
+        names = [column.name for column in self.table.columns]
+        before_names = names if before is None else [names[index] for index in before]
+        after_names = names if after is None else [names[index] for index in after]
+        json_names = self.columns.json
+        typed: list[Row] = []
+        for row in rows:
+            values: list[object] = []
+            bits = 0
+            for name in after_names:
+                decision = row.decisions.get(name)
+                if decision is None:
+                    values.append(row.change.after[name])
+                elif decision.partial:
+                    assert decision.data is not None
+                    bits |= 1 << json_names.index(name)
+                    values.append(PartialJson(decision.data))
+                else:
+                    values.append(decision.data)
+            old = tuple(row.change.before[name] for name in before_names)
+            options = (int(bits > 0), bits if bits else None) if partial else (None, None)
+            typed.append(Row(old, tuple(values), *options))  # type: ignore[arg-type]
+        body = rows_body(
+            table,
+            EventType.PARTIAL_UPDATE_ROWS if partial else EventType.UPDATE_ROWS,
+            typed,
+            before=before,
+            after=after,
+            flags=self.event_flags,
+        )
+        return tuple(split_rows(body, self.row_event_max_size))

@@ -1,0 +1,58 @@
+"""The update Case: a table, its start rows, and the UPDATE statements that are run on it.
+
+The only kind of Case the model predicts. Values of JSON columns are JSONB ``bytes`` (or ``None``), so that a start
+document is exact; values of other columns are in the Python form of ``reference.binlog.columns``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING, ClassVar
+
+from conformance.cases.session import Session
+
+if TYPE_CHECKING:
+    from conformance.reference.expression import Assignment
+    from conformance.reference.tables import Table
+
+
+class Hazard(StrEnum):
+    """What a Case may do to a server (design, section 1)."""
+
+    NONE = "none"
+    STOPS_REPLICA = "stops-replica"
+    CORRUPTS_ROW = "corrupts-row"
+    MAY_CRASH = "may-crash"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One UPDATE statement.
+
+    ``rows``: indexes of the start rows it selects, in any order; the statement visits them in order of the selector
+    column. ``commit``: a transaction ends after this step.
+    """
+
+    assignments: tuple[Assignment, ...]
+    rows: tuple[int, ...]
+    commit: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UpdateCase:
+    """One scenario. ``selector`` names the column whose value tells the rows apart; it may change, never to a duplicate."""
+
+    kind: ClassVar[str] = "update"
+
+    id: str
+    rev: int = 1
+    requirements: tuple[str, ...] = ()
+    seed: str = ""
+    needs: tuple[str, ...] = ()
+    hazard: Hazard = Hazard.NONE
+    table: Table
+    selector: str
+    session: Session = field(default_factory=Session)
+    rows: tuple[tuple[object, ...], ...]
+    steps: tuple[Step, ...]

@@ -1,0 +1,60 @@
+"""The facts that no model can know, taken from the observation: the one list of them (design, section 1).
+
+Everything else in an event is predicted, lengths and checksums included. Documents are never borrowed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from conformance.reference.binlog.event import encode_event
+from conformance.reference.binlog.gtid import Gtid
+from conformance.reference.binlog.query import Query
+from conformance.reference.binlog.rows import RowsBody
+from conformance.reference.binlog.small import Xid
+from conformance.reference.binlog.table_map import TableMap
+
+if TYPE_CHECKING:
+    from conformance.reference.binlog.header import Checksum, Header
+
+BORROWED: Final = {
+    "timestamp": "seconds in every header; commit timestamps of GTID events; execution time of QUERY",
+    "server_id": "of every header",
+    "log_pos": "end position of every header",
+    "table_id": "of TABLE_MAP and row events",
+    "xid": "transaction number of XID",
+    "gtid": "UUID, number and logical clock of GTID events; server version",
+    "thread_id": "of QUERY",
+    "checksum_algorithm": "whether events end with a CRC32",
+    "compressed_frame": "the zstd frame of TRANSACTION_PAYLOAD; the events inside are predicted",
+}
+
+
+def complete(predicted: object, observed: object, header: Header, *, algorithm: Checksum) -> bytes:
+    """The predicted event's bytes, with the borrowed facts of the event at the same place of the observation.
+
+    ``observed`` is the decoded body there; where it is of another kind nothing is borrowed from it.
+    """
+    body = predicted
+    if isinstance(predicted, TableMap | RowsBody) and hasattr(observed, "table_id"):
+        body = replace(predicted, table_id=observed.table_id)
+    elif isinstance(predicted, Xid) and isinstance(observed, Xid):
+        body = replace(predicted, xid=observed.xid)
+    elif isinstance(predicted, Query) and isinstance(observed, Query):
+        body = replace(predicted, thread_id=observed.thread_id, execution_time=observed.execution_time)
+    elif isinstance(predicted, Gtid) and isinstance(observed, Gtid):
+        body = replace(
+            observed,
+            gtid_flags=predicted.gtid_flags,
+            original_commit_timestamp=predicted.original_commit_timestamp,
+            original_server_version=predicted.original_server_version,
+            transaction_length=predicted.transaction_length,
+        )
+    return encode_event(
+        body,
+        timestamp=header.timestamp,
+        server_id=header.server_id,
+        log_pos=header.log_pos,
+        algorithm=algorithm,
+    )

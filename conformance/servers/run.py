@@ -1,0 +1,67 @@
+"""Running an update Case on a server: its table, its statements, its read-backs, and the events it wrote."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from conformance.cases.observation import Observation, ReadBackRow, StatementOutcome
+from conformance.cases.script import ReadBack, Script, Statement
+from conformance.reference.tables import create_table
+from conformance.servers.groups import groups_of_thread
+
+if TYPE_CHECKING:
+    from conformance.servers.capture import Capture
+    from conformance.servers.connection import Connection
+    from conformance.servers.errors import SqlError
+
+
+def run_case(connection: Connection, capture: Capture, script: Script) -> Observation:
+    """Run a Case in the connection's present schema, which must be the one its table names.
+
+    Statements travel in packets of many; one that the server refuses ends a packet and the rest is sent again, so an
+    error costs one round trip and nothing is skipped.
+    """
+    case = script.case
+    connection.execute_many(
+        [
+            *case.session.statements(),
+            f"DROP TABLE IF EXISTS `{case.table.name.replace('`', '``')}`",
+            create_table(case.table),
+        ]
+    ).check()
+    start = capture.mark(connection)
+    connection.execute(script.insert)
+    outcomes: dict[int, StatementOutcome] = {}
+    read_backs: list[tuple[ReadBackRow, ...]] = []
+    items = script.items
+    first = 0
+    while first < len(items):
+        batch = connection.execute_many([item.sql for item in items[first:]])
+        for item, result in zip(items[first:], batch.results, strict=False):
+            if isinstance(item, Statement):
+                outcomes[item.step] = StatementOutcome(result.affected)
+            elif isinstance(item, ReadBack):
+                read_backs.append(result.rows)
+        first += len(batch.results)
+        if batch.error is not None:
+            _note_error(items[first], batch.error, outcomes, read_backs)
+            first += 1
+    captured = capture.since(start, capture.mark(connection))
+    return Observation(
+        outcomes=tuple(outcomes[number] for number in range(len(script.predictions))),
+        read_backs=tuple(read_backs),
+        events=tuple(groups_of_thread(captured.events, connection.thread_id)),
+        server_version=connection.server_version,
+        thread_id=connection.thread_id,
+    )
+
+
+def _note_error(
+    item: object, error: SqlError, outcomes: dict[int, StatementOutcome], read_backs: list[tuple[ReadBackRow, ...]]
+) -> None:
+    if isinstance(item, Statement):
+        outcomes[item.step] = StatementOutcome(0, error.number, error.message)
+    elif isinstance(item, ReadBack):
+        read_backs.append(())
+    else:
+        raise error
