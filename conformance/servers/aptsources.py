@@ -1,0 +1,166 @@
+"""The package archive that this machine already uses, read from its apt configuration.
+
+Both formats of sources.list(5) are read: one line per source, and deb822 stanzas. Nothing here names a host: the
+mirror is the machine's own choice, and the bundle is fetched from the same one.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+
+_WORD = re.compile(r"\[[^\]]*\]|\S+")
+_SCHEMES = ("http", "https", "file", "copy", "mirror", "mirror+http", "mirror+https", "mirror+file", "tor+http", "ftp")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """One archive with one list of suites. ``signed_by`` is a keyring path, a key block, or empty (apt's trusted keys)."""
+
+    uri: str
+    suites: tuple[str, ...]
+    components: tuple[str, ...] = ()
+    signed_by: str = ""
+
+    def stanza(self, suites: tuple[str, ...], components: tuple[str, ...]) -> str:
+        """A deb822 stanza for other suites of the same archive."""
+        lines = ["Types: deb", f"URIs: {self.uri}", f"Suites: {' '.join(suites)}", f"Components: {' '.join(components)}"]
+        if self.signed_by:
+            first, *rest = self.signed_by.splitlines()
+            lines.append(f"Signed-By: {first}".rstrip())
+            lines.extend(f" {line or '.'}" for line in rest)
+        return "\n".join(lines) + "\n"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Distribution:
+    """The lines of os-release(5) that decide which archive is ours."""
+
+    id: str
+    codename: str = ""
+
+
+def parse_one_line(text: str) -> list[Source]:
+    """``deb [options] uri suite component...``; a comment runs from ``#`` to the end of the line."""
+    sources = []
+    for line in text.splitlines():
+        words = _WORD.findall(line.partition("#")[0])
+        if not words or words[0] != "deb":
+            continue
+        signed_by = ""
+        if len(words) > 1 and words[1].startswith("["):
+            for option in words.pop(1)[1:-1].split():
+                name, _, value = option.partition("=")
+                if name.lower() == "signed-by":
+                    signed_by = value
+        if len(words) >= 3:
+            sources.append(
+                Source(uri=words[1], suites=(words[2],), components=tuple(words[3:]), signed_by=signed_by)
+            )
+    return sources
+
+
+def _stanzas(text: str) -> list[dict[str, str]]:
+    """Fields of each deb822 stanza by lower-case name. Comment lines vanish; continuation lines begin with a blank."""
+    stanzas: list[dict[str, str]] = [{}]
+    name = ""
+    for line in text.splitlines():
+        if line.startswith("#"):
+            continue
+        if not line.strip():
+            stanzas.append({})
+            name = ""
+        elif line[0] in " \t":
+            if name:
+                content = line[1:]
+                stanzas[-1][name] += "\n" + ("" if content.strip() == "." else content)
+        else:
+            field, colon, value = line.partition(":")
+            name = field.strip().lower() if colon else ""
+            if name:
+                stanzas[-1][name] = value.strip()
+    return [stanza for stanza in stanzas if stanza]
+
+
+def parse_deb822(text: str) -> list[Source]:
+    """Stanzas with Types, URIs, Suites, Components, Signed-By and Enabled."""
+    sources = []
+    for stanza in _stanzas(text):
+        if "deb" not in stanza.get("types", "").split():
+            continue
+        if stanza.get("enabled", "yes").strip().lower() in ("no", "false", "0", "off", "without", "disable"):
+            continue
+        signed_by = stanza.get("signed-by", "").strip("\n")
+        sources.extend(
+            Source(
+                uri=uri,
+                suites=tuple(stanza.get("suites", "").split()),
+                components=tuple(stanza.get("components", "").split()),
+                signed_by=signed_by,
+            )
+            for uri in stanza.get("uris", "").split()
+        )
+    return sources
+
+
+def read_sources(directory: Path = Path("/etc/apt")) -> list[Source]:
+    """All enabled binary sources, in apt's order."""
+    sources: list[Source] = []
+    parts = directory / "sources.list.d"
+    files = [directory / "sources.list", *sorted(parts.iterdir() if parts.is_dir() else ())]
+    for path in files:
+        try:
+            text = path.read_text(encoding="utf-8", errors="replace")
+        except OSError:
+            continue
+        if path.suffix == ".sources":
+            sources.extend(parse_deb822(text))
+        elif path.suffix == ".list":
+            sources.extend(parse_one_line(text))
+    return [source for source in sources if source.uri.partition(":")[0] in _SCHEMES]
+
+
+def parse_os_release(text: str) -> Distribution:
+    """ID and VERSION_CODENAME of os-release(5)."""
+    values: dict[str, str] = {}
+    for line in text.splitlines():
+        name, equals, value = line.strip().partition("=")
+        if equals and not name.startswith("#"):
+            words = shlex.split(value)
+            values[name] = words[0] if words else ""
+    codename = values.get("VERSION_CODENAME", values.get("UBUNTU_CODENAME", ""))
+    return Distribution(id=values.get("ID", ""), codename=codename)
+
+
+def distribution() -> Distribution:
+    """This machine's distribution; an empty id if it does not say."""
+    for path in (Path("/etc/os-release"), Path("/usr/lib/os-release")):
+        try:
+            return parse_os_release(path.read_text(encoding="utf-8", errors="replace"))
+        except (OSError, ValueError):
+            continue
+    return Distribution(id="")
+
+
+def archives(sources: list[Source], here: Distribution) -> list[Source]:
+    """The distribution's own archive among the sources, best first; ``BINLOG_LAB_MIRROR`` stands in front of all.
+
+    The main archive is known by what it serves: the distribution's codename (or a name every Debian has) as suite and
+    ``main`` as component. Other vendors' archives often copy one of the two, the security archive has other suites.
+    """
+    names = {here.codename, "stable", "testing", "unstable", "sid", "oldstable"} - {""}
+    found = [
+        source
+        for source in sources
+        if "main" in source.components and any(suite in names for suite in source.suites)
+    ]
+    # An archive at a path with the distribution's name goes first: a vendor's often is called after the vendor.
+    found.sort(key=lambda source: source.uri.rstrip("/").rpartition("/")[2] != here.id)
+    mirror = os.environ.get("BINLOG_LAB_MIRROR")
+    if mirror:
+        signed_by = found[0].signed_by if found else ""
+        found.insert(0, Source(uri=mirror, suites=(), components=("main",), signed_by=signed_by))
+    return found
