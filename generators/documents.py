@@ -32,9 +32,11 @@ class Size(IntEnum):
     BORDER = 5  # exactly at a limit
 
 
-USUAL: Final = mix(
-    (Size.TINY, 14), (Size.SMALL, 66), (Size.TUNED, 4), (Size.MEDIUM, 13), (Size.LARGE, 2), (Size.BORDER, 1)
-)  # fmt: skip
+_SHALLOW: Final = ((Size.TINY, 13), (Size.SMALL, 64), (Size.TUNED, 4), (Size.MEDIUM, 16), (Size.LARGE, 2))
+SHALLOW: Final = mix(*_SHALLOW)
+"""Documents of few levels, for any place in another one."""
+
+USUAL: Final = mix(*_SHALLOW, (Size.BORDER, 1))
 """About 15 % of the documents over 4 KB and 2 to 3 % over 64 KB."""
 
 
@@ -133,7 +135,7 @@ class _Tree:
 
     def container(self, levels: int) -> JsonValue:
         draw = self.draw
-        width = min(self.left, draw.integer(1, 8))
+        width = min(self.left, draw.integer(1, 10))
         self.left -= width
         if draw.below(2) == 0:
             members: dict[str, JsonValue] = {}
@@ -302,7 +304,7 @@ _ITEMS: Final[tuple[tuple[JsonValue, ...], ...]] = (
 )  # fmt: skip
 _EMPTY: Final[tuple[Callable[[], JsonValue], ...]] = (list, dict)
 _SHORT_KEYS: Final = ("a", "b", "", "k", "ab", "1", "é", "a b")
-_SMALL_NODES: Final = mix((3, 8), (5, 10), (8, 12), (12, 12), (20, 8), (40, 3))
+_SMALL_NODES: Final = mix((3, 6), (5, 8), (8, 12), (12, 14), (20, 10), (40, 5), (80, 1))
 _PADS: Final[tuple[JsonValue, ...]] = ("", "z", 1, "zz", None, "zzz")
 _BORDERS: Final[tuple[Callable[[Draw], JsonValue], ...]] = mix(
     (_border_depth, 8), (_border_short, 8), (_border_integers, 3), (_border_string, 8), (_border_offset, 3),

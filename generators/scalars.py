@@ -191,11 +191,11 @@ _COMMON_LENGTHS: Final = mix(*((length, 12) for length in LENGTHS[:9]), (16383, 
 KEYS: Final = ("a", "b", "c", "d", "e", "k", "x", "y", "id", "name", "pad", "list", "tags", "value")
 AWKWARD_KEYS: Final = (
     "", " ", "$", "_", "$_", "1x", "1", "a1", "a b", " a", "a ", "a.b", "a-b", "a[0]", "[0]", "last", "to", "*", "**",
-    "$.a", '"', 'a"b', "\\", "a\\b", "'", "a'b", "`", "\n", "\t", "\x00", "\x01", "\x7f", "é", "文", "中", "ā", "ÿ", "Ł",
-    "Ā", "a\u0301", "\u0301", "a\u200d", "\u200c", "a‿b", "‿", "aİ", "İ", "\u0660", "a\u0660", "\u2028", "😀",
+    "$.a", '"', 'a"b', "\\", "a\\b", "'", "a'b", "`", "\n", "\t", "\x00", "\x01", "\x7f", "é", "文", "中", "ā", "ÿ",
+    "Ł", "Ā", "a\u0301", "\u0301", "a\u200d", "\u200c", "a‿b", "‿", "aİ", "İ", "\u0660", "a\u0660", "\u2028", "😀",
     "\U0001d54f", "\U00010061", "\U00010030", "A", "aa", "null", "\uffff", "a\ufe33", "\uff3f", "%", "\u00a0",
 )  # fmt: skip
-"""Names around the identifier rule (partial-update sheet, 4.1), that need quotes or escapes, path look-alikes."""
+"""Names around the identifier rule (partial-update sheet 4.1), that need quotes or escapes, path look-alikes."""
 
 
 def key(draw: Draw, *, long: bool = False) -> str:

@@ -1,0 +1,35 @@
+"""Strategies for damaged encodings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from hypothesis import strategies as st
+
+from generators.malformed import Edit, apply_edits, edits
+from generators.strategies.draw import HypothesisDraw
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class Damaged(NamedTuple):
+    """An encoding, what was done to it, and the result."""
+
+    original: bytes
+    edits: tuple[Edit, ...]
+    data: bytes
+
+
+def damaged(encodings: st.SearchStrategy[bytes], *, most: int = 3) -> st.SearchStrategy[Damaged]:
+    """``encodings`` with one to ``most`` named edits; shrinks toward one edit of a small encoding."""
+    if most < 1:
+        raise ValueError("most is at least 1")
+
+    @st.composite
+    def strategy(draw: Callable[[st.SearchStrategy[Any]], Any]) -> Damaged:
+        original: bytes = draw(encodings)
+        made = edits(HypothesisDraw(draw), len(original), most=most)
+        return Damaged(original, made, apply_edits(original, made))
+
+    return strategy()

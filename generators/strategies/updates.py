@@ -1,0 +1,55 @@
+"""Strategies for what is made for a given document: paths, assignments, tables, and whole sequences of updates."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from conformance.reference.expression import Assignment
+from conformance.reference.jsonb.view import open_document
+from generators import cases, places, updates
+from generators import tables as make_tables
+from generators.strategies.draw import drawn
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
+
+    from conformance.cases.update_case import UpdateCase
+    from conformance.reference.tables import Table
+    from generators.cases import Advance
+    from generators.draw import Draw
+
+
+def paths(stored: bytes, *, existing: bool = False) -> SearchStrategy[str]:
+    """Path texts for a stored document: to values that are there (``existing``), or to any kind of place."""
+    document = open_document(stored)
+    find = places.existing if existing else places.aim
+    return drawn(lambda draw: places.spell(draw, find(draw, document).legs))
+
+
+def assignments(stored: bytes | None, *, column: str = "j", partial_only: bool = False) -> SearchStrategy[Assignment]:
+    """``column = ...`` for a column that holds ``stored``; with ``partial_only`` eligible for partial update."""
+    if not column:
+        raise ValueError("a column has a name")
+
+    def make(draw: Draw) -> Assignment:
+        if partial_only or draw.below(8) < 7:
+            return Assignment(column, updates.partial(draw, column, stored))
+        return Assignment(column, updates.whole(draw, column, stored))
+
+    return drawn(make)
+
+
+def tables() -> SearchStrategy[Table]:
+    """Tables with one or more JSON columns."""
+    return drawn(make_tables.table)
+
+
+def sequences(advance: Advance, *, steps: int = 5, rows: int = 2) -> SearchStrategy[UpdateCase]:
+    """Whole update Cases of up to ``steps`` steps, each made for the rows that ``advance`` (the model) predicts."""
+    if steps < 1 or rows < 1:
+        raise ValueError("steps and rows are at least 1")
+    return drawn(
+        lambda draw: cases.update_case(
+            draw, case_id="hypothesis", steps=draw.integer(1, steps), rows=draw.integer(1, rows), advance=advance
+        )
+    )
