@@ -57,6 +57,8 @@ _GEOMETRY: Final = (
 )
 _TEMPORAL: Final = {"TIME": types.TIME2, "DATETIME": types.DATETIME2, "TIMESTAMP": types.TIMESTAMP2}
 _DEFAULT_LENGTH: Final = {"CHAR": 1, "BINARY": 1, "BIT": 1, "DECIMAL": 10, "VECTOR": 2048}
+_WIDE: Final = frozenset(("ucs2", "utf16", "utf16le", "utf32"))
+_SWEDISH: Final = frozenset("@[\\]^`{|}~")  # what swe7 uses for letters
 _FLOAT_DIGITS: Final = 24  # FLOAT(p) with more binary digits is a DOUBLE
 
 
@@ -130,7 +132,8 @@ def quote_text(text: str) -> str:
 
 def create_table(table: Table, *, qualified: bool = False) -> str:
     """The statement that makes this table."""
-    lines = [_column_sql(column) for column in table.columns]
+    in_key = {index for index, _ in table.primary_key}
+    lines = [_column_sql(column, index in in_key) for index, column in enumerate(table.columns)]
     if table.primary_key:
         lines.append(f"PRIMARY KEY ({_key_sql(table, table.primary_key)})")
     lines += [f"UNIQUE KEY ({_key_sql(table, key)})" for key in table.unique_keys]
@@ -150,7 +153,7 @@ def _key_sql(table: Table, key: Sequence[tuple[int, int]]) -> str:
     )
 
 
-def _column_sql(column: Column) -> str:
+def _column_sql(column: Column, in_key: bool) -> str:
     parts = [quote_identifier(column.name), _type_sql(column)]
     if column.unsigned:
         parts.append("UNSIGNED")
@@ -162,7 +165,7 @@ def _column_sql(column: Column) -> str:
         parts.append(f"GENERATED ALWAYS AS ({column.generated_sql}) {'STORED' if column.stored else 'VIRTUAL'}")
     if not column.nullable:
         parts.append("NOT NULL")
-    elif column.type == "TIMESTAMP":
+    elif column.type == "TIMESTAMP" and not in_key:
         parts.append("NULL")  # without it a server with old defaults makes the column NOT NULL
     if column.default_sql is not None:
         parts.append(f"DEFAULT {column.default_sql}")
@@ -207,10 +210,14 @@ def _known(names: dict[str, int], name: str) -> int:
         raise Unsupported("collation", "unknown character set or collation", got=name) from None
 
 
+def _length(column: Column) -> int:
+    return column.length if column.length is not None else _DEFAULT_LENGTH.get(column.type, 0)
+
+
 def column_type(table: Table, column: Column) -> ColumnType:
     """Type byte and metadata of a column in TABLE_MAP."""
     kind = column.type
-    length = column.length if column.length is not None else _DEFAULT_LENGTH.get(kind, 0)
+    length = _length(column)
     if kind in _INTEGERS:
         return ColumnType(_INTEGERS[kind])
     if kind in _TEMPORAL:
@@ -299,7 +306,7 @@ def _minimal_fields(table: Table, columns: Sequence[Column], column_types: Seque
     geometry = [_GEOMETRY.index(column.type) for column in columns if column.type in _GEOMETRY]
     if geometry:
         fields.append(Numbers(Field.GEOMETRY_TYPE, tuple(geometry)))
-    dimensions = [column.length or _DEFAULT_LENGTH["VECTOR"] for column in columns if column.type == "VECTOR"]
+    dimensions = [_length(column) for column in columns if column.type == "VECTOR"]
     if dimensions:
         fields.append(Numbers(Field.VECTOR_DIMENSIONALITY, tuple(dimensions)))
     return fields
@@ -327,28 +334,26 @@ def _full_fields(
 
 def _prefix(column: Column, prefix: int) -> int:
     """A prefix as long as its column is none."""
-    return 0 if prefix == column.length else prefix
+    return 0 if prefix == _length(column) else prefix
 
 
 def _members(table: Table, column: Column) -> tuple[bytes, ...]:
     collation = collation_id(table, column) or BINARY
     found = []
     for member in column.members:
-        text = member.rstrip(" ")
-        raw = (
-            text.encode()
-            if collation == BINARY or (text.isascii() and _ascii(collation))
-            else bytes_of(text, collation)
-        )
+        text = member if collation == BINARY else member.rstrip(" ")  # as the server does
+        same = collation == BINARY or (text.isascii() and _ascii(text, collation))
+        raw = text.encode() if same else bytes_of(text, collation)
         if raw is None:
             raise Unsupported("member-charset", "the member cannot be written in its character set", got=member)
         found.append(raw)
     return tuple(found)
 
 
-def _ascii(collation: int) -> bool:
-    """Whether ASCII text is the same bytes in this character set."""
-    return COLLATIONS[collation].charset not in ("ucs2", "utf16", "utf16le", "utf32", "swe7")
+def _ascii(text: str, collation: int) -> bool:
+    """Whether this ASCII text is the same bytes in the character set."""
+    charset = COLLATIONS[collation].charset
+    return charset not in _WIDE and not (charset == "swe7" and _SWEDISH & set(text))
 
 
 def _charsets(collations: Sequence[int], default_field: int, column_field: int) -> list[MetadataField]:
