@@ -29,9 +29,10 @@ if TYPE_CHECKING:
 _DOWNLOAD_STATUS = re.compile(rb"dlstatus:\d+:([\d.]+):(.*)")
 _PRINTED_URI = re.compile(r"^'(?P<uri>[^']+)' (?P<file>\S+) (?P<size>\d+) SHA256:(?P<sha256>[0-9a-f]{64})$")
 _SECRETS_IN_URI = re.compile(r"//[^/@\s]+@")
-_LEFT_OUT = re.compile(r"Acquire::(Allow\w*Repositories|IndexTargets|Languages|PDiffs|ForceHash|GzipIndexes)\b", re.I)
+_LEFT_OUT = re.compile(
+    r"Acquire::(Allow\w*Repositories|IndexTargets|Languages|PDiffs|ForceHash|GzipIndexes)\b", re.IGNORECASE
+)
 _LAST_LINES = 12
-
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,9 +57,11 @@ class Package:
 # Texts of apt (in the C locale) by what they mean. First match wins: a signature problem hides behind a failed fetch.
 _DIAGNOSES: tuple[tuple[str, str, str], ...] = (
     (
-        r"NO_PUBKEY|BADSIG|EXPKEYSIG|is not signed|signatures? (?:couldn't|could not|were invalid)|"
-        r"not authenticated|unauthenticated packages|public key is not available|Signed-By.*not readable|"
-        r"Sub-process .*(?:gpgv|sqv).*(?:error|exited)",
+        (
+            r"NO_PUBKEY|BADSIG|EXPKEYSIG|is not signed|signatures? (?:couldn't|could not|were invalid)|"
+            r"not authenticated|unauthenticated packages|public key is not available|Signed-By.*not readable|"
+            r"Sub-process .*(?:gpgv|sqv).*(?:error|exited)"
+        ),
         "the archive's signature cannot be verified with this machine's keys",
         "update the distribution's archive keyring (package debian-archive-keyring or ubuntu-keyring), then try again",
     ),
@@ -78,8 +81,10 @@ _DIAGNOSES: tuple[tuple[str, str, str], ...] = (
         "set BINLOG_LAB_MIRROR to the address of a full mirror of the distribution's archive",
     ),
     (
-        r"Could not resolve|Temporary failure resolving|Could not connect|Unable to connect|Connection (?:failed|timed "
-        r"out|refused|reset)|Network is unreachable|Cannot initiate the connection|Failed to fetch|certificate",
+        (
+            r"Could not resolve|Temporary failure resolving|Could not connect|Unable to connect|"
+            r"Connection (?:failed|timed out|refused|reset)|Network is unreachable|Cannot initiate the connection|Failed to fetch|certificate"
+        ),
         "the machine's package mirror cannot be reached",
         "check the network and apt's proxy settings; a cached bundle works without any network",
     ),
@@ -96,7 +101,7 @@ def diagnose(output: str, doing: str) -> ServerUnavailable:
     lines = [_SECRETS_IN_URI.sub("//", line) for line in output.splitlines() if line[:2] in ("E:", "W:", "  ")]
     detail = "\n".join(f"  | {line}" for line in (lines or output.splitlines())[-_LAST_LINES:])
     for pattern, missing, remedy in _DIAGNOSES:
-        if re.search(pattern, output, re.I):
+        if re.search(pattern, output, re.IGNORECASE):
             return ServerUnavailable(f"{doing}: {missing}", remedy, detail=detail)
     return ServerUnavailable(f"{doing}: apt fails", "see its messages", detail=detail)
 
@@ -115,11 +120,7 @@ def require_program(name: str, package: str) -> str:
 def machine_acquire_settings(apt_config: str) -> str:
     """How this machine's apt reaches the network, as configuration lines."""
     answer = subprocess.run([apt_config, "dump", "Acquire"], capture_output=True, text=True, check=False)
-    lines = [
-        line
-        for line in answer.stdout.splitlines()
-        if line.startswith("Acquire::") and not _LEFT_OUT.match(line)
-    ]
+    lines = [line for line in answer.stdout.splitlines() if line.startswith("Acquire::") and not _LEFT_OUT.match(line)]
     return "\n".join(lines)
 
 
@@ -217,9 +218,7 @@ class AptSession:
     def _install(packages: tuple[str, ...]) -> list[str]:
         return ["install", "--no-install-recommends", "-y", *packages]
 
-    def _run(
-        self, arguments: list[str], doing: str, progress: Callable[[float, str], None] | None = None
-    ) -> str:
+    def _run(self, arguments: list[str], doing: str, progress: Callable[[float, str], None] | None = None) -> str:
         reader, writer = os.pipe()
         keep = (writer,) if self._hold is None else (writer, self._hold)
         try:

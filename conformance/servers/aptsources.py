@@ -18,7 +18,7 @@ _SCHEMES = ("http", "https", "file", "copy", "mirror", "mirror+http", "mirror+ht
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """One archive with one list of suites. ``signed_by`` is a keyring path, a key block, or empty (apt's trusted keys)."""
+    """One archive with one list of suites. ``signed_by`` is a keyring path, a key block, or empty: apt's own keys."""
 
     uri: str
     suites: tuple[str, ...]
@@ -27,7 +27,12 @@ class Source:
 
     def stanza(self, suites: tuple[str, ...], components: tuple[str, ...]) -> str:
         """A deb822 stanza for other suites of the same archive."""
-        lines = ["Types: deb", f"URIs: {self.uri}", f"Suites: {' '.join(suites)}", f"Components: {' '.join(components)}"]
+        lines = [
+            "Types: deb",
+            f"URIs: {self.uri}",
+            f"Suites: {' '.join(suites)}",
+            f"Components: {' '.join(components)}",
+        ]
         if self.signed_by:
             first, *rest = self.signed_by.splitlines()
             lines.append(f"Signed-By: {first}".rstrip())
@@ -57,9 +62,7 @@ def parse_one_line(text: str) -> list[Source]:
                 if name.lower() == "signed-by":
                     signed_by = value
         if len(words) >= 3:
-            sources.append(
-                Source(uri=words[1], suites=(words[2],), components=tuple(words[3:]), signed_by=signed_by)
-            )
+            sources.append(Source(uri=words[1], suites=(words[2],), components=tuple(words[3:]), signed_by=signed_by))
     return sources
 
 
@@ -87,7 +90,7 @@ def _stanzas(text: str) -> list[dict[str, str]]:
 
 def parse_deb822(text: str) -> list[Source]:
     """Stanzas with Types, URIs, Suites, Components, Signed-By and Enabled."""
-    sources = []
+    sources: list[Source] = []
     for stanza in _stanzas(text):
         if "deb" not in stanza.get("types", "").split():
             continue
@@ -153,9 +156,7 @@ def archives(sources: list[Source], here: Distribution) -> list[Source]:
     """
     names = {here.codename, "stable", "testing", "unstable", "sid", "oldstable"} - {""}
     found = [
-        source
-        for source in sources
-        if "main" in source.components and any(suite in names for suite in source.suites)
+        source for source in sources if "main" in source.components and any(suite in names for suite in source.suites)
     ]
     # An archive at a path with the distribution's name goes first: a vendor's often is called after the vendor.
     found.sort(key=lambda source: source.uri.rstrip("/").rpartition("/")[2] != here.id)

@@ -10,7 +10,7 @@ is fetched only on request. Facts: sheet servers.md section 1 (Debian tried; Ubu
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import hashlib
 import json
 import os
@@ -18,7 +18,6 @@ import re
 import shutil
 import subprocess
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from conformance.servers.apt import AptSession, Package, require_program
@@ -29,6 +28,7 @@ from conformance.servers.installation import Installation, from_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from conformance.servers.cache import Narrate
 
@@ -133,9 +133,7 @@ def _pick(bundles: list[Bundle], wanted: str | None) -> Bundle | None:
 class _Fetch:
     """One fetch, from the machine's sources to a published bundle. The caller holds the lock."""
 
-    def __init__(
-        self, lock: int, wanted: str | None, narrate: Narrate, progress: Callable[[Progress], None]
-    ) -> None:
+    def __init__(self, lock: int, wanted: str | None, narrate: Narrate, progress: Callable[[Progress], None]) -> None:
         self.lock = lock
         self.wanted = wanted
         self.narrate = narrate
@@ -224,9 +222,7 @@ class _Fetch:
                     f"{package.file} does not match the archive's signed index (it is removed)", "try again"
                 )
 
-    def _publish(
-        self, plan: list[Package], version: str, architecture: str, suite: str, here: Distribution
-    ) -> Bundle:
+    def _publish(self, plan: list[Package], version: str, architecture: str, suite: str, here: Distribution) -> Bundle:
         unpack = require_program("dpkg-deb", "dpkg")
         final = _bundles_directory() / f"{version.replace(':', '_')}_{architecture}"
         with building(final) as temporary:
@@ -241,7 +237,9 @@ class _Fetch:
                 )
                 if answer.returncode != 0:
                     raise ServerUnavailable(
-                        f"{package.file} cannot be unpacked", "free some disk space, then try again", detail=answer.stderr
+                        f"{package.file} cannot be unpacked",
+                        "free some disk space, then try again",
+                        detail=answer.stderr,
                     )
             for name in _NOT_KEPT:
                 shutil.rmtree(root / name, ignore_errors=True)
@@ -252,7 +250,7 @@ class _Fetch:
                 "distribution": here.id or "debian",
                 "suite": suite,
                 "architecture": architecture,
-                "fetched": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+                "fetched": dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
                 "packages": [
                     {
                         "name": package.name,

@@ -3,8 +3,8 @@
 Two ways give the same bytes: reading the files (servers the lab started) and the replication protocol (servers at an
 address). The common form: events as they stand in the file, header and checksum included, with the in-use flag of a
 FORMAT_DESCRIPTION_EVENT cleared; events that only exist on the wire (artificial ROTATE, heartbeats) left out. When the
-log is rotated in between, the old file's ROTATE_EVENT and the new file's FORMAT_DESCRIPTION and PREVIOUS_GTIDS events are
-part of the bytes.
+log is rotated in between, the old file's ROTATE_EVENT and the new file's FORMAT_DESCRIPTION and PREVIOUS_GTIDS events
+are part of the bytes.
 
 Facts: WL#2955 sheet 0.3 (position before and after, in-use flag and checksum), replication protocol documentation
 (COM_BINLOG_DUMP). Observed on 9.7.4: the description event that opens a dump from the middle of a file has

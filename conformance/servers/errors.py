@@ -1,8 +1,8 @@
 """What can go wrong with a real server, as one family of exceptions.
 
 Nothing else leaves this package: connector, socket and subprocess errors are translated where they happen.
-``exit_code`` is the command line's answer (design section 6): 2 for a mistake of the caller, 3 for something that could not run.
-No text of this family ever holds a password.
+``exit_code`` is the command line's answer (design section 6): 2 for a mistake of the caller, 3 for something that could
+not run. No text of this family ever holds a password.
 """
 
 from __future__ import annotations
@@ -59,10 +59,14 @@ class ConnectionLost(ServerError):
 
 
 class ServerDied(ConnectionLost):
-    """The server process ended while it was needed. ``status`` is its exit status, negative for a signal."""
+    """The server process ended while it was needed.
 
-    def __init__(self, message: str, *, status: int | None = None, log_tail: str = "") -> None:
+    ``status`` is its exit status (negative for a signal), ``reason`` what it said of its own end in the error log.
+    """
+
+    def __init__(self, message: str, *, status: int | None = None, reason: str = "", log_tail: str = "") -> None:
         self.status = status
+        self.reason = reason
         self.log_tail = log_tail
         super().__init__(f"{message}\n{log_tail}" if log_tail else message)
 

@@ -1,15 +1,19 @@
 """A private mysqld as an ordinary process of this user.
 
 Listens on 127.0.0.1 and a socket in its own run directory, has its own copy of a data directory, and ends with the
-lab: its parent is the small supervisor of ``supervisor.py``. Settings favour speed, as the data are thrown away: observed on
-9.7.4, a server answers 0.4 to 0.6 s after its start, with about 290 MB resident (540 MB with the performance schema on).
+lab: its parent is the small supervisor of ``supervisor.py``. Settings favour speed, as the data are thrown away:
+observed on 9.7.4, a server answers 0.4 to 0.6 s after its start, with about 290 MB resident (540 MB with the
+performance schema on).
 """
 # ruff: noqa: S603 (starting programs is the job of this module)
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
+import re
+import secrets
 import select
 import shlex
 import signal
@@ -35,9 +39,16 @@ if TYPE_CHECKING:
 START_SECONDS = 60.0
 STOP_SECONDS = 30.0
 _RUN_SPACE = 300 << 20
+TCP_USER = "lab"
 _PORT_ATTEMPTS = 5
 _TAIL = 4000
 _SUPERVISOR = str(Path(__file__).with_name("supervisor.py"))
+
+_DEATHS = (
+    re.compile(r"Assertion (?:failure|`).*"),
+    re.compile(r"mysqld got (?:signal|exception) \S+"),
+    re.compile(r"(?:ERROR: \w+Sanitizer|runtime error): .*"),
+)
 
 Options = Mapping[str, str | None]
 
@@ -60,6 +71,9 @@ def default_options(number: tuple[int, int, int], *, performance_schema: bool) -
         "loose-innodb-redo-log-capacity": "512M",
         "loose-log-error-verbosity": "3",
         "loose-mysqlx": "OFF",
+        # root has no password: without name resolution 127.0.0.1 is not localhost, so root comes in by the socket only,
+        # which stands in a directory of this user alone. TCP needs the account of ``tcp_address``.
+        "skip-name-resolve": "ON",
         "max-allowed-packet": "1G",
         "max-binlog-size": "1G",
         "performance-schema": "ON" if performance_schema else "OFF",
@@ -94,7 +108,6 @@ class ProcessServer(Server):
         wrapper: Sequence[str],
         performance_schema: bool,
         keep: bool,
-        stay: bool = False,
         narrate: Narrate = silent,
     ) -> None:
         self.installation = installation
@@ -104,7 +117,6 @@ class ProcessServer(Server):
         self.options = {name.replace("_", "-"): value for name, value in options.items()}
         self.wrapper = tuple(wrapper)
         self.keep = keep
-        self.stay = stay
         self.version = installation.version
         self.number = installation.number
         self.id = f"process-{installation.version}-{server_id}"
@@ -115,6 +127,7 @@ class ProcessServer(Server):
         self._supervisor: subprocess.Popen[bytes] | None = None
         self._stopped_by_us = False
         self._closed = False
+        self._tcp_password: str | None = None
         self._narrate = narrate
         self._socket = socket_path(directory)
         self.address = Address(socket=self._socket)
@@ -179,8 +192,8 @@ class ProcessServer(Server):
             "environment": {},
             "directory": str(self.directory),
             "output": str(self.directory / "output.log"),
-            "owner": None if self.stay else os.getpid(),
-            "keep": self.keep or self.stay,
+            "owner": os.getpid(),
+            "keep": self.keep,
             "stop_seconds": STOP_SECONDS,
         }
         path = self.directory / "supervisor.json"
@@ -188,9 +201,10 @@ class ProcessServer(Server):
         self._stopped_by_us = False
         self._supervisor = subprocess.Popen(
             [sys.executable, "-I", "-S", _SUPERVISOR, str(path)],
-            stdin=subprocess.DEVNULL if self.stay else subprocess.PIPE,
+            stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
+            bufsize=0,
             start_new_session=True,  # the terminal's Ctrl-C is for the lab, which then stops the server in order
         )
         assert self._supervisor.stdout is not None
@@ -230,18 +244,26 @@ class ProcessServer(Server):
         timeout: float | None = None,
         tcp: bool = False,
     ) -> Connection:
-        """A session over the socket (over TCP with ``tcp``), as root unless told otherwise."""
-        address = Address(
-            host=self.address.host,
-            port=self.address.port,
-            socket=None if tcp else self._socket,
-            user=user or "root",
-            password=password or "",
-        )
+        """A session over the socket as root, or over TCP as the lab's account; as somebody else with ``user``."""
+        address = self.tcp_address() if tcp else self.address
+        if user is not None:
+            address = dataclasses.replace(address, user=user, password=password or "")
         try:
             return connect(address, database=database, timeout=timeout, fate=self.fate)
         except ConnectionLost as error:
             raise self.fate(error) from None
+
+    def tcp_address(self) -> Address:
+        """An account with all privileges for TCP (replicas, programs); made at first use, not written to the log."""
+        if self._tcp_password is None:
+            password = secrets.token_urlsafe(18)
+            account = f"'{TCP_USER}'@'127.0.0.1'"
+            with self.connect() as connection:
+                connection.execute("SET SESSION sql_log_bin = 0")
+                connection.execute(f"CREATE USER {account} IDENTIFIED BY '{password}'")
+                connection.execute(f"GRANT ALL PRIVILEGES ON *.* TO {account} WITH GRANT OPTION")
+            self._tcp_password = password
+        return dataclasses.replace(self.address, socket=None, user=TCP_USER, password=self._tcp_password)
 
     def program(self, name: str) -> list[str]:
         """Of the same installation as the server."""
@@ -265,7 +287,10 @@ class ProcessServer(Server):
 
     def _log_tail(self) -> str:
         text = self.error_log()
-        if len(text) > _TAIL:
+        crash = max(text.rfind("mysqld got signal"), text.rfind("Assertion failure"))
+        if crash > 0 and len(text) - crash > _TAIL:  # the beginning of a crash report says more than its end
+            text = text[text.rfind("\n", 0, crash) + 1 :][:_TAIL].rpartition("\n")[0]
+        elif len(text) > _TAIL:
             text = text[-_TAIL:].partition("\n")[2]
         return "  | " + "\n  | ".join(text.splitlines()) if text else "(the error log is empty)"
 
@@ -295,7 +320,10 @@ class ProcessServer(Server):
             return error
         how = "was stopped" if self._stopped_by_us else "died"
         status = self._exit_status()
-        return ServerDied(f"{self.id} {how} ({_status_words(status)})", status=status, log_tail=self._log_tail())
+        tail = self._log_tail()
+        reason = death_reason(tail)
+        words = f"{self.id} {how} ({_status_words(status)}{f'; {reason}' if reason else ''})"
+        return ServerDied(words, status=status, reason=reason, log_tail=tail)
 
     def stop(self, *, clean: bool = True, timeout: float = STOP_SECONDS) -> int | None:
         """Stop the server and give its exit status. ``clean`` is a shutdown (SIGTERM, SIGKILL after the timeout).
@@ -325,17 +353,17 @@ class ProcessServer(Server):
         return self._exit_status()
 
     def _command_supervisor(self, command: bytes) -> None:
-        assert self._supervisor is not None
         try:
-            if self._supervisor.stdin is not None:
-                self._supervisor.stdin.write(command)
-                self._supervisor.stdin.flush()
-            elif command == b"T":
-                self._supervisor.terminate()
-            else:
-                os.kill(self.pid, signal.SIGKILL)
+            assert self._supervisor is not None
+            assert self._supervisor.stdin is not None
+            self._supervisor.stdin.write(command)
         except (OSError, ValueError):  # it is gone already
             return
+
+    def detach(self) -> None:
+        """Let the server outlive the lab (``binlog-lab servers start``)."""
+        self._command_supervisor(b"D")
+        self.keep = self._closed = True
 
     def kill(self) -> int | None:
         """SIGKILL, as a crash would be."""
@@ -369,15 +397,19 @@ def launch(
     wrapper: Sequence[str] | str = (),
     performance_schema: bool = False,
     keep: bool = False,
+    name: str | None = None,
     start: bool = True,
     timeout: float = START_SECONDS,
     narrate: Narrate = silent,
 ) -> ProcessServer:
-    """Copy the template and start a server on it. With ``start=False`` the data directory can be prepared first."""
+    """Copy the template and start a server on it. With ``start=False`` the data directory can be prepared first.
+
+    ``name`` is for a server that will be detached.
+    """
     source = template(installation, narrate)
     remove_orphans()
     require_space(runs_root(), _RUN_SPACE, "a running server")
-    directory = new_run_directory(keep=keep)
+    directory = new_run_directory(keep=keep, name=name)
     try:
         copy_template(source, directory / "data")
         server = ProcessServer(
@@ -418,6 +450,18 @@ def _greets(path: str) -> bool:
 
 def _port_was_taken(log: str) -> bool:
     return "Address already in use" in log or "Do you already have another" in log
+
+
+def death_reason(log: str) -> str:
+    """What a dying server said of itself: the failed assertion, else the signal that its handler caught.
+
+    Observed on 9.7.4: a server that was hit by SIGSEGV writes a report and then leaves with exit status 2.
+    """
+    for pattern in _DEATHS:
+        found = pattern.findall(log)
+        if found:
+            return str(found[-1]).strip()
+    return ""
 
 
 def _status_words(status: int | None) -> str:

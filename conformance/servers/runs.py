@@ -15,6 +15,7 @@ import shutil
 import signal
 import stat
 import tempfile
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -52,8 +53,17 @@ def socket_path(directory: Path) -> str:
     return str(short / SOCKET_NAME)
 
 
-def new_run_directory(*, keep: bool) -> Path:
-    """A fresh directory owned by this process."""
+def new_run_directory(*, keep: bool, name: str | None = None) -> Path:
+    """A fresh directory owned by this process, or by the name of a server that will stay."""
+    if name is not None:
+        directory = runs_root() / f"server-{name}"
+        try:
+            directory.mkdir(mode=0o700)
+        except FileExistsError:
+            raise ServerUnavailable(
+                f"a server named {name} is there already", f"choose another name, or: binlog-lab servers stop {name}"
+            ) from None
+        return directory
     pid = os.getpid()
     name = f"{'kept' if keep else 'run'}-{pid}-{start_time(pid)}-{secrets.token_hex(3)}"
     directory = runs_root() / name
@@ -107,6 +117,18 @@ class StandingServer:
     supervisor: int
     supervisor_start: str
     running: bool
+
+
+def stop_standing(server: StandingServer, *, timeout: float = 45.0) -> bool:
+    """Stop a standing server in order and remove its directory. False if it had ended before."""
+    asked = signal_if_same(server.supervisor, server.supervisor_start, signal.SIGTERM)
+    deadline = time.monotonic() + timeout
+    while is_running(server.supervisor, server.supervisor_start):
+        if time.monotonic() > deadline:  # the kernel takes the server along with its supervisor
+            signal_if_same(server.supervisor, server.supervisor_start, signal.SIGKILL)
+        time.sleep(0.02)
+    remove_run_directory(server.directory)
+    return asked
 
 
 def standing_servers() -> list[StandingServer]:

@@ -6,11 +6,12 @@ work. It ends the server when the lab is gone, however the lab went (its end of 
 this process gets a new parent); the kernel ends the server when this script is gone (parent-death signal); and what the
 server or a wrapper started (children of children) comes back here as to a subreaper and is ended too.
 
-Commands on standard input: ``T`` clean stop, ``K`` kill. Lines on standard output: ``started PID START``. The outcome is
-in ``exit.json`` of the run directory before this process ends. Standard library only, nothing of the lab is imported.
+Commands on standard input: ``T`` clean stop, ``K`` kill. Line on standard output: ``started PID START``. The outcome
+is in ``exit.json`` of the run directory before this process ends. ``D`` detaches: the server then outlives the lab and
+ends with a signal to this process. Standard library only, nothing of the lab is imported.
 """
 # No pathlib here, the script should be up in a moment; and starting a program without a shell is its job.
-# ruff: noqa: PTH100, PTH105, PTH118, PTH123, S606
+# ruff: noqa: PTH105, PTH118, PTH123, S606
 
 from __future__ import annotations
 
@@ -116,7 +117,7 @@ class Supervisor:
 
     def __init__(self, config: dict[str, Any]) -> None:
         self.config = config
-        self.owner = config["owner"]  # pid of the lab; None for a server that outlives its starter
+        self.owner: int | None = config["owner"]  # pid of the lab; None once the server was told to stay
         self.wanted: signal.Signals | None = None
         self.deadline: float | None = None
         self.wake, write_end = os.pipe()
@@ -144,7 +145,7 @@ class Supervisor:
         )
         with contextlib.suppress(OSError):
             os.write(1, f"started {group} {start_time(group)}\n".encode())
-        inputs = [self.wake] if self.owner is None else [self.wake, 0]
+        inputs = [self.wake, 0]
         orphaned = False
         while True:
             if os.waitid(os.P_PID, group, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None:
@@ -160,10 +161,14 @@ class Supervisor:
                     os.read(self.wake, 4096)
             if 0 in ready:
                 command = os.read(0, 1)
-                if not command:  # the lab is gone; its data are of no use to anybody
-                    orphaned = True
+                if command == b"D":
+                    self.owner = None
                     inputs.remove(0)
-                self.end(signal.SIGTERM if command == b"T" else signal.SIGKILL)
+                else:
+                    if not command:  # the lab is gone; its data are of no use to anybody
+                        orphaned = True
+                        inputs.remove(0)
+                    self.end(signal.SIGTERM if command == b"T" else signal.SIGKILL)
             # Children of children that came back to us are reaped so that they do not pile up.
             self.reap_others(group)
         kill_group(group, signal.SIGKILL)  # a wrapper's children may outlive it

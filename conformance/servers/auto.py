@@ -1,0 +1,123 @@
+"""From a server spec to a running server."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from conformance.servers import bundle
+from conformance.servers.cache import silent
+from conformance.servers.errors import ServerUnavailable, SpecError
+from conformance.servers.guests import Role, open_guest
+from conformance.servers.installation import Installation, from_path, on_path
+from conformance.servers.process import ProcessServer, launch
+from conformance.servers.specs import DEFAULT_IMAGE, Kind, ServerSpec, parse_spec
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from conformance.servers.base import Server
+    from conformance.servers.bundle import Progress
+    from conformance.servers.cache import Narrate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wishes:
+    """What the caller wants of a server, apart from which one. Not every kind can fulfil all (see :func:`resolve`)."""
+
+    server_id: int = 1
+    role: Role = "source"
+    options: Mapping[str, str | None] = field(default_factory=dict)
+    wrapper: str = ""
+    performance_schema: bool = False
+    keep: bool = False
+    allow: frozenset[str] = frozenset()
+
+
+def parse_server_option(text: str) -> tuple[str, str | None]:
+    """``K=V`` of ``--server-option`` (``K`` alone for a switch), with or without leading dashes."""
+    name, equals, value = text.strip().lstrip("-").partition("=")
+    name = name.strip().replace("_", "-")
+    if not name or not all(part.isalnum() for part in name.split("-")):
+        raise SpecError(text, "the name of the server option is missing or wrong", expected="NAME=VALUE")
+    if name in ("datadir", "socket", "port", "pid-file", "log-error", "bind-address", "tmpdir", "user", "server-id"):
+        raise SpecError(text, f"the lab sets {name} itself", expected="another option")
+    return name, value if equals else None
+
+
+def resolve(
+    spec: str | ServerSpec,
+    wishes: Wishes | None = None,
+    *,
+    narrate: Narrate = silent,
+    progress: Callable[[Progress], None] = bundle.no_progress,
+) -> Server | None:
+    """Start or reach the server that ``spec`` names; None for ``none``. The caller closes it."""
+    spec = parse_spec(spec) if isinstance(spec, str) else spec
+    wishes = wishes or Wishes()
+    if spec.kind is Kind.NONE:
+        return None
+    if spec.kind is Kind.MYSQL:
+        if wishes.options or wishes.wrapper:
+            raise SpecError(
+                str(spec), "options and wrappers are for servers that the lab starts", expected="a process or container"
+            )
+        return open_guest(spec, allow=wishes.allow, role=wishes.role, narrate=narrate)
+    if spec.kind is Kind.DOCKER:
+        raise _no_containers(spec.image or DEFAULT_IMAGE)
+    if spec.kind is Kind.PROCESS:
+        return start_process(find_installation(spec, narrate=narrate, progress=progress), wishes, narrate=narrate)
+    return _automatic(wishes, narrate, progress)
+
+
+def _automatic(wishes: Wishes, narrate: Narrate, progress: Callable[[Progress], None]) -> Server:
+    """The first that works of a process and a container."""
+    try:
+        installation = find_installation(ServerSpec(kind=Kind.PROCESS), narrate=narrate, progress=progress)
+        server = start_process(installation, wishes, narrate=narrate)
+    except ServerUnavailable as no_process:
+        no_container = _no_containers(DEFAULT_IMAGE)
+        raise ServerUnavailable(
+            f"no server can be had here.\n- process: {no_process}\n- docker: {no_container}",
+            "binlog-lab doctor lists what is there and what is missing; --server none runs without a server",
+        ) from no_process
+    narrate(f"auto: chose process ({installation.origin}): {server.describe()}")
+    return server
+
+
+def find_installation(
+    spec: ServerSpec,
+    *,
+    narrate: Narrate = silent,
+    progress: Callable[[Progress], None] = bundle.no_progress,
+) -> Installation:
+    """Programs for ``process`` (MYSQLD or PATH, else the bundle) or ``process:PATH``."""
+    if spec.path is not None:
+        return from_path(spec.path)
+    mysqld = on_path()
+    if mysqld is not None:
+        try:
+            return from_path(mysqld, f"{mysqld}")
+        except ServerUnavailable as error:
+            narrate(f"{error.missing}; using the bundle")  # MariaDB, or a program for another machine
+    return bundle.ensure(narrate=narrate, progress=progress).installation()
+
+
+def start_process(installation: Installation, wishes: Wishes, *, narrate: Narrate = silent) -> ProcessServer:
+    """A private server of this installation as the wishes say."""
+    return launch(
+        installation,
+        server_id=wishes.server_id,
+        options=wishes.options,
+        wrapper=wishes.wrapper,
+        performance_schema=wishes.performance_schema,
+        keep=wishes.keep,
+        narrate=narrate,
+    )
+
+
+def _no_containers(image: str) -> ServerUnavailable:
+    return ServerUnavailable(
+        f"a container of {image} cannot be started: containers are not in this release",
+        "use --server process, process:PATH or mysql://user@host:port",
+    )
