@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final
 
 from conformance.reference.binlog import columns as types
 from conformance.reference.binlog.charsets import BINARY, COLLATION_IDS, COLLATIONS, DEFAULT_COLLATIONS, bytes_of
@@ -27,12 +27,10 @@ from conformance.reference.binlog.metadata import (
     enum_and_set_columns,
 )
 from conformance.reference.binlog.table_map import BIT_LEN_EXACT, GENERATED_INVISIBLE_PK, TableMap
-from conformance.reference.errors import Unsupported
+from conformance.reference.errors import EncodeError, Unsupported
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-RowMetadata = Literal["MINIMAL", "FULL"]
 
 _INTEGERS: Final = {
     "TINYINT": types.TINY,
@@ -265,10 +263,10 @@ _ROW_ID: Final = Column(
 )
 
 
-def table_map(
-    table: Table, metadata: RowMetadata = "MINIMAL", *, table_id: int = 1, flags: int = BIT_LEN_EXACT
-) -> TableMap:
+def table_map(table: Table, metadata: str = "MINIMAL", *, table_id: int = 1, flags: int = BIT_LEN_EXACT) -> TableMap:
     """The TABLE_MAP that 9.7 writes with this ``binlog_row_metadata``."""
+    if metadata not in ("MINIMAL", "FULL"):
+        raise EncodeError("bad-value", "no such binlog_row_metadata", expected="MINIMAL or FULL", got=metadata)
     columns = table.columns
     key = table.primary_key
     if table.generated_primary_key:

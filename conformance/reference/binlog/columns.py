@@ -21,15 +21,17 @@ decoder turns into a ``DecodeError`` with the column in its path.
 from __future__ import annotations
 
 from collections.abc import Callable
-from decimal import Decimal
 from functools import lru_cache
 from struct import Struct
 from struct import error as struct_error
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from conformance.reference.binlog import temporal
 from conformance.reference.errors import DecodeError, EncodeError, Unsupported
 from conformance.reference.jsonb.opaque import decimal_size, pack_decimal, unpack_decimal
+
+if TYPE_CHECKING:
+    from decimal import Decimal
 
 # Type bytes. The ones that 9.7 does not write occur in tables and logs of older servers.
 DECIMAL_OLD: Final = 0

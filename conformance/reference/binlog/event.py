@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from conformance.reference.binlog import group_replication, load, small
 from conformance.reference.binlog.format_description import FormatDescription
@@ -27,6 +26,8 @@ from conformance.reference.binlog.rows import ROWS_TYPES, LazyRows, RowsBody, de
 from conformance.reference.binlog.table_map import TableMap
 from conformance.reference.errors import CodecError, DecodeError, EncodeError
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 Body: TypeAlias = (
     "FormatDescription | Gtid | GtidTagged | PreviousGtids | Query | TableMap | LazyRows | RowsBody"
@@ -173,10 +174,7 @@ def encode_event(
     if isinstance(body, LazyRows):
         raise EncodeError("not-typed", "rows that were not decoded cannot be encoded: use typed()")
     data: bytes = body.encode()
-    if isinstance(body, FormatDescription):
-        footer = FOOTER_SIZE if body.has_footer else 0
-    else:
-        footer = footer_size(algorithm)
+    footer = (FOOTER_SIZE if body.has_footer else 0) if isinstance(body, FormatDescription) else footer_size(algorithm)
     length = HEADER_SIZE + len(data) + footer
     header = Header(
         timestamp,

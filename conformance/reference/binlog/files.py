@@ -11,9 +11,8 @@ Rows come as :class:`~.rows.LazyRows`, compressed transactions as one event unle
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from struct import Struct
-from typing import BinaryIO, Final, NamedTuple
+from typing import TYPE_CHECKING, BinaryIO, Final, NamedTuple
 from zlib import crc32
 
 from conformance.reference.binlog.event import Event, check_sum, decode_body, decode_event
@@ -31,10 +30,14 @@ from conformance.reference.binlog.header import (
     event_name,
     footer_size,
 )
+from conformance.reference.binlog.metadata import SHIPPED, MetadataRules
 from conformance.reference.binlog.payload import DEFAULT_LIMIT, TransactionPayload
-from conformance.reference.binlog.rows import ROWS_TYPES, STMT_END, V1_TYPES, LazyRows
+from conformance.reference.binlog.rows import STMT_END, V1_TYPES, LazyRows
 from conformance.reference.binlog.table_map import TableMap
 from conformance.reference.errors import CodecError, DecodeError, Unsupported
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 WINDOW: Final = 1 << 20
 
@@ -58,10 +61,18 @@ class Note(NamedTuple):
 class EventDecoder:
     """Events in, state kept. ``algorithm`` is what holds until the first FORMAT_DESCRIPTION.
 
-    ``verify=False`` reads checksums without comparing them.
+    ``verify=False`` reads checksums without comparing them; ``rules`` are for the metadata of TABLE_MAPs.
     """
 
-    def __init__(self, *, algorithm: int = Checksum.CRC32, verify: bool = True, limit: int = DEFAULT_LIMIT) -> None:
+    def __init__(
+        self,
+        *,
+        algorithm: int = Checksum.CRC32,
+        verify: bool = True,
+        limit: int = DEFAULT_LIMIT,
+        rules: MetadataRules = SHIPPED,
+    ) -> None:
+        self.rules = rules
         self.algorithm: int = algorithm
         self.verify = verify
         self.limit = limit
@@ -103,18 +114,18 @@ class EventDecoder:
         if code in V1_TYPES and self.format and self.format.post_header_length(code) == _ANCIENT_TABLE_ID:
             raise Unsupported("table-id-size", "rows events with a 4-byte table id", got=event_name(code))
         body = decode_body(code, data, self.tables)
-        if code in ROWS_TYPES and isinstance(body, LazyRows) and body.flags & STMT_END:
+        if len(self.tables) > _MAX_OPEN_TABLES and isinstance(body, LazyRows) and body.flags & STMT_END:
             # The server forgets its tables here. A filtered log may still refer to them, so they are only bounded.
-            if len(self.tables) > _MAX_OPEN_TABLES:
-                self.tables.clear()
+            self.tables.clear()
         return Event(header, body, checksum, position, inner)
 
     def _table_map(self, data: bytes) -> TableMap:
         table = self._maps.get(data)
         if table is None:
-            body = decode_body(EventType.TABLE_MAP, data, self.tables)
-            assert isinstance(body, TableMap)
-            table = body
+            try:
+                table = TableMap.decode(data, self.rules)
+            except CodecError as error:
+                raise error.at(event_name(EventType.TABLE_MAP), HEADER_SIZE) from None
             if len(data) <= _MAX_CACHED_SIZE:
                 if len(self._maps) >= _MAX_CACHED_MAPS:
                     self._maps.clear()
@@ -169,8 +180,15 @@ class FileReader:
     an open file, zeros after the last event.
     """
 
-    def __init__(self, *, verify: bool = True, expand: bool = False, limit: int = DEFAULT_LIMIT) -> None:
-        self.decoder = EventDecoder(verify=verify, limit=limit)
+    def __init__(
+        self,
+        *,
+        verify: bool = True,
+        expand: bool = False,
+        limit: int = DEFAULT_LIMIT,
+        rules: MetadataRules = SHIPPED,
+    ) -> None:
+        self.decoder = EventDecoder(verify=verify, limit=limit, rules=rules)
         self.expand = expand
         self.position = 0
         self.notes: list[Note] = []

@@ -1,4 +1,4 @@
-"""FORMAT_DESCRIPTION (15): the first event of a file, which says how to read the rest (binlog-events sheet, 3 and 4)."""
+"""FORMAT_DESCRIPTION (15): the first event of a file, which says how to read the rest (binlog-events sheet, 3, 4)."""
 
 from __future__ import annotations
 

@@ -4,15 +4,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import ClassVar, Final, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
 from uuid import UUID
 
 from conformance.reference.binlog.header import EventType, Flag
 from conformance.reference.cursor import Cursor, encode_varint
 from conformance.reference.errors import DecodeError, EncodeError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 TAG: Final = re.compile(r"[a-z_][a-z0-9_]{0,31}", re.ASCII)
 MAX_GNO: Final = (1 << 63) - 2

@@ -4,20 +4,21 @@ Each field is a typed value, kept in the order in which it was written. What a f
 columns, ...) is known from the column types, so the fields are decoded and encoded together with them; putting the
 fields and the columns together is :func:`describe`.
 
-The field numbers are those that ship; the worklog's text has other numbers for the geometry type and the two primary
-key fields (sheet, section 4), which is a matter of ``numbering``.
+Field numbers in typed values are those that ship. :class:`MetadataRules` tells what differs elsewhere.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
-from conformance.reference.binlog.columns import ENUM, SET, VECTOR, ColumnType
+from conformance.reference.binlog.columns import ENUM, SET, VECTOR, YEAR, ColumnType
 from conformance.reference.cursor import Cursor, encode_packed
 from conformance.reference.errors import DecodeError, EncodeError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
 
 
 class Field(IntEnum):
@@ -34,6 +35,23 @@ class Field(IntEnum):
     ENUM_AND_SET_COLUMN_CHARSET = 11
     COLUMN_VISIBILITY = 12
     VECTOR_DIMENSIONALITY = 13
+
+
+class MetadataRules(NamedTuple):
+    """What the bytes mean to their writer.
+
+    ``worklog_numbering``: the worklog's text gives 7, 8, 9 to the primary key, the key with prefixes, the geometry
+    types (sheet, section 4). ``year_counted``: servers up to 8.0.15 leave YEAR out of SIGNEDNESS (versions sheet 5.4).
+    """
+
+    worklog_numbering: bool = False
+    year_counted: bool = True
+
+
+SHIPPED: Final = MetadataRules()
+
+_FROM_WORKLOG: Final = {7: Field.SIMPLE_PRIMARY_KEY, 8: Field.PRIMARY_KEY_WITH_PREFIX, 9: Field.GEOMETRY_TYPE}
+_TO_WORKLOG: Final[dict[int, int]] = {field: number for number, field in _FROM_WORKLOG.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,15 +125,19 @@ _NUMBERS: Final = frozenset(
 )
 
 
-def decode_metadata(data: bytes, columns: Sequence[ColumnType]) -> tuple[MetadataField, ...]:
+def decode_metadata(
+    data: bytes, columns: Sequence[ColumnType], rules: MetadataRules = SHIPPED
+) -> tuple[MetadataField, ...]:
     cursor = Cursor(data)
     fields: list[MetadataField] = []
     while cursor:
         number = cursor.u1("field")
+        if rules.worklog_numbering:
+            number = _FROM_WORKLOG.get(number, number)
         length = cursor.packed("length")
         start = cursor.skip(length, _name(number))
         try:
-            fields.append(_decode_field(number, Cursor(data, start, start + length), columns))
+            fields.append(_decode_field(number, Cursor(data, start, start + length), columns, rules))
         except DecodeError as error:
             raise error.at(_name(number)) from None
     return tuple(fields)
@@ -125,11 +147,11 @@ def _name(number: int) -> str:
     return Field(number).name if number in Field._value2member_map_ else f"field[{number}]"
 
 
-def _decode_field(number: int, cursor: Cursor, columns: Sequence[ColumnType]) -> MetadataField:
+def _decode_field(number: int, cursor: Cursor, columns: Sequence[ColumnType], rules: MetadataRules) -> MetadataField:
     if number in (Field.SIGNEDNESS, Field.COLUMN_VISIBILITY):
         raw = cursor.rest()
         bits = [bool(byte << place & 0x80) for byte in raw for place in range(8)]
-        count = sum(column.is_numeric for column in columns) if number == Field.SIGNEDNESS else len(columns)
+        count = sum(_signed(column, rules) for column in columns) if number == Field.SIGNEDNESS else len(columns)
         # Up to seven bits are only there to fill the last byte. A field of another length is kept as it is.
         return Bits(number, tuple(bits[:count] if (count + 7) // 8 == len(raw) else bits))
     if number in (Field.DEFAULT_CHARSET, Field.ENUM_AND_SET_DEFAULT_CHARSET):
@@ -166,13 +188,13 @@ def _decode_field(number: int, cursor: Cursor, columns: Sequence[ColumnType]) ->
     return UnknownField(number, cursor.rest())
 
 
-def encode_metadata(fields: Iterable[MetadataField]) -> bytes:
+def encode_metadata(fields: Iterable[MetadataField], rules: MetadataRules = SHIPPED) -> bytes:
     out = bytearray()
     for field in fields:
         if not 0 <= field.field <= 255:
             raise EncodeError("out-of-range", "a metadata field number is one byte", got=field.field)
         value = _encode_field(field)
-        out.append(field.field)
+        out.append(_TO_WORKLOG.get(field.field, field.field) if rules.worklog_numbering else field.field)
         out += encode_packed(len(value))
         out += value
     return bytes(out)
@@ -224,14 +246,20 @@ class ColumnInfo(NamedTuple):
     key_prefix: int = 0
 
 
-def signedness(columns: Sequence[ColumnType], fields: Iterable[MetadataField]) -> tuple[bool, ...]:
+def _signed(column: ColumnType, rules: MetadataRules) -> bool:
+    return column.is_numeric and (rules.year_counted or column.type != YEAR)
+
+
+def signedness(
+    columns: Sequence[ColumnType], fields: Iterable[MetadataField], rules: MetadataRules = SHIPPED
+) -> tuple[bool, ...]:
     """Whether each column is unsigned. Logs without the field (before 8.0) count as signed."""
     bits: tuple[bool, ...] = ()
     for field in fields:
         if field.field == Field.SIGNEDNESS and isinstance(field, Bits):
             bits = field.bits
     left = iter(bits)
-    return tuple([column.is_numeric and next(left, False) for column in columns])
+    return tuple([_signed(column, rules) and next(left, False) for column in columns])
 
 
 def charset_columns(columns: Sequence[ColumnType]) -> list[int]:
@@ -244,11 +272,14 @@ def enum_and_set_columns(columns: Sequence[ColumnType]) -> list[int]:
 
 
 def describe(
-    columns: Sequence[ColumnType], nullable: Sequence[bool], fields: Iterable[MetadataField]
+    columns: Sequence[ColumnType],
+    nullable: Sequence[bool],
+    fields: Iterable[MetadataField],
+    rules: MetadataRules = SHIPPED,
 ) -> tuple[ColumnInfo, ...]:
     """Columns with everything that the fields say about them. Items for columns that do not exist are ignored."""
     fields = tuple(fields)
-    unsigned = signedness(columns, fields)
+    unsigned = signedness(columns, fields, rules)
     parts: list[dict[str, object]] = [{} for _ in columns]
 
     def spread(places: list[int], key: str, values: Iterable[object]) -> None:

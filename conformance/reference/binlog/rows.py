@@ -9,26 +9,51 @@ A row is (before image, after image); an image is a tuple of the values of the *
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from struct import Struct
 from struct import error as struct_error
-from typing import Any, ClassVar, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple, TypeAlias
 
-from conformance.reference.binlog.columns import (
-    PARTIAL_JSON,
-    Codec,
-    PartialJson,
-    Read,
-    Value,
-    codec,
-    read_value,
-    write_value,
-)
 from conformance.reference.binlog.header import EventType
-from conformance.reference.binlog.table_map import TableMap
+from conformance.reference.binlog.images import PARTIAL_JSON_OPTION, Image, Row, RowWriter, decode_rows, included
 from conformance.reference.cursor import Cursor, encode_packed, packed_size
 from conformance.reference.errors import CodecError, DecodeError, EncodeError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from conformance.reference.binlog.table_map import TableMap
+
+__all__ = [
+    "COMPLETE_ROWS",
+    "DELETE_TYPES",
+    "NO_FOREIGN_KEY_CHECKS",
+    "NO_UNIQUE_CHECKS",
+    "PARTIAL_JSON_OPTION",
+    "ROWS_TYPES",
+    "STMT_END",
+    "UPDATE_TYPES",
+    "USE_SQL_FOREIGN_KEY",
+    "V1_TYPES",
+    "WRITE_TYPES",
+    "ExtraInfo",
+    "Image",
+    "LazyRows",
+    "NdbInfo",
+    "PartitionInfo",
+    "Row",
+    "RowsBody",
+    "RowsHead",
+    "UnknownInfo",
+    "bitmap_of",
+    "decode_rows_event",
+    "encode_head",
+    "fixed_size",
+    "full_bitmap",
+    "included",
+    "rows_body",
+    "split_rows",
+]
 
 # Flags of a rows event.
 STMT_END: Final = 0x0001
@@ -36,8 +61,6 @@ NO_FOREIGN_KEY_CHECKS: Final = 0x0002
 NO_UNIQUE_CHECKS: Final = 0x0004
 COMPLETE_ROWS: Final = 0x0008
 USE_SQL_FOREIGN_KEY: Final = 0x0010
-
-PARTIAL_JSON_OPTION: Final = 1  # the only value_options bit that exists
 
 V1_TYPES: Final = frozenset((EventType.WRITE_ROWS_V1, EventType.UPDATE_ROWS_V1, EventType.DELETE_ROWS_V1))
 WRITE_TYPES: Final = frozenset((EventType.WRITE_ROWS, EventType.WRITE_ROWS_V1))
@@ -47,23 +70,6 @@ ROWS_TYPES: Final = WRITE_TYPES | DELETE_TYPES | UPDATE_TYPES
 
 _HEAD: Final = Struct("<IHH")
 _HEAD_V2: Final = Struct("<IHHH")
-_MAX_CACHED_PATTERNS: Final = 256
-
-Image: TypeAlias = "tuple[Value | None, ...]"
-ReadImage: TypeAlias = "Callable[[bytes, int], tuple[Any, int]]"
-
-
-class Row(NamedTuple):
-    """One changed row. ``before`` is ``None`` for an insert, ``after`` for a delete.
-
-    ``value_options`` and ``partial_columns`` exist in PARTIAL_UPDATE_ROWS only; bit j of the second is the j-th JSON
-    column *of the table*. Left out when a row is made by hand, they follow from the values.
-    """
-
-    before: Image | None
-    after: Image | None
-    value_options: int | None = None
-    partial_columns: int | None = None
 
 
 class PartitionInfo(NamedTuple):
@@ -86,11 +92,6 @@ class UnknownInfo(NamedTuple):
 
 
 ExtraInfo: TypeAlias = "PartitionInfo | NdbInfo | UnknownInfo"
-
-
-def included(bitmap: int, count: int) -> tuple[int, ...]:
-    """Indexes of the columns in an image."""
-    return tuple([index for index in range(count) if bitmap >> index & 1])
 
 
 def bitmap_of(columns: Iterable[int]) -> int:
@@ -142,7 +143,7 @@ class RowsHead:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowsBody(RowsHead):
-    """A fully typed rows event. ``null_fill``: unused bits of the rows' null bitmaps are 1, as servers before 8.0 write."""
+    """A fully typed rows event. ``null_fill``: unused bits of null bitmaps are 1, as servers before 8.0 write them."""
 
     rows: tuple[Row, ...]
     null_fill: bool = False
@@ -152,7 +153,13 @@ class RowsBody(RowsHead):
 
     def encoded_rows(self) -> list[bytes]:
         """Each row by itself: what the size rule of :func:`split_rows` adds up."""
-        writer = _RowWriter(self)
+        writer = RowWriter(
+            self.map(),
+            self.before_columns,
+            self.after_columns,
+            partial=self.type == EventType.PARTIAL_UPDATE_ROWS,
+            fill=self.null_fill,
+        )
         encoded = []
         for index, row in enumerate(self.rows):
             try:
@@ -164,18 +171,29 @@ class RowsBody(RowsHead):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LazyRows(RowsHead):
-    """A rows event whose rows were not decoded yet. ``data``: the rows' bytes, ``offset``: where they are in the body."""
+    """A rows event with its rows still to be decoded: ``data`` is their bytes, ``offset`` where they are in the body."""
 
     data: bytes = field(repr=False)
     offset: int = 0
 
     def rows(self) -> Iterator[Row]:
         """The rows one by one, so that an event of any size needs the memory of one row."""
-        return _decode_rows(self, [False])
+        return self._decode([False])
+
+    def _decode(self, fill: list[bool]) -> Iterator[Row]:
+        return decode_rows(
+            self.map(),
+            self.data,
+            self.offset,
+            self.before_columns,
+            self.after_columns,
+            partial=self.type == EventType.PARTIAL_UPDATE_ROWS,
+            fill=fill,
+        )
 
     def typed(self) -> RowsBody:
         fill = [False]
-        rows = tuple(_decode_rows(self, fill))
+        rows = tuple(self._decode(fill))
         return RowsBody(
             type=self.type,
             table_id=self.table_id,
@@ -221,7 +239,7 @@ def rows_body(
     )
 
 
-# --- the fields in front of the rows -----------------------------------------------------------------------------------
+# --- the fields in front of the rows ---------------------------------------------------------------------------------
 
 
 def decode_rows_event(code: int, data: bytes, tables: dict[int, TableMap]) -> LazyRows:
@@ -327,263 +345,6 @@ def encode_head(head: RowsHead) -> bytes:
     except (OverflowError, ValueError) as error:
         raise EncodeError("out-of-range", f"a field of the rows header does not fit: {error}") from None
     return out
-
-
-# --- reading rows ------------------------------------------------------------------------------------------------------
-
-
-def _image_reader(reads: Sequence[Read], fill: list[bool]) -> ReadImage:
-    count = len(reads)
-    size = (count + 7) // 8
-    one = size == 1
-
-    def read(data: bytes, pos: int) -> tuple[tuple[Any, ...], int]:
-        if one:
-            nulls = data[pos]
-            pos += 1
-        else:
-            end = pos + size
-            if end > len(data):
-                raise IndexError
-            nulls = int.from_bytes(data[pos:end], "little")
-            pos = end
-        values = []
-        if not nulls:
-            for each in reads:
-                value, pos = each(data, pos)
-                values.append(value)
-            return tuple(values), pos
-        if nulls >> count:
-            fill[0] = True
-        for each in reads:
-            if nulls & 1:
-                values.append(None)
-            else:
-                value, pos = each(data, pos)
-                values.append(value)
-            nulls >>= 1
-        return tuple(values), pos
-
-    return read
-
-
-class _Plan:
-    """How to read the images of one (TABLE_MAP, columns bitmap) pair. Kept with the TABLE_MAP."""
-
-    __slots__ = ("columns", "fill", "patterns", "reads", "table")
-
-    def __init__(self, table: TableMap, bitmap: int) -> None:
-        self.table = table
-        self.columns = included(bitmap, len(table.columns))
-        reads = []
-        for index in self.columns:
-            try:
-                reads.append(codec(table.columns[index], unsigned=table.unsigned[index]).read)
-            except CodecError as error:
-                raise error.at(table.column_names[index]) from None
-        self.reads = reads
-        self.fill = [False]
-        self.patterns: dict[int, ReadImage] = {0: _image_reader(reads, self.fill)}
-
-    def image(self, partial: int = 0) -> ReadImage:
-        """The reader for an after image with these partial bits."""
-        reader = self.patterns.get(partial)
-        if reader is None:
-            reader = _image_reader(self.partial_reads(partial), self.fill)
-            if len(self.patterns) < _MAX_CACHED_PATTERNS:
-                self.patterns[partial] = reader
-        return reader
-
-    def partial_reads(self, partial: int) -> list[Read]:
-        chosen = {column for j, column in enumerate(self.table.json_columns) if partial >> j & 1}
-        return [
-            PARTIAL_JSON.read if column in chosen else each
-            for column, each in zip(self.columns, self.reads, strict=True)
-        ]
-
-    def explain(self, data: bytes, pos: int, partial: int) -> DecodeError:
-        """Read a broken image again, column by column, to say what is wrong with it."""
-        size = (len(self.columns) + 7) // 8
-        if pos + size > len(data):
-            return DecodeError("truncated", "the null bitmap is cut off", offset=pos, expected=size, path=("nulls",))
-        nulls = int.from_bytes(data[pos : pos + size], "little")
-        pos += size
-        for place, (index, each) in enumerate(zip(self.columns, self.partial_reads(partial), strict=True)):
-            if nulls >> place & 1:
-                continue
-            try:
-                _, pos = read_value(PARTIAL_JSON._replace(read=each), data, pos)
-            except DecodeError as error:
-                return error.at(self.table.column_names[index])
-        return DecodeError("truncated", "the image is cut off", offset=pos)
-
-
-def _plan(table: TableMap, bitmap: int) -> _Plan:
-    plan: _Plan | None = table.plans.get(bitmap)
-    if plan is None:
-        plan = _Plan(table, bitmap)
-        if len(table.plans) < _MAX_CACHED_PATTERNS:
-            table.plans[bitmap] = plan
-    return plan
-
-
-def _decode_rows(event: LazyRows, fill: list[bool]) -> Iterator[Row]:
-    table = event.map()
-    data = event.data
-    end = len(data)
-    before = None if event.before_columns is None else _plan(table, event.before_columns)
-    after = None if event.after_columns is None else _plan(table, event.after_columns)
-    partial = event.type == EventType.PARTIAL_UPDATE_ROWS
-    number = 0
-    pos = 0
-    if not end and not partial and not (before and before.columns) and not (after and after.columns):
-        # An INSERT that names no column, in a MINIMAL image: the row has no bytes, and there is just one.
-        yield Row(None if before is None else (), None if after is None else ())
-        return
-    read_before = None if before is None else before.image()
-    read_after = None if after is None else after.image()
-    for plan in (before, after):
-        if plan is not None:
-            plan.fill[0] = False
-    while pos < end:
-        start = pos
-        old: Any = None
-        new: Any = None
-        options: int | None = None
-        bits: int | None = None
-        part = "before"
-        place = pos
-        plan = before
-        try:
-            if read_before is not None:
-                old, pos = read_before(data, pos)
-            place, plan, part = pos, None, "shared_image"
-            if partial:
-                options, bits, pos = _shared_image(table, data, pos)
-            place, plan, part = pos, after, "after"
-            if read_after is not None:
-                assert after is not None
-                new, pos = (after.image(bits) if bits else read_after)(data, pos)
-        except (struct_error, IndexError, DecodeError) as error:
-            if plan is not None:
-                cause = plan.explain(data, place, bits or 0)
-            elif isinstance(error, DecodeError):
-                cause = error
-            else:
-                cause = DecodeError("truncated", "the row is cut off", offset=place)
-            raise cause.at(part).at(f"rows[{number}]", event.offset) from None
-        if pos == start:
-            raise DecodeError(
-                "empty-row", "rows without columns take no bytes", offset=event.offset + pos, got=end - pos
-            )
-        yield Row(old, new, options, bits)
-        number += 1
-    fill[0] = any(plan is not None and plan.fill[0] for plan in (before, after))
-
-
-def _shared_image(table: TableMap, data: bytes, pos: int) -> tuple[int, int | None, int]:
-    """(value_options, partial bits, position after both), sheet 11.1."""
-    options = data[pos]
-    if options < 251:
-        pos += 1
-    else:
-        cursor = Cursor(data, pos)
-        options = cursor.packed("value_options")
-        pos = cursor.pos
-    if options & ~PARTIAL_JSON_OPTION:
-        raise DecodeError(
-            "value-options",
-            "unknown value_options",
-            offset=pos - 1,
-            expected="0 or 1",
-            got=options,
-            path=("value_options",),
-        )
-    if not options:
-        return 0, None, pos
-    columns = len(table.json_columns)
-    end = pos + (columns + 7) // 8
-    if end > len(data):
-        raise DecodeError("truncated", "the partial bits are cut off", offset=pos, path=("partial_columns",))
-    # Unused high bits are ignored by the server too.
-    return options, int.from_bytes(data[pos:end], "little") & ((1 << columns) - 1), end
-
-
-# --- writing rows ------------------------------------------------------------------------------------------------------
-
-
-class _RowWriter:
-    def __init__(self, event: RowsBody) -> None:
-        table = event.map()
-        self.table = table
-        self.partial = event.type == EventType.PARTIAL_UPDATE_ROWS
-        self.fill = event.null_fill
-        self.before = self.columns(event.before_columns)
-        self.after = self.columns(event.after_columns)
-
-    def columns(self, bitmap: int | None) -> tuple[tuple[int, Codec], ...] | None:
-        """Index and codec of each included column."""
-        if bitmap is None:
-            return None
-        table = self.table
-        return tuple(
-            [(i, codec(table.columns[i], unsigned=table.unsigned[i])) for i in included(bitmap, len(table.columns))]
-        )
-
-    def encode(self, row: Row) -> bytes:
-        out = self.image(row.before, self.before, "before", frozenset())
-        chosen: frozenset[int] = frozenset()
-        if self.partial:
-            shared, chosen = self.shared_image(row)
-            out += shared
-        elif row.value_options is not None or row.partial_columns is not None:
-            raise EncodeError("bad-value", "only PARTIAL_UPDATE_ROWS has value options", got=row.value_options)
-        return out + self.image(row.after, self.after, "after", chosen)
-
-    def shared_image(self, row: Row) -> tuple[bytes, frozenset[int]]:
-        json = self.table.json_columns
-        place = {column: j for j, column in enumerate(json)}
-        found = 0
-        for (column, _), value in zip(self.after or (), row.after or (), strict=False):
-            if isinstance(value, PartialJson) and column in place:
-                found |= 1 << place[column]
-        options = bool(found) if row.value_options is None else row.value_options
-        bits = found if row.partial_columns is None else row.partial_columns
-        if not options & PARTIAL_JSON_OPTION:
-            if found or row.partial_columns:
-                raise EncodeError("bad-value", "diffs need value_options 1", expected=1, got=options)
-            return encode_packed(options), frozenset()
-        if not 0 <= bits < 1 << len(json):
-            raise EncodeError("bad-value", "more partial bits than JSON columns", expected=len(json), got=f"{bits:#x}")
-        chosen = frozenset(column for j, column in enumerate(json) if bits >> j & 1)
-        return encode_packed(options) + bits.to_bytes((len(json) + 7) // 8, "little"), chosen
-
-    def image(
-        self, values: Image | None, columns: tuple[tuple[int, Codec], ...] | None, what: str, chosen: frozenset[int]
-    ) -> bytes:
-        if (values is None) != (columns is None) or (columns is not None and len(values or ()) != len(columns)):
-            raise EncodeError(
-                "bad-value",
-                "an image has one value for each included column",
-                expected=None if columns is None else len(columns),
-                got=None if values is None else len(values),
-                path=(what,),
-            )
-        if values is None or columns is None:
-            return b""
-        size = (len(columns) + 7) // 8
-        nulls = -1 << len(columns) & (1 << 8 * size) - 1 if self.fill else 0
-        parts = []
-        for place, ((index, normal), value) in enumerate(zip(columns, values, strict=True)):
-            if value is None:
-                nulls |= 1 << place
-                continue
-            try:
-                # Diffs without their partial bit, or the other way round, are a wrong type for the codec.
-                parts.append(write_value(PARTIAL_JSON if index in chosen else normal, value))
-            except CodecError as error:
-                raise error.at(self.table.column_names[index]).at(what) from None
-        return nulls.to_bytes(size, "little") + b"".join(parts)
 
 
 def fixed_size(event: RowsHead) -> int:

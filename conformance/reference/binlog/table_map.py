@@ -9,8 +9,10 @@ from typing import Any, ClassVar, Final
 from conformance.reference.binlog.columns import JSON, TYPED_ARRAY, ColumnType, known_type
 from conformance.reference.binlog.header import EventType
 from conformance.reference.binlog.metadata import (
+    SHIPPED,
     ColumnInfo,
     MetadataField,
+    MetadataRules,
     decode_metadata,
     describe,
     encode_metadata,
@@ -43,11 +45,12 @@ class TableMap:
     nullable: tuple[bool, ...]
     flags: int = BIT_LEN_EXACT
     metadata: tuple[MetadataField, ...] = ()
+    rules: MetadataRules = SHIPPED
     plans: dict[Any, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @cached_property
     def unsigned(self) -> tuple[bool, ...]:
-        return signedness(self.columns, self.metadata)
+        return signedness(self.columns, self.metadata, self.rules)
 
     @cached_property
     def json_columns(self) -> tuple[int, ...]:
@@ -57,7 +60,7 @@ class TableMap:
     @cached_property
     def described(self) -> tuple[ColumnInfo, ...]:
         """Every column with what the optional metadata says about it."""
-        return describe(self.columns, self.nullable, self.metadata)
+        return describe(self.columns, self.nullable, self.metadata, self.rules)
 
     @cached_property
     def column_names(self) -> tuple[str, ...]:
@@ -65,7 +68,7 @@ class TableMap:
         return tuple(info.name if info.name is not None else f"@{i}" for i, info in enumerate(self.described, 1))
 
     @classmethod
-    def decode(cls, data: bytes) -> TableMap:
+    def decode(cls, data: bytes, rules: MetadataRules = SHIPPED) -> TableMap:
         cursor = Cursor(data)
         table_id = cursor.u6("table_id")
         flags = cursor.u2("flags")
@@ -77,7 +80,7 @@ class TableMap:
         nulls = int.from_bytes(cursor.take((count + 7) // 8, "null_bitmap"), "little")
         base = cursor.pos
         try:
-            metadata = decode_metadata(cursor.rest(), columns)
+            metadata = decode_metadata(cursor.rest(), columns, rules)
         except DecodeError as error:
             raise error.at("metadata", base) from None
         return cls(
@@ -88,6 +91,7 @@ class TableMap:
             columns=columns,
             nullable=tuple([bool(nulls >> index & 1) for index in range(count)]),
             metadata=metadata,
+            rules=rules,
         )
 
     def encode(self) -> bytes:
@@ -110,7 +114,7 @@ class TableMap:
             encode_packed(len(details)),
             details,
             nulls.to_bytes((len(self.columns) + 7) // 8, "little"),
-            encode_metadata(self.metadata),
+            encode_metadata(self.metadata, self.rules),
         )
         return b"".join(parts)
 

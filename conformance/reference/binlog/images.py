@@ -1,0 +1,325 @@
+"""The rows of a row event: images, null bitmaps, the shared image between the two images of a partial update
+(binlog-events sheet, sections 10 and 11.1).
+
+How an image is read is compiled once for a TABLE_MAP and a columns bitmap, and kept with the TABLE_MAP.
+"""
+
+from __future__ import annotations
+
+from struct import error as struct_error
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+
+from conformance.reference.binlog.columns import (
+    PARTIAL_JSON,
+    Codec,
+    PartialJson,
+    Read,
+    Value,
+    codec,
+    read_value,
+    write_value,
+)
+from conformance.reference.cursor import Cursor, encode_packed
+from conformance.reference.errors import CodecError, DecodeError, EncodeError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from conformance.reference.binlog.table_map import TableMap
+
+PARTIAL_JSON_OPTION: Final = 1  # the only value_options bit that exists
+
+_MAX_CACHED_PATTERNS: Final = 256
+
+Image: TypeAlias = "tuple[Value | None, ...]"
+ReadImage: TypeAlias = "Callable[[bytes, int], tuple[Any, int]]"
+
+
+class Row(NamedTuple):
+    """One changed row. ``before`` is ``None`` for an insert, ``after`` for a delete.
+
+    ``value_options`` and ``partial_columns`` exist in PARTIAL_UPDATE_ROWS only; bit j of the second is the j-th JSON
+    column *of the table*. Left out when a row is made by hand, they follow from the values.
+    """
+
+    before: Image | None
+    after: Image | None
+    value_options: int | None = None
+    partial_columns: int | None = None
+
+
+def included(bitmap: int, count: int) -> tuple[int, ...]:
+    """Indexes of the columns in an image."""
+    return tuple([index for index in range(count) if bitmap >> index & 1])
+
+
+# --- reading rows ----------------------------------------------------------------------------------------------------
+
+
+def _image_reader(reads: Sequence[Read], fill: list[bool]) -> ReadImage:
+    count = len(reads)
+    size = (count + 7) // 8
+    one = size == 1
+
+    def read(data: bytes, pos: int) -> tuple[tuple[Any, ...], int]:
+        if one:
+            nulls = data[pos]
+            pos += 1
+        else:
+            end = pos + size
+            if end > len(data):
+                raise IndexError
+            nulls = int.from_bytes(data[pos:end], "little")
+            pos = end
+        values = []
+        if not nulls:
+            for each in reads:
+                value, pos = each(data, pos)
+                values.append(value)
+            return tuple(values), pos
+        if nulls >> count:
+            fill[0] = True
+        for each in reads:
+            if nulls & 1:
+                values.append(None)
+            else:
+                value, pos = each(data, pos)
+                values.append(value)
+            nulls >>= 1
+        return tuple(values), pos
+
+    return read
+
+
+class _Plan:
+    """How to read the images of one (TABLE_MAP, columns bitmap) pair. Kept with the TABLE_MAP."""
+
+    __slots__ = ("columns", "fill", "patterns", "reads", "table")
+
+    def __init__(self, table: TableMap, bitmap: int) -> None:
+        self.table = table
+        self.columns = included(bitmap, len(table.columns))
+        reads = []
+        for index in self.columns:
+            try:
+                reads.append(codec(table.columns[index], unsigned=table.unsigned[index]).read)
+            except CodecError as error:
+                raise error.at(table.column_names[index]) from None
+        self.reads = reads
+        self.fill = [False]
+        self.patterns: dict[int, ReadImage] = {0: _image_reader(reads, self.fill)}
+
+    def image(self, partial: int = 0) -> ReadImage:
+        """The reader for an after image with these partial bits."""
+        reader = self.patterns.get(partial)
+        if reader is None:
+            reader = _image_reader(self.partial_reads(partial), self.fill)
+            if len(self.patterns) < _MAX_CACHED_PATTERNS:
+                self.patterns[partial] = reader
+        return reader
+
+    def partial_reads(self, partial: int) -> list[Read]:
+        chosen = {column for j, column in enumerate(self.table.json_columns) if partial >> j & 1}
+        return [
+            PARTIAL_JSON.read if column in chosen else each
+            for column, each in zip(self.columns, self.reads, strict=True)
+        ]
+
+    def explain(self, data: bytes, pos: int, partial: int) -> DecodeError:
+        """Read a broken image again, column by column, to say what is wrong with it."""
+        size = (len(self.columns) + 7) // 8
+        if pos + size > len(data):
+            return DecodeError("truncated", "the null bitmap is cut off", offset=pos, expected=size, path=("nulls",))
+        nulls = int.from_bytes(data[pos : pos + size], "little")
+        pos += size
+        for place, (index, each) in enumerate(zip(self.columns, self.partial_reads(partial), strict=True)):
+            if nulls >> place & 1:
+                continue
+            try:
+                _, pos = read_value(PARTIAL_JSON._replace(read=each), data, pos)
+            except DecodeError as error:
+                return error.at(self.table.column_names[index])
+        return DecodeError("truncated", "the image is cut off", offset=pos)
+
+
+def _plan(table: TableMap, bitmap: int) -> _Plan:
+    plan: _Plan | None = table.plans.get(bitmap)
+    if plan is None:
+        plan = _Plan(table, bitmap)
+        if len(table.plans) < _MAX_CACHED_PATTERNS:
+            table.plans[bitmap] = plan
+    return plan
+
+
+def decode_rows(
+    table: TableMap,
+    data: bytes,
+    base: int,
+    before_columns: int | None,
+    after_columns: int | None,
+    *,
+    partial: bool,
+    fill: list[bool],
+) -> Iterator[Row]:
+    """The rows in ``data``, which starts at ``base`` in the event's body. ``fill[0]`` becomes true at the end if unused
+    bits of a null bitmap were 1."""
+    end = len(data)
+    before = None if before_columns is None else _plan(table, before_columns)
+    after = None if after_columns is None else _plan(table, after_columns)
+    number = 0
+    pos = 0
+    if not end and not partial and not (before and before.columns) and not (after and after.columns):
+        # An INSERT that names no column, in a MINIMAL image: the row has no bytes, and there is just one.
+        yield Row(None if before is None else (), None if after is None else ())
+        return
+    read_before = None if before is None else before.image()
+    read_after = None if after is None else after.image()
+    for plan in (before, after):
+        if plan is not None:
+            plan.fill[0] = False
+    while pos < end:
+        start = pos
+        old: Any = None
+        new: Any = None
+        options: int | None = None
+        bits: int | None = None
+        part = "before"
+        place = pos
+        plan = before
+        try:
+            if read_before is not None:
+                old, pos = read_before(data, pos)
+            place, plan, part = pos, None, "shared_image"
+            if partial:
+                options, bits, pos = _shared_image(table, data, pos)
+            place, plan, part = pos, after, "after"
+            if read_after is not None:
+                assert after is not None
+                new, pos = (after.image(bits) if bits else read_after)(data, pos)
+        except (struct_error, IndexError, DecodeError) as error:
+            if plan is not None:
+                cause = plan.explain(data, place, bits or 0)
+            elif isinstance(error, DecodeError):
+                cause = error
+            else:
+                cause = DecodeError("truncated", "the row is cut off", offset=place)
+            raise cause.at(part).at(f"rows[{number}]", base) from None
+        if pos == start:
+            raise DecodeError("empty-row", "rows without columns take no bytes", offset=base + pos, got=end - pos)
+        yield Row(old, new, options, bits)
+        number += 1
+    fill[0] = any(plan is not None and plan.fill[0] for plan in (before, after))
+
+
+def _shared_image(table: TableMap, data: bytes, pos: int) -> tuple[int, int | None, int]:
+    """(value_options, partial bits, position after both), sheet 11.1."""
+    options = data[pos]
+    if options < 251:
+        pos += 1
+    else:
+        cursor = Cursor(data, pos)
+        options = cursor.packed("value_options")
+        pos = cursor.pos
+    if options & ~PARTIAL_JSON_OPTION:
+        raise DecodeError(
+            "value-options",
+            "unknown value_options",
+            offset=pos - 1,
+            expected="0 or 1",
+            got=options,
+            path=("value_options",),
+        )
+    if not options:
+        return 0, None, pos
+    columns = len(table.json_columns)
+    end = pos + (columns + 7) // 8
+    if end > len(data):
+        raise DecodeError("truncated", "the partial bits are cut off", offset=pos, path=("partial_columns",))
+    # Unused high bits are ignored by the server too.
+    return options, int.from_bytes(data[pos:end], "little") & ((1 << columns) - 1), end
+
+
+# --- writing rows ----------------------------------------------------------------------------------------------------
+
+
+class RowWriter:
+    """Writes rows of one event."""
+
+    def __init__(
+        self,
+        table: TableMap,
+        before_columns: int | None,
+        after_columns: int | None,
+        *,
+        partial: bool,
+        fill: bool,
+    ) -> None:
+        self.table = table
+        self.partial = partial
+        self.fill = fill
+        self.before = self.columns(before_columns)
+        self.after = self.columns(after_columns)
+
+    def columns(self, bitmap: int | None) -> tuple[tuple[int, Codec], ...] | None:
+        """Index and codec of each included column."""
+        if bitmap is None:
+            return None
+        table = self.table
+        return tuple(
+            [(i, codec(table.columns[i], unsigned=table.unsigned[i])) for i in included(bitmap, len(table.columns))]
+        )
+
+    def encode(self, row: Row) -> bytes:
+        out = self.image(row.before, self.before, "before", frozenset())
+        chosen: frozenset[int] = frozenset()
+        if self.partial:
+            shared, chosen = self.shared_image(row)
+            out += shared
+        elif row.value_options is not None or row.partial_columns is not None:
+            raise EncodeError("bad-value", "only PARTIAL_UPDATE_ROWS has value options", got=row.value_options)
+        return out + self.image(row.after, self.after, "after", chosen)
+
+    def shared_image(self, row: Row) -> tuple[bytes, frozenset[int]]:
+        json = self.table.json_columns
+        place = {column: j for j, column in enumerate(json)}
+        found = 0
+        for (column, _), value in zip(self.after or (), row.after or (), strict=False):
+            if isinstance(value, PartialJson) and column in place:
+                found |= 1 << place[column]
+        options = bool(found) if row.value_options is None else row.value_options
+        bits = found if row.partial_columns is None else row.partial_columns
+        if not options & PARTIAL_JSON_OPTION:
+            if found or row.partial_columns:
+                raise EncodeError("bad-value", "diffs need value_options 1", expected=1, got=options)
+            return encode_packed(options), frozenset()
+        if not 0 <= bits < 1 << len(json):
+            raise EncodeError("bad-value", "more partial bits than JSON columns", expected=len(json), got=f"{bits:#x}")
+        chosen = frozenset(column for j, column in enumerate(json) if bits >> j & 1)
+        return encode_packed(options) + bits.to_bytes((len(json) + 7) // 8, "little"), chosen
+
+    def image(
+        self, values: Image | None, columns: tuple[tuple[int, Codec], ...] | None, what: str, chosen: frozenset[int]
+    ) -> bytes:
+        if (values is None) != (columns is None) or (columns is not None and len(values or ()) != len(columns)):
+            raise EncodeError(
+                "bad-value",
+                "an image has one value for each included column",
+                expected=None if columns is None else len(columns),
+                got=None if values is None else len(values),
+                path=(what,),
+            )
+        if values is None or columns is None:
+            return b""
+        size = (len(columns) + 7) // 8
+        nulls = -1 << len(columns) & (1 << 8 * size) - 1 if self.fill else 0
+        parts = []
+        for place, ((index, normal), value) in enumerate(zip(columns, values, strict=True)):
+            if value is None:
+                nulls |= 1 << place
+                continue
+            try:
+                # Diffs without their partial bit, or the other way round, are a wrong type for the codec.
+                parts.append(write_value(PARTIAL_JSON if index in chosen else normal, value))
+            except CodecError as error:
+                raise error.at(self.table.column_names[index]).at(what) from None
+        return nulls.to_bytes(size, "little") + b"".join(parts)
