@@ -157,7 +157,9 @@ class Run(Record):
     started: str  # ISO 8601, UTC
     command: str  # as typed, without secrets
     selected: int  # checks (pytest items) chosen
-    census_rules: dict[str, str] = field(default_factory=dict)  # rule id -> sentence
+    census_rules: dict[str, str] = field(default_factory=dict)  # rule id (GROUP/NAME) -> sentence
+    # Group -> rules that together are all it counts: the group's figures are then shown as shares of their sum.
+    census_wholes: dict[str, tuple[str, ...]] = field(default_factory=dict)
     requirements: dict[str, RequirementInfo] = field(default_factory=dict)
     environment: dict[str, str] = field(default_factory=dict)
     options: dict[str, Any] = field(default_factory=dict)
@@ -318,6 +320,8 @@ def _revive(name: str, value: Any) -> Any:
         return tuple(Evidence(**_known(Evidence, item)) for item in value)
     if name == "requirements" and isinstance(value, dict):
         return {key: RequirementInfo(**_known(RequirementInfo, item)) for key, item in value.items()}
+    if name == "census_wholes":
+        return {group: tuple(rules) for group, rules in value.items()}
     return tuple(value) if isinstance(value, list) else value
 
 

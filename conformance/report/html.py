@@ -43,24 +43,6 @@ class Failure:
         return min(self.verdicts, key=lambda verdict: SEVERITY.index(verdict.verdict))
 
 
-@dataclass(frozen=True, slots=True)
-class CensusGroup:
-    """Rules whose ids begin alike."""
-
-    name: str
-    rules: tuple[tuple[str, str, int], ...]  # id, sentence, count
-
-    @property
-    def missing(self) -> int:
-        """Rules of the group that were not exercised."""
-        return sum(not count for _, _, count in self.rules)
-
-    @property
-    def most(self) -> int:
-        """The largest count, the full width of a bar."""
-        return max((count for _, _, count in self.rules), default=0) or 1
-
-
 def write_html(summary: Summary, path: Path) -> None:
     """Write the page; the caller puts it into place."""
     path.write_text(page(summary), encoding="utf-8")
@@ -75,7 +57,11 @@ def page(summary: Summary) -> str:
         loader=jinja2.PackageLoader("conformance.report", "templates"),
     )  # fmt: skip
     environment.filters.update(
-        bytes=words.amount_of_bytes, duration=words.duration, count=lambda number: f"{number:,}", plural=words.plural
+        bytes=words.amount_of_bytes,
+        duration=words.duration,
+        count=lambda number: f"{number:,}",
+        plural=words.plural,
+        share=words.share,
     )
     style = resources.files("conformance.report").joinpath("templates/report.css").read_text("utf-8")
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
@@ -103,7 +89,7 @@ def _context(summary: Summary) -> dict[str, Any]:
         "failures_total": len(failures),
         "others": not_passed[:IN_ALL],
         "others_total": len(not_passed),
-        "census": _census(summary),
+        "census": summary.census_groups(),
         "not_exercised": len(summary.not_exercised()),
         "deviations": summary.deviations(),
         "glyphs": words.GLYPHS,
@@ -153,11 +139,3 @@ def _shown(failures: list[Failure]) -> list[Failure]:
         if seen[signature] <= PER_SIGNATURE and len(out) < IN_ALL:
             out.append(failure)
     return out
-
-
-def _census(summary: Summary) -> list[CensusGroup]:
-    sentences = summary.run.census_rules if summary.run else {}
-    groups: defaultdict[str, list[tuple[str, str, int]]] = defaultdict(list)
-    for rule, count in summary.census_complete().items():
-        groups[re.split(r"[./:]", rule, maxsplit=1)[0]].append((rule, sentences.get(rule, ""), count))
-    return [CensusGroup(name, tuple(rules)) for name, rules in groups.items()]

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
     from conformance.stream import AnyRecord
 
+RULE_SEPARATOR = "/"
 COUNTERS = ("updates_compared", "bytes_compared", "texts_compared", "sizes_compared", "mismatches", "deviating")
 NO_END = "the run was broken off before its last record"
 SAMPLES_KEPT = 200  # passes whose verdict record is kept in memory
@@ -101,6 +102,35 @@ class Cell:
         self.cases += other.cases
         self.failed += other.failed
         self.deviations += other.deviations
+
+
+@dataclass(frozen=True, slots=True)
+class CensusRule:
+    """One rule of the census. ``share``: its part of the group's whole, where the group has one."""
+
+    id: str
+    name: str
+    sentence: str
+    count: int
+    share: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class CensusGroup:
+    """Rules whose ids begin alike."""
+
+    name: str
+    rules: tuple[CensusRule, ...]
+
+    @property
+    def missing(self) -> int:
+        """Rules of the group that were not exercised."""
+        return sum(not rule.count for rule in self.rules)
+
+    @property
+    def most(self) -> int:
+        """The largest count, the full width of a bar."""
+        return max((rule.count for rule in self.rules), default=0) or 1
 
 
 class Summary:
@@ -275,6 +305,18 @@ class Summary:
         """Every rule with its count: a rule that was never met has 0, and says so in the reports."""
         rules = self.run.census_rules if self.run else {}
         return {rule: self.census.get(rule, 0) for rule in (*rules, *(r for r in self.census if r not in rules))}
+
+    def census_groups(self) -> list[CensusGroup]:
+        """The census by group, with shares where the group's rules add up to a whole."""
+        sentences = self.run.census_rules if self.run else {}
+        wholes = self.run.census_wholes if self.run else {}
+        grouped: defaultdict[str, list[CensusRule]] = defaultdict(list)
+        for rule, count in self.census_complete().items():
+            group, _, name = rule.partition(RULE_SEPARATOR)
+            whole = sum(self.census.get(part, 0) for part in wholes.get(group, ()))
+            share = count / whole if whole else None
+            grouped[group].append(CensusRule(rule, name or rule, sentences.get(rule, ""), count, share))
+        return [CensusGroup(group, tuple(rules)) for group, rules in grouped.items()]
 
     def not_exercised(self) -> list[str]:
         """Rules with count 0 (design 10); in a full run they make it incomplete."""

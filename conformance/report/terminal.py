@@ -187,16 +187,33 @@ def _failures(console: Console, summary: Summary) -> None:
 
 
 def _census(console: Console, summary: Summary) -> None:
-    census = summary.census_complete()
-    missing = summary.not_exercised()
-    if not census:
+    from rich.table import Table
+    from rich.text import Text
+
+    groups = summary.census_groups()
+    if not groups:
         return
     console.print()
-    if not missing:
-        console.print(f"census: all {len(census)} rules exercised", style="dim")
-        return
-    console.print(f"census: {len(missing)} of {len(census)} rules not exercised", style="yellow")
-    console.print(f"  {', '.join(missing)}", style="dim", markup=False)
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=False)
+    table.add_column(style="dim", no_wrap=True)
+    table.add_column(overflow="fold")
+    for group in groups:
+        figures = [
+            f"{rule.name} {rule.count:,}" + (f" ({words.share(rule.share)})" if rule.share is not None else "")
+            for rule in group.rules
+            if rule.count
+        ]
+        table.add_row(group.name, Text(" · ".join(figures) or "nothing"))
+    console.print("census: how often each rule was exercised")
+    console.print(table)
+    missing = summary.not_exercised()
+    count = sum(len(group.rules) for group in groups)
+    if missing:
+        console.print(
+            f"{len(missing)} of {count} rules not exercised: {', '.join(missing)}", style="yellow", markup=False
+        )
+    else:
+        console.print(f"all {count} rules exercised", style="dim")
 
 
 def _style(verdict: Verdict) -> str:

@@ -58,6 +58,13 @@ def amount_of_bytes(count: int) -> str:
     return plural(count, "byte")
 
 
+def share(part: float) -> str:
+    """``25 %``, ``1.4 %``, ``0.03 %``: two digits that say something."""
+    percent = 100 * part
+    digits = 0 if percent >= 10 or not percent else 1 if percent >= 0.95 else 2
+    return f"{percent:.{digits}f} %"
+
+
 def duration(seconds: float) -> str:
     """``0.8 s``, ``42 s``, ``4 min 12 s``, ``1 h 03 min``."""
     if seconds < 10:

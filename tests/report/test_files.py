@@ -22,7 +22,7 @@ from conformance.report.evidence import align, rows
 from conformance.report.html import page
 from conformance.report.results import Summary
 from conformance.report.terminal import PlainProgress, print_summary
-from conformance.report.words import amount_of_bytes, duration, headline, plural
+from conformance.report.words import amount_of_bytes, duration, headline, plural, share
 from conformance.stream import CaseVerdict, Progress, Verdict
 from tests.report.synthetic_stream import END, FAILURE, RUN, SERVER, green, records
 
@@ -304,8 +304,9 @@ def test_the_summary_is_plain_where_there_is_no_terminal() -> None:
     assert FAILURE.replay is not None
     assert FAILURE.replay in text
     assert "NONCONFORMANT" in text
-    assert "evaluation.remove, type.TIMESTAMP" in text
+    assert "evaluation/remove, type/TIMESTAMP" in text
     assert "seed 20240607" in text
+    assert "set-replaces 40,100 (83 %) · set-inserts 8,000 (17 %)" in text
 
 
 def test_an_incomplete_run_is_never_called_conformant() -> None:
@@ -349,6 +350,14 @@ def test_numbers_are_said_in_words() -> None:
         "999 bytes",
         "1.0 kB",
         "12.3 MB",
+    ]
+    assert [share(part) for part in (0, 0.25, 0.1, 0.0142, 0.0001, 1)] == [
+        "0 %",
+        "25 %",
+        "10 %",
+        "1.4 %",
+        "0.01 %",
+        "100 %",
     ]
     assert [duration(s) for s in (0.84, 42, 59.7, 252, 3599.9, 3780)] == [
         "0.8 s", "42 s", "1 min 00 s", "4 min 12 s", "1 h 00 min", "1 h 03 min",
