@@ -8,11 +8,12 @@ from struct import Struct
 from struct import error as struct_error
 from typing import ClassVar, Final, TypeAlias
 
-from conformance.reference.binlog.header import EventType
+from conformance.reference.binlog.header import EventType, Flag
 from conformance.reference.cursor import Cursor
 from conformance.reference.errors import DecodeError, EncodeError
 
 _POST_HEADER: Final = Struct("<IIBHH")
+_NEEDS_NO_DATABASE: Final = (b"BEGIN", b"COMMIT", b"SAVEPOINT ", b"XA ", b"CREATE DATABASE ", b"DROP DATABASE ")
 TOO_MANY_DATABASES: Final = 254
 
 
@@ -203,7 +204,6 @@ class Query:
     """``schema`` and ``text`` are bytes in the client's character set, which is a status variable."""
 
     type: ClassVar[int] = EventType.QUERY
-    default_flags: ClassVar[int] = 0
 
     text: bytes
     schema: bytes = b""
@@ -211,6 +211,11 @@ class Query:
     execution_time: int = 0
     error_code: int = 0
     status: tuple[StatusVariable, ...] = DEFAULT_STATUS
+
+    @property
+    def default_flags(self) -> int:
+        """Statements that need no database have SUPPRESS_USE (sheet 2.1)."""
+        return Flag.SUPPRESS_USE if self.text.startswith(_NEEDS_NO_DATABASE) else 0
 
     @classmethod
     def decode(cls, data: bytes) -> Query:

@@ -171,7 +171,7 @@ class RowsBody(RowsHead):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LazyRows(RowsHead):
-    """A rows event with its rows still to be decoded: ``data`` is their bytes, ``offset`` where they are in the body."""
+    """A rows event before its rows are decoded: ``data`` is their bytes, ``offset`` where in the body they are."""
 
     data: bytes = field(repr=False)
     offset: int = 0
