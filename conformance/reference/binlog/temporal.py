@@ -7,6 +7,7 @@ are microseconds; the wire form has one to three bytes for them, in hundredths, 
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Final, NamedTuple
 
 from conformance.reference.errors import EncodeError
@@ -58,6 +59,19 @@ class Timestamp(NamedTuple):
 
     seconds: int
     microsecond: int = 0
+
+
+def text(value: Date | Time | Datetime | Timestamp, precision: int = 0) -> str:
+    """As MySQL prints a column of this precision; a TIMESTAMP in UTC, its zero as the zero date."""
+    if isinstance(value, Date):
+        return str(value)
+    fraction = f".{value.microsecond:06}"[: precision + 1] if precision else ""
+    if isinstance(value, Timestamp):
+        if not value.seconds:
+            return f"0000-00-00 00:00:00{fraction}"
+        moment = datetime.fromtimestamp(value.seconds, UTC)
+        return f"{moment:%Y-%m-%d %H:%M:%S}{fraction}"
+    return str(value._replace(microsecond=0)) + fraction
 
 
 def fraction_bytes(precision: int) -> int:

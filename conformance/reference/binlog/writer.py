@@ -1,11 +1,11 @@
-"""Files made by hand: positions, groups with their length, splitting, compression (binlog-events sheet, 2, 6, 10.1, 15).
+"""Files made by hand: positions, lengths of groups, splitting, compression (binlog-events sheet, 2, 6, 10.1, 15).
 
 Nothing is written here: every method answers the bytes that come next, so that files of any size can be made.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from conformance.reference.binlog.event import encode_event
@@ -33,7 +33,7 @@ _UPDATE_STATUS = (*DEFAULT_STATUS[:-1], StatusInteger(Status.TABLE_MAP_FOR_UPDAT
 class FileWriter:
     """One file. ``position`` is where the next event will start."""
 
-    format: FormatDescription
+    format: FormatDescription = field(default_factory=FormatDescription)
     timestamp: int = 0
     server_id: int = 1
     position: int = 0
