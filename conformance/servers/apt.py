@@ -83,7 +83,8 @@ _DIAGNOSES: tuple[tuple[str, str, str], ...] = (
     (
         (
             r"Could not resolve|Temporary failure resolving|Could not connect|Unable to connect|"
-            r"Connection (?:failed|timed out|refused|reset)|Network is unreachable|Cannot initiate the connection|Failed to fetch|certificate"
+            r"Connection (?:failed|timed out|refused|reset)|Network is unreachable|"
+            r"Cannot initiate the connection|Failed to fetch|certificate"
         ),
         "the machine's package mirror cannot be reached",
         "check the network and apt's proxy settings; a cached bundle works without any network",

@@ -286,6 +286,9 @@ def connect(
             "this version of mysql-connector-python does not let its socket be used",
             "pip install a version that the lab was tested with (9.1 to 26.10)",
         )
+    if not address.socket and _needs_tls(address) and not hasattr(sock, "cipher"):  # a plain socket has no cipher
+        sock.close()
+        raise ConnectionLost(f"{address}: the server offers no TLS, and ssl-mode asks for it")
     sock.settimeout(timeout)
     stream = PacketStream(sock, query_attributes=bool(raw.client_flags & _QUERY_ATTRIBUTES))
     return Connection(raw, stream, address, fate)
@@ -304,6 +307,10 @@ def _tls_arguments(tls: dict[str, str]) -> dict[str, Any]:
         arguments["ssl_verify_cert"] = True
         arguments["ssl_verify_identity"] = mode == "VERIFY_IDENTITY"
     return arguments
+
+
+def _needs_tls(address: Address) -> bool:
+    return dict(address.tls).get("ssl-mode", "PREFERRED").upper() not in ("DISABLED", "PREFERRED")
 
 
 def _login_error(address: Address, error: Any) -> Exception:

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from conformance.servers.errors import SqlError
 
 
-def run_case(connection: Connection, capture: Capture, script: Script) -> Observation:
-    """Run a Case in the connection's present schema, which must be the one its table names.
+def run_case(connection: Connection, capture: Capture, script: Script, schema: str) -> Observation:
+    """Run a Case in ``schema``, which must be the connection's present one.
 
     Statements travel in packets of many; one that the server refuses ends a packet and the rest is sent again, so an
     error costs one round trip and nothing is skipped.
@@ -53,6 +53,7 @@ def run_case(connection: Connection, capture: Capture, script: Script) -> Observ
         events=tuple(groups_of_thread(captured.events, connection.thread_id)),
         server_version=connection.server_version,
         thread_id=connection.thread_id,
+        schema=schema,
     )
 
 

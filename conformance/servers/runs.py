@@ -119,6 +119,15 @@ class StandingServer:
     running: bool
 
 
+def free_name() -> str:
+    """The first number that no standing server has as its name."""
+    taken = {directory.name.removeprefix("server-") for directory in runs_root().glob("server-*")}
+    number = 1
+    while str(number) in taken:
+        number += 1
+    return str(number)
+
+
 def stop_standing(server: StandingServer, *, timeout: float = 45.0) -> bool:
     """Stop a standing server in order and remove its directory. False if it had ended before."""
     asked = signal_if_same(server.supervisor, server.supervisor_start, signal.SIGTERM)

@@ -1,0 +1,41 @@
+"""``binlog-lab doctor``: what is available here, what is missing, how to get it."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from conformance.cli.console import CouldNotRun, narrate
+from conformance.cli.servers import server_errors
+
+_MARKS = {"ok": "ok     ", "missing": "MISSING", "absent": "absent "}
+
+
+@click.command(name="doctor")
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+def command(form: str) -> None:
+    """What is available here, what is missing, and how to get it.
+
+    Nothing is fetched, installed or started. Exit code 3 if something that the main job needs is missing.
+    """
+    from conformance.servers.survey import State, survey
+
+    with server_errors():
+        facts = survey()
+    missing = [fact for fact in facts if fact.state is State.MISSING]
+    if form == "json":
+        entries = [
+            {"name": fact.name, "state": fact.state.value, "detail": fact.detail, "remedy": fact.remedy or None}
+            for fact in facts
+        ]
+        click.echo(json.dumps({"schema": 1, "ready": not missing, "facts": entries}, indent=1))
+    else:
+        width = max(len(fact.name) for fact in facts)
+        for fact in facts:
+            click.echo(f"{_MARKS[fact.state.value]}  {fact.name:<{width}}  {fact.detail}")
+            if fact.remedy:
+                click.echo(f"{'':<{width + 11}}to get it: {fact.remedy}")
+    if missing:
+        raise CouldNotRun("missing for the main job: " + ", ".join(fact.name for fact in missing))
+    narrate("ready: binlog-lab conformance")

@@ -1,0 +1,180 @@
+"""``binlog-lab servers list|install|start|stop``: real MySQL servers outside a run."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from conformance.cli.console import CouldNotRun, Usage, narrate, progress
+from conformance.servers.errors import ServerError, SpecError
+from conformance.stream import Progress
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from conformance.servers import bundle
+    from conformance.servers.runs import StandingServer
+
+_NAME = re.compile(r"[A-Za-z0-9_]{1,24}")
+
+
+@contextlib.contextmanager
+def server_errors() -> Iterator[None]:
+    """Errors of servers as errors of the command line: 2 for a wrong spec, 3 for what could not run."""
+    try:
+        yield
+    except SpecError as problem:
+        raise Usage(str(problem)) from problem
+    except ServerError as problem:
+        raise CouldNotRun(str(problem)) from problem
+
+
+@contextlib.contextmanager
+def fetch_progress() -> Iterator[Callable[[bundle.Progress], None]]:
+    """Progress of a bundle fetch as progress records."""
+    with progress() as sink:
+
+        def show(state: bundle.Progress) -> None:
+            if state.total:
+                sink(Progress(label=f"bundle: {state.step}", done=state.done, total=state.total, unit="bytes"))
+            else:
+                sink(Progress(label=f"bundle: {state.step}", done=round(state.percent), total=100, unit="%"))
+
+        yield show
+
+
+@click.group(name="servers")
+def command() -> None:
+    """List, install, start and stop real MySQL servers.
+
+    The lab starts what a run needs by itself; this is for looking around and for preparing a machine.
+    """
+
+
+@command.command(name="list")
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+def list_servers(form: str) -> None:
+    """Cached bundles, and servers that were started to stay."""
+    from conformance.servers.bundle import cached
+    from conformance.servers.runs import standing_servers
+
+    with server_errors():
+        bundles, standing = cached(), standing_servers()
+    if form == "json":
+        click.echo(json.dumps(_listing(bundles, standing), indent=1))
+        return
+    for item in bundles:
+        click.echo(f"bundle  {item.version}  {item.architecture}  fetched {item.fetched}  {item.directory}")
+    for server in standing:
+        state = "running" if server.running else "ended"
+        click.echo(f"server  {server.name}  MySQL {server.version}  {state}  {server.url}")
+    if not bundles and not standing:
+        narrate("no cached bundle and no standing server (binlog-lab servers install, binlog-lab servers start)")
+
+
+def _listing(bundles: list[bundle.Bundle], standing: list[StandingServer]) -> dict[str, Any]:
+    return {
+        "bundles": [
+            {
+                "version": item.version,
+                "architecture": item.architecture,
+                "suite": item.suite,
+                "fetched": item.fetched,
+                "directory": str(item.directory),
+            }
+            for item in bundles
+        ],
+        "servers": [
+            {
+                "name": server.name,
+                "version": server.version,
+                "running": server.running,
+                "pid": server.pid,
+                "url": server.url,
+                "directory": str(server.directory),
+            }
+            for server in standing
+        ],
+    }
+
+
+@command.command()
+@click.option("--refresh", is_flag=True, help="Ask the archive for a newer version than the cached one.")
+@click.option("--version", "wanted", metavar="VERSION", help="This version or none (also BINLOG_LAB_BUNDLE).")
+def install(*, refresh: bool, wanted: str | None) -> None:
+    """Fetch the server bundle into the user's cache, and prepare its data directory.
+
+    Needs apt, not root; nothing is installed on the machine. Prints the bundle's directory.
+    """
+    from conformance.servers.bundle import ensure
+    from conformance.servers.template import template
+
+    with server_errors(), fetch_progress() as show:
+        item = ensure(version=wanted, refresh=refresh, narrate=narrate, progress=show)
+        template(item.installation(), narrate)
+    click.echo(item.directory)
+
+
+@command.command()
+@click.argument("spec", default="process", metavar="[process|process:PATH]")
+@click.option("--name", metavar="NAME", help="Name for 'stop' (default: the first free number).")
+@click.option("--server-option", "options", multiple=True, metavar="K=V", help="A server variable; repeatable.")
+@click.option(
+    "--performance-schema", is_flag=True, help="Switch the performance schema on (slower start, more memory)."
+)
+def start(*, spec: str, name: str | None, options: tuple[str, ...], server_id: int, performance_schema: bool) -> None:
+    """Start a server that stays until 'stop', and print its mysql:// URL.
+
+    It listens on 127.0.0.1; the account's password is in the file that the URL names.
+    """
+    from conformance.servers.auto import find_installation, parse_server_option
+    from conformance.servers.process import launch
+    from conformance.servers.runs import free_name
+    from conformance.servers.specs import Kind, parse_spec
+    from conformance.servers.standing import hand_over
+
+    if name is not None and not _NAME.fullmatch(name):
+        raise Usage(f"--name {name!r}: expected 1 to 24 letters, digits and underscores")
+    with server_errors(), fetch_progress() as show:
+        parsed = parse_spec(spec)
+        if parsed.kind is Kind.AUTO:
+            parsed = parse_spec("process")
+        if parsed.kind is not Kind.PROCESS:
+            raise Usage(f"'servers start' starts processes; got {parsed}")
+        settings = dict(parse_server_option(option) for option in options)
+        installation = find_installation(parsed, narrate=narrate, progress=show)
+        server = launch(
+            installation,
+            server_id=server_id,
+            options=settings,
+            performance_schema=performance_schema,
+            name=name or free_name(),
+            narrate=narrate,
+        )
+        url = hand_over(server)
+        narrate(server.describe())
+    click.echo(url)
+
+
+@command.command()
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.option("--all", "everything", is_flag=True, help="All servers of this user that were started to stay.")
+def stop(*, names: tuple[str, ...], everything: bool) -> None:
+    """Stop servers that 'start' started, and remove their data."""
+    from conformance.servers.runs import standing_servers, stop_standing
+
+    if not names and not everything:
+        raise Usage("which server? Give a name, or --all", hint="binlog-lab servers list shows the names")
+    with server_errors():
+        standing = {server.name: server for server in standing_servers()}
+        unknown = [name for name in names if name not in standing]
+        if unknown:
+            known = ", ".join(standing) or "there is none"
+            raise Usage(f"no standing server is named {', '.join(unknown)} (named: {known})")
+        for name in list(standing) if everything else names:
+            stopped = stop_standing(standing[name])
+            narrate(f"{name}: {'stopped' if stopped else 'had ended already'}; its directory is removed")
