@@ -98,11 +98,11 @@ def _bars(file: TextIO) -> Iterator[ProgressSink]:
 
         def sink(record: Progress) -> None:
             if record.label not in tasks:
-                for earlier in tasks.values():
-                    bars.stop_task(earlier)
+                for earlier in bars.tasks:
+                    bars.update(earlier.id, total=earlier.completed)  # done, also where the total was never known
                 tasks[record.label] = bars.add_task(record.label, total=record.total, words="")
-            words = " ".join(part for part in (_amount(record), record.note) if part)
-            bars.update(tasks[record.label], completed=record.done, total=record.total, words=words)
+            text = progress_line(record).removeprefix(record.label).strip()
+            bars.update(tasks[record.label], completed=record.done, total=record.total, words=text)
 
         yield sink
 
