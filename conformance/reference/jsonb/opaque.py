@@ -144,28 +144,30 @@ def _invalid(error: CodecError | None, message: str) -> MysqlError:
     return MysqlError(3142, "ER_INVALID_JSON_BINARY_DATA", reason)
 
 
-def _decimal_parts(payload: bytes) -> tuple[bool, str, int]:
+def decimal_parts(payload: bytes) -> tuple[bool, str, str]:
+    """(negative, digits before the point, digits behind it), with the leading zeros that the precision has."""
     if len(payload) < 2:
         raise _invalid(None, f"a DECIMAL of {len(payload)} bytes has no precision and scale")
     try:
         negative, digits = unpack_decimal_digits(payload[2:], payload[0], payload[1])
     except DecodeError as error:
         raise _invalid(error, "DECIMAL") from None
-    return negative, digits, payload[1]
+    whole = payload[0] - payload[1]
+    return negative, digits[:whole], digits[whole:]
 
 
 def decimal_to_text(payload: bytes) -> str:
     """The text of a DECIMAL payload, with its full scale. Error 3142 when the payload is not a DECIMAL."""
-    negative, digits, scale = _decimal_parts(payload)
-    whole = digits[: len(digits) - scale].lstrip("0") or "0"
-    text = f"{whole}.{digits[-scale:]}" if scale else whole
+    negative, whole, fraction = decimal_parts(payload)
+    whole = whole.lstrip("0") or "0"
+    text = f"{whole}.{fraction}" if fraction else whole
     return f"-{text}" if negative else text
 
 
 def decimal_number(payload: bytes) -> Decimal:
     """The number of a DECIMAL payload."""
-    negative, digits, scale = _decimal_parts(payload)
-    return Decimal((int(negative), tuple(map(int, digits)), -scale))
+    negative, whole, fraction = decimal_parts(payload)
+    return Decimal((int(negative), tuple(map(int, whole + fraction)), -len(fraction)))
 
 
 # --- dates and times -------------------------------------------------------------------------------------------------

@@ -1,0 +1,145 @@
+r"""The words of a SQL expression, and how strings and names are quoted.
+
+An own tokenizer, because the values must be exact: a general SQL tokenizer hands over the *content* of a string or
+number and forgets what decides its type in MySQL (digits as written, ``1.`` against ``1``, ``\%`` against ``%``,
+``x'0a'`` against ``0x0a``, the position for the error message). This one knows only what predict's grammar has and
+refuses the rest, comments included.
+
+Everything here is for the default sql_mode (no ANSI_QUOTES, no NO_BACKSLASH_ESCAPES) and a utf8mb4 connection.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import Enum
+from typing import Final, NamedTuple
+
+from conformance.reference.errors import EncodeError, Unsupported
+
+
+class Kind(Enum):
+    """What a token is."""
+
+    STRING = "a string"
+    BINARY = "a hexadecimal or bit literal"
+    INTEGER = "an integer"
+    DECIMAL = "a decimal number"
+    FLOAT = "a floating point number"
+    WORD = "a name"
+    QUOTED_NAME = "a name in backticks"
+    SYMBOL = "a symbol"
+    END = "the end"
+
+
+class Token(NamedTuple):
+    """``text`` is the content: a string without quotes and escapes, a name without backticks, a number as written."""
+
+    kind: Kind
+    text: str
+    offset: int
+    data: bytes = b""
+
+    def __str__(self) -> str:
+        if self.kind is Kind.END:
+            return "the end"
+        return repr(self.text if len(self.text) <= 40 else self.text[:37] + "...")
+
+
+_TOKEN: Final = re.compile(
+    r"""[ \t\r\n\f\v]*(?:
+      (?P<hex>[xX]'[^']*') | (?P<bit>[bB]'[^']*')
+    | (?P<hexadecimal>0x[0-9a-fA-F]+\b) | (?P<binary>0b[01]+\b)
+    | (?P<float>(?:[0-9]+\.?[0-9]*|\.[0-9]+)[eE][-+]?[0-9]+)
+    | (?P<decimal>[0-9]+\.[0-9]*|\.[0-9]+)
+    | (?P<integer>[0-9]+)
+    | (?P<string>'(?:[^'\\]|\\.|'')*'|"(?:[^"\\]|\\.|"")*")
+    | (?P<name>`(?:[^`]|``)*`)
+    | (?P<word>[A-Za-z_$\u0080-\uffff][0-9A-Za-z_$\u0080-\uffff]*)
+    | (?P<symbol>[(),+\-])
+    | (?P<end>\Z)
+    )""",
+    re.VERBOSE | re.DOTALL,
+)
+_ESCAPE: Final = re.compile(r"\\(.)|''|\"\"", re.DOTALL)
+_ESCAPES: Final = {"0": "\0", "b": "\b", "n": "\n", "r": "\r", "t": "\t", "Z": "\x1a", "%": "\\%", "_": "\\_"}
+_WORD_END: Final = re.compile(r"[0-9A-Za-z_$\u0080-\uffff]")
+_QUOTED: Final = str.maketrans(
+    {"\\": "\\\\", "'": "''", "\0": "\\0", "\n": "\\n", "\r": "\\r", "\x1a": "\\Z", "\t": "\\t", "\b": "\\b"}
+)
+
+
+def outside(message: str, *, offset: int | None = None, expected: object = None, got: object = None) -> Unsupported:
+    """Not in predict's grammar; whether MySQL would take it is another question."""
+    return Unsupported("outside-grammar", message, offset=offset, expected=expected, got=got)
+
+
+def tokenize(sql: str) -> list[Token]:
+    """All tokens, ``END`` last."""
+    tokens: list[Token] = []
+    position = 0
+    while True:
+        match = _TOKEN.match(sql, position)
+        if match is None:
+            rest = sql[position:].lstrip()
+            start = len(sql) - len(rest)
+            what = "an unterminated string or name" if rest[:1] in "'\"`" else "a character outside the grammar"
+            raise outside(what, offset=start, got=rest[:20])
+        group = match.lastgroup
+        assert group is not None
+        token = _token(group, match[group], match.start(group))
+        position = match.end()
+        if token.kind in (Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT) and _WORD_END.match(sql, position):
+            raise outside("a number that runs into a name", offset=token.offset, got=sql[token.offset : position + 10])
+        tokens.append(token)
+        if token.kind is Kind.END:
+            return tokens
+
+
+def _token(group: str, text: str, offset: int) -> Token:
+    if group == "string":
+        return Token(Kind.STRING, _unescape(text), offset)
+    if group == "name":
+        return Token(Kind.QUOTED_NAME, text[1:-1].replace("``", "`"), offset)
+    if group in ("hex", "hexadecimal"):
+        digits = text[2:].strip("'")
+        if group == "hex" and (len(digits) % 2 or re.fullmatch("[0-9a-fA-F]*", digits) is None):
+            raise outside("a hexadecimal literal needs pairs of hexadecimal digits", offset=offset, got=text[:40])
+        return Token(Kind.BINARY, text, offset, bytes.fromhex(digits if len(digits) % 2 == 0 else "0" + digits))
+    if group in ("bit", "binary"):
+        digits = text[2:].strip("'")
+        if digits.strip("01"):
+            raise outside("a bit literal has only the digits 0 and 1", offset=offset, got=text[:40])
+        return Token(Kind.BINARY, text, offset, int(digits or "0", 2).to_bytes((len(digits) + 7) // 8, "big"))
+    kinds = {"float": Kind.FLOAT, "decimal": Kind.DECIMAL, "integer": Kind.INTEGER, "word": Kind.WORD, "end": Kind.END}
+    return Token(kinds.get(group, Kind.SYMBOL), text, offset)
+
+
+def _unescape(quoted: str) -> str:
+    quote, body = quoted[0], quoted[1:-1]
+    if "\\" not in body and quote not in body:
+        return body
+
+    def plain(match: re.Match[str]) -> str:
+        escaped = match[1]
+        if escaped is None:
+            return quote if match[0][0] == quote else match[0]
+        return _ESCAPES.get(escaped, escaped)
+
+    return _ESCAPE.sub(plain, body)
+
+
+def quote_string(text: str) -> str:
+    """A string literal. Refuses text that is not valid UTF-8: no literal of a utf8mb4 connection makes it."""
+    if not text.isascii():
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            raise EncodeError(
+                "bad-utf8", "no SQL literal makes a string of invalid UTF-8", offset=error.start
+            ) from None
+    return f"'{text.translate(_QUOTED)}'"
+
+
+def quote_identifier(name: str) -> str:
+    """A name in backticks."""
+    return "`" + name.replace("`", "``") + "`"
