@@ -30,7 +30,14 @@ from conformance.servers.cache import Narrate, require_space, silent
 from conformance.servers.connection import Address, Connection, connect
 from conformance.servers.errors import ConnectionLost, ServerDied, StartFailed
 from conformance.servers.identity import signal_if_same
-from conformance.servers.runs import new_run_directory, remove_orphans, remove_run_directory, runs_root, socket_path
+from conformance.servers.runs import (
+    kill_servers_in,
+    new_run_directory,
+    remove_orphans,
+    remove_run_directory,
+    runs_root,
+    socket_path,
+)
 from conformance.servers.template import copy_template, template
 
 if TYPE_CHECKING:
@@ -345,7 +352,9 @@ class ProcessServer(Server):
             if handle.poll() is None:  # the supervisor does not answer: the kernel takes the server along with it
                 handle.kill()
                 handle.wait()
+            if not (self.directory / "exit.json").exists():  # a supervisor that was killed left no account
                 signal_if_same(self.pid, self._start, signal.SIGKILL)
+                kill_servers_in(self.directory)  # a server behind a wrapper is not the supervisor's child
             for pipe in (handle.stdin, handle.stdout):
                 if pipe is not None:
                     pipe.close()

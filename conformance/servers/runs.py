@@ -86,6 +86,14 @@ def _owner(directory: Path) -> tuple[int, str] | None:
     return None
 
 
+def kill_servers_in(directory: Path) -> None:
+    """End processes that were started on the data of this run directory."""
+    for pid in processes_with_argument(f"--datadir={directory}/data"):
+        start = start_time(pid)
+        if start is not None:
+            signal_if_same(pid, start, signal.SIGKILL)
+
+
 def remove_orphans() -> list[Path]:
     """Remove the run directories of labs that are gone, and end a server that still works in one of them.
 
@@ -96,10 +104,7 @@ def remove_orphans() -> list[Path]:
         owner = _owner(directory)
         if owner is None or is_running(*owner):
             continue
-        for pid in processes_with_argument(f"--datadir={directory}/data"):
-            start = start_time(pid)
-            if start is not None:
-                signal_if_same(pid, start, signal.SIGKILL)
+        kill_servers_in(directory)
         remove_run_directory(directory)
         removed.append(directory)
     return removed

@@ -5,8 +5,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import importlib.util
 import os
 import platform
 import shutil
@@ -47,21 +45,21 @@ class Fact:
     remedy: str = ""
 
 
-# Module, distribution, and what it is for; the first group is in the plain install.
-_NEEDED = (
-    ("click", "click", "the command line"),
-    ("jinja2", "jinja2", "the report"),
-    ("msgspec", "msgspec", "files of Cases"),
-    ("mysql.connector", "mysql-connector-python", "servers"),
-    ("pytest", "pytest", "the checks"),
-    ("rich", "rich", "progress and summaries"),
-    ("zstandard", "zstandard", "compressed transactions"),
+# Distribution, and what it is for; the first group is in the plain install.
+_NEEDED: tuple[tuple[str, str], ...] = (
+    ("click", "the command line"),
+    ("jinja2", "the report"),
+    ("msgspec", "files of Cases"),
+    ("mysql-connector-python", "servers"),
+    ("pytest", "the checks"),
+    ("rich", "progress and summaries"),
+    ("zstandard", "compressed transactions"),
 )
-_EXTRA = (
-    ("hypothesis", "hypothesis", "tests of the kit and strategies", "strategies"),
-    ("atheris", "atheris", "fuzzing", "fuzz"),
-    ("pyspark", "pyspark", "scenarios on Spark", "spark"),
-    ("docker", "docker", "containers", "docker"),
+_EXTRA: tuple[tuple[str, str, str], ...] = (
+    ("hypothesis", "tests of the kit and strategies", "strategies"),
+    ("atheris", "fuzzing", "fuzz"),
+    ("pyspark", "scenarios on Spark", "spark"),
+    ("docker", "containers", "docker"),
 )
 
 
@@ -74,11 +72,6 @@ def survey() -> list[Fact]:
         _docker(),
         _java(),
     ]
-
-
-def can_start_a_server(facts: list[Fact]) -> bool:
-    """Whether ``--server process`` should work here."""
-    return any(fact.name == "server" and fact.state is State.OK for fact in facts)
 
 
 def _server_facts() -> list[Fact]:
@@ -185,17 +178,12 @@ def _space() -> list[Fact]:
     return facts
 
 
-def _version(distribution_name: str) -> str:
+def _version(distribution_name: str) -> str | None:
+    """Asked by distribution: a folder named like a module (our own ``docker``) is not the package."""
     try:
         return metadata.version(distribution_name)
     except metadata.PackageNotFoundError:
-        return "version unknown"
-
-
-def _found(module: str) -> bool:
-    with contextlib.suppress(ImportError, ValueError):
-        return importlib.util.find_spec(module) is not None
-    return False
+        return None
 
 
 def _python() -> list[Fact]:
@@ -208,24 +196,24 @@ def _python() -> list[Fact]:
             remedy="" if good else "Python 3.11 or later",
         )
     ]
-    for module, name, purpose in _NEEDED:
-        there = _found(module)
+    for name, purpose in _NEEDED:
+        version = _version(name)
         facts.append(
             Fact(
                 name=f"package {name}",
-                state=State.OK if there else State.MISSING,
-                detail=_version(name) if there else f"not installed; needed for {purpose}",
-                remedy="" if there else "pip install binlog-lab",
+                state=State.OK if version else State.MISSING,
+                detail=version or f"not installed; needed for {purpose}",
+                remedy="" if version else "pip install binlog-lab",
             )
         )
-    for module, name, purpose, extra in _EXTRA:
-        there = _found(module)
+    for name, purpose, extra in _EXTRA:
+        version = _version(name)
         facts.append(
             Fact(
                 name=f"package {name}",
-                state=State.OK if there else State.ABSENT,
-                detail=_version(name) if there else f"not installed; only for {purpose}",
-                remedy="" if there else f"pip install 'binlog-lab[{extra}]'",
+                state=State.OK if version else State.ABSENT,
+                detail=version or f"not installed; only for {purpose}",
+                remedy="" if version else f"pip install 'binlog-lab[{extra}]'",
             )
         )
     return facts
