@@ -30,4 +30,5 @@ class Observation:
     events: tuple[bytes, ...]
     server_version: str
     thread_id: int
+    schema: str
     died: str | None = None

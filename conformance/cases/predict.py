@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from conformance.cases.images import after_columns, before_columns
+from conformance.cases.time_zone import needs_time_zone
 from conformance.reference.binlog.columns import PartialJson
 from conformance.reference.binlog.header import EventType
 from conformance.reference.binlog.rows import (
@@ -27,6 +28,7 @@ from conformance.reference.binlog.rows import (
 from conformance.reference.column_json import column_as_json
 from conformance.reference.dialect import MYSQL, Dialect
 from conformance.reference.errors import MysqlError
+from conformance.reference.expression import Constant
 from conformance.reference.tables import Table, table_map
 from conformance.reference.update import Columns, Decision, RowChange, decide, update_row
 
@@ -49,12 +51,16 @@ class RowPrediction:
 
 @dataclass(frozen=True, slots=True)
 class StepPrediction:
-    """One statement. ``events`` is empty when no row changes; ``error`` set when the server refuses the statement."""
+    """One statement. ``events`` is empty when no row changes; ``error`` set when the server refuses the statement.
+
+    ``time_zone``: a TIMESTAMP was converted, so that the BEGIN in front of this statement names the time zone.
+    """
 
     step: Step
     rows: tuple[RowPrediction, ...] = ()
     events: tuple[RowsBody, ...] = ()
     error: MysqlError | None = None
+    time_zone: bool = False
 
     @property
     def changed(self) -> int:
@@ -74,12 +80,16 @@ class Model:
     row_event_max_size: int = 8192
     dialect: Dialect = MYSQL
     columns: Columns = field(init=False)
+    zone_used: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:
         definitions = {column.name: column for column in self.table.columns}
 
         def as_json(name: str, value: object) -> JsonValue:
-            return column_as_json(definitions[name], value)
+            column = definitions[name]
+            if column.type == "TIMESTAMP":
+                self.zone_used = True
+            return column_as_json(column, value)
 
         self.columns = Columns(tuple(column.name for column in self.table.columns if column.is_json), as_json)
 
@@ -115,6 +125,10 @@ class Model:
         """The outcome of a statement, without advancing."""
         order = self.visit_order(step)
         rows: list[RowPrediction] = []
+        # The log names the time zone when the first logged row's evaluation, or one before it, needed it.
+        self.zone_used = self._names_time_zone(step)
+        time_zone = False
+        logged_one = False
         try:
             for index in order:
                 change = update_row(
@@ -125,11 +139,27 @@ class Model:
                     dialect=self.dialect,
                 )
                 rows.append(RowPrediction(index, change, self._decide(change)))
+                if change.logged and not logged_one:
+                    logged_one, time_zone = True, self.zone_used
         except MysqlError as error:
             return StepPrediction(step, error=error)
         assigned = {self.table.index_of[item.column] for item in step.assignments}
         logged = [row for row in rows if row.change.logged]
-        return StepPrediction(step, tuple(rows), self._events(logged, assigned) if logged else ())
+        events = self._events(logged, assigned) if logged else ()
+        return StepPrediction(step, tuple(rows), events, time_zone=time_zone)
+
+    def _names_time_zone(self, step: Step) -> bool:
+        """Whether the statement's text alone needs the time zone: a TIMESTAMP column is set, or a literal has a DATETIME."""
+        columns, index_of = self.table.columns, self.table.index_of
+        return any(
+            needs_time_zone(item.expression)
+            or (
+                columns[index_of[item.column]].type == "TIMESTAMP"
+                and isinstance(item.expression, Constant)
+                and item.expression.value is not None
+            )
+            for item in step.assignments
+        )
 
     def advance(self, prediction: StepPrediction) -> None:
         """Take the predicted rows as the state before the next statement."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from conformance.cases.sql_expression import format_expression, format_sql, quote_identifier
+from conformance.cases.sql_format import format_document, format_expression
+from conformance.cases.sql_tokens import quote_identifier
 from conformance.reference.binlog.temporal import Timestamp
 from conformance.reference.expression import Assignment, Constant
 from conformance.reference.jsonb.decode import decode
@@ -23,7 +24,7 @@ def column_literal(column: Column, value: Any) -> str:
     if value is None:
         return "NULL"
     if column.is_json:
-        return format_sql(decode(value))
+        return format_document(decode(value))
     if isinstance(value, bytes):
         introducer = f"_{column.charset or 'utf8mb4'} " if column.type in _TEXT_TYPES else ""
         return f"{introducer}x'{value.hex()}'" if value else "''"

@@ -26,7 +26,7 @@ from conformance.reference.jsonb.layout import storage_free
 from conformance.reference.jsonb.text import format_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from conformance.cases.observation import Observation
 
@@ -191,7 +191,7 @@ def split_groups(events: Sequence[bytes]) -> list[list[bytes]]:
 
 
 def _judge_events(script: Script, observation: Observation, judgement: Judgement) -> None:
-    expected = expected_groups(script)
+    expected = expected_groups(script, observation.schema)
     observed = split_groups(observation.events)
     for wanted, group in zip(expected, observed, strict=False):
         _judge_group(script, wanted, group, judgement)
@@ -262,8 +262,8 @@ def _judge_event(
         if bytes_expected == event:
             return
     try:
-        observed = decode_event(event, algorithm=algorithm, tables={body.table_id: script.model.table_map}
-                                if isinstance(body, RowsBody) else {}, verify=False)
+        tables = {int.from_bytes(event[HEADER_SIZE : HEADER_SIZE + _TABLE_ID], "little"): script.model.table_map}
+        observed = decode_event(event, algorithm=algorithm, tables=tables, verify=False)
         wanted = complete(body, observed.body, observed.header, algorithm=algorithm)
     except CodecError as error:
         observed, wanted = None, b""
@@ -341,11 +341,22 @@ def _inner_events(data: bytes) -> Iterator[bytes]:
         position += length
 
 
-def decoded_rows(events: Iterable[bytes], tables: Mapping[int, TableMap]) -> Iterator[Event]:
-    """Row events decoded with their TABLE_MAPs."""
-    known = dict(tables)
-    for event in events:
-        decoded = decode_event(event, algorithm=_algorithm(event), tables=known)
-        if isinstance(decoded.body, TableMap):
-            known[decoded.body.table_id] = decoded.body
-        yield decoded
+def iter_events(events: Iterable[bytes]) -> Iterator[tuple[bytes, Event | None, CodecError | None]]:
+    """(bytes, decoded event, error) of every event, those inside compressed transactions too. Rows are typed."""
+    tables: dict[int, TableMap] = {}
+    for raw in events:
+        algorithm = _algorithm(raw)
+        try:
+            event = decode_event(raw, algorithm=algorithm, tables=tables)
+            yield raw, event.typed(), None
+            if isinstance(event.body, TableMap):
+                tables[event.body.table_id] = event.body
+            if not isinstance(event.body, TransactionPayload):
+                continue
+            for inner in _inner_events(event.body.uncompressed()):
+                decoded = decode_event(inner, algorithm=Checksum.NONE, tables=tables)
+                if isinstance(decoded.body, TableMap):
+                    tables[decoded.body.table_id] = decoded.body
+                yield inner, decoded.typed(), None
+        except CodecError as error:
+            yield raw, None, error

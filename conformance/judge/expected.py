@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from conformance.cases.images import RowImage
 from conformance.cases.script import Script, Statement
 from conformance.cases.session import SQL_MODE, Session
+from conformance.cases.time_zone import has_datetime
 from conformance.reference.binlog.gtid import Gtid
 from conformance.reference.binlog.header import EventType
 from conformance.reference.binlog.query import Query, Status, StatusInteger, StatusIntegers, StatusText, StatusVariable
 from conformance.reference.binlog.rows import Row, rows_body, split_rows
 from conformance.reference.binlog.small import RowsQuery, Xid
+from conformance.reference.binlog.table_map import TableMap
+from conformance.reference.jsonb.decode import decode
 
 if TYPE_CHECKING:
     from conformance.cases.predict import StepPrediction
@@ -37,34 +40,38 @@ class ExpectedGroup:
     compressed: bool
 
 
-def expected_groups(script: Script) -> list[ExpectedGroup]:
-    """All transactions of a script, in order: the INSERT, then those in which a row changed."""
+def expected_groups(script: Script, schema: str) -> list[ExpectedGroup]:
+    """All transactions of a script, in order: the INSERT, then those in which a row changed.
+
+    ``schema``: where the Case was run; a stored Case has a name of its own.
+    """
+    table = replace(script.model.table_map, schema=schema)
     sql = {item.step: item.sql for item in script.items if isinstance(item, Statement)}
     session = script.case.session
-    groups = [_group(script, session, _insert_events(script), update=False)] if script.case.rows else []
+    frame = _Frame(schema, session)
+    groups = [frame.group(_insert_events(script, table), update=False, time_zone=_inserts_timestamp(script))]
     for steps in script.transactions:
         events: list[ExpectedEvent] = []
+        time_zone = False
         for number in steps:
             prediction = script.predictions[number]
             if prediction.events:
-                events += _statement_events(script, prediction, number, sql[number])
+                time_zone = time_zone or (prediction.time_zone and not events)
+                events += _statement_events(table, prediction, number, sql[number] if session.rows_query else "")
         if events:
-            groups.append(_group(script, session, events, update=True))
+            groups.append(frame.group(events, update=True, time_zone=time_zone))
     return groups
 
 
-def _statement_events(script: Script, prediction: StepPrediction, number: int, sql: str) -> list[ExpectedEvent]:
-    bodies: list[object] = []
-    if script.case.session.rows_query:
-        bodies.append(RowsQuery(text=sql.encode()))
-    bodies.append(script.model.table_map)
-    bodies += prediction.events
+def _statement_events(table: TableMap, prediction: StepPrediction, number: int, sql: str) -> list[ExpectedEvent]:
+    """``sql``: its text where the session logs it, else empty."""
+    bodies: list[object] = [RowsQuery(text=sql.encode())] if sql else []
+    bodies += (table, *prediction.events)
     return [ExpectedEvent(body, number) for body in bodies]
 
 
-def _insert_events(script: Script) -> list[ExpectedEvent]:
+def _insert_events(script: Script, table: TableMap) -> list[ExpectedEvent]:
     case, model = script.case, script.model
-    table = model.table_map
     # The INSERT names every column, so every image has all of them; only FULL fills the bitmap's unused bits.
     columns = None if case.session.row_image is RowImage.FULL else range(len(table.columns))
     rows = [Row(None, tuple(row)) for row in case.rows]  # type: ignore[arg-type]
@@ -75,13 +82,29 @@ def _insert_events(script: Script) -> list[ExpectedEvent]:
     return [ExpectedEvent(body, None) for body in bodies]
 
 
-def _group(script: Script, session: Session, events: list[ExpectedEvent], *, update: bool) -> ExpectedGroup:
-    begin = Query(text=b"BEGIN", schema=script.case.table.schema.encode(), status=_status(session, update=update))
-    frame = [ExpectedEvent(Gtid(), None), ExpectedEvent(begin, None), *events, ExpectedEvent(Xid(), None)]
-    return ExpectedGroup(tuple(frame), session.compression)
+def _inserts_timestamp(script: Script) -> bool:
+    columns = script.case.table.columns
+    return any(
+        (column.type == "TIMESTAMP" and value is not None) or (column.is_json and value and has_datetime(decode(value)))  # type: ignore[arg-type]
+        for row in script.case.rows
+        for column, value in zip(columns, row, strict=True)
+    )
 
 
-def _status(session: Session, *, update: bool) -> tuple[StatusVariable, ...]:
+@dataclass(frozen=True, slots=True)
+class _Frame:
+    """What stands around the statements of every transaction."""
+
+    schema: str
+    session: Session
+
+    def group(self, events: list[ExpectedEvent], *, update: bool, time_zone: bool) -> ExpectedGroup:
+        begin = Query(text=b"BEGIN", schema=self.schema.encode(), status=_status(self.session, update=update, time_zone=time_zone))
+        frame = [ExpectedEvent(Gtid(), None), ExpectedEvent(begin, None), *events, ExpectedEvent(Xid(), None)]
+        return ExpectedGroup(tuple(frame), self.session.compression)
+
+
+def _status(session: Session, *, update: bool, time_zone: bool) -> tuple[StatusVariable, ...]:
     """Status variables of BEGIN (observed on 9.7.4): an UPDATE as first statement names the tables it updates."""
     flags = 0 if session.foreign_key_checks else _NO_FOREIGN_KEY_CHECKS
     if not session.unique_checks:
@@ -92,6 +115,8 @@ def _status(session: Session, *, update: bool) -> tuple[StatusVariable, ...]:
         StatusText(Status.CATALOG_NZ, b"std"),
         StatusIntegers(Status.CHARSET, (255, 255, 255)),
     ]
+    if time_zone:
+        variables.append(StatusText(Status.TIME_ZONE, b"+00:00"))
     if update:
         variables.append(StatusInteger(Status.TABLE_MAP_FOR_UPDATE, 1))
     variables.append(StatusInteger(Status.DEFAULT_COLLATION_FOR_UTF8MB4, 255))

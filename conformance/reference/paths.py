@@ -8,6 +8,7 @@ the partial-update sheet, section 4.1. Wildcards, ranges and ``**`` parse too: t
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, NamedTuple, TypeAlias
 
@@ -50,8 +51,9 @@ class CellRange(NamedTuple):
     last: Cell
 
 
-class Wildcard(NamedTuple):
-    """``.*``, ``[*]`` or ``**``, told apart by ``text``."""
+@dataclass(frozen=True, slots=True)
+class Wildcard:
+    """``.*``, ``[*]`` or ``**``, told apart by ``text``. No tuple: the member named ``**`` is another leg."""
 
     text: str
 

@@ -483,7 +483,7 @@ def _array_insert(document: Document, path: Path, value: JsonValue) -> None:
     leg = path.legs[-1] if path.legs else None
     if not isinstance(leg, Cell):
         raise MysqlError(3165, "ER_INVALID_JSON_PATH_ARRAY_CELL", "the path does not end in an array cell", got=str(path))
-    parent = document.seek(document.strip(path.legs[:-1]))
+    parent = document.seek(path.legs[:-1])  # followed exactly: no [0] of an object (observed on 9.7.4)
     if isinstance(parent, list):
         parent.insert(leg.position(len(parent))[0], copy(value))
 

@@ -1,0 +1,286 @@
+"""Cases as JSON files: the published format, its reader and its writer.
+
+``schema/case.schema.json`` describes it for other programs. Reading checks by itself, with errors that say where, so
+that a plain install needs no schema library; :func:`validate` uses ``jsonschema`` where that is installed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, fields, replace
+from decimal import Decimal
+from importlib.resources import files
+from typing import Any, Final
+
+from conformance.cases.images import RowImage
+from conformance.cases.session import Session
+from conformance.cases.update_case import Hazard, Step, UpdateCase
+from conformance.reference.binlog.temporal import Date, Datetime, Time, Timestamp
+from conformance.reference.errors import CodecError, DecodeError
+from conformance.reference.expression import (
+    Assignment,
+    Call,
+    Column,
+    Constant,
+    Expression,
+    Function,
+    Increment,
+    Literal,
+    SqlNull,
+    Wrapped,
+    Wrapper,
+)
+from conformance.reference.jsonb.tagged import from_tagged, to_tagged
+from conformance.reference.tables import Column as TableColumn
+from conformance.reference.tables import Table
+
+SCHEMA_NAME: Final = "lab"  # the schema of a stored Case; a run puts its own in its place
+FORMAT: Final = 1
+
+_TEMPORAL: Final[dict[str, Callable[..., Any]]] = {
+    "date": Date,
+    "time": Time,
+    "datetime": Datetime,
+    "timestamp": Timestamp,
+}
+
+
+def case_schema() -> dict[str, Any]:
+    """The JSON Schema of a Case file."""
+    text = files("conformance.cases").joinpath("schema/case.schema.json").read_text(encoding="utf-8")
+    schema: dict[str, Any] = json.loads(text)
+    return schema
+
+
+def validate(data: object) -> None:
+    """Check data against the published schema; needs the package ``jsonschema``."""
+    import jsonschema
+
+    jsonschema.validate(data, case_schema())
+
+
+def dump_case(case: UpdateCase) -> dict[str, Any]:
+    """A Case as JSON data. Fields that hold their default are left out."""
+    return {
+        "format": FORMAT,
+        "kind": case.kind,
+        "id": case.id,
+        "rev": case.rev,
+        "requirements": list(case.requirements),
+        "seed": case.seed,
+        "needs": list(case.needs),
+        "hazard": str(case.hazard),
+        "table": _dump_table(case.table),
+        "selector": case.selector,
+        "session": _dump_plain(case.session),
+        "rows": [
+            [_dump_value(value, is_json=column.is_json) for column, value in zip(case.table.columns, row, strict=True)]
+            for row in case.rows
+        ],
+        "steps": [_dump_step(step) for step in case.steps],
+    }
+
+
+def load_case(data: Mapping[str, Any]) -> UpdateCase:
+    """The Case of JSON data; :class:`DecodeError` with the path of what is wrong."""
+    try:
+        if data.get("format") != FORMAT:
+            raise DecodeError("case-format", "unknown Case format", expected=FORMAT, got=data.get("format"))
+        if data.get("kind") != UpdateCase.kind:
+            raise DecodeError("case-kind", "unknown kind of Case", expected=UpdateCase.kind, got=data.get("kind"))
+        table = _at("table", lambda: _load_table(data["table"]))
+        rows = tuple(
+            _at(f"rows[{number}]", lambda row=row: _load_row(table, row))  # type: ignore[misc]
+            for number, row in enumerate(data["rows"])
+        )
+        steps = tuple(
+            _at(f"steps[{number}]", lambda step=step: _load_step(step))  # type: ignore[misc]
+            for number, step in enumerate(data["steps"])
+        )
+        _check(table, data["selector"], rows, steps)
+        return UpdateCase(
+            id=str(data["id"]),
+            rev=int(data.get("rev", 1)),
+            requirements=tuple(data.get("requirements", ())),
+            seed=str(data.get("seed", "")),
+            needs=tuple(data.get("needs", ())),
+            hazard=Hazard(data.get("hazard", "none")),
+            table=table,
+            selector=data["selector"],
+            session=_at("session", lambda: _load_session(data.get("session", {}))),
+            rows=rows,
+            steps=steps,
+        )
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise DecodeError("case-format", f"the Case is incomplete or malformed: {error!r}") from None
+
+
+def case_id(case: UpdateCase) -> str:
+    """The id of a generated Case: a hash of what it does, whatever it is called (design, section 1)."""
+    data = dump_case(replace(case, id="", seed="", table=replace(case.table, schema=SCHEMA_NAME)))
+    text = json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return f"u-{hashlib.blake2b(text.encode(), digest_size=8).hexdigest()}"
+
+
+def _at(part: str, load: Callable[[], Any]) -> Any:
+    """Add where to an error."""
+    try:
+        return load()
+    except CodecError as error:
+        raise error.at(part) from None
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+        raise DecodeError("case-format", f"incomplete or malformed: {error!r}", path=(part,)) from None
+
+
+def _check(table: Table, selector: str, rows: tuple[tuple[object, ...], ...], steps: tuple[Step, ...]) -> None:
+    if selector not in table.index_of:
+        raise DecodeError("case-selector", "the selector is no column of the table", got=selector, path=("selector",))
+    for number, step in enumerate(steps):
+        for row in step.rows:
+            if not 0 <= row < len(rows):
+                raise DecodeError("case-rows", "no such start row", got=row, path=(f"steps[{number}]", "rows"))
+        for assignment in step.assignments:
+            if assignment.column not in table.index_of:
+                raise DecodeError(
+                    "case-column", "no such column", got=assignment.column, path=(f"steps[{number}]", "set")
+                )
+
+
+# --- tables and sessions ---------------------------------------------------------------------------------------------
+
+
+def _dump_plain(value: Any) -> dict[str, Any]:
+    """A flat dataclass, defaults left out."""
+    out: dict[str, Any] = {}
+    for item in fields(value):
+        content = getattr(value, item.name)
+        if item.default is MISSING or content != item.default:
+            out[item.name] = list(content) if isinstance(content, tuple) else content
+    return out
+
+
+def _dump_table(table: Table) -> dict[str, Any]:
+    out = _dump_plain(table)
+    out["columns"] = [_dump_plain(column) for column in table.columns]
+    return out
+
+
+def _load_table(data: Mapping[str, Any]) -> Table:
+    columns = tuple(TableColumn(**{**item, "members": tuple(item.get("members", ()))}) for item in data["columns"])
+    known = {
+        **data,
+        "columns": columns,
+        "primary_key": _key(data.get("primary_key", ())),
+        "unique_keys": tuple(_key(key) for key in data.get("unique_keys", ())),
+    }
+    return Table(**known)
+
+
+def _key(data: Any) -> tuple[tuple[int, int], ...]:
+    return tuple((int(index), int(prefix)) for index, prefix in data)
+
+
+def _load_session(data: Mapping[str, Any]) -> Session:
+    known = dict(data)
+    if "row_image" in known:
+        known["row_image"] = RowImage(known["row_image"])
+    return Session(**known)
+
+
+# --- values ----------------------------------------------------------------------------------------------------------
+
+
+def _dump_value(value: Any, *, is_json: bool = False) -> Any:
+    if value is None or isinstance(value, int | float | bool):
+        return value
+    if isinstance(value, bytes):
+        return {"jsonb" if is_json else "hex": value.hex()}
+    if isinstance(value, Decimal):
+        return {"decimal": str(value)}
+    for name, kind in _TEMPORAL.items():
+        if type(value) is kind:
+            return {name: list(value)}
+    raise TypeError(f"not a column value: {value!r}")
+
+
+def _load_value(data: Any) -> Any:
+    if not isinstance(data, dict):
+        return data
+    ((name, content),) = data.items()
+    if name in ("jsonb", "hex"):
+        return bytes.fromhex(content)
+    if name == "decimal":
+        return Decimal(content)
+    return _TEMPORAL[name](*content)
+
+
+def _load_row(table: Table, data: Any) -> tuple[object, ...]:
+    if len(data) != len(table.columns):
+        raise DecodeError("case-row", "a row has one value per column", expected=len(table.columns), got=len(data))
+    return tuple(map(_load_value, data))
+
+
+# --- steps and expressions -------------------------------------------------------------------------------------------
+
+
+def _dump_step(step: Step) -> dict[str, Any]:
+    return {
+        "set": [[item.column, _dump_expression(item.expression)] for item in step.assignments],
+        "rows": list(step.rows),
+        "commit": step.commit,
+    }
+
+
+def _load_step(data: Mapping[str, Any]) -> Step:
+    return Step(
+        tuple(Assignment(column, _load_expression(expression)) for column, expression in data["set"]),
+        tuple(int(row) for row in data["rows"]),
+        bool(data.get("commit", True)),
+    )
+
+
+def _dump_expression(expression: Expression) -> Any:
+    match expression:
+        case Column(name):
+            return {"column": name}
+        case Literal(value):
+            return {"value": to_tagged(value)}
+        case SqlNull():
+            return {"null": True}
+        case Call(function, document, arguments):
+            return {
+                "call": str(function),
+                "document": _dump_expression(document),
+                "arguments": [
+                    [path, None if value is None else _dump_expression(value)] for path, value in arguments
+                ],
+            }
+        case Wrapped(wrapper, inner):
+            return {"wrapped": str(wrapper), "inner": _dump_expression(inner)}
+        case Increment(column, by):
+            return {"increment": column, "by": by}
+        case Constant(value):
+            return {"constant": _dump_value(value)}
+    raise TypeError(f"not an expression: {expression!r}")
+
+
+def _load_expression(data: Any) -> Expression:
+    match data:
+        case {"column": name}:
+            return Column(name)
+        case {"value": value}:
+            return Literal(from_tagged(value))
+        case {"null": True}:
+            return SqlNull()
+        case {"call": function, "document": document, "arguments": arguments}:
+            pairs = tuple((path, None if value is None else _load_expression(value)) for path, value in arguments)
+            return Call(Function(function), _load_expression(document), pairs)
+        case {"wrapped": wrapper, "inner": inner}:
+            return Wrapped(Wrapper(wrapper), _load_expression(inner))
+        case {"increment": column, "by": by}:
+            return Increment(column, by)
+        case {"constant": value}:
+            return Constant(_load_value(value))
+    raise DecodeError("case-expression", "not an expression", got=repr(data)[:200])
