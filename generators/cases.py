@@ -257,16 +257,10 @@ def _key_change(draw: Draw, shape: Table, rows: Sequence[Row], row: Row) -> list
 
 
 def _refused(draw: Draw, shape: Table, rows: Sequence[Row], chosen: tuple[int, ...]) -> Step:
-    for index in shape.json_columns:
-        name = shape.columns[index].name
-        stored = [rows[row][name] for row in chosen]
-        if all(isinstance(value, bytes) for value in stored):
-            first = stored[0]
-            assert isinstance(first, bytes)
-            return Step((Assignment(name, updates.refused(draw, name, first)),), chosen)
-    # Every document is NULL: what is refused without looking at it is a literal.
-    name = shape.columns[shape.json_columns[0]].name
-    return Step((Assignment(name, updates.too_deep(draw)),), chosen)
+    name = shape.columns[draw.choice(shape.json_columns)].name
+    stored = next((rows[row][name] for row in chosen if rows[row][name] is not None), None)
+    assert stored is None or isinstance(stored, bytes)
+    return Step((Assignment(name, updates.refused(draw, name, stored)),), chosen)
 
 
 _KEYS_AND_N: Final = frozenset((SELECTOR, "n", "k2", "vkey"))

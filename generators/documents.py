@@ -32,7 +32,7 @@ class Size(IntEnum):
     BORDER = 5  # exactly at a limit
 
 
-_SHALLOW: Final = ((Size.TINY, 13), (Size.SMALL, 64), (Size.TUNED, 4), (Size.MEDIUM, 16), (Size.LARGE, 2))
+_SHALLOW: Final = ((Size.TINY, 13), (Size.SMALL, 64), (Size.TUNED, 4), (Size.MEDIUM, 16), (Size.LARGE, 3))
 SHALLOW: Final = mix(*_SHALLOW)
 """Documents of few levels, for any place in another one."""
 
@@ -72,7 +72,7 @@ def tiny(draw: Draw) -> JsonValue:
 def small(draw: Draw) -> JsonValue:
     """A tree of 3 to 40 values."""
     tree = _Tree(draw, draw.choice(_SMALL_NODES))
-    return tree.container(draw.integer(1, 5))
+    return tree.container(draw.integer(2, 6))
 
 
 def tuned(draw: Draw) -> JsonValue:
@@ -135,7 +135,7 @@ class _Tree:
 
     def container(self, levels: int) -> JsonValue:
         draw = self.draw
-        width = min(self.left, draw.integer(1, 10))
+        width = min(self.left, draw.integer(1, 7))
         self.left -= width
         if draw.below(2) == 0:
             members: dict[str, JsonValue] = {}
@@ -147,11 +147,11 @@ class _Tree:
     def element(self, levels: int) -> JsonValue:
         draw = self.draw
         style = draw.below(20)
-        if levels > 1 and self.left > 0 and style >= 12:
+        if levels > 1 and self.left > 0 and style >= 10:
             return self.container(levels - 1)
-        if style == 11:
+        if style == 9:
             return draw.choice(_EMPTY)()
-        if style >= 9 and self.seen:
+        if style in (7, 8) and self.seen:
             return draw.choice(self.seen)
         made = scalars.scalar(draw)
         self.seen.append(made)

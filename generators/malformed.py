@@ -87,10 +87,9 @@ def edit(draw: Draw, size: int) -> Edit:
     if size < 0:
         raise ValueError(f"an encoding of {size} bytes")
     kind = draw.choice(_KINDS)
-    if kind in (Kind.TRUNCATE, Kind.INSERT):
-        position = draw.below(size + 1)
-    else:
-        position = draw.below(size) if size else 0
+    # Some edits make sense behind the last byte.
+    places = size + 1 if kind in (Kind.TRUNCATE, Kind.INSERT) else max(size, 1)
+    position = draw.below(places)
     match kind:
         case Kind.SET | Kind.INSERT:
             amount = draw.choice(_BYTES) if draw.below(2) == 0 else draw.below(256)

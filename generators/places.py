@@ -41,13 +41,16 @@ def trail(draw: Draw, document: View) -> list[Place]:
     node = document
     while node.count:
         index = _index(draw, node.count)
+        if not node.element(index).count and draw.below(2):
+            # Scalars are many; a second try makes longer ways.
+            index = _index(draw, node.count)
         if node.is_array and draw.below(4) == 3:
             legs = (*legs, Cell(node.count - 1 - index, from_end=True))
         else:
             legs = element_legs(places[-1], index)
         parent, node = node, node.element(index)
         places.append(Place(legs, node, parent, index))
-        if draw.below(8) < 3:
+        if draw.below(4) == 0:
             break
     return places
 

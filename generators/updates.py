@@ -264,30 +264,24 @@ _WHOLE: Final = mix(
 # -------------------------------------------------------------------------------------------- what the server refuses
 
 
-def refused(draw: Draw, column: str, stored: bytes) -> Expression:
+def refused(draw: Draw, column: str, stored: bytes | None) -> Expression:
     """An expression that ends with an error of its own number (3143, 3149, 3153, 3157, 3165)."""
-    inner = Column(column)
-    style = draw.below(6)
+    # The functions do not look at their paths when the document is NULL (observed on 9.7.4).
+    inner: Expression = Literal({}) if stored is None else Column(column)
+    style = draw.below(5)
     if style == 0:
         return Call(Function.JSON_REMOVE, inner, (("$", None),))
     if style == 1:
         function = draw.choice(_FUNCTIONS)
-        path = str(Path(places.existing(draw, open_document(stored)).legs)) + draw.choice(_WILD)
+        path = str(Path(places.existing(draw, open_document(stored or b"")).legs)) + draw.choice(_WILD)
         return Call(function, inner, ((path, None if function is Function.JSON_REMOVE else Literal(1)),))
     if style == 2:
         return Call(Function.JSON_SET, inner, ((draw.choice(_BAD_PATHS), Literal(1)),))
     if style == 3:
         return Call(Function.JSON_ARRAY_INSERT, inner, ((draw.choice(("$", "$.a", "$[0].b")), Literal(1)),))
-    if style == 4:
-        # Wrapping the root of a document of the greatest depth: on the tree, where the depth is checked.
-        deep: JsonValue = {"a": documents.nested(draw, MAX_DEPTH - 1)}
-        return Call(Function.JSON_SET, inner, (("$", Literal(deep)), ("$[1]", Literal(1))))
-    return too_deep(draw)
-
-
-def too_deep(draw: Draw) -> Literal:
-    """A document with one container too many (3157)."""
-    return Literal(documents.nested(draw, MAX_DEPTH + 1))
+    # Wrapping the root of a document of the greatest depth: on the tree, where the depth is checked.
+    deep: JsonValue = {"a": documents.nested(draw, MAX_DEPTH - 1)}
+    return Call(Function.JSON_SET, inner, (("$", Literal(deep)), ("$[1]", Literal(1))))
 
 
 _WILD: Final = ("[*]", ".*", "[0 to 1]", "**.a", "[last-1 to last]")

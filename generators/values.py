@@ -6,6 +6,7 @@ neighbours decides between the rows of the evaluation table; random values alone
 
 from __future__ import annotations
 
+from decimal import Decimal
 from enum import Enum
 from typing import TYPE_CHECKING, Final
 
@@ -166,7 +167,9 @@ def equal_number(draw: Draw, value: JsonValue) -> JsonValue:
         text = opaque.decimal_to_text(value.payload)
         if "." in text and len(text) < 30:
             others.append(opaque.decimal_from_text(f"{text}0"))
-            others.append(float(text))
+            # A double is compared by its shortest decimal text (jsonb sheet, section 8).
+            if Decimal(repr(float(text))) == Decimal(text):
+                others.append(float(text))
         return draw.choice(others) if others else value
     number = value
     if number == int(number) and abs(number) < 2**53:

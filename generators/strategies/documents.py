@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from conformance.reference.jsonb.encode import encode
-from conformance.reference.jsonb.values import Opaque
+from conformance.reference.jsonb.values import DATE, DATETIME, DECIMAL, TIME, VARCHAR
 from generators import documents as make
 from generators import scalars as make_scalar
 from generators.documents import Size
@@ -14,7 +14,7 @@ from generators.strategies.draw import drawn
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
-    from conformance.reference.jsonb.values import JsonValue
+    from conformance.reference.jsonb.values import JsonValue, Opaque
 
 # In a search, one example in eight may be big: each costs as much as a hundred small ones.
 SEARCHED: tuple[Size, ...] = (*[Size.SMALL] * 12, *[Size.TINY] * 6, *[Size.TUNED] * 2, Size.BORDER, Size.MEDIUM)
@@ -40,11 +40,11 @@ def scalars() -> SearchStrategy[JsonValue]:
 def opaques(*, field_types: tuple[int, ...] = ()) -> SearchStrategy[Opaque]:
     """Opaque values, well-formed for their type. No field types mean all that have a generator."""
     by_type = {
-        make_scalar.VARCHAR: make_scalar.binary,
-        make_scalar.DATE: make_scalar.date,
-        make_scalar.TIME: make_scalar.time,
-        make_scalar.DATETIME: make_scalar.datetime,
-        make_scalar.DECIMAL: make_scalar.decimal,
+        VARCHAR: make_scalar.binary,
+        DATE: make_scalar.date,
+        TIME: make_scalar.time,
+        DATETIME: make_scalar.datetime,
+        DECIMAL: make_scalar.decimal,
     }
     wanted = field_types or tuple(by_type)
     if unknown := set(wanted) - set(by_type):

@@ -28,10 +28,12 @@ from conformance.reference.jsonb.values import (
 )
 from generators import documents, scalars
 from generators.documents import Size
-from generators.draw import Draw, Stream
+from generators.draw import Stream
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+
+    from generators.draw import Draw
 
 
 def drawn(count: int, *, sizes: tuple[Size, ...] = documents.USUAL) -> Iterator[JsonValue]:
@@ -53,7 +55,7 @@ def test_documents_are_the_same_for_ever() -> None:
     digest = hashlib.sha256()
     for document in drawn(400):
         digest.update(encode(document))
-    assert digest.hexdigest()[:16] == "9ed45ae81827b5ba"
+    assert digest.hexdigest()[:16] == "e0182d6fd477e9dc"
 
 
 def test_every_document_encodes_and_comes_back() -> None:
@@ -153,16 +155,15 @@ def test_nested_has_the_levels_asked_for() -> None:
         assert depth(documents.nested(Stream("nested", levels), levels)) == levels
 
 
-@pytest.mark.parametrize("call", ["sizes", "nodes", "levels", "text"])
-def test_arguments_are_checked_at_the_call(call: str) -> None:
-    stream: Draw = Stream("x")
-    with pytest.raises(ValueError, match=r"sizes|nodes|levels|bytes"):
-        match call:
-            case "sizes":
-                documents.document(stream, sizes=())
-            case "nodes":
-                documents.value(stream, nodes=0)
-            case "levels":
-                documents.nested(stream, -1)
-            case _:
-                scalars.text(stream, -1)
+CALLS: dict[str, Callable[[Draw], object]] = {
+    "sizes": lambda draw: documents.document(draw, sizes=()),
+    "nodes": lambda draw: documents.value(draw, nodes=0),
+    "levels": lambda draw: documents.nested(draw, -1),
+    "bytes": lambda draw: scalars.text(draw, -1),
+}
+
+
+@pytest.mark.parametrize("word", CALLS)
+def test_arguments_are_checked_at_the_call(word: str) -> None:
+    with pytest.raises(ValueError, match=word):
+        CALLS[word](Stream("x"))

@@ -1,0 +1,145 @@
+"""The strategies give what the generators give, and shrink to the smallest example of a property."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import HealthCheck, find, given, settings
+from hypothesis import strategies as st
+
+from conformance.cases.predict import Model
+from conformance.reference.jsonb.decode import decode
+from conformance.reference.jsonb.encode import encode
+from conformance.reference.jsonb.values import DECIMAL, JsonValue, Opaque, UInt, depth, same
+from conformance.reference.paths import parse_path
+from generators import strategies
+from generators.documents import Size
+from generators.malformed import Edit, Kind
+from generators.tables import SELECTOR
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from conformance.cases.session import Session
+    from conformance.cases.update_case import Step, UpdateCase
+    from conformance.reference.tables import Table
+    from generators.cases import Row
+
+QUICK = settings(
+    max_examples=60, deadline=None, database=None, derandomize=True, suppress_health_check=list(HealthCheck)
+)
+SEARCH = settings(
+    max_examples=2000, deadline=None, database=None, derandomize=True, suppress_health_check=list(HealthCheck)
+)
+
+
+def smallest(strategy: st.SearchStrategy[Any], condition: Callable[[Any], bool]) -> Any:
+    return find(strategy, condition, settings=SEARCH)
+
+
+@QUICK
+@given(strategies.documents())
+def test_documents_come_back_from_their_bytes(document: JsonValue) -> None:
+    assert same(decode(encode(document), strict=True), document)
+
+
+@QUICK
+@given(st.data())
+def test_paths_and_assignments_are_for_the_document(data: st.DataObject) -> None:
+    stored = data.draw(strategies.stored(sizes=(Size.SMALL, Size.TINY)))
+    parse_path(data.draw(strategies.paths(stored)))
+    parse_path(data.draw(strategies.paths(stored, existing=True)))
+    assert data.draw(strategies.assignments(stored)).column == "j"
+
+
+@QUICK
+@given(strategies.opaques(field_types=(DECIMAL,)), strategies.opaques())
+def test_opaque_values_are_well_formed(decimal: Opaque, other: Opaque) -> None:
+    assert decimal.field_type == DECIMAL
+    decode(encode([decimal, other]), strict=True)
+
+
+@QUICK
+@given(strategies.tables(), strategies.keys(long=True), strategies.texts(128), strategies.scalars())
+def test_the_rest_is_of_its_type(table: Table, key: str, text: str, scalar: JsonValue) -> None:
+    assert table.json_columns
+    assert len(key.encode()) <= 4000
+    assert len(text.encode()) == 128
+    assert depth(scalar) == 0
+
+
+def test_documents_shrink_to_the_value_that_matters() -> None:
+    small = strategies.documents(sizes=(Size.SMALL,))
+
+    def leaves(value: JsonValue) -> list[JsonValue]:
+        if isinstance(value, list):
+            return [leaf for item in value for leaf in leaves(item)]
+        if isinstance(value, dict):
+            return [leaf for item in value.values() for leaf in leaves(item)]
+        return [value]
+
+    found = smallest(small, lambda document: any(type(leaf) is UInt for leaf in leaves(document)))
+    assert found == {"a": 0}
+    assert type(found["a"]) is UInt
+    found = smallest(small, lambda document: any(type(leaf) is int and leaf < 0 for leaf in leaves(document)))
+    assert len(leaves(found)) == 1
+    assert abs(leaves(found)[0]) <= 128  # type: ignore[arg-type]
+
+
+def test_strings_and_keys_shrink_to_plain_letters() -> None:
+    assert smallest(strategies.texts(5), lambda text: True) == "aaaaa"
+    assert smallest(strategies.keys(), lambda key: True) == "a"
+    assert smallest(strategies.scalars(), lambda value: True) is None
+    assert smallest(strategies.scalars(), lambda value: isinstance(value, str) and not value.isascii()) in {"é", "文"}
+
+
+def test_assignments_shrink_to_one_call() -> None:
+    stored = encode({"a": [1, 2], "b": "text"})
+    found = smallest(strategies.assignments(stored, partial_only=True), lambda _: True)
+    assert str(found.expression.function) == "JSON_SET"
+    assert len(found.expression.arguments) == 1
+
+
+def test_damage_shrinks_to_one_edit() -> None:
+    stored = strategies.stored(sizes=(Size.SMALL, Size.TINY))
+    found = smallest(strategies.damaged(stored), lambda damaged: damaged.data[:1] == b"\xff")
+    assert len(found.edits) == 1
+    assert found.edits[0].position == 0
+    assert len(found.original) <= 20
+    cut = smallest(strategies.damaged(stored), lambda damaged: len(damaged.data) < len(damaged.original))
+    assert cut.edits[0].kind in (Kind.TRUNCATE, Kind.DELETE)
+    assert isinstance(cut.edits[0], Edit)
+
+
+def advance(table: Table, session: Session, rows: Sequence[Row], step: Step) -> Sequence[Row]:
+    model = Model(table, SELECTOR, session, list(rows))
+    prediction = model.predict(step)
+    assert prediction.error is None, prediction.error
+    model.advance(prediction)
+    return model.rows
+
+
+@settings(QUICK, max_examples=25)
+@given(strategies.sequences(advance, steps=4, rows=2))
+def test_sequences_are_predicted_step_by_step(case: UpdateCase) -> None:
+    assert 1 <= len(case.steps) <= 4
+    assert 1 <= len(case.rows) <= 2
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: strategies.documents(sizes=()),
+        lambda: strategies.documents(sizes=(99,)),  # type: ignore[arg-type]
+        lambda: strategies.opaques(field_types=(99,)),
+        lambda: strategies.texts(-1),
+        lambda: strategies.assignments(b"", column=""),
+        lambda: strategies.sequences(advance, steps=0),
+        lambda: strategies.damaged(st.just(b""), most=0),
+    ],
+    ids=["sizes", "size class", "field type", "text size", "column", "steps", "edits"],
+)
+def test_arguments_are_checked_at_the_call(call: Callable[[], object]) -> None:
+    with pytest.raises(ValueError, match=r".+"):
+        call()
