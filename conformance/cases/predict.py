@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from conformance.cases.images import after_columns, before_columns
-from conformance.cases.time_zone import needs_time_zone
+from conformance.cases.time_zone import ZONED_TYPES, needs_time_zone
 from conformance.reference.binlog.columns import PartialJson
 from conformance.reference.binlog.header import EventType
 from conformance.reference.binlog.rows import (
@@ -149,12 +149,12 @@ class Model:
         return StepPrediction(step, tuple(rows), events, time_zone=time_zone)
 
     def _names_time_zone(self, step: Step) -> bool:
-        """Whether the statement's text alone needs the time zone: a TIMESTAMP column is set, or a literal has a DATETIME."""
+        """Whether the statement's text alone needs the time zone, whatever the rows hold."""
         columns, index_of = self.table.columns, self.table.index_of
         return any(
             needs_time_zone(item.expression)
             or (
-                columns[index_of[item.column]].type == "TIMESTAMP"
+                columns[index_of[item.column]].type in ZONED_TYPES
                 and isinstance(item.expression, Constant)
                 and item.expression.value is not None
             )

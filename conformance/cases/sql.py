@@ -30,7 +30,9 @@ def column_literal(column: Column, value: Any) -> str:
         return f"{introducer}x'{value.hex()}'" if value else "''"
     if isinstance(value, Timestamp):
         return f"FROM_UNIXTIME({value.seconds}.{value.microsecond:06})"
-    if isinstance(value, bool | int | Decimal):
+    if isinstance(value, Decimal):
+        return format(value, "f")  # an exponent would make it a DOUBLE
+    if isinstance(value, int):
         return str(value)
     if isinstance(value, float):
         return repr(value)

@@ -1,18 +1,20 @@
 """Which statements depend on the time zone, so that the BEGIN in front of them names it (observed on 9.7.4).
 
-``TIMESTAMP'...'`` literals do, wherever they stand, and so does every TIMESTAMP column that is read or set; DATE and
-TIME literals do not, nor do DATETIME columns.
+``TIMESTAMP'...'`` literals do, wherever they stand; so does a DATETIME or TIMESTAMP column that is set from text, and a
+TIMESTAMP column that is read. DATE and TIME literals do not, nor does reading a DATETIME column.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from conformance.reference.expression import Call, Expression, Literal, Wrapped
 from conformance.reference.jsonb.values import DATETIME, Opaque
 
 if TYPE_CHECKING:
     from conformance.reference.jsonb.values import JsonValue
+
+ZONED_TYPES: Final = frozenset(("DATETIME", "TIMESTAMP"))  # columns whose setting needs the time zone
 
 
 def needs_time_zone(expression: Expression) -> bool:

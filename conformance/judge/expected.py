@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from conformance.cases.images import RowImage
 from conformance.cases.script import Script, Statement
 from conformance.cases.session import SQL_MODE, Session
-from conformance.cases.time_zone import has_datetime
+from conformance.cases.time_zone import ZONED_TYPES, has_datetime
 from conformance.reference.binlog.gtid import Gtid
 from conformance.reference.binlog.header import EventType
 from conformance.reference.binlog.query import Query, Status, StatusInteger, StatusIntegers, StatusText, StatusVariable
@@ -85,7 +85,7 @@ def _insert_events(script: Script, table: TableMap) -> list[ExpectedEvent]:
 def _inserts_timestamp(script: Script) -> bool:
     columns = script.case.table.columns
     return any(
-        (column.type == "TIMESTAMP" and value is not None) or (column.is_json and value and has_datetime(decode(value)))  # type: ignore[arg-type]
+        (column.type in ZONED_TYPES and value is not None) or (column.is_json and value and has_datetime(decode(value)))  # type: ignore[arg-type]
         for row in script.case.rows
         for column, value in zip(columns, row, strict=True)
     )

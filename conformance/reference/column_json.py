@@ -37,6 +37,7 @@ _BLOBS: Final = {
 }
 _PYTHON_CHARSETS: Final = {"utf8mb4": "utf-8", "utf8mb3": "utf-8", "latin1": "cp1252", "ascii": "ascii"}
 _SECONDS_PER_DAY: Final = 86400
+_GROUP: Final = 9  # digits stored together in a DECIMAL column
 
 
 def column_as_json(column: Column, value: Any) -> JsonValue:
@@ -75,10 +76,24 @@ def column_as_json(column: Column, value: Any) -> JsonValue:
 
 
 def _decimal(value: Decimal, precision: int, scale: int) -> Opaque:
+    """A DECIMAL(precision, scale) column's value. Its JSON precision leaves out the groups of leading zeros.
+
+    Columns store integer digits in groups of nine with the short group first; reading one back, the server drops
+    every group in front that is zero, and a zero without a scale counts as one digit (observed on 9.7.4; the jsonb
+    sheet, 5.1, has (p, s) for all values).
+    """
     sign, digits, exponent = value.as_tuple()
     assert isinstance(exponent, int)
     text = "".join(map(str, digits)) + "0" * (scale + exponent)
-    return opaque.decimal_value(bool(sign), text, precision, scale)
+    text = text.zfill(precision)
+    whole = precision - scale
+    while whole and not text[: whole % _GROUP or _GROUP].strip("0"):
+        group = whole % _GROUP or _GROUP
+        text = text[group:]
+        whole -= group
+    if not text:
+        return opaque.decimal_value(False, "0", 1, 0)
+    return opaque.decimal_value(bool(sign), text, whole + scale, scale)
 
 
 def _text(column: Column, value: bytes) -> str:
