@@ -109,7 +109,7 @@ def diagnose(output: str, doing: str) -> ServerUnavailable:
 
 def require_program(name: str, package: str) -> str:
     """The path of a program of the packaging system."""
-    found = shutil.which(name, path=os.pathsep.join((os.environ.get("PATH", os.defpath), "/usr/bin", "/bin")))
+    found = shutil.which(name)
     if found is None:
         raise ServerUnavailable(
             f"{name} is not on this machine (it comes with {package}), so the bundle cannot be fetched",

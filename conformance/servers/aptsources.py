@@ -34,7 +34,8 @@ class Source:
             f"Components: {' '.join(components)}",
         ]
         if self.signed_by:
-            first, *rest = self.signed_by.splitlines()
+            # A path stands on the line; a key block begins on the next one, its empty lines written as a dot.
+            first, *rest = ["", *self.signed_by.splitlines()] if "\n" in self.signed_by else [self.signed_by]
             lines.append(f"Signed-By: {first}".rstrip())
             lines.extend(f" {line or '.'}" for line in rest)
         return "\n".join(lines) + "\n"

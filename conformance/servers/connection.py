@@ -8,6 +8,7 @@ became of the server when somebody (the process handle) knows.
 from __future__ import annotations
 
 import contextlib
+import struct
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
@@ -175,7 +176,7 @@ class Connection:
         except ConnectionLost as error:
             self._abandon()
             raise self._fate(error) from error
-        except (IndexError, ProtocolError) as error:
+        except (IndexError, struct.error, ProtocolError) as error:
             self._abandon()
             if isinstance(error, ProtocolError):
                 raise
