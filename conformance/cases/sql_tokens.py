@@ -75,6 +75,10 @@ def outside(message: str, *, offset: int | None = None, expected: object = None,
 
 def tokenize(sql: str) -> list[Token]:
     """All tokens, ``END`` last."""
+    try:
+        sql.encode()
+    except UnicodeEncodeError as error:
+        raise outside("the text is not valid UTF-8", offset=error.start) from None
     tokens: list[Token] = []
     position = 0
     while True:

@@ -168,6 +168,8 @@ def _equal_views(a: View, b: View, room: int) -> bool:
         return False
     if a.kind == b.kind and a.data[a.start : a.end] == b.data[b.start : b.end]:
         return True
+    if not a.count:
+        return True
     if not room:
         raise too_deep()
     if a.is_object and not _same_keys(a, b):

@@ -303,3 +303,9 @@ def test_stored_documents_deeper_than_any_server_makes_are_refused() -> None:
     assert not equal_stored(deep(150, 1), deep(150, 2))
     with pytest.raises(MysqlError):
         equal_stored(deep(3000, 1), deep(3000, 2))
+
+
+def test_empty_containers_are_equal_whatever_holes_they_have() -> None:
+    emptied = bytes.fromhex("00 0000 0e00 05000100 0c0c00 61 0178".replace(" ", ""))
+    assert equal_stored(emptied, encode({}))
+    assert not equal_stored(emptied, encode([]))

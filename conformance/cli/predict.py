@@ -1,0 +1,293 @@
+"""``binlog-lab predict``: what MySQL will write for ``UPDATE t SET j = EXPR``, without a server."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from conformance.cli.console import Usage
+from conformance.stream import ExitCode
+
+if TYPE_CHECKING:
+    from conformance.reference.dialect import Dialect
+    from conformance.reference.diffs import Diff
+    from conformance.reference.errors import MysqlError
+    from conformance.reference.expression import Expression
+    from conformance.reference.update import ColumnChange, Decision
+
+_COLUMN: Final = "j"
+_OTHER: Final = "n"
+_SHOWN: Final = 64  # bytes of hex in the text output
+_UNCHANGED: Final = "unchanged"  # not a row of the decision: the row compares equal (partial-update sheet, 1.1)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One statement: its outcome, or the error that MySQL answers."""
+
+    sql: str
+    error: MysqlError | None = None
+    change: ColumnChange | None = None
+    decision: Decision | None = None
+    stored: bytes | None = None  # the column's value afterwards
+
+    @property
+    def event(self) -> bool:
+        """Whether a row event is written."""
+        return self.decision is not None
+
+
+@click.command
+@click.option("--document", metavar="JSON", help="The column's value before, as JSON text: stored without holes.")
+@click.option(
+    "--document-hex", metavar="JSONB|-", help="The same as stored bytes, in hexadecimal; - reads them from stdin."
+)
+@click.option("--update", required=True, metavar="EXPR", help="The right-hand side: UPDATE t SET j = EXPR.")
+@click.option("--then", "then", multiple=True, metavar="EXPR", help="Another UPDATE after it; may be repeated.")
+@click.option("--row-changes", is_flag=True, help="Another column of the row changes too, in every step.")
+@click.option("--dialect", default="mysql-9.7", show_default=True, metavar="V", help="The server to model.")
+@click.option("--format", "form", type=click.Choice(("text", "json")), default="text", show_default=True)
+def command(
+    document: str | None,
+    document_hex: str | None,
+    update: str,
+    then: tuple[str, ...],
+    row_changes: bool,
+    dialect: str,
+    form: str,
+) -> int:
+    """Predict the binary log of UPDATE t SET j = EXPR, byte for byte.
+
+    EXPR is SQL on the column j: nested JSON_SET, JSON_REPLACE and JSON_REMOVE with literals, CAST, JSON_OBJECT,
+    JSON_ARRAY, REPEAT and CONCAT. Each step starts from the document that the one before left, with its holes.
+    The table is InnoDB, with binlog_row_value_options = PARTIAL_JSON and the default sql_mode.
+    """
+    before = _document(document, document_hex)
+    steps = _run(before, (update, *then), row_changes=row_changes, dialect=_dialect(dialect))
+    if form == "json":
+        output = "[" + ",\n ".join(map(_json, steps)) + "]"
+    else:
+        output = "\n".join(_text(number, step) for number, step in enumerate(steps, 1))
+    # Bytes that are not UTF-8 (they can be in a --document-hex) come out as escapes.
+    click.echo(output.encode("utf-8", "backslashreplace"))
+    return int(ExitCode.OK)
+
+
+# --- input -----------------------------------------------------------------------------------------------------------
+
+
+def _document(text: str | None, hexadecimal: str | None) -> bytes:
+    from conformance.reference.errors import CodecError, MysqlError
+    from conformance.reference.jsonb.decode import decode
+    from conformance.reference.jsonb.encode import encode
+    from conformance.reference.jsonb.parse import parse_text
+
+    if (text is None) == (hexadecimal is None):
+        raise Usage("give the document with either --document or --document-hex")
+    try:
+        if text is not None:
+            return encode(parse_text(text))
+    except MysqlError as error:
+        raise Usage(f"the document: {error} ({error.symbol})") from error
+    assert hexadecimal is not None
+    data = _from_hex(sys.stdin.buffer.read() if hexadecimal == "-" else hexadecimal.encode())
+    try:
+        decode(data)
+    except CodecError as error:
+        if not isinstance(error, MysqlError) or error.number != 3157:  # an in-place update can nest it that deep
+            raise Usage(f"the document is not JSONB: {error}") from error
+    return data
+
+
+def _from_hex(raw: bytes) -> bytes:
+    """Hexadecimal digits, white space between them allowed; from a pipe also the bytes themselves."""
+    if raw[:1] and raw[0] < 0x10 and raw.split()[:1] and not raw.split()[0].isalnum():
+        return raw
+    try:
+        return bytes.fromhex(raw.decode("ascii"))
+    except ValueError as error:
+        raise Usage(f"--document-hex: {error}") from error
+
+
+def _dialect(name: str) -> Dialect:
+    from conformance.reference.dialect import DIALECTS
+
+    found = DIALECTS.get(name) or DIALECTS.get(f"mysql-{'.'.join(name.split('.')[:2])}")
+    if found is None:
+        raise Usage(f"no dialect {name!r}", hint=f"known: {', '.join(DIALECTS)}")
+    return found
+
+
+def _run(before: bytes, expressions: tuple[str, ...], *, row_changes: bool, dialect: Dialect) -> list[Step]:
+    from conformance.reference.errors import MysqlError
+    from conformance.reference.expression import Assignment, Increment
+    from conformance.reference.update import Columns, decide, update_row
+
+    columns = Columns((_COLUMN,))
+    row: dict[str, object] = {_COLUMN: before, _OTHER: 0}
+    steps: list[Step] = []
+    for sql, expression in [(sql, _parse(sql)) for sql in expressions]:
+        try:
+            if isinstance(expression, MysqlError):
+                raise expression
+            assignments = [Assignment(_COLUMN, expression)]
+            if row_changes:
+                assignments.append(Assignment(_OTHER, Increment(_OTHER, 1)))
+            result = update_row(row, assignments, columns, log_diffs=True, dialect=dialect)
+            change = result.columns[_COLUMN]
+            decision = decide(row[_COLUMN], result.after[_COLUMN], change, partial_json=True) if result.logged else None
+        except MysqlError as error:
+            steps.append(Step(sql, error))
+            continue
+        row = dict(result.after)
+        stored = row[_COLUMN]
+        assert stored is None or isinstance(stored, bytes)
+        steps.append(Step(sql, None, change, decision, stored))
+    return steps
+
+
+def _parse(sql: str) -> Expression | MysqlError:
+    """The expression, or the error with which MySQL refuses it; what is outside the grammar ends the command."""
+    from conformance.cases.sql_expression import parse_expression
+    from conformance.reference.errors import CodecError, MysqlError
+
+    try:
+        return parse_expression(sql, _COLUMN)
+    except MysqlError as error:
+        return error
+    except CodecError as error:
+        where = ""
+        if error.offset is not None and len(sql) <= 200 and sql.isprintable():
+            where = f"\n  {sql}\n  {' ' * error.offset}^"
+        raise Usage(f"{error}{where}", hint="see: binlog-lab predict --help") from error
+
+
+# --- output ----------------------------------------------------------------------------------------------------------
+
+
+def _storage(stored: bytes | None) -> tuple[int | None, int | None, str | None]:
+    """JSON_STORAGE_SIZE, JSON_STORAGE_FREE and the text; no text when the server could not print it."""
+    from conformance.reference.errors import CodecError
+    from conformance.reference.jsonb.decode import decode
+    from conformance.reference.jsonb.layout import storage_free
+    from conformance.reference.jsonb.text import format_text
+
+    if stored is None:
+        return None, None, None
+    try:
+        text: str | None = format_text(decode(stored))
+        if text is not None:
+            text.encode()
+    except (CodecError, UnicodeEncodeError):
+        text = None
+    return len(stored), storage_free(stored), text
+
+
+def _diffs(step: Step) -> tuple[Diff, ...] | None:
+    """The diffs that were collected; of a partial event those that it carries, none if the bytes are the old ones."""
+    assert step.change is not None
+    decision = step.decision
+    if step.change.diffs and decision is not None and decision.partial and not decision.data:
+        return ()
+    return step.change.diffs
+
+
+def _value(diff: Diff) -> str | None:
+    """The value of a diff in MySQL's text; ``None`` for REMOVE, which has none."""
+    from conformance.reference.diffs import Operation
+    from conformance.reference.jsonb.text import format_text
+
+    return None if diff.operation is Operation.REMOVE else format_text(diff.value)
+
+
+def _json(step: Step) -> str:
+    """One object of the contract (design, section 6). Values in diffs keep MySQL's text, so they are put in as text."""
+    if step.error is not None:
+        return json.dumps({"error": {"number": step.error.number, "symbol": step.error.symbol}})
+    change, decision = step.change, step.decision
+    assert change is not None
+    size, free, text = _storage(step.stored)
+    field = None if decision is None or decision.field is None else decision.field.hex()
+    members: list[tuple[str, Any]] = [
+        ("event", step.event),
+        ("partial", decision is not None and decision.partial),
+        ("reason", _UNCHANGED if decision is None else decision.reason),
+        ("field_hex", field),
+        ("diffs", None),
+        ("in_place", change.in_place),
+        ("binary_diffs", _ranges(step)),
+        ("jsonb_hex", None if step.stored is None else step.stored.hex()),
+        ("storage_size", size),
+        ("storage_free", free),
+        ("text", text),
+    ]
+    diffs = _diffs(step)
+    parts = []
+    for name, value in members:
+        if name == "diffs" and diffs is not None:
+            rendered = "[" + ", ".join(map(_json_diff, diffs)) + "]"
+        else:
+            rendered = json.dumps(value, ensure_ascii=False)
+        parts.append(f'"{name}": {rendered}')
+    return "{" + ", ".join(parts) + "}"
+
+
+def _json_diff(diff: Diff) -> str:
+    text = f'"operation": "{diff.operation.name}", "path": {json.dumps(str(diff.path), ensure_ascii=False)}'
+    value = _value(diff)
+    return "{" + text + (f', "value": {value}' if value is not None else "") + "}"
+
+
+def _ranges(step: Step) -> list[dict[str, int]] | None:
+    """The byte ranges that the storage engine is told: none at all when the row is not written."""
+    if step.change is None or step.change.ranges is None or not step.change.in_place:
+        return None
+    return [{"offset": offset, "length": length} for offset, length in step.change.ranges] if step.event else []
+
+
+def _text(number: int, step: Step) -> str:
+    lines = [f"step {number}: {step.sql}"]
+    if step.error is not None:
+        return "\n".join((*lines, f"  refused    {step.error.number} {step.error.symbol}: {step.error.message}"))
+    change, decision = step.change, step.decision
+    assert change is not None
+    if decision is None:
+        lines.append("  event      none: the row does not change")
+    else:
+        kind = "SQL NULL" if decision.field is None else "partial" if decision.partial else "full"
+        lines.append(f"  event      {kind}" + (f" ({decision.reason})" if decision.field is not None else ""))
+        if decision.field is not None:
+            lines.append(f"  field      {_hex(decision.field)}")
+    diffs = _diffs(step)
+    if diffs is None:
+        lines.append("  diffs      none collected")
+    else:
+        for position, diff in enumerate(diffs):
+            value = _value(diff)
+            rest = "" if value is None else f" {value}"
+            lines.append(f"  {'diffs' if position == 0 else '':11}{diff.operation.name} {diff.path}{rest}")
+        if not diffs:
+            lines.append("  diffs      empty")
+    ranges = _ranges(step)
+    if ranges is None:
+        lines.append("  in place   no")
+    else:
+        written = " ".join(f"{item['offset']}+{item['length']}" for item in ranges)
+        lines.append(f"  in place   yes, {f'bytes written: {written}' if written else 'nothing written'}")
+    size, free, text = _storage(step.stored)
+    if size is None:
+        lines.append("  document   SQL NULL")
+    else:
+        lines.append(f"  document   {size} bytes, {free} of them free")
+        lines.append(f"  text       {text if text is not None else '(cannot be printed)'}")
+    return "\n".join(lines)
+
+
+def _hex(data: bytes) -> str:
+    if len(data) <= _SHOWN:
+        return f"{data.hex()} ({len(data)} bytes)"
+    return f"{data[:_SHOWN].hex()}... ({len(data)} bytes)"
