@@ -56,7 +56,16 @@ class Event(NamedTuple):
 
     def typed(self) -> Event:
         """With lazily read rows decoded, so that it can be encoded."""
-        return self._replace(body=self.body.typed()) if isinstance(self.body, LazyRows) else self
+        if not isinstance(self.body, LazyRows):
+            return self
+        try:
+            return self._replace(body=self.body.typed())
+        except CodecError as error:
+            if self.inner is not None:
+                error.at(f"inner[{self.inner}]").offset = 0  # offsets in decompressed bytes mean nothing in the file
+            if self.position is not None:
+                error.at(f"event@{self.position}", self.position)
+            raise
 
     def encode(self) -> bytes:
         """The event again, from its typed values; its length and checksum are computed."""

@@ -182,6 +182,8 @@ class GtidTagged:
             raise Unsupported(
                 "serialization-field", "the writer requires a field that is not known", offset=pos, got=needed
             )
+        if size < cursor.pos:
+            raise DecodeError("bad-length", "the message is shorter than its head", offset=pos, got=size)
         cursor.end = size
         known: dict[str, object] = dict.fromkeys(name for name, _ in _FIELDS)
         last = -1

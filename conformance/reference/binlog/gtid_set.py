@@ -78,7 +78,7 @@ class PreviousGtids:
                 out += encode_tag(entry.tag)
             out += len(entry.intervals).to_bytes(8, "little")
             for start, end in entry.intervals:
-                if not 0 < start < end < 1 << 63:
+                if not 0 < start < end <= MAX_GNO + 1:
                     raise EncodeError("gtid-interval", "not an interval of transaction numbers", got=(start, end))
                 out += start.to_bytes(8, "little") + end.to_bytes(8, "little")
         return bytes(out)
@@ -150,6 +150,6 @@ def _decode_entry(cursor: Cursor, tagged: bool) -> GtidEntry:
         raise DecodeError("truncated", "more intervals than bytes", offset=cursor.pos, expected=count, got=len(cursor))
     numbers = [0, *(cursor.u8("interval") for _ in range(2 * count))]
     # Sorted, disjoint, not touching: every number is above the one before it.
-    if any(a >= b for a, b in pairwise(numbers)):
+    if any(a >= b for a, b in pairwise(numbers)) or numbers[-1] > MAX_GNO + 1:
         raise DecodeError("gtid-interval", "intervals are not in order", offset=cursor.pos - 16 * count)
     return GtidEntry(uuid, tag, tuple(zip(numbers[1::2], numbers[2::2], strict=True)))

@@ -240,8 +240,9 @@ class Query:
 def decode_tail(cursor: Cursor, schema_length: int, status_length: int) -> tuple[tuple[StatusVariable, ...], bytes]:
     """Status variables and database, which EXECUTE_LOAD_QUERY has in the same form."""
     start = cursor.pos
+    block = cursor.take(status_length, "status")
     try:
-        status = decode_status(cursor.take(status_length, "status"))
+        status = decode_status(block)
     except DecodeError as error:
         raise error.at("status", start) from None
     schema = cursor.take(schema_length, "schema")

@@ -14,7 +14,7 @@ from struct import Struct
 from struct import error as struct_error
 from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple, TypeAlias
 
-from conformance.reference.binlog.header import EventType
+from conformance.reference.binlog.header import HEADER_SIZE, EventType, event_name
 from conformance.reference.binlog.images import PARTIAL_JSON_OPTION, Image, Row, RowWriter, decode_rows, included
 from conformance.reference.cursor import Cursor, encode_packed, packed_size
 from conformance.reference.errors import CodecError, DecodeError, EncodeError
@@ -181,15 +181,18 @@ class LazyRows(RowsHead):
         return self._decode([False])
 
     def _decode(self, fill: list[bool]) -> Iterator[Row]:
-        return decode_rows(
-            self.map(),
-            self.data,
-            self.offset,
-            self.before_columns,
-            self.after_columns,
-            partial=self.type == EventType.PARTIAL_UPDATE_ROWS,
-            fill=fill,
-        )
+        try:
+            yield from decode_rows(
+                self.map(),
+                self.data,
+                self.offset,
+                self.before_columns,
+                self.after_columns,
+                partial=self.type == EventType.PARTIAL_UPDATE_ROWS,
+                fill=fill,
+            )
+        except CodecError as error:
+            raise error.at(event_name(self.type), HEADER_SIZE) from None
 
     def typed(self) -> RowsBody:
         fill = [False]
