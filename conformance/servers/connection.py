@@ -8,6 +8,7 @@ became of the server when somebody (the process handle) knows.
 from __future__ import annotations
 
 import contextlib
+import socket
 import struct
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 # allowed (1129, 1130), account locked (3118), secure transport required (3159), plugin not usable (1251, 2059, 2061).
 _REFUSALS = frozenset({1044, 1045, 1129, 1130, 1251, 1698, 1820, 1862, 2059, 2061, 3118, 3159})
 _QUERY_ATTRIBUTES = 1 << 27
+_CLIENT_SSL = 1 << 11
 _COM_QUIT, _COM_PING = b"\x01", b"\x0e"
 _PACKET_TARGET = 4 << 20  # statements per packet: by size, so that one failure never costs more than one packet
 
@@ -275,6 +277,8 @@ def connect(
         arguments |= {"host": address.host, "port": address.port, **_tls_arguments(dict(address.tls))}
     if database is not None:
         arguments["database"] = database
+    if _needs_tls(address) and not address.socket:
+        _require_tls(address, connect_timeout)
     try:
         raw: Any = connector.connect(**arguments)
     except connector.Error as error:
@@ -287,9 +291,6 @@ def connect(
             "this version of mysql-connector-python does not let its socket be used",
             "pip install a version that the lab was tested with (9.1 to 26.10)",
         )
-    if not address.socket and _needs_tls(address) and not hasattr(sock, "cipher"):  # a plain socket has no cipher
-        sock.close()
-        raise ConnectionLost(f"{address}: the server offers no TLS, and ssl-mode asks for it")
     sock.settimeout(timeout)
     stream = PacketStream(sock, query_attributes=bool(raw.client_flags & _QUERY_ATTRIBUTES))
     return Connection(raw, stream, address, fate)
@@ -312,6 +313,26 @@ def _tls_arguments(tls: dict[str, str]) -> dict[str, Any]:
 
 def _needs_tls(address: Address) -> bool:
     return dict(address.tls).get("ssl-mode", "PREFERRED").upper() not in ("DISABLED", "PREFERRED")
+
+
+def _require_tls(address: Address, timeout: float) -> None:
+    """Look at the greeting before the connector logs in: it would go on without encryption, password and all."""
+    try:
+        with socket.create_connection((address.host, address.port), timeout) as probe:
+            greeting = b""
+            while len(greeting) < 4 or len(greeting) < 4 + int.from_bytes(greeting[:3], "little"):
+                chunk = probe.recv(4096)
+                if not chunk:
+                    break
+                greeting += chunk
+    except OSError as error:
+        raise ConnectionLost(f"cannot connect to {address}: {error.strerror or error}") from None
+    # Version 10, server version up to a zero, thread id 4, challenge 8, filler 1, then the lower capability flags.
+    flags = greeting.find(b"\0", 5) + 14
+    if greeting[4:5] == b"\x0a" and flags + 2 <= len(greeting):
+        capabilities = int.from_bytes(greeting[flags : flags + 2], "little")
+        if not capabilities & _CLIENT_SSL:
+            raise ConnectionLost(f"{address}: the server offers no TLS, and ssl-mode asks for it")
 
 
 def _login_error(address: Address, error: Any) -> Exception:

@@ -169,8 +169,11 @@ def granted(connection: Connection) -> frozenset[str]:
     for (grant,) in connection.execute(f"SHOW GRANTS{using}").texts():
         words, _, rest = (grant or "").partition(" ON ")
         target = rest.partition(" TO ")[0].replace("`", "").replace("\\", "")
-        if words.startswith("GRANT ") and (target == "*.*" or _covers_lab_schemas(target)):
-            found.update(word.strip().upper() for word in words.removeprefix("GRANT ").split(","))
+        names = {word.strip().upper() for word in words.removeprefix("GRANT ").split(",")}
+        if target == "*.*":
+            found |= names
+        elif _covers_lab_schemas(target):
+            found |= set(_NEEDED) if _ALL_PRIVILEGES in names else names
     # SHOW GRANTS spells out every privilege for accounts that have all of them since 8.0.
     return frozenset(found)
 

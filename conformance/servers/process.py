@@ -49,6 +49,7 @@ _RUN_SPACE = 300 << 20
 TCP_USER = "lab"
 _PORT_ATTEMPTS = 5
 _TAIL = 4000
+_ERROR_LINES = 10
 _SUPERVISOR = str(Path(__file__).with_name("supervisor.py"))
 
 _DEATHS = (
@@ -294,11 +295,14 @@ class ProcessServer(Server):
 
     def _log_tail(self) -> str:
         text = self.error_log()
+        errors = [line for line in text.splitlines() if "[ERROR]" in line]
         crash = max(text.rfind("mysqld got signal"), text.rfind("Assertion failure"))
         if crash > 0 and len(text) - crash > _TAIL:  # the beginning of a crash report says more than its end
             text = text[text.rfind("\n", 0, crash) + 1 :][:_TAIL].rpartition("\n")[0]
         elif len(text) > _TAIL:
             text = text[-_TAIL:].partition("\n")[2]
+            # A failed start ends with a long orderly shutdown: its reasons stand before.
+            text = "\n".join([line for line in errors[-_ERROR_LINES:] if line not in text] + ["...", text])
         return "  | " + "\n  | ".join(text.splitlines()) if text else "(the error log is empty)"
 
     # -- ending -----------------------------------------------------------------------------------------------------

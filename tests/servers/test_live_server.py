@@ -1,0 +1,526 @@
+"""Real servers: started, used, captured from, killed. Each test names what it needs when it is skipped."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from conformance.servers.auto import Wishes, resolve
+from conformance.servers.capture import Capture
+from conformance.servers.connection import Address, connect
+from conformance.servers.errors import (
+    CaptureError,
+    ConnectionLost,
+    GuestRefused,
+    LoginRefused,
+    ProtocolError,
+    ServerDied,
+    SqlError,
+    StartFailed,
+)
+from conformance.servers.guests import granted, leftovers
+from conformance.servers.identity import processes_with_argument
+from conformance.servers.process import launch
+from conformance.servers.runs import runs_root, standing_servers, stop_standing
+from conformance.servers.standing import hand_over
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from conformance.servers.connection import Connection
+    from conformance.servers.installation import Installation
+    from conformance.servers.process import ProcessServer
+
+pytestmark = pytest.mark.live
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def session(server: ProcessServer) -> Iterator[Connection]:
+    """A session in a schema of its own."""
+    with server.connect() as connection, server.schema(connection):
+        yield connection
+
+
+def until(condition: object, seconds: float = 30.0) -> bool:
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if condition():  # type: ignore[operator]  # a plain callable
+            return True
+        time.sleep(0.02)
+    return False
+
+
+# -- the server itself -----------------------------------------------------------------------------------------------
+
+
+def test_a_server_listens_on_the_loopback_address_only_and_root_needs_the_socket(server: ProcessServer) -> None:
+    with server.connect() as connection:
+        assert connection.variable("bind_address") == "127.0.0.1"
+        assert connection.execute("SELECT CURRENT_USER()").scalar() == "root@localhost"
+    with pytest.raises(LoginRefused, match="1045"):
+        server.connect(tcp=True, user="root")
+    with server.connect(tcp=True) as connection:
+        assert connection.execute("SELECT CURRENT_USER()").scalar() == "lab@127.0.0.1"
+    assert server.directory.stat().st_mode & 0o077 == 0
+
+
+def test_the_password_of_the_account_for_tcp_is_never_shown(server: ProcessServer) -> None:
+    address = server.tcp_address()
+    assert address.password
+    for shown in (repr(address), str(address), repr(server), server.describe(), server.id):
+        assert address.password not in shown
+
+
+def test_settings_are_fast_and_options_of_the_caller_win(installation: Installation) -> None:
+    with launch(installation, server_id=77, options={"max_binlog_size": "8192", "sync-binlog": "1"}) as server:
+        with server.connect() as connection:
+            assert connection.variable("server_id") == "77"
+            assert connection.variable("max_binlog_size") == "8192"
+            assert connection.variable("sync_binlog") == "1"
+            assert connection.variable("innodb_flush_log_at_trx_commit") == "0"
+            assert connection.variable("performance_schema") == "0"
+            assert connection.variable("log_bin") == "1"
+            assert connection.variable("max_allowed_packet") == str(1 << 30)
+            assert connection.variable("no_such_variable") is None
+        assert server.version.startswith(".".join(map(str, server.number)))
+
+
+def test_two_servers_have_their_own_identity(installation: Installation, server: ProcessServer) -> None:
+    with launch(installation, server_id=2) as other, other.connect() as one, server.connect() as two:
+        assert one.variable("server_uuid") != two.variable("server_uuid")
+        assert one.variable("port") != two.variable("port")
+
+
+def test_a_wrong_option_is_told_with_the_error_log(installation: Installation) -> None:
+    before = set(runs_root().iterdir())
+    with pytest.raises(StartFailed, match="no-such-option") as caught:
+        launch(installation, options={"no-such-option": "1"})
+    assert "ended while starting (exit status" in caught.value.missing
+    assert set(runs_root().iterdir()) <= before
+
+
+def test_close_leaves_no_process_and_no_directory(installation: Installation) -> None:
+    server = launch(installation)
+    word = f"--datadir={server.data_directory}"
+    assert processes_with_argument(word)
+    server.close()
+    server.close()
+    assert processes_with_argument(word) == []
+    assert not server.directory.exists()
+
+
+def test_kept_data_stay_after_a_clean_stop(installation: Installation) -> None:
+    server = launch(installation, keep=True)
+    try:
+        server.close()
+        assert "Shutdown complete" in server.error_log()
+        assert (server.data_directory / "ibdata1").exists()
+    finally:
+        subprocess.run(["rm", "-r", str(server.directory)], check=True)
+
+
+def test_a_restart_works_on_the_same_data_with_other_options(installation: Installation) -> None:
+    with launch(installation) as server:
+        with server.connect() as connection:
+            connection.execute("CREATE SCHEMA stays")
+        server.restart({"gtid_mode": "OFF", "enforce_gtid_consistency": "OFF"})
+        with server.connect() as connection:
+            assert connection.variable("gtid_mode") == "OFF"
+            assert connection.execute("SHOW SCHEMAS LIKE 'stays'").scalar() == "stays"
+        assert server.stop() == 0
+
+
+def test_a_wrapper_stands_between_and_ends_with_the_server(installation: Installation) -> None:
+    with launch(installation, wrapper="/bin/sh -c '\"$@\"; true' wrapper") as server:
+        assert len(processes_with_argument(f"--datadir={server.data_directory}")) == 2
+        with server.connect() as connection:
+            assert connection.execute("SELECT 1").scalar() == "1"
+    assert processes_with_argument(f"--datadir={server.data_directory}") == []
+
+
+def test_a_server_that_dies_is_told_with_what_it_said(installation: Installation) -> None:
+    with launch(installation) as server:
+        connection = server.connect()
+        os.kill(server.pid, signal.SIGSEGV)
+        with pytest.raises(ServerDied) as caught:
+            connection.execute("SELECT SLEEP(60)")
+        assert caught.value.reason == "mysqld got signal 11"
+        assert caught.value.status is not None
+        assert not server.alive()
+        with pytest.raises(ServerDied):
+            server.connect()
+
+
+def test_a_killed_server_has_its_signal_as_status(installation: Installation) -> None:
+    with launch(installation) as server:
+        connection = server.connect()
+        os.kill(server.pid, signal.SIGKILL)
+        with pytest.raises(ServerDied, match="signal SIGKILL") as caught:
+            connection.execute("SELECT SLEEP(60)")
+        assert caught.value.status == -signal.SIGKILL
+
+
+LAB = """
+import sys, threading
+from conformance.servers.auto import Wishes, resolve
+servers = []
+def start():
+    servers.append(resolve("process", Wishes(wrapper=sys.argv[1])))
+thread = threading.Thread(target=start)
+thread.start()
+thread.join()  # the thread that started the server is gone: the server must not care
+print(servers[0].directory, servers[0]._supervisor.pid, flush=True)
+connection = servers[0].connect()
+while True:
+    connection.execute("SELECT SLEEP(0.01)")
+"""
+
+
+@pytest.mark.parametrize("wrapper", ["", "/bin/sh -c '\"$@\"; true' wrapper"], ids=["plain", "wrapped"])
+@pytest.mark.parametrize("victims", ["lab", "lab and supervisor"])
+def test_after_kill_9_of_the_lab_no_server_and_no_lock_remains(
+    installation: Installation, wrapper: str, victims: str
+) -> None:
+    lab = subprocess.Popen(
+        [sys.executable, "-c", LAB, wrapper],
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+    assert lab.stdout is not None
+    try:
+        directory, supervisor = lab.stdout.readline().split()
+        word = f"--datadir={directory}/data"
+        assert processes_with_argument(word)
+        if victims != "lab":
+            os.kill(int(supervisor), signal.SIGKILL)
+    finally:
+        lab.kill()
+        lab.communicate()
+    if wrapper and victims != "lab":
+        # Nobody is left who could know of a server behind a wrapper: the next start of the lab ends it.
+        launch(installation).close()
+    assert until(lambda: processes_with_argument(word) == [])
+    launch(installation).close()  # no lock is left behind
+    assert not Path(directory).exists()
+
+
+def test_a_standing_server_outlives_its_starter_and_is_reached_and_stopped_by_name(installation: Installation) -> None:
+    server = launch(installation, name="livetest")
+    url = hand_over(server)
+    try:
+        assert "password" not in url
+        with resolve(url) as guest:  # type: ignore[union-attr]  # an address is never none
+            assert guest.version == server.version
+    finally:
+        (found,) = [item for item in standing_servers() if item.name == "livetest"]
+        assert found.running
+        assert stop_standing(found)
+        server.stop()
+    assert not server.directory.exists()
+    assert processes_with_argument(f"--datadir={server.data_directory}") == []
+
+
+# -- statements ------------------------------------------------------------------------------------------------------
+
+
+def test_values_come_as_the_server_s_bytes(session: Connection) -> None:
+    result = session.execute("SELECT NULL, '', 'é', x'00ff', 1.50, JSON_OBJECT('a', 1), REPEAT('x', 70000)")
+    assert result.rows[0][:6] == (None, b"", "é".encode(), b"\x00\xff", b"1.50", b'{"a": 1}')
+    assert result.rows[0][6] == b"x" * 70000
+
+
+def test_counts_and_warnings(session: Connection) -> None:
+    session.execute("CREATE TABLE t (id INT AUTO_INCREMENT PRIMARY KEY, n INT)")
+    inserted = session.execute("INSERT INTO t (n) VALUES (1), (2), (3)")
+    assert (inserted.affected, inserted.last_insert_id) == (3, 1)
+    updated = session.execute("UPDATE t SET n = n + 1 WHERE id < 3")
+    assert updated.affected == 2
+    assert "Rows matched: 2" in updated.info
+    assert session.execute("SELECT 1/0").warnings == 1
+    assert session.warnings() == [("Warning", 1365, "Division by 0")]
+
+
+def test_a_batch_stops_at_the_first_error_and_names_it(session: Connection) -> None:
+    session.execute("CREATE TABLE t (id INT PRIMARY KEY)")
+    batch = session.execute_many(["INSERT INTO t VALUES (1)", "INSERT INTO t VALUES (1)", "INSERT INTO t VALUES (2)"])
+    assert len(batch.results) == 1
+    assert batch.error is not None
+    assert (batch.error.position, batch.error.number, batch.error.sqlstate) == (1, 1062, "23000")
+    assert session.execute("SELECT COUNT(*) FROM t").scalar() == "1"
+
+
+def test_a_batch_larger_than_a_packet_is_one_batch(session: Connection) -> None:
+    session.execute("CREATE TABLE t (id INT PRIMARY KEY, s LONGTEXT)")
+    batch = session.execute_many([f"INSERT INTO t VALUES ({i}, '{'x' * 900_000}')" for i in range(12)])
+    assert [result.affected for result in batch.check()] == [1] * 12
+    big = session.execute(f"INSERT INTO t VALUES (99, '{'y' * (17 << 20)}')")  # more than one protocol packet
+    assert big.affected == 1
+    assert session.execute("SELECT s FROM t WHERE id = 99").rows[0][0] == b"y" * (17 << 20)
+
+
+def test_a_statement_with_more_results_breaks_the_count(session: Connection) -> None:
+    session.execute("CREATE PROCEDURE p() BEGIN SELECT 1; SELECT 2; END")
+    assert session.execute("CALL p()").rows == ()  # the last result is the procedure's own
+    with pytest.raises(ProtocolError, match="3 results for 1 statements"):
+        session.execute_many(["CALL p()"])
+
+
+def test_a_time_limit_ends_the_session_but_not_the_server(server: ProcessServer) -> None:
+    connection = server.connect(timeout=0.2)
+    with pytest.raises(ConnectionLost, match="in the stated time") as caught:
+        connection.execute("SELECT SLEEP(60)")
+    assert not isinstance(caught.value, ServerDied)
+    assert connection.closed
+    assert server.alive()
+
+
+def test_a_session_that_was_killed_tells_it(server: ProcessServer) -> None:
+    connection = server.connect()
+    with server.connect() as other:
+        other.execute(f"KILL {connection.thread_id}")
+    with pytest.raises((ConnectionLost, SqlError)):
+        until(lambda: connection.execute("SELECT 1") is None)
+
+
+def test_a_login_with_a_wrong_password_or_an_absent_server_is_told(server: ProcessServer) -> None:
+    with pytest.raises(LoginRefused, match="1045"):
+        connect(replace(server.tcp_address(), password="wrong"))
+    with pytest.raises(ConnectionLost, match="2003"):
+        connect(Address(host="127.0.0.1", port=1, user="u"))
+
+
+# -- capture ---------------------------------------------------------------------------------------------------------
+
+
+def change_things(session: Connection) -> None:
+    session.execute("CREATE TABLE t (id INT PRIMARY KEY, j JSON)")
+    session.execute("SET SESSION binlog_row_value_options = 'PARTIAL_JSON'")
+    session.execute("INSERT INTO t VALUES (1, JSON_OBJECT('a', 1, 'b', REPEAT('x', 100)))")
+    session.execute_many([f"UPDATE t SET j = JSON_SET(j, '$.a', {number})" for number in range(300)]).check()
+
+
+@pytest.mark.parametrize("rotations", [0, 1, 3])
+@pytest.mark.parametrize("checksum", ["CRC32", "NONE"])
+def test_both_ways_of_capture_give_the_same_bytes(
+    server: ProcessServer, session: Connection, rotations: int, checksum: str
+) -> None:
+    session.execute(f"SET GLOBAL binlog_checksum = {checksum}")
+    try:
+        files, protocol = Capture(server, over_protocol=False), Capture(server, over_protocol=True)
+        assert server.capture().over_protocol is False
+        start = files.mark(session)
+        change_things(session)
+        for _ in range(rotations):
+            session.execute("FLUSH BINARY LOGS")
+            session.execute("INSERT INTO t VALUES (UUID_SHORT() % 100000000, NULL)")
+        captured = files.since(start)
+        assert captured == protocol.since(start, captured.end)
+        assert sum(event[4] == 39 for event in captured.events) == 300
+        assert sum(event[4] == 15 for event in captured.events) == rotations
+        assert sum(event[4] == 4 for event in captured.events) == rotations
+        assert captured.format_description[4] == 15
+        assert all(event[17] & 0x21 == 0 for event in captured.events)  # no in-use flag, nothing artificial
+        for capture in (files, protocol):
+            assert capture.since(captured.end, captured.end).events == ()
+            capture.close()
+    finally:
+        session.execute("SET GLOBAL binlog_checksum = CRC32")
+
+
+def test_a_capture_is_a_file_that_mysqlbinlog_reads(server: ProcessServer, session: Connection, tmp_path: Path) -> None:
+    capture = server.capture()
+    start = capture.mark()
+    change_things(session)
+    file = tmp_path / "captured"
+    file.write_bytes(capture.since(start).file_bytes())
+    capture.close()
+    answer = subprocess.run(
+        [*server.program("mysqlbinlog"), "--no-defaults", "--verify-binlog-checksum", "-v", str(file)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert answer.returncode == 0, answer.stderr
+    assert len(re.findall(r"^### UPDATE ", answer.stdout, re.MULTILINE)) == 300
+
+
+def test_a_capture_across_a_reset_or_a_purge_is_refused(installation: Installation) -> None:
+    with launch(installation) as server, server.connect() as session:
+        for over_protocol in (False, True):
+            capture = Capture(server, over_protocol=over_protocol)
+            start = capture.mark()
+            session.execute("CREATE SCHEMA IF NOT EXISTS a")
+            session.execute("FLUSH BINARY LOGS")
+            session.execute("FLUSH BINARY LOGS")
+            session.execute(f"PURGE BINARY LOGS TO '{capture.mark().file}'")
+            with pytest.raises(CaptureError, match="is gone"):
+                capture.since(start)
+            session.execute("CREATE SCHEMA IF NOT EXISTS b")
+            session.execute("DROP SCHEMA b")
+            start = capture.mark()
+            session.execute("RESET BINARY LOGS AND GTIDS")
+            with pytest.raises(CaptureError):
+                capture.since(start)
+            capture.close()
+
+
+def test_without_a_binary_log_there_is_nothing_to_capture(installation: Installation) -> None:
+    with (
+        launch(installation, options={"skip-log-bin": None}) as server,
+        pytest.raises(CaptureError, match="writes no binary log"),
+    ):
+        server.capture().mark()
+
+
+# -- guests ----------------------------------------------------------------------------------------------------------
+
+
+def address_of(server: ProcessServer, user: str = "lab") -> str:
+    return f"mysql://{user}@127.0.0.1:{server.address.port}"
+
+
+@pytest.fixture
+def guest_password(server: ProcessServer, monkeypatch: pytest.MonkeyPatch) -> str:
+    password = server.tcp_address().password
+    monkeypatch.setenv("BINLOG_LAB_PASSWORD", password)
+    return password
+
+
+def test_a_guest_is_used_without_a_trace(server: ProcessServer, guest_password: str) -> None:
+    with server.connect() as root:
+        before = root.execute("SHOW GLOBAL VARIABLES").rows
+        schemas = root.execute("SHOW SCHEMAS").rows
+        with resolve(address_of(server) + "?ssl-mode=REQUIRED") as guest:  # type: ignore[union-attr]
+            assert guest.hazards() == {"none"}
+            assert guest_password not in f"{guest!r} {guest.id} {guest.describe()} {guest.address!r}"
+            capture = guest.capture()
+            assert capture.over_protocol
+            with guest.connect() as session, guest.schema(session) as name:
+                assert re.fullmatch("binlog_lab_[0-9a-f]{12}", name)
+                start = capture.mark()
+                change_things(session)
+                captured = capture.since(start)
+                assert leftovers(guest) == []
+            capture.close()
+            assert captured == server.capture().since(start, captured.end)
+        volatile = {b"gtid_executed", b"gtid_purged"}
+        assert [row for row in root.execute("SHOW GLOBAL VARIABLES").rows if row[0] not in volatile] == [
+            row for row in before if row[0] not in volatile
+        ]
+        assert root.execute("SHOW SCHEMAS").rows == schemas
+
+
+def test_a_schema_whose_maker_was_killed_is_told_and_left_alone(server: ProcessServer, guest_password: str) -> None:
+    assert guest_password
+    with resolve(address_of(server)) as guest, server.connect() as root:  # type: ignore[union-attr]
+        root.execute("CREATE SCHEMA binlog_lab_00000000beef")
+        try:
+            assert leftovers(guest) == ["binlog_lab_00000000beef"]
+            told: list[str] = []
+            resolve(address_of(server), narrate=told.append)
+            assert "DROP SCHEMA binlog_lab_00000000beef" in " ".join(told)
+        finally:
+            root.execute("DROP SCHEMA binlog_lab_00000000beef")
+
+
+@pytest.mark.parametrize(
+    ("grants", "settable", "capture", "missing"),
+    [
+        (("ALL ON *.*",), True, True, ()),
+        (("SELECT ON *.*",), False, False, ("CREATE", "DROP", "INSERT", "UPDATE", "DELETE")),
+        (("ALL ON `binlog\\_lab\\_%`.*", "REPLICATION SLAVE, REPLICATION CLIENT ON *.*"), False, True, ()),
+        (("ALL ON `binlog_lab_%`.*", "SESSION_VARIABLES_ADMIN ON *.*"), True, False, ()),
+    ],
+)
+def test_a_guest_s_capabilities_follow_the_privileges(
+    server: ProcessServer, grants: tuple[str, ...], settable: bool, capture: bool, missing: tuple[str, ...]
+) -> None:
+    account = "'limited'@'127.0.0.1'"
+    with server.connect() as root:
+        root.execute(f"CREATE USER {account} IDENTIFIED BY 'p'")
+        try:
+            for grant in grants:
+                root.execute(f"GRANT {grant} TO {account}")
+            guest = resolve(f"mysql://limited:p@127.0.0.1:{server.address.port}")
+            found = guest.capabilities  # type: ignore[union-attr]
+            assert found.row_value_options_settable is settable
+            assert found.can_capture is capture
+            assert found.missing == missing
+            assert bool(found.notes) is (not (settable and capture))
+            if not capture:
+                reader = Capture(guest, over_protocol=True)  # type: ignore[arg-type]
+                with pytest.raises(CaptureError, match="GRANT REPLICATION"):
+                    reader.since(reader.mark())
+        finally:
+            root.execute(f"DROP USER {account}")
+
+
+def test_privileges_of_active_roles_count(server: ProcessServer) -> None:
+    with server.connect() as root:
+        root.execute("CREATE ROLE tester")
+        root.execute("CREATE USER 'r'@'127.0.0.1' IDENTIFIED BY 'p'")
+        try:
+            root.execute("GRANT REPLICATION SLAVE ON *.* TO tester")
+            root.execute("GRANT tester TO 'r'@'127.0.0.1'")
+            root.execute("SET DEFAULT ROLE tester TO 'r'@'127.0.0.1'")
+            with server.connect(tcp=True, user="r", password="p") as limited:
+                assert "REPLICATION SLAVE" in granted(limited)
+        finally:
+            root.execute("DROP USER 'r'@'127.0.0.1'")
+            root.execute("DROP ROLE tester")
+
+
+def test_a_source_with_replicas_and_a_replica_with_a_source_are_refused(
+    installation: Installation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with launch(installation) as source, launch(installation, server_id=2) as replica:
+        account, other = source.tcp_address(), replica.tcp_address()
+        with replica.connect() as session:
+            session.execute(
+                f"CHANGE REPLICATION SOURCE TO SOURCE_HOST = '127.0.0.1', SOURCE_PORT = {account.port}, "
+                f"SOURCE_USER = '{account.user}', SOURCE_PASSWORD = '{account.password}', "
+                "GET_SOURCE_PUBLIC_KEY = 1, SOURCE_AUTO_POSITION = 1"
+            )
+            session.execute("START REPLICA")
+        monkeypatch.setenv("BINLOG_LAB_PASSWORD", account.password)
+        with source.connect() as session:
+            assert until(lambda: session.execute("SHOW REPLICAS").rows != ())
+        with pytest.raises(GuestRefused, match="1 connected replica"):
+            resolve(address_of(source))
+        monkeypatch.setenv("BINLOG_LAB_PASSWORD", other.password)
+        with pytest.raises(GuestRefused, match="already replicates"):
+            resolve(address_of(replica), Wishes(role="replica"))
+
+
+def test_a_guest_that_refuses_the_login_could_not_run(server: ProcessServer) -> None:
+    with pytest.raises(LoginRefused) as caught:
+        resolve(f"mysql://nobody:secret@127.0.0.1:{server.address.port}")
+    assert caught.value.exit_code == 3
+    assert "secret" not in str(caught.value)
+
+
+def test_tls_that_is_asked_for_is_never_given_up(installation: Installation) -> None:
+    with launch(installation, options={"tls-version": ""}) as server:
+        account = server.tcp_address()
+        with pytest.raises(ConnectionLost, match="TLS"):
+            connect(replace(account, tls=(("ssl-mode", "REQUIRED"),)))
+    with launch(installation) as server:
+        account = server.tcp_address()
+        ca = server.data_directory / "ca.pem"
+        with connect(replace(account, tls=(("ssl-mode", "VERIFY_CA"), ("ssl-ca", str(ca))))) as connection:
+            assert connection.execute("SHOW STATUS LIKE 'Ssl_cipher'").texts()[0][1]
+        with pytest.raises(ConnectionLost):
+            connect(replace(account, tls=(("ssl-mode", "VERIFY_IDENTITY"), ("ssl-ca", str(ca)))))
+        with connect(replace(account, tls=(("ssl-mode", "DISABLED"),))) as connection:
+            assert connection.execute("SHOW STATUS LIKE 'Ssl_cipher'").texts()[0][1] == ""
