@@ -15,7 +15,7 @@ The way back, in :mod:`.sql_format`, writes the SQL that makes exactly a given e
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from conformance.cases import sql_values
@@ -36,6 +36,8 @@ __all__ = ["format_document", "format_expression", "format_sql", "parse_expressi
 _CHAIN: Final = {
     function.value: function for function in (Function.JSON_SET, Function.JSON_REPLACE, Function.JSON_REMOVE)
 }
+# Errors of the server's parser, and of resolving; all others come from evaluation.
+_PHASES: Final = {1367: 0, 1425: 0, 1426: 0, 1427: 0, 1525: 1, 1582: 1}
 _MAX_NESTING: Final = 200  # of brackets in the SQL text; the documents themselves stop at 100
 _VALUES: Final = "a literal, j, CAST, JSON_OBJECT, JSON_ARRAY, REPEAT or CONCAT"
 _DOCUMENTS: Final = "j, NULL, JSON_SET, JSON_REPLACE, JSON_REMOVE, CAST(... AS JSON), JSON_OBJECT or JSON_ARRAY"
@@ -49,15 +51,22 @@ def parse_expression(sql: str, column: str = "j") -> Expression:
     parser = _Parser(tokenize(sql), column)
     expression = parser.document("the expression")
     parser.expect_end()
+    if parser.errors:
+        # The text is in the grammar. The server meets errors of its parser first, then those of resolving names and
+        # literals, then those of evaluation (observed on 9.7.4).
+        raise min(parser.errors, key=lambda error: _PHASES.get(error.number, 2))
     return expression
 
 
 @dataclass(slots=True)
 class _Parser:
+    """Recursive descent. What MySQL refuses waits in ``errors`` until all of the text is known to be in the grammar."""
+
     tokens: list[Token]
     column: str
     position: int = 0
     nesting: int = 0
+    errors: list[MysqlError] = field(default_factory=list)
 
     # Words and symbols.
 
@@ -160,11 +169,12 @@ class _Parser:
                 continue
             if not self.accept(","):
                 if self.token.text == ")":
-                    raise _wrong_count(name, start)
+                    self.errors.append(_wrong_count(name, start))
+                    break
                 raise self.refused(f"{name} is not complete", "','")
             pairs.append((path, self.pair_value(name)))
         if self.token.text == ")" and not pairs:
-            raise _wrong_count(name, start)
+            self.errors.append(_wrong_count(name, start))
         self.expect(")", name)
         return Call(function, document, tuple(pairs))
 
@@ -189,8 +199,7 @@ class _Parser:
     def cast_document(self) -> Expression:
         """CAST(... AS JSON) where a document stands: of a column or a chain too, which makes the column ineligible."""
         mark = self.position
-        self.next()
-        self.expect("(", "CAST")
+        self.cast_bracket(self.next())
         if self.is_column() or self.word() in _CHAIN:
             inner = self.document("CAST")
             if self.cast_type() != ("JSON",):
@@ -202,7 +211,7 @@ class _Parser:
         start = self.token
         value = self.value("CAST")
         if value.type is SqlType.NULL:
-            return SqlNull()
+            return SqlNull()  # also where an error was kept
         if value.type is not SqlType.JSON:
             raise self.refused("only CAST(... AS JSON) makes a document", "JSON", start)
         return Literal(value.json)
@@ -218,13 +227,13 @@ class _Parser:
                 text += self.next().text
             return SqlValue(SqlType.STRING, text)
         if kind in (Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT):
-            return _number(token, "")
+            return self.number(token, "")
         if kind is Kind.BINARY:
             return sql_values.binary_literal(token.data)
         if kind is Kind.SYMBOL and token.text in "+-":
             if self.token.kind not in (Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT):
                 raise self.refused("a sign stands before something that is no number", "a number")
-            return _number(self.next(), token.text)
+            return self.number(self.next(), token.text)
         if kind is Kind.SYMBOL and token.text == "(":
             self.position -= 1
             self.expect("(", where)
@@ -236,8 +245,9 @@ class _Parser:
             if maker is not None:
                 try:
                     return maker(self, token)
-                except MysqlError:
-                    raise
+                except MysqlError as error:
+                    self.errors.append(error)
+                    return NULL
                 except CodecError as error:
                     if error.offset is None:
                         error.offset = token.offset
@@ -248,6 +258,17 @@ class _Parser:
         if kind is Kind.WORD and self.tokens[self.position + 1].text == "(":
             raise self.refused(f"{token.text.upper()} is outside predict's grammar", _VALUES)
         raise self.refused(f"{where} is missing or outside predict's grammar", _VALUES)
+
+    def number(self, token: Token, sign: str) -> SqlValue:
+        if token.kind is Kind.INTEGER:
+            return sql_values.integer_literal(token.text, negative=sign == "-")
+        if token.kind is Kind.DECIMAL:
+            return sql_values.decimal_literal(sign + token.text)
+        try:
+            return sql_values.double_literal(sign + token.text)
+        except MysqlError as error:
+            self.errors.append(error)
+            return NULL
 
     def constant(self, token: Token) -> SqlValue:
         word = token.text.upper()
@@ -268,9 +289,8 @@ class _Parser:
         values = self.arguments("JSON_OBJECT")
         if len(values) % 2:
             raise _wrong_count("JSON_OBJECT", token)
-        members = {
-            sql_values.member_name(name): value.json for name, value in zip(values[::2], values[1::2], strict=True)
-        }
+        pairs = zip(values[::2], values[1::2], strict=True)
+        members = {sql_values.member_name(name): value.json for name, value in pairs}
         return SqlValue(SqlType.JSON, stored_order(members))
 
     def repeat(self, token: Token) -> SqlValue:
@@ -285,8 +305,8 @@ class _Parser:
             raise _wrong_count("CONCAT", token)
         return sql_values.concat(values)
 
-    def cast(self, _token: Token) -> SqlValue:
-        self.expect("(", "CAST")
+    def cast(self, token: Token) -> SqlValue:
+        self.cast_bracket(token)
         value = self.value("the argument of CAST")
         target, *numbers = self.cast_type()
         self.expect(")", "CAST")
@@ -298,6 +318,11 @@ class _Parser:
             return sql_values.cast_datetime(value, int(numbers[0]) if numbers else 0)
         precision = int(numbers[0]) if numbers else 10
         return sql_values.cast_decimal(value, precision, int(numbers[1]) if len(numbers) > 1 else 0)
+
+    def cast_bracket(self, token: Token) -> None:
+        if self.token.offset != token.offset + len("CAST"):
+            raise self.refused("CAST and its bracket are apart, which makes it another function", "'(' at once")
+        self.expect("(", "CAST")
 
     def cast_type(self) -> tuple[str, ...]:
         """``AS type``: the type in capitals and its numbers as written."""
@@ -329,14 +354,6 @@ def _wrong_count(name: str, token: Token) -> MysqlError:
     return MysqlError(
         1582, "ER_WRONG_PARAMCOUNT_TO_NATIVE_FCT", f"incorrect parameter count for {name}", offset=token.offset
     )
-
-
-def _number(token: Token, sign: str) -> SqlValue:
-    if token.kind is Kind.INTEGER:
-        return sql_values.integer_literal(token.text, negative=sign == "-")
-    if token.kind is Kind.DECIMAL:
-        return sql_values.decimal_literal(sign + token.text)
-    return sql_values.double_literal(sign + token.text)
 
 
 _TEMPORAL: Final = {

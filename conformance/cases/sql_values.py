@@ -154,14 +154,12 @@ def cast_decimal(value: SqlValue, precision: int, scale: int) -> SqlValue:
     stays nothing (``.5``), a number that rounds to zero has one digit there, and a carry out of the first group adds
     one digit.
     """
-    if scale > 30:
-        if scale > precision:
-            raise MysqlError(1427, "ER_M_BIGGER_THAN_D", "the scale is larger than the precision", got=scale)
-        raise MysqlError(1425, "ER_TOO_BIG_SCALE", "the largest scale is 30", got=scale)
-    if precision > opaque.MAX_PRECISION:
-        raise MysqlError(1426, "ER_TOO_BIG_PRECISION", "the largest precision is 65", got=precision)
     if scale > precision:
         raise MysqlError(1427, "ER_M_BIGGER_THAN_D", "the scale is larger than the precision", got=scale)
+    if precision > opaque.MAX_PRECISION:
+        raise MysqlError(1426, "ER_TOO_BIG_PRECISION", "the largest precision is 65", got=precision)
+    if scale > 30:
+        raise MysqlError(1425, "ER_TOO_BIG_SCALE", "the largest scale is 30", got=scale)
     precision = precision or 10
     raw = value.json
     if value.type is SqlType.NULL:
@@ -186,6 +184,8 @@ def cast_decimal(value: SqlValue, precision: int, scale: int) -> SqlValue:
             raise outside("a double that is written with a negative exponent in a CAST to DECIMAL", got=text)
         if "e" in text:
             text = format(Decimal(text), "f")
+            if len(text.lstrip("-")) > 81:
+                raise _truncated("DECIMAL", raw)
     else:
         raise outside(f"CAST of {value.type.value} to DECIMAL", expected="a string or a number")
     return _round_decimal(*opaque.literal_digits(text), precision, scale)

@@ -165,6 +165,46 @@ def test_wrong_argument_counts_are_errors_of_mysql() -> None:
         assert caught.value.number == 1582
 
 
+@pytest.mark.parametrize(
+    ("sql", "number"),
+    [
+        ("JSON_ARRAY(CAST('x' AS JSON), CAST('y' AS UNSIGNED))", 3141),
+        ("JSON_ARRAY(CAST('y' AS UNSIGNED), CAST('x' AS JSON))", 1292),
+        ("JSON_ARRAY(CAST('x' AS JSON), DATE'2024-01-91')", 1525),
+        ("JSON_ARRAY(DATE'2024-01-91', CONCAT())", 1525),
+        ("JSON_ARRAY(CONCAT(), DATE'2024-01-91')", 1582),
+        ("JSON_ARRAY(DATE'2024-01-91', 1e999)", 1367),
+        ("CAST(DATE'2024-01-91' AS DATETIME(8))", 1426),
+        ("CAST(1e81 AS DECIMAL(65,0))", 1292),
+        ("CAST(1e80 AS DECIMAL(65,0))", 1264),
+        ("CAST(1 AS DECIMAL(66,70))", 1427),
+        ("CAST(1 AS DECIMAL(66,31))", 1426),
+        ("CAST(1 AS DECIMAL(31,31))", 1425),
+    ],
+)
+def test_of_several_errors_the_one_that_the_server_meets_first_is_raised(sql: str, number: int) -> None:
+    with pytest.raises(MysqlError) as caught:  # all observed on 9.7.4
+        value_of(sql)
+    assert caught.value.number == number
+
+
+def test_what_is_outside_the_grammar_is_refused_even_after_an_error_of_mysql() -> None:
+    for sql in (
+        "CAST('x' AS JSON) 5",
+        "JSON_SET(CAST('x' AS JSON), '$.a'",
+        "JSON_SET(j, '$.a', DATE'2024-01-91', k, 1)",
+    ):
+        with pytest.raises(Unsupported):
+            parse_expression(sql)
+
+
+def test_a_bracket_apart_from_cast_makes_it_another_function() -> None:
+    for sql in ("CAST (j AS JSON)", "CAST ('1' AS JSON)", "JSON_SET (j, '$.a', CAST (1 AS UNSIGNED))"):
+        with pytest.raises(Unsupported):
+            parse_expression(sql)
+    assert isinstance(parse_expression("JSON_SET (j, '$.a', JSON_ARRAY (1))"), Call)
+
+
 def test_brackets_have_a_limit_and_never_end_in_recursion() -> None:
     assert parse_expression("(" * 150 + "j" + ")" * 150) == Column("j")
     for sql in ("(" * 100_000 + "j", "JSON_SET(" * 5000, "JSON_SET(j, '$', " + "JSON_ARRAY(" * 5000):

@@ -81,7 +81,10 @@ def _exceeds(digits: str, limit: int) -> bool:
 
 
 def _object(pairs: list[tuple[str, JsonValue]]) -> dict[str, JsonValue]:
-    return stored_order(dict(pairs))
+    try:
+        return stored_order(dict(pairs))
+    except UnicodeEncodeError:
+        raise invalid_text("a surrogate pair is incomplete") from None
 
 
 _decoder: Final = JSONDecoder(
@@ -118,8 +121,8 @@ def parse_text(text: str) -> JsonValue:
             raise too_deep() from None
         raise
     deep = _too_deep_at(text)
-    if _SURROGATE_ESCAPE.search(text):
-        half = _half_pair_at(text)
+    if _SURROGATE_ESCAPE.search(text, 0, stop):
+        half = _half_pair_at(text[:stop])
         if half is not None and (deep is None or half < deep):
             raise invalid_text("a surrogate pair is incomplete", offset=_bytes_before(text, half))
     if deep is not None and deep < stop:
