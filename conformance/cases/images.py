@@ -36,6 +36,18 @@ def before_columns(table: TableMap, key: Collection[int], primary: Collection[in
     return [index for index in every if table.columns[index].type != BLOB or index in primary]
 
 
+def read_columns(
+    table: TableMap, key: Collection[int], primary: Collection[int], referenced: Collection[int], image: RowImage
+) -> set[int]:
+    """Columns whose old values an UPDATE reads: those its expressions name, and those its row image needs."""
+    every = set(range(len(table.columns)))
+    if image is RowImage.FULL or not key:
+        return every
+    if image is RowImage.MINIMAL:
+        return set(referenced) | set(key)
+    return set(referenced) | {i for i in every if table.columns[i].type != BLOB or i in primary}
+
+
 def after_columns(table: TableMap, assigned: Collection[int], image: RowImage) -> list[int] | None:
     """Columns of the after image of an UPDATE that assigns ``assigned``; ``None``: all, with the FULL bitmap."""
     if image is RowImage.FULL:

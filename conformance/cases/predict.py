@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from conformance.cases.images import after_columns, before_columns
+from conformance.cases.images import after_columns, before_columns, read_columns
 from conformance.cases.time_zone import ZONED_TYPES, needs_time_zone
 from conformance.reference.binlog.columns import PartialJson
 from conformance.reference.binlog.header import EventType
@@ -28,7 +28,7 @@ from conformance.reference.binlog.rows import (
 from conformance.reference.column_json import column_as_json
 from conformance.reference.dialect import MYSQL, Dialect
 from conformance.reference.errors import MysqlError
-from conformance.reference.expression import Constant
+from conformance.reference.expression import Constant, referenced_columns
 from conformance.reference.tables import Table, table_map
 from conformance.reference.update import Columns, Decision, RowChange, decide, update_row
 
@@ -129,6 +129,7 @@ class Model:
         self.zone_used = self._names_time_zone(step)
         time_zone = False
         logged_one = False
+        comparable = self._comparable(step)
         try:
             for index in order:
                 change = update_row(
@@ -136,6 +137,7 @@ class Model:
                     step.assignments,
                     self.columns,
                     log_diffs=self.session.partial_json,
+                    comparable=comparable,
                     dialect=self.dialect,
                 )
                 rows.append(RowPrediction(index, change, self._decide(change)))
@@ -147,6 +149,15 @@ class Model:
         logged = [row for row in rows if row.change.logged]
         events = self._events(logged, assigned) if logged else ()
         return StepPrediction(step, tuple(rows), events, time_zone=time_zone)
+
+    def _comparable(self, step: Step) -> bool:
+        """Whether the server reads the old value of every assigned column."""
+        index_of = self.table.index_of
+        referenced = {index_of[name] for item in step.assignments for name in referenced_columns(item.expression)}
+        referenced.add(index_of[self.selector])
+        primary = [index for index, _ in self.table.primary_key]
+        read = read_columns(self.table_map, self.key, primary, referenced, self.session.row_image)
+        return all(index_of[item.column] in read for item in step.assignments)
 
     def _names_time_zone(self, step: Step) -> bool:
         """Whether the statement's text alone needs the time zone, whatever the rows hold."""

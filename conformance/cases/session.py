@@ -32,6 +32,7 @@ class Session:
             "collation_server": "utf8mb4_0900_ai_ci",
             "default_collation_for_utf8mb4": "utf8mb4_0900_ai_ci",
             "autocommit": "1",
+            "sort_buffer_size": str(256 << 20),  # read-backs sort rows with whole documents (else 1038)
             "time_zone": "'+00:00'",
             "binlog_format": "ROW",
             "binlog_row_image": str(self.row_image),

@@ -35,7 +35,8 @@ def column_literal(column: Column, value: Any) -> str:
     if isinstance(value, int):
         return str(value)
     if isinstance(value, float):
-        return repr(value)
+        text = repr(value)
+        return text if "e" in text else f"{text}e0"  # without an exponent a DECIMAL, which has no -0.0
     return f"'{value}'"
 
 

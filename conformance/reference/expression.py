@@ -105,3 +105,21 @@ class Assignment:
 
     column: str
     expression: Expression
+
+
+def referenced_columns(expression: Expression) -> set[str]:
+    """Names of the columns whose values an expression reads."""
+    match expression:
+        case Column(name):
+            return {name}
+        case Increment(column, _):
+            return {column}
+        case Wrapped(_, inner):
+            return referenced_columns(inner)
+        case Call(_, document, arguments):
+            names = referenced_columns(document)
+            for _, value in arguments:
+                if value is not None:
+                    names |= referenced_columns(value)
+            return names
+    return set()

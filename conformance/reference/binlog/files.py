@@ -15,7 +15,7 @@ from struct import Struct
 from typing import TYPE_CHECKING, BinaryIO, Final, NamedTuple
 from zlib import crc32
 
-from conformance.reference.binlog.event import Event, check_sum, decode_body, decode_event
+from conformance.reference.binlog.event import Body, Event, check_sum, decode_body, decode_event
 from conformance.reference.binlog.format_description import FormatDescription
 from conformance.reference.binlog.header import (
     ENCRYPTED_MAGIC,
@@ -103,21 +103,18 @@ class EventDecoder:
             checksum = int.from_bytes(data[length:], "little")
             if self.verify and crc32(data) != _CRC_RESIDUE:
                 check_sum(data[:length], checksum)
-        return self._event(header, data[HEADER_SIZE:length], checksum, position, None)
+        return Event(header, self._body(header.type, data[HEADER_SIZE:length]), checksum, position)
 
-    def _event(
-        self, header: Header, data: bytes, checksum: int | None, position: int | None, inner: int | None
-    ) -> Event:
-        code = header.type
+    def _body(self, code: int, data: bytes) -> Body:
         if code == EventType.TABLE_MAP:
-            return Event(header, self._table_map(data), checksum, position, inner)
+            return self._table_map(data)
+        body = decode_body(code, data, self.tables)
         if code in V1_TYPES and self.format and self.format.post_header_length(code) == _ANCIENT_TABLE_ID:
             raise Unsupported("table-id-size", "rows events with a 4-byte table id", got=event_name(code))
-        body = decode_body(code, data, self.tables)
         if len(self.tables) > _MAX_OPEN_TABLES and isinstance(body, LazyRows) and body.flags & STMT_END:
             # The server forgets its tables here. A filtered log may still refer to them, so they are only bounded.
             self.tables.clear()
-        return Event(header, body, checksum, position, inner)
+        return body
 
     def _table_map(self, data: bytes) -> TableMap:
         table = self._maps.get(data)
@@ -166,7 +163,8 @@ class EventDecoder:
                 if header.type in (EventType.TRANSACTION_PAYLOAD, EventType.FORMAT_DESCRIPTION):
                     raise DecodeError("bad-nesting", "this event cannot be inside a payload", offset=4, got=header.type)
                 end = pos + header.length
-                yield self._event(header, data[pos + HEADER_SIZE : end], None, event.position, number)
+                body = self._body(header.type, data[pos + HEADER_SIZE : end])
+                yield Event(header, body, None, event.position, number)
             except CodecError as error:
                 raise error.at(f"inner[{number}]", pos) from None
             pos = end
@@ -211,8 +209,10 @@ class FileReader:
         if self._size < self.wanted:
             return
         data = self._parts[0] if len(self._parts) == 1 else b"".join(self._parts)
+        self._parts, self._size = [], 0
         end = len(data)
         pos = 0
+        decode = self._first if self.decoder.format is None else self.decoder.decode
         try:
             if self.position == 0:
                 self._magic(data)
@@ -229,17 +229,22 @@ class FileReader:
                 if length > left:
                     self.wanted = length
                     break
-                event = self._event(data[pos : pos + length])
+                try:
+                    event = decode(data[pos : pos + length], self.position)
+                except CodecError as error:
+                    raise error.at(f"event@{self.position}", self.position) from None
                 pos += length
                 self.position += length
                 yield event
                 if self.expand and isinstance(event.body, TransactionPayload):
                     yield from self._inner(event)
+                decode = self.decoder.decode
         finally:
-            # Also when the caller stops early: what was taken out is gone, the rest stays.
+            # Also when the caller stops early, or feeds more in between: what was taken out is gone, the rest stays.
             rest = data[pos:]
-            self._parts = [rest] if rest else []
-            self._size = len(rest)
+            if rest:
+                self._parts.insert(0, rest)
+                self._size += len(rest)
         if self._zeros:
             self._check_zeros()
 
@@ -264,23 +269,19 @@ class FileReader:
         if magic != MAGIC:
             raise DecodeError("not-a-binlog", "not a binary log", offset=0, expected=MAGIC.hex(), got=magic.hex())
 
-    def _event(self, data: bytes) -> Event:
-        try:
-            if self.decoder.format is None and data[4] != EventType.FORMAT_DESCRIPTION:
-                raise DecodeError(
-                    "no-format-description",
-                    "the first event must be FORMAT_DESCRIPTION",
-                    offset=4,
-                    expected=15,
-                    got=data[4],
-                )
-            first = self.decoder.format is None
-            event = self.decoder.decode(data, self.position)
-        except CodecError as error:
-            raise error.at(f"event@{self.position}", self.position) from None
-        if first and event.header.flags & Flag.IN_USE:
+    def _first(self, data: bytes, position: int) -> Event:
+        if data[4] != EventType.FORMAT_DESCRIPTION:
+            raise DecodeError(
+                "no-format-description",
+                "the first event must be FORMAT_DESCRIPTION",
+                offset=4,
+                expected=15,
+                got=data[4],
+            )
+        event = self.decoder.decode(data, position)
+        if event.header.flags & Flag.IN_USE:
             self.in_use = True
-            self.notes.append(Note("in-use", self.position, "the file was not closed"))
+            self.notes.append(Note("in-use", position, "the file was not closed"))
         return event
 
     def _inner(self, event: Event) -> Iterator[Event]:
@@ -323,7 +324,8 @@ def read_events(
 ) -> Iterator[Event]:
     """All events of an open file. Give a ``reader`` of your own to look at its notes afterwards."""
     reader = reader or FileReader(verify=verify, expand=expand)
-    while data := file.read(max(window, reader.wanted)):
+    # Never as much at once as an event claims to have: the claim may be false.
+    while data := file.read(window):
         reader.feed(data)
         yield from reader.events()
     reader.finish()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
+from struct import Struct
 from typing import ClassVar, Final
 from uuid import UUID
 
@@ -18,6 +20,15 @@ MAY_HAVE_SBR: Final = 0x01
 _ORIGINAL_TIMESTAMP: Final = 1 << 55
 _ORIGINAL_VERSION: Final = 1 << 31
 _SERIALIZATION_VERSION: Final = 1
+
+_FIRST: Final = Struct("<B16sq")
+_CLOCK: Final = Struct("<BQQ")
+
+
+@lru_cache(maxsize=64)
+def _uuid(raw: bytes) -> UUID:
+    """A log has few sources, and a UUID is slow to make."""
+    return UUID(bytes=raw)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,17 +57,14 @@ class Gtid:
     @classmethod
     def decode(cls, code: int, data: bytes) -> Gtid:
         cursor = Cursor(data)
-        flags = cursor.u1("gtid_flags")
-        uuid = UUID(bytes=cursor.take(16, "uuid"))
-        gno = int.from_bytes(cursor.take(8, "gno"), "little", signed=True)
-        known: dict[str, int | None] = dict.fromkeys(("last_committed", "sequence_number"))
+        pos = cursor.skip(_FIRST.size, "gtid")
+        flags, uuid, gno = _FIRST.unpack_from(data, pos)
+        known: dict[str, int | None] = {"last_committed": None, "sequence_number": None}
         if cursor:
-            pos = cursor.pos
-            kind = cursor.u1("logical_clock")
+            pos = cursor.skip(_CLOCK.size, "logical_clock")
+            kind, known["last_committed"], known["sequence_number"] = _CLOCK.unpack_from(data, pos)
             if kind != LOGICAL_CLOCK:
                 raise Unsupported("logical-clock", "unknown logical timestamp", offset=pos, expected=2, got=kind)
-            known["last_committed"] = cursor.u8("last_committed")
-            known["sequence_number"] = cursor.u8("sequence_number")
         if cursor:
             word = cursor.u7("immediate_commit_timestamp")
             known["immediate_commit_timestamp"] = word & ~_ORIGINAL_TIMESTAMP
@@ -72,7 +80,7 @@ class Gtid:
         if cursor:
             known["commit_group_ticket"] = cursor.u8("commit_group_ticket")
         cursor.expect_end("GTID")
-        return cls(type=code, gtid_flags=flags, uuid=uuid, gno=gno, **known)
+        return cls(type=code, gtid_flags=flags, uuid=_uuid(uuid), gno=gno, **known)
 
     def encode(self) -> bytes:
         out = _unsigned(self.gtid_flags, 1, "gtid_flags") + self.uuid.bytes

@@ -19,6 +19,7 @@ from conformance.reference.binlog.columns import (
     read_value,
     write_value,
 )
+from conformance.reference.binlog.header import HEADER_SIZE, EventType, event_name
 from conformance.reference.cursor import Cursor, encode_packed
 from conformance.reference.errors import CodecError, DecodeError, EncodeError
 
@@ -152,63 +153,65 @@ def _plan(table: TableMap, bitmap: int) -> _Plan:
 
 
 def decode_rows(
+    code: int,
     table: TableMap,
     data: bytes,
     base: int,
     before_columns: int | None,
     after_columns: int | None,
-    *,
-    partial: bool,
     fill: list[bool],
 ) -> Iterator[Row]:
-    """The rows in ``data``, which starts at ``base`` in the event's body. ``fill[0]`` becomes true at the end if unused
-    bits of a null bitmap were 1."""
-    end = len(data)
-    before = None if before_columns is None else _plan(table, before_columns)
-    after = None if after_columns is None else _plan(table, after_columns)
+    """The rows in ``data``, which starts at ``base`` in the body of an event of type ``code``. ``fill[0]`` becomes true
+    at the end if unused bits of a null bitmap were 1."""
     number = 0
-    pos = 0
-    if not end and not partial and not (before and before.columns) and not (after and after.columns):
-        # An INSERT that names no column, in a MINIMAL image: the row has no bytes, and there is just one.
-        yield Row(None if before is None else (), None if after is None else ())
-        return
-    read_before = None if before is None else before.image()
-    read_after = None if after is None else after.image()
-    for plan in (before, after):
-        if plan is not None:
-            plan.fill[0] = False
-    while pos < end:
-        start = pos
+    try:
+        before = None if before_columns is None else _plan(table, before_columns)
+        after = None if after_columns is None else _plan(table, after_columns)
+        partial = code == EventType.PARTIAL_UPDATE_ROWS
+        end = len(data)
+        pos = 0
+        if not end and not partial and not (before and before.columns) and not (after and after.columns):
+            # An INSERT that names no column, in a MINIMAL image: the row has no bytes, and there is just one.
+            yield Row(None if before is None else (), None if after is None else ())
+            return
+        for plan in (before, after):
+            if plan is not None:
+                plan.fill[0] = False
+        read_before = None if before is None else before.patterns[0]
+        read_after = None if after is None else after.patterns[0]
         old: Any = None
         new: Any = None
         options: int | None = None
         bits: int | None = None
-        part = "before"
-        place = pos
-        plan = before
-        try:
-            if read_before is not None:
-                old, pos = read_before(data, pos)
-            place, plan, part = pos, None, "shared_image"
-            if partial:
-                options, bits, pos = _shared_image(table, data, pos)
-            place, plan, part = pos, after, "after"
-            if read_after is not None:
-                assert after is not None
-                new, pos = (after.image(bits) if bits else read_after)(data, pos)
-        except (struct_error, IndexError, DecodeError) as error:
-            if plan is not None:
-                cause = plan.explain(data, place, bits or 0)
-            elif isinstance(error, DecodeError):
-                cause = error
-            else:
-                cause = DecodeError("truncated", "the row is cut off", offset=place)
-            raise cause.at(part).at(f"rows[{number}]", base) from None
-        if pos == start:
-            raise DecodeError("empty-row", "rows without columns take no bytes", offset=base + pos, got=end - pos)
-        yield Row(old, new, options, bits)
-        number += 1
-    fill[0] = any(plan is not None and plan.fill[0] for plan in (before, after))
+        while pos < end:
+            start = pos
+            step = 0
+            place = pos
+            try:
+                if read_before is not None:
+                    old, pos = read_before(data, pos)
+                if partial:
+                    step, place = 1, pos
+                    options, bits, pos = _shared_image(table, data, pos)
+                if read_after is not None:
+                    step, place = 2, pos
+                    new, pos = (after.image(bits) if bits and after else read_after)(data, pos)
+            except (struct_error, IndexError, DecodeError) as error:
+                plan = (before, None, after)[step]
+                if plan is not None:
+                    cause = plan.explain(data, place, (bits or 0) if step else 0)
+                elif isinstance(error, DecodeError):
+                    cause = error
+                else:
+                    cause = DecodeError("truncated", "the row is cut off", offset=place)
+                raise cause.at(("before", "shared_image", "after")[step]).at(f"rows[{number}]", base) from None
+            if pos == start:
+                raise DecodeError("empty-row", "rows without columns take no bytes", offset=base + pos, got=end - pos)
+            yield Row(old, new, options, bits)
+            number += 1
+        fill[0] = any(plan is not None and plan.fill[0] for plan in (before, after))
+    except CodecError as error:
+        raise error.at(event_name(code), HEADER_SIZE) from None
 
 
 def _shared_image(table: TableMap, data: bytes, pos: int) -> tuple[int, int | None, int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import lru_cache
 from struct import Struct
 from struct import error as struct_error
 from typing import ClassVar, Final, TypeAlias
@@ -110,7 +111,9 @@ _LISTS: Final = {Status.AUTO_INCREMENT: 2, Status.CHARSET: 3}
 _TEXTS: Final = frozenset((Status.CATALOG, Status.TIME_ZONE, Status.CATALOG_NZ))
 
 
+@lru_cache(maxsize=256)
 def decode_status(data: bytes) -> tuple[StatusVariable, ...]:
+    """The variables in stored order. Remembered, because most statements of a session have the same ones."""
     cursor = Cursor(data)
     found: list[StatusVariable] = []
     while cursor:

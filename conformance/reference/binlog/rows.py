@@ -104,23 +104,23 @@ def full_bitmap(count: int) -> int:
     return (1 << 8 * ((count + 7) // 8)) - 1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class RowsHead:
-    """What lazy and typed rows share. A bitmap is the stored number with its unused high bits; ``None``: no such image.
+    """What lazy and typed rows share: the fields in front of the rows.
 
-    ``table`` is the TABLE_MAP in force; without one (a damaged or cut log) only the event's own fields can be read.
+    A columns bitmap is the stored number with its unused high bits; ``None``: there is no such image. ``table`` is the
+    TABLE_MAP in force; without one (a damaged or cut log) only the event's own fields can be read.
     """
 
-    default_flags: ClassVar[int] = 0
+    __slots__ = ()
 
     type: int
     table_id: int
-    flags: int = STMT_END | USE_SQL_FOREIGN_KEY
-    extra: tuple[ExtraInfo, ...] = ()
+    flags: int
+    extra: tuple[ExtraInfo, ...]
     column_count: int
-    before_columns: int | None = None
-    after_columns: int | None = None
-    table: TableMap | None = field(default=None, compare=False, repr=False)
+    before_columns: int | None
+    after_columns: int | None
+    table: TableMap | None
 
     @property
     def statement_end(self) -> bool:
@@ -145,6 +145,16 @@ class RowsHead:
 class RowsBody(RowsHead):
     """A fully typed rows event. ``null_fill``: unused bits of null bitmaps are 1, as servers before 8.0 write them."""
 
+    default_flags: ClassVar[int] = 0
+
+    type: int
+    table_id: int
+    flags: int = STMT_END | USE_SQL_FOREIGN_KEY
+    extra: tuple[ExtraInfo, ...] = ()
+    column_count: int
+    before_columns: int | None = None
+    after_columns: int | None = None
+    table: TableMap | None = field(default=None, compare=False, repr=False)
     rows: tuple[Row, ...]
     null_fill: bool = False
 
@@ -169,12 +179,23 @@ class RowsBody(RowsHead):
         return encoded
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True)
 class LazyRows(RowsHead):
-    """A rows event before its rows are decoded: ``data`` is their bytes, ``offset`` where in the body they are."""
+    """A rows event before its rows are decoded: ``data`` is their bytes, ``offset`` where in the body they are.
 
+    Not frozen, and made by position: one stands in front of every row event of a file, and is no value to be kept.
+    """
+
+    type: int
+    table_id: int
+    flags: int
+    extra: tuple[ExtraInfo, ...]
+    column_count: int
+    before_columns: int | None
+    after_columns: int | None
+    table: TableMap | None = field(repr=False)
     data: bytes = field(repr=False)
-    offset: int = 0
+    offset: int
 
     def rows(self) -> Iterator[Row]:
         """The rows one by one, so that an event of any size needs the memory of one row."""
@@ -182,17 +203,10 @@ class LazyRows(RowsHead):
 
     def _decode(self, fill: list[bool]) -> Iterator[Row]:
         try:
-            yield from decode_rows(
-                self.map(),
-                self.data,
-                self.offset,
-                self.before_columns,
-                self.after_columns,
-                partial=self.type == EventType.PARTIAL_UPDATE_ROWS,
-                fill=fill,
-            )
+            table = self.map()
         except CodecError as error:
             raise error.at(event_name(self.type), HEADER_SIZE) from None
+        return decode_rows(self.type, table, self.data, self.offset, self.before_columns, self.after_columns, fill)
 
     def typed(self) -> RowsBody:
         fill = [False]
@@ -279,18 +293,7 @@ def decode_rows_event(code: int, data: bytes, tables: dict[int, TableMap]) -> La
     elif code in WRITE_TYPES:
         first, second = None, first
     table_id = low | high << 32
-    return LazyRows(
-        type=code,
-        table_id=table_id,
-        flags=flags,
-        extra=extra,
-        column_count=count,
-        before_columns=first,
-        after_columns=second,
-        table=tables.get(table_id),
-        data=data[pos:],
-        offset=pos,
-    )
+    return LazyRows(code, table_id, flags, extra, count, first, second, tables.get(table_id), data[pos:], pos)
 
 
 def _decode_extra(code: int, data: bytes, length: int) -> tuple[ExtraInfo, ...]:

@@ -28,10 +28,11 @@ def pack(layout: Struct, *values: Any) -> bytes:
 
 def unpack(layout: Struct, data: bytes, what: str) -> tuple[Any, ...]:
     """Fixed fields that are the whole event."""
-    cursor = Cursor(data)
-    pos = cursor.skip(layout.size, what)
-    cursor.expect_end(what)
-    return layout.unpack_from(data, pos)
+    if len(data) != layout.size:
+        cursor = Cursor(data)
+        cursor.skip(layout.size, what)
+        cursor.expect_end(what)
+    return layout.unpack(data)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
