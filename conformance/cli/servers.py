@@ -123,6 +123,7 @@ def install(*, refresh: bool, wanted: str | None) -> None:
 @click.argument("spec", default="process", metavar="[process|process:PATH]")
 @click.option("--name", metavar="NAME", help="Name for 'stop' (default: the first free number).")
 @click.option("--server-option", "options", multiple=True, metavar="K=V", help="A server variable; repeatable.")
+@click.option("--server-id", type=click.IntRange(1, 2**32 - 1), default=1, show_default=True, help="For replication.")
 @click.option(
     "--performance-schema", is_flag=True, help="Switch the performance schema on (slower start, more memory)."
 )
