@@ -1,0 +1,160 @@
+"""A replica behind a source: linking, waiting until everything arrived, and the applier's errors.
+
+Sheet requirements.md 0.3 (both GTID and file positions were tried on 9.7.4). Only for servers that the lab started: a
+guest's replication settings are not the lab's to change.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from conformance.servers.errors import ServerError, SpecError, SqlError
+
+if TYPE_CHECKING:
+    from conformance.servers.base import Server
+    from conformance.servers.capture import Position
+    from conformance.servers.connection import Connection
+    from conformance.servers.process import ProcessServer
+
+_NEW_WORDS = (8, 0, 23)  # CHANGE REPLICATION SOURCE; the statements about replicas follow with 8.0.22
+_POLL_SECONDS = 0.02
+
+
+class ReplicaStopped(ServerError):
+    """The replica does not go on. ``number`` and ``message`` are those of the thread that stopped."""
+
+    def __init__(self, number: int, message: str, thread: str) -> None:
+        self.number = number
+        self.message = message
+        self.thread = thread
+        super().__init__(f"the replica's {thread} thread stopped: {number} {message}")
+
+
+class ReplicaLate(ServerError):
+    """The replica did not reach a position in the stated time, and no thread reports an error."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplicaStatus:
+    """The part of SHOW REPLICA STATUS that the lab asks for."""
+
+    io_running: str
+    sql_running: str
+    io_errno: int
+    io_error: str
+    sql_errno: int
+    sql_error: str
+    source_file: str
+    executed_offset: int
+
+
+class Pair:
+    """Two servers; ``connection`` is a session on the replica that the pair keeps for its questions."""
+
+    def __init__(self, source: ProcessServer, replica: Server) -> None:
+        if not (source.started_by_us and replica.started_by_us):
+            raise SpecError(replica.id, "the lab links only servers that it started", expected="process or docker")
+        self.source = source
+        self.replica = replica
+        self.connection: Connection = replica.connect()
+        self._new_words = replica.number >= _NEW_WORDS
+        self._gtid = False
+
+    def link(self, position: Position | None = None, *, extra: str = "") -> None:
+        """Point the replica at the source and start it: by GTID, or from ``position``. ``extra`` are more options.
+
+        An account with a random password is made on the source, outside its log.
+        """
+        account = self.source.tcp_address()
+        new = self._new_words
+        word = "SOURCE" if new else "MASTER"
+        settings = [
+            f"{word}_HOST = '{account.host}'",
+            f"{word}_PORT = {account.port}",
+            f"{word}_USER = '{account.user}'",
+            f"{word}_PASSWORD = '{account.password}'",
+            f"{word}_CONNECT_RETRY = 1",
+        ]
+        if self.replica.number >= (8, 0, 4):
+            settings.append(f"GET_{'SOURCE' if new else 'MASTER'}_PUBLIC_KEY = 1")
+        if position is None:
+            settings.append(f"{word}_AUTO_POSITION = 1")
+        else:
+            settings.extend((f"{word}_LOG_FILE = '{position.file}'", f"{word}_LOG_POS = {position.offset}"))
+        if extra:
+            settings.append(extra)
+        self._gtid = position is None
+        change = "CHANGE REPLICATION SOURCE TO" if new else "CHANGE MASTER TO"
+        self.connection.execute(f"{change} {', '.join(settings)}")
+        self.start()
+
+    def start(self) -> None:
+        """START REPLICA."""
+        self.connection.execute("START REPLICA" if self._new_words else "START SLAVE")
+
+    def stop(self) -> None:
+        """STOP REPLICA."""
+        self.connection.execute("STOP REPLICA" if self._new_words else "STOP SLAVE")
+
+    def unlink(self) -> None:
+        """Stop, and forget the source and everything fetched from it."""
+        self.stop()
+        self.connection.execute("RESET REPLICA ALL" if self._new_words else "RESET SLAVE ALL")
+
+    def status(self) -> ReplicaStatus:
+        """Ask the replica."""
+        rows = self.connection.execute("SHOW REPLICA STATUS" if self._new_words else "SHOW SLAVE STATUS").named()
+        if not rows:
+            raise ServerError(f"{self.replica.id} is not linked to a source")
+        row = {name.replace("Master", "Source").replace("Slave", "Replica"): value for name, value in rows[0].items()}
+        return ReplicaStatus(
+            io_running=row["Replica_IO_Running"] or "",
+            sql_running=row["Replica_SQL_Running"] or "",
+            io_errno=int(row["Last_IO_Errno"] or 0),
+            io_error=row["Last_IO_Error"] or "",
+            sql_errno=int(row["Last_SQL_Errno"] or 0),
+            sql_error=row["Last_SQL_Error"] or "",
+            source_file=row["Relay_Source_Log_File"] or "",
+            executed_offset=int(row["Exec_Source_Log_Pos"] or 0),
+        )
+
+    def wait(self, position: Position, *, timeout: float = 60.0) -> None:
+        """Until the replica has applied everything before ``position`` of the source's log.
+
+        Raises :class:`ReplicaStopped` as soon as a thread reports an error, :class:`ReplicaLate` after the timeout.
+        """
+        deadline = time.monotonic() + timeout
+        while True:
+            status = self.status()
+            if (status.source_file, status.executed_offset) >= (position.file, position.offset):
+                return
+            if status.sql_errno:
+                raise self._stopped(status)
+            if status.io_errno and status.io_running == "No":
+                raise ReplicaStopped(status.io_errno, status.io_error, "receiver")
+            if time.monotonic() > deadline:
+                raise ReplicaLate(
+                    f"{self.replica.id} is at {status.source_file}:{status.executed_offset} after {timeout:g} s, "
+                    f"expected {position} (receiver {status.io_running}, applier {status.sql_running})"
+                )
+            time.sleep(_POLL_SECONDS)
+
+    def _stopped(self, status: ReplicaStatus) -> ReplicaStopped:
+        """The worker's own number and text where the performance schema is on: the coordinator only sums up."""
+        try:
+            rows = self.connection.execute(
+                "SELECT LAST_ERROR_NUMBER, LAST_ERROR_MESSAGE "
+                "FROM performance_schema.replication_applier_status_by_worker "
+                "WHERE LAST_ERROR_NUMBER <> 0 ORDER BY WORKER_ID LIMIT 1"
+            ).texts()
+        except SqlError:
+            rows = []
+        if rows:
+            return ReplicaStopped(int(rows[0][0] or 0), rows[0][1] or "", "applier")
+        return ReplicaStopped(status.sql_errno, status.sql_error, "applier")
+
+    def close(self) -> None:
+        """Close the session. The servers belong to whoever started them."""
+        self.connection.close()
