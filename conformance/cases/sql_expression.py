@@ -8,7 +8,9 @@
   and ``b''``, CAST(... AS JSON, UNSIGNED, SIGNED, DECIMAL or DATETIME), JSON_OBJECT, JSON_ARRAY, REPEAT, CONCAT.
 
 What is outside raises ``Unsupported`` (``outside-grammar``), with the place and what was expected there; what MySQL
-refuses raises :class:`MysqlError` with its number.
+refuses raises :class:`MysqlError` with its number. Values are evaluated here, but the server gets to one only if the
+document is not NULL and the paths before it are right: ``decoded`` of such an error holds the chain up to the value, in
+which NULL stands for it. If that evaluates to another error or to NULL, this is what the server answers.
 
 The way back, in :mod:`.sql_format`, writes the SQL that makes exactly a given expression or value.
 """
@@ -38,6 +40,7 @@ _CHAIN: Final = {
 }
 # Errors of the server's parser, and of resolving; all others come from evaluation.
 _PHASES: Final = {1367: 0, 1425: 0, 1426: 0, 1427: 0, 1525: 1, 1582: 1}
+_EVALUATION: Final = 2
 _MAX_NESTING: Final = 200  # of brackets in the SQL text; the documents themselves stop at 100
 _VALUES: Final = "a literal, j, CAST, JSON_OBJECT, JSON_ARRAY, REPEAT or CONCAT"
 _DOCUMENTS: Final = "j, NULL, JSON_SET, JSON_REPLACE, JSON_REMOVE, CAST(... AS JSON), JSON_OBJECT or JSON_ARRAY"
@@ -54,8 +57,15 @@ def parse_expression(sql: str, column: str = "j") -> Expression:
     if parser.errors:
         # The text is in the grammar. The server meets errors of its parser first, then those of resolving names and
         # literals, then those of evaluation (observed on 9.7.4).
-        raise min(parser.errors, key=lambda error: _PHASES.get(error.number, 2))
+        error = min(parser.errors, key=_phase)
+        if _phase(error) == _EVALUATION:
+            error.decoded = parser.before_error
+        raise error
     return expression
+
+
+def _phase(error: MysqlError) -> int:
+    return _PHASES.get(error.number, _EVALUATION)
 
 
 @dataclass(slots=True)
@@ -67,6 +77,7 @@ class _Parser:
     position: int = 0
     nesting: int = 0
     errors: list[MysqlError] = field(default_factory=list)
+    before_error: Call | None = None
 
     # Words and symbols.
 
@@ -172,7 +183,10 @@ class _Parser:
                     self.errors.append(_wrong_count(name, start))
                     break
                 raise self.refused(f"{name} is not complete", "','")
+            known = len(self.errors)
             pairs.append((path, self.pair_value(name)))
+            if self.before_error is None and any(_phase(error) == _EVALUATION for error in self.errors[known:]):
+                self.before_error = Call(function, document, tuple(pairs))
         if self.token.text == ")" and not pairs:
             self.errors.append(_wrong_count(name, start))
         self.expect(")", name)

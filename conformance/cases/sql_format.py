@@ -151,7 +151,10 @@ def _opaque(value: Opaque) -> str:
 
 def _decimal(value: Opaque) -> str:
     """The literal whose digits, as written, give the precision; else a CAST that does."""
-    negative, whole, fraction = opaque.decimal_parts(value.payload)
+    try:
+        negative, whole, fraction = opaque.decimal_parts(value.payload)
+    except MysqlError as error:
+        raise EncodeError("no-literal", f"no SQL literal makes a damaged value ({error.message})", got=value) from None
     literal = f"{'-' * negative}{whole}.{fraction}"
     if sql_values.decimal_literal(literal).json == value:
         return literal

@@ -132,13 +132,16 @@ def _run(before: bytes, expressions: tuple[str, ...], *, row_changes: bool, dial
     steps: list[Step] = []
     for sql, expression in [(sql, _parse(sql)) for sql in expressions]:
         try:
-            if isinstance(expression, MysqlError):
-                raise expression
-            assignments = [Assignment(_COLUMN, expression)]
+            evaluated = expression.decoded if isinstance(expression, MysqlError) else expression
+            if evaluated is None:
+                raise expression  # type: ignore[misc]
+            assignments = [Assignment(_COLUMN, evaluated)]
             if row_changes:
                 assignments.append(Assignment(_OTHER, Increment(_OTHER, 1)))
             result = update_row(row, assignments, columns, log_diffs=True, dialect=dialect)
             change = result.columns[_COLUMN]
+            if isinstance(expression, MysqlError) and change.after is not None:
+                raise expression  # the server gets to the value that it refuses
             decision = decide(row[_COLUMN], result.after[_COLUMN], change, partial_json=True) if result.logged else None
         except MysqlError as error:
             steps.append(Step(sql, error))

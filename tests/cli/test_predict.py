@@ -157,6 +157,28 @@ def test_a_step_that_mysql_refuses_is_an_error_object_and_changes_nothing(capsys
     assert last["text"] == '{"a": 1, "b": 2}'
 
 
+@pytest.mark.parametrize(
+    ("sql", "on_null", "on_object"),
+    [
+        ("JSON_SET(j, '$.a', CAST('x' AS JSON))", None, 3141),
+        ("JSON_SET(j, '$x', CAST('x' AS JSON))", None, 3143),
+        ("JSON_SET(j, '$.a', CAST('x' AS JSON), '$x', 1)", None, 3141),
+        ("JSON_SET(JSON_SET(j, NULL, 1), '$.a', CAST('x' AS JSON))", None, None),
+        ("JSON_REPLACE(j, '$.a.b', CAST('x' AS UNSIGNED))", None, 1292),
+        ("JSON_SET(j, '$.a', DATE'2023-02-29')", 1525, 1525),
+        ("CAST('x' AS JSON)", 3141, 3141),
+    ],
+)
+def test_errors_of_values_come_only_where_the_server_gets_to_them(
+    sql: str, on_null: int | None, on_object: int | None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for before, number in (("NULL", on_null), ("CAST('{}' AS JSON)", on_object)):  # all observed on 9.7.4
+        step = predict(capsys, "--document", "[]", "--update", before, "--then", sql)[1]
+        assert step.get("error", {}).get("number") == number
+        if number is None:
+            assert step["jsonb_hex"] is None
+
+
 def test_values_in_diffs_keep_the_text_of_mysql(capsys: pytest.CaptureFixture[str]) -> None:
     values = "JSON_ARRAY(1.50, 1e0, 1e22, CAST(18446744073709551615 AS UNSIGNED), DATE'2024-02-29', x'00', 'é\\\\')"
     assert (
@@ -193,7 +215,7 @@ def test_equal_values_write_nothing_unless_another_column_changes(capsys: pytest
 
 def test_text_output_names_everything(capsys: pytest.CaptureFixture[str]) -> None:
     document = '{"a": "x", "b": "y", "c": "z"}'
-    steps = ["JSON_REMOVE(j, '$.b')", "JSON_SET(j, '$.a', 'x')", "JSON_SET(j, '$', 1)", "NULL", "JSON_SET(j, 'x', 1)"]
+    steps = ["JSON_REMOVE(j, '$.b')", "JSON_SET(j, '$.a', 'x')", "JSON_SET(j, '$', 1)", "JSON_SET(j, 'x', 1)", "NULL"]
     arguments = ["predict", "--document", document, "--update", steps[0]]
     for sql in steps[1:]:
         arguments += ["--then", sql]

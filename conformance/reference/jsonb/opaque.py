@@ -21,6 +21,7 @@ MAX_PRECISION: Final = 65  # of a column; a literal inside JSON may have more, u
 _SHORT: Final = (0, 1, 1, 2, 2, 3, 3, 4, 4, 4)  # bytes for 0..9 digits
 _LIMIT: Final = tuple(10**digits for digits in range(_GROUP + 1))
 _PACKED = Struct("<q")
+_DATE_BITS: Final = (1 << 63) - 1
 _LITERAL: Final = re.compile(r"([+-]?)([0-9]*)(?:\.([0-9]*))?", re.ASCII)
 
 
@@ -66,10 +67,11 @@ def pack_decimal(negative: bool, digits: str, precision: int, scale: int) -> byt
     return bytes(out)
 
 
-def unpack_decimal_digits(data: bytes, precision: int, scale: int) -> tuple[bool, str]:
-    """(negative, exactly ``precision`` digits) of a packed DECIMAL(precision, scale). A zero is never negative."""
-    if not _exists(precision, scale):
-        raise DecodeError("decimal-type", f"DECIMAL({precision},{scale}) does not exist", got=(precision, scale))
+def _unpack(data: bytes, precision: int, scale: int, first_limit: int) -> tuple[bool, str, str]:
+    """(negative, digits before the point, digits behind it), as the bytes say it, a sign of zero included.
+
+    ``first_limit``: one above the largest number in a short first group of one digit.
+    """
     size = decimal_size(precision, scale)
     if len(data) != size:
         raise DecodeError(
@@ -87,23 +89,30 @@ def unpack_decimal_digits(data: bytes, precision: int, scale: int) -> tuple[bool
         counts.append(scale % _GROUP)
     parts = []
     pos = 0
-    for count in counts:
+    for index, count in enumerate(counts):
         width = _SHORT[count]
         number = int.from_bytes(raw[pos : pos + width], "big")
-        if number >= _LIMIT[count]:
+        if number >= (_LIMIT[count] if index or not whole % _GROUP else _LIMIT[count - 1] * first_limit):
             raise DecodeError(
                 "decimal-digits", f"a group of {count} decimal digits is too large", offset=pos, got=number
             )
         parts.append(f"{number:0{count}d}")
         pos += width
     digits = "".join(parts)
-    return negative and bool(digits.strip("0")), digits
+    end = len(digits) - scale
+    return negative, digits[:end], digits[end:]
 
 
 def unpack_decimal(data: bytes, precision: int, scale: int) -> Decimal:
     """The number with its full scale; never a negative zero."""
-    negative, digits = unpack_decimal_digits(data, precision, scale)
-    return Decimal((int(negative), tuple(map(int, digits)), -scale))
+    if not _exists(precision, scale):
+        raise DecodeError("decimal-type", f"DECIMAL({precision},{scale}) does not exist", got=(precision, scale))
+    return _number(*_unpack(data, precision, scale, 10))
+
+
+def _number(negative: bool, whole: str, fraction: str) -> Decimal:
+    digits = whole + fraction
+    return Decimal((int(negative and bool(digits.strip("0"))), tuple(map(int, digits)), -len(fraction)))
 
 
 # --- DECIMAL inside JSON ---------------------------------------------------------------------------------------------
@@ -144,33 +153,45 @@ def _invalid(error: CodecError | None, message: str) -> MysqlError:
     return MysqlError(3142, "ER_INVALID_JSON_BINARY_DATA", reason)
 
 
-def decimal_parts(payload: bytes) -> tuple[bool, str, str]:
-    """(negative, digits before the point, digits behind it), with the leading zeros that the precision has."""
+def decimal_parts(payload: bytes, *, lenient: bool = False) -> tuple[bool, str, str]:
+    """(negative, digits before the point, digits behind it), with the leading zeros that the precision has.
+
+    ``lenient`` reads as the server does (observed on 9.7.4): a short first group may have one digit more than its
+    count, a zero may be negative, and precision 0 without any bytes is 0. Error 3142 for everything else.
+    """
     if len(payload) < 2:
         raise _invalid(None, f"a DECIMAL of {len(payload)} bytes has no precision and scale")
+    precision, scale = payload[0], payload[1]
+    if lenient and payload == b"\0\0":
+        return False, "0", ""
+    if not _exists(precision, scale):
+        raise _invalid(None, f"DECIMAL({precision},{scale}) does not exist")
     try:
-        negative, digits = unpack_decimal_digits(payload[2:], payload[0], payload[1])
+        negative, whole, fraction = _unpack(payload[2:], precision, scale, 100 if lenient else 10)
     except DecodeError as error:
         raise _invalid(error, "DECIMAL") from None
-    whole = payload[0] - payload[1]
-    return negative, digits[:whole], digits[whole:]
+    if not lenient and negative and not (whole + fraction).strip("0"):
+        raise _invalid(None, "a DECIMAL of minus zero")
+    return negative, whole, fraction
 
 
-def decimal_to_text(payload: bytes) -> str:
+def decimal_to_text(payload: bytes, *, lenient: bool = False) -> str:
     """The text of a DECIMAL payload, with its full scale. Error 3142 when the payload is not a DECIMAL."""
-    negative, whole, fraction = decimal_parts(payload)
+    negative, whole, fraction = decimal_parts(payload, lenient=lenient)
     whole = whole.lstrip("0") or "0"
     text = f"{whole}.{fraction}" if fraction else whole
     return f"-{text}" if negative else text
 
 
 def decimal_number(payload: bytes) -> Decimal:
-    """The number of a DECIMAL payload."""
-    negative, whole, fraction = decimal_parts(payload)
-    return Decimal((int(negative), tuple(map(int, whole + fraction)), -len(fraction)))
+    """The number of a DECIMAL payload, leniently read; never a negative zero."""
+    return _number(*decimal_parts(payload, lenient=True))
 
 
 # --- dates and times -------------------------------------------------------------------------------------------------
+
+# Payloads are arbitrary 64-bit numbers: a year may have five digits and a fraction eight. Of those the server prints
+# the last four and six (observed on 9.7.4).
 
 
 class Date(NamedTuple):
@@ -181,7 +202,7 @@ class Date(NamedTuple):
     day: int
 
     def __str__(self) -> str:
-        return f"{self.year:04}-{self.month:02}-{self.day:02}"
+        return f"{self.year % 10000:04}-{self.month:02}-{self.day:02}"
 
 
 class Time(NamedTuple):
@@ -195,7 +216,7 @@ class Time(NamedTuple):
 
     def __str__(self) -> str:
         sign = "-" if self.negative else ""
-        return f"{sign}{self.hour:02}:{self.minute:02}:{self.second:02}.{self.microsecond:06}"
+        return f"{sign}{self.hour:02}:{self.minute:02}:{self.second:02}.{self.microsecond % 1_000_000:06}"
 
 
 class DateTime(NamedTuple):
@@ -211,8 +232,8 @@ class DateTime(NamedTuple):
 
     def __str__(self) -> str:
         return (
-            f"{self.year:04}-{self.month:02}-{self.day:02} "
-            f"{self.hour:02}:{self.minute:02}:{self.second:02}.{self.microsecond:06}"
+            f"{self.year % 10000:04}-{self.month:02}-{self.day:02} "
+            f"{self.hour:02}:{self.minute:02}:{self.second:02}.{self.microsecond % 1_000_000:06}"
         )
 
 
@@ -252,8 +273,8 @@ def pack_date(value: Date) -> int:
 
 
 def unpack_date(number: int) -> Date:
-    """The parts of a DATE's number."""
-    return Date(*unpack_datetime(number)[:3])
+    """The parts of a DATE's number. Its sign bit is not looked at (observed on 9.7.4)."""
+    return Date(*unpack_datetime(number & _DATE_BITS)[:3])
 
 
 def pack_time(value: Time) -> int:
@@ -324,7 +345,7 @@ def opaque_text(value: Opaque) -> str:
     """The text without quotes. MySQL prints all of them as JSON strings, except a DECIMAL, which is a number."""
     field_type, payload = value
     if field_type == DECIMAL:
-        return decimal_to_text(payload)
+        return decimal_to_text(payload, lenient=True)
     unpack = _TEMPORAL.get(field_type)
     if unpack is not None:
         return str(unpack(temporal_number(value)))

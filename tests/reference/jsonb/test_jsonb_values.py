@@ -64,9 +64,7 @@ def test_damaged_decimal_is_error_3142_with_the_path_to_it() -> None:
     assert caught.value.path == ("a", "[1]")
 
 
-@pytest.mark.parametrize(
-    "payload", [b"", b"\x02", b"\x00\x00", b"\x02\x03\x81\x05", b"\x52\x00" + b"\x80" * 40, b"\x01\x00\xff"]
-)
+@pytest.mark.parametrize("payload", [b"", b"\x02", b"\x02\x03\x81\x05", b"\x52\x00" + b"\x80" * 40, b"\x01\x00\xff"])
 def test_every_kind_of_damaged_decimal_is_refused(payload: bytes) -> None:
     with pytest.raises(MysqlError) as caught:
         opaque.decimal_to_text(payload)
@@ -169,6 +167,17 @@ def test_packed_decimals_keep_their_scale_and_have_no_minus_zero() -> None:
             assert number.as_tuple().exponent == -scale
             assert not number.is_signed() or number
     assert opaque.pack_decimal(True, "000", 3, 1) == opaque.pack_decimal(False, "0", 3, 1)
+
+
+def test_only_the_lenient_reading_takes_decimals_that_no_server_writes() -> None:
+    for payload, text in ((b"\x02\x01\x8a\x05", "10.5"), (b"\x02\x01\x7f\xff", "-0.0"), (b"\0\0", "0")):
+        assert opaque.decimal_to_text(payload, lenient=True) == text
+        assert opaque.decimal_number(payload) == Decimal(text)
+        assert not opaque.decimal_number(payload).is_signed()
+        assert format_text(Opaque(DECIMAL, payload)) == text
+        with pytest.raises(MysqlError):
+            opaque.decimal_to_text(payload)
+    assert not opaque.unpack_decimal(b"\x7f\xff", 2, 1).is_signed()
 
 
 def test_packed_decimals_refuse_what_does_not_fit() -> None:
