@@ -293,13 +293,17 @@ def _little(size: int, decode: Callable[[int], Any], encode: Callable[[Any], byt
 
 
 def _partial_json() -> Codec:
-    whole = _sized(4)
+    unpack = Struct("<I").unpack_from
+    write = _sized(4).write
 
     def read(data: bytes, pos: int) -> tuple[PartialJson, int]:
-        raw, end = whole.read(data, pos)
-        return PartialJson(raw), end
+        start = pos + 4
+        end = start + unpack(data, pos)[0]
+        if end > len(data):
+            raise _too_long(end - start, len(data) - start)
+        return PartialJson(data[start:end]), end
 
-    return Codec(read, lambda value: whole.write(value.diffs))
+    return Codec(read, lambda value: write(value.diffs))
 
 
 PARTIAL_JSON: Final = _partial_json()

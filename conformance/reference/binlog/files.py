@@ -32,7 +32,7 @@ from conformance.reference.binlog.header import (
 )
 from conformance.reference.binlog.metadata import SHIPPED, MetadataRules
 from conformance.reference.binlog.payload import DEFAULT_LIMIT, TransactionPayload
-from conformance.reference.binlog.rows import STMT_END, V1_TYPES, LazyRows
+from conformance.reference.binlog.rows import ROWS_TYPES, STMT_END, V1_TYPES, LazyRows
 from conformance.reference.binlog.table_map import TableMap
 from conformance.reference.errors import CodecError, DecodeError, Unsupported
 
@@ -41,7 +41,11 @@ if TYPE_CHECKING:
 
 WINDOW: Final = 1 << 20
 
-_LENGTH: Final = Struct("<I").unpack_from
+# Plain numbers for the path of every event: looking up a member of an enumeration costs more than what is done with it.
+_FORMAT_DESCRIPTION: Final = int(EventType.FORMAT_DESCRIPTION)
+_TABLE_MAP: Final = int(EventType.TABLE_MAP)
+
+_U4: Final = Struct("<I").unpack_from
 _LENGTH_OFFSET: Final = 9
 _CRC_RESIDUE: Final = 0x2144DF1C  # what CRC-32 gives over any bytes followed by their own CRC-32
 _MAX_CACHED_MAPS: Final = 512
@@ -88,7 +92,7 @@ class EventDecoder:
         if len(data) < HEADER_SIZE:
             raise DecodeError("truncated", "an event header needs 19 bytes", offset=0, expected=19, got=len(data))
         header = Header._make(HEADER.unpack_from(data))
-        if header.type == EventType.FORMAT_DESCRIPTION:
+        if header.type == _FORMAT_DESCRIPTION:
             return self._format_description(data, position)
         length = len(data)
         if header.length != length:
@@ -100,21 +104,25 @@ class EventDecoder:
             length -= FOOTER_SIZE
             if length < HEADER_SIZE:
                 raise DecodeError("truncated", "no room for the checksum", offset=HEADER_SIZE, got=len(data))
-            checksum = int.from_bytes(data[length:], "little")
+            checksum = _U4(data, length)[0]
             if self.verify and crc32(data) != _CRC_RESIDUE:
                 check_sum(data[:length], checksum)
         return Event(header, self._body(header.type, data[HEADER_SIZE:length]), checksum, position)
 
     def _body(self, code: int, data: bytes) -> Body:
-        if code == EventType.TABLE_MAP:
+        if code == _TABLE_MAP:
             return self._table_map(data)
         body = decode_body(code, data, self.tables)
-        if code in V1_TYPES and self.format and self.format.post_header_length(code) == _ANCIENT_TABLE_ID:
-            raise Unsupported("table-id-size", "rows events with a 4-byte table id", got=event_name(code))
-        if len(self.tables) > _MAX_OPEN_TABLES and isinstance(body, LazyRows) and body.flags & STMT_END:
+        if code in ROWS_TYPES and isinstance(body, LazyRows):
+            self._check_rows(body)
+        return body
+
+    def _check_rows(self, rows: LazyRows) -> None:
+        if rows.type in V1_TYPES and self.format and self.format.post_header_length(rows.type) == _ANCIENT_TABLE_ID:
+            raise Unsupported("table-id-size", "rows events with a 4-byte table id", got=event_name(rows.type))
+        if len(self.tables) > _MAX_OPEN_TABLES and rows.flags & STMT_END:
             # The server forgets its tables here. A filtered log may still refer to them, so they are only bounded.
             self.tables.clear()
-        return body
 
     def _table_map(self, data: bytes) -> TableMap:
         table = self._maps.get(data)
@@ -212,7 +220,9 @@ class FileReader:
         self._parts, self._size = [], 0
         end = len(data)
         pos = 0
-        decode = self._first if self.decoder.format is None else self.decoder.decode
+        first = self.decoder.format is None
+        decode = self._first if first else self.decoder.decode
+        expand = self.expand
         try:
             if self.position == 0:
                 self._magic(data)
@@ -222,7 +232,7 @@ class FileReader:
                 if left < HEADER_SIZE:
                     self.wanted = HEADER_SIZE
                     break
-                length = _LENGTH(data, pos + _LENGTH_OFFSET)[0]
+                length = _U4(data, pos + _LENGTH_OFFSET)[0]
                 if length < HEADER_SIZE:
                     self._bad_length(data, pos, length)
                     break
@@ -236,9 +246,10 @@ class FileReader:
                 pos += length
                 self.position += length
                 yield event
-                if self.expand and isinstance(event.body, TransactionPayload):
+                if first:
+                    decode, first = self.decoder.decode, False
+                if expand and isinstance(event.body, TransactionPayload):
                     yield from self._inner(event)
-                decode = self.decoder.decode
         finally:
             # Also when the caller stops early, or feeds more in between: what was taken out is gone, the rest stays.
             rest = data[pos:]

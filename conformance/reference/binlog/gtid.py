@@ -57,30 +57,43 @@ class Gtid:
     @classmethod
     def decode(cls, code: int, data: bytes) -> Gtid:
         cursor = Cursor(data)
-        pos = cursor.skip(_FIRST.size, "gtid")
-        flags, uuid, gno = _FIRST.unpack_from(data, pos)
-        known: dict[str, int | None] = {"last_committed": None, "sequence_number": None}
-        if cursor:
+        flags, uuid, gno = _FIRST.unpack_from(data, cursor.skip(_FIRST.size, "gtid"))
+        # What an older writer left out stays None.
+        committed = sequence = immediate = original = length = version = original_version = ticket = None
+        if cursor.pos < cursor.end:
             pos = cursor.skip(_CLOCK.size, "logical_clock")
-            kind, known["last_committed"], known["sequence_number"] = _CLOCK.unpack_from(data, pos)
+            kind, committed, sequence = _CLOCK.unpack_from(data, pos)
             if kind != LOGICAL_CLOCK:
                 raise Unsupported("logical-clock", "unknown logical timestamp", offset=pos, expected=2, got=kind)
-        if cursor:
-            word = cursor.u7("immediate_commit_timestamp")
-            known["immediate_commit_timestamp"] = word & ~_ORIGINAL_TIMESTAMP
-            if word & _ORIGINAL_TIMESTAMP:
-                known["original_commit_timestamp"] = cursor.u7("original_commit_timestamp")
-        if cursor:
-            known["transaction_length"] = cursor.packed("transaction_length")
-        if cursor:
-            word = cursor.u4("immediate_server_version")
-            known["immediate_server_version"] = word & ~_ORIGINAL_VERSION
-            if word & _ORIGINAL_VERSION:
-                known["original_server_version"] = cursor.u4("original_server_version")
-        if cursor:
-            known["commit_group_ticket"] = cursor.u8("commit_group_ticket")
-        cursor.expect_end("GTID")
-        return cls(type=code, gtid_flags=flags, uuid=_uuid(uuid), gno=gno, **known)
+        if cursor.pos < cursor.end:
+            immediate = cursor.u7("immediate_commit_timestamp")
+            if immediate & _ORIGINAL_TIMESTAMP:
+                immediate &= ~_ORIGINAL_TIMESTAMP
+                original = cursor.u7("original_commit_timestamp")
+        if cursor.pos < cursor.end:
+            length = cursor.packed("transaction_length")
+        if cursor.pos < cursor.end:
+            version = cursor.u4("immediate_server_version")
+            if version & _ORIGINAL_VERSION:
+                version &= ~_ORIGINAL_VERSION
+                original_version = cursor.u4("original_server_version")
+        if cursor.pos < cursor.end:
+            ticket = cursor.u8("commit_group_ticket")
+            cursor.expect_end("GTID")
+        return cls(
+            type=code,
+            gtid_flags=flags,
+            uuid=_uuid(uuid),
+            gno=gno,
+            last_committed=committed,
+            sequence_number=sequence,
+            immediate_commit_timestamp=immediate,
+            original_commit_timestamp=original,
+            transaction_length=length,
+            immediate_server_version=version,
+            original_server_version=original_version,
+            commit_group_ticket=ticket,
+        )
 
     def encode(self) -> bytes:
         out = _unsigned(self.gtid_flags, 1, "gtid_flags") + self.uuid.bytes

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 PARTIAL_JSON_OPTION: Final = 1  # the only value_options bit that exists
 
+_PARTIAL_UPDATE_ROWS: Final = int(EventType.PARTIAL_UPDATE_ROWS)
 _MAX_CACHED_PATTERNS: Final = 256
 
 Image: TypeAlias = "tuple[Value | None, ...]"
@@ -59,6 +60,8 @@ def included(bitmap: int, count: int) -> tuple[int, ...]:
 
 def _image_reader(reads: Sequence[Read], fill: list[bool]) -> ReadImage:
     count = len(reads)
+    if count == 1:
+        return _single_reader(reads[0], fill)
     size = (count + 7) // 8
     one = size == 1
 
@@ -88,6 +91,21 @@ def _image_reader(reads: Sequence[Read], fill: list[bool]) -> ReadImage:
                 values.append(value)
             nulls >>= 1
         return tuple(values), pos
+
+    return read
+
+
+def _single_reader(each: Read, fill: list[bool]) -> ReadImage:
+    """An image of one column, which is what a MINIMAL image mostly is."""
+
+    def read(data: bytes, pos: int) -> tuple[tuple[Any, ...], int]:
+        nulls = data[pos]
+        if nulls > 1:
+            fill[0] = True
+        if nulls & 1:
+            return (None,), pos + 1
+        value, pos = each(data, pos + 1)
+        return (value,), pos
 
     return read
 
@@ -167,7 +185,7 @@ def decode_rows(
     try:
         before = None if before_columns is None else _plan(table, before_columns)
         after = None if after_columns is None else _plan(table, after_columns)
-        partial = code == EventType.PARTIAL_UPDATE_ROWS
+        partial = code == _PARTIAL_UPDATE_ROWS
         end = len(data)
         pos = 0
         if not end and not partial and not (before and before.columns) and not (after and after.columns):

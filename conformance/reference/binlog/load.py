@@ -71,11 +71,10 @@ class ExecuteLoadQuery:
 
     @classmethod
     def decode(cls, data: bytes) -> ExecuteLoadQuery:
-        cursor = Cursor(data)
-        pos = cursor.skip(_POST_HEADER.size, "post_header")
+        pos = Cursor(data).skip(_POST_HEADER.size, "post_header")
         thread_id, time, schema_length, error, status_length, *load = _POST_HEADER.unpack_from(data, pos)
         file_id, start, end, duplicates = load
-        status, schema = decode_tail(cursor, schema_length, status_length)
+        status, schema, pos = decode_tail(data, _POST_HEADER.size, schema_length, status_length)
         return cls(
             thread_id=thread_id,
             execution_time=time,
@@ -86,7 +85,7 @@ class ExecuteLoadQuery:
             duplicates=duplicates,
             status=status,
             schema=schema,
-            text=cursor.rest(),
+            text=data[pos:],
         )
 
     def encode(self) -> bytes:

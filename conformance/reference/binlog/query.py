@@ -222,17 +222,16 @@ class Query:
 
     @classmethod
     def decode(cls, data: bytes) -> Query:
-        cursor = Cursor(data)
-        base = cursor.skip(_POST_HEADER.size, "post_header")
+        base = Cursor(data).skip(_POST_HEADER.size, "post_header")
         thread_id, execution_time, schema_length, error_code, status_length = _POST_HEADER.unpack_from(data, base)
-        status, schema = decode_tail(cursor, schema_length, status_length)
+        status, schema, pos = decode_tail(data, _POST_HEADER.size, schema_length, status_length)
         return cls(
             thread_id=thread_id,
             execution_time=execution_time,
             error_code=error_code,
             status=status,
             schema=schema,
-            text=cursor.rest(),
+            text=data[pos:],
         )
 
     def encode(self) -> bytes:
@@ -240,19 +239,23 @@ class Query:
         return encode_post_header(self, status) + encode_tail(status, self.schema) + self.text
 
 
-def decode_tail(cursor: Cursor, schema_length: int, status_length: int) -> tuple[tuple[StatusVariable, ...], bytes]:
-    """Status variables and database, which EXECUTE_LOAD_QUERY has in the same form."""
-    start = cursor.pos
-    block = cursor.take(status_length, "status")
+def decode_tail(
+    data: bytes, start: int, schema_length: int, status_length: int
+) -> tuple[tuple[StatusVariable, ...], bytes, int]:
+    """Status variables and database, which EXECUTE_LOAD_QUERY has in the same form, and where the text starts."""
+    middle = start + status_length
+    end = middle + schema_length
+    if end >= len(data):
+        raise DecodeError(
+            "truncated", "no room for status variables and schema", offset=start, expected=end + 1, got=len(data)
+        )
+    if data[end]:
+        raise DecodeError("bad-name", "the schema does not end with a zero byte", offset=end, path=("schema",))
     try:
-        status = decode_status(block)
+        status = decode_status(data[start:middle])
     except DecodeError as error:
         raise error.at("status", start) from None
-    schema = cursor.take(schema_length, "schema")
-    pos = cursor.pos
-    if cursor.u1("schema"):
-        raise DecodeError("bad-name", "the schema does not end with a zero byte", offset=pos, path=("schema",))
-    return status, schema
+    return status, data[middle:end], end + 1
 
 
 def encode_post_header(query: Query, status: bytes) -> bytes:
