@@ -27,6 +27,7 @@ _TREE_PROGRAMS = (
     "runtime_output_directory/mysqld",
     "sql/mysqld",
     "server/mysqld",
+    "mysqld",
 )
 
 
@@ -86,11 +87,13 @@ def _ask_version(command: tuple[str, ...], _stamp: tuple[int, int]) -> str:
 
 def _loader(root: Path) -> tuple[str, ...]:
     """The unpacked packages' own loader: their C library is usually newer than the machine's."""
-    for pattern in ("usr/lib/*/ld-linux*.so.*", "lib/*/ld-linux*.so.*"):
-        for loader in sorted(root.glob(pattern)):
-            library = loader.parent
-            return (str(loader), "--library-path", str(library))
-    return ()
+    places = [*root.glob("usr/lib/*/ld-linux*.so.*"), *root.glob("lib/*/ld-linux*.so.*")]
+    if not places:
+        return ()
+    # Packages from before the merge of /lib into /usr/lib fill both directories.
+    triplet = places[0].parent.name
+    libraries = [root / part / triplet for part in ("usr/lib", "lib")]
+    return (str(places[0]), "--library-path", ":".join(str(path) for path in libraries if path.is_dir()))
 
 
 def _layout(mysqld: Path) -> tuple[tuple[str, ...], tuple[str, ...], tuple[Path, ...]]:
@@ -105,15 +108,15 @@ def _layout(mysqld: Path) -> tuple[tuple[str, ...], tuple[str, ...], tuple[Path,
             f"--plugin-dir={usr}/lib/mysql/plugin",
         )
         return _loader(root), options, (usr / "bin", here)
-    base = here.parent
-    messages = next((base / name for name in ("share", "share/mysql") if (base / name / "english").is_dir()), None)
     found: list[str] = []
-    if messages is not None and base != Path("/usr"):
-        found.append(f"--basedir={base}")
-        found.append(f"--lc-messages-dir={messages}")
-        plugins = (base / "lib/plugin", base / "lib/mysql/plugin", base / "plugin_output_directory")
-        found.extend(f"--plugin-dir={plugin}" for plugin in plugins if plugin.is_dir())
-    directories = [here, base / "bin"]
+    for base in (here.parent, here):  # the second: a repackaged 5.6.24 with everything in one folder
+        messages = next((base / name for name in ("share", "share/mysql") if (base / name / "english").is_dir()), None)
+        if messages is not None and base != Path("/usr"):
+            found += [f"--basedir={base}", f"--lc-messages-dir={messages}"]
+            plugins = (base / "lib/plugin", base / "lib/mysql/plugin", base / "plugin_output_directory")
+            found.extend(f"--plugin-dir={plugin}" for plugin in plugins if plugin.is_dir())
+            break
+    directories = [here, here.parent / "bin"]
     if not found:  # an installed program: its clients are where the user's PATH says
         directories.extend(Path(part) for part in os.environ.get("PATH", "").split(os.pathsep) if part)
     launcher: tuple[str, ...] = ()

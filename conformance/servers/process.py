@@ -87,6 +87,8 @@ def default_options(number: tuple[int, int, int], *, performance_schema: bool) -
         "performance-schema": "ON" if performance_schema else "OFF",
         "sync-binlog": "0",
     }
+    if number < (8, 0, 0):
+        options["binlog-format"] = "ROW"  # the default only since 5.7.7, and deprecated as an option later
     if number >= (5, 6, 34):  # before: empty already means anywhere, and the option wants a directory
         options["secure-file-priv"] = ""
     options["skip-replica-start" if number >= (8, 0, 26) else "skip-slave-start"] = None

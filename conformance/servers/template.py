@@ -78,9 +78,9 @@ def _initialise(installation: Installation, data: Path, work: Path) -> None:
 
 def _copy_shipped(installation: Installation, data: Path) -> None:
     """Servers before 5.7.6 cannot initialise themselves; some packages bring a ready directory beside the program."""
-    for place in (installation.mysqld.parent, installation.mysqld.parent.parent):
-        shipped = place / "data"
-        if (shipped / "mysql").is_dir():
+    here = installation.mysqld.parent
+    for shipped in (here / "data", here / "data/mysql", here.parent / "data"):
+        if (shipped / "mysql/user.frm").is_file():
             shutil.copytree(shipped, data)
             (data / "auto.cnf").unlink(missing_ok=True)
             return

@@ -29,6 +29,7 @@ from conformance.servers.errors import (
 )
 from conformance.servers.guests import granted, leftovers
 from conformance.servers.identity import processes_with_argument
+from conformance.servers.installation import from_path
 from conformance.servers.process import launch
 from conformance.servers.runs import runs_root, standing_servers, stop_standing
 from conformance.servers.standing import hand_over
@@ -524,3 +525,22 @@ def test_tls_that_is_asked_for_is_never_given_up(installation: Installation) -> 
             connect(replace(account, tls=(("ssl-mode", "VERIFY_IDENTITY"), ("ssl-ca", str(ca)))))
         with connect(replace(account, tls=(("ssl-mode", "DISABLED"),))) as connection:
             assert connection.execute("SHOW STATUS LIKE 'Ssl_cipher'").texts()[0][1] == ""
+
+
+# -- an old server -----------------------------------------------------------------------------------------------------
+
+
+def test_a_server_that_predates_json_is_started_and_captured_from() -> None:
+    tree = os.environ.get("BINLOG_LAB_OLD_SERVER")
+    if not tree:
+        pytest.skip("no old server: BINLOG_LAB_OLD_SERVER does not name a MySQL 5.6 with a data directory beside it")
+    with launch(from_path(Path(tree)), server_id=5) as old, old.connect() as session, old.schema(session):
+        files, protocol = Capture(old, over_protocol=False), Capture(old, over_protocol=True)
+        start = files.mark()
+        session.execute("CREATE TABLE t (id INT PRIMARY KEY)")
+        session.execute_many([f"INSERT INTO t VALUES ({number})" for number in range(50)]).check()
+        captured = files.since(start)
+        assert captured == protocol.since(start, captured.end)
+        assert sum(event[4] == 30 for event in captured.events) == 50
+        files.close()
+        protocol.close()
