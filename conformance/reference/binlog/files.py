@@ -32,7 +32,7 @@ from conformance.reference.binlog.header import (
 )
 from conformance.reference.binlog.metadata import SHIPPED, MetadataRules
 from conformance.reference.binlog.payload import DEFAULT_LIMIT, TransactionPayload
-from conformance.reference.binlog.rows import ROWS_TYPES, STMT_END, V1_TYPES, LazyRows
+from conformance.reference.binlog.rows import V1_TYPES
 from conformance.reference.binlog.table_map import TableMap
 from conformance.reference.errors import CodecError, DecodeError, Unsupported
 
@@ -50,7 +50,7 @@ _LENGTH_OFFSET: Final = 9
 _CRC_RESIDUE: Final = 0x2144DF1C  # what CRC-32 gives over any bytes followed by their own CRC-32
 _MAX_CACHED_MAPS: Final = 512
 _MAX_CACHED_SIZE: Final = 16384
-_MAX_OPEN_TABLES: Final = 1024
+_MAX_OPEN_TABLES: Final = 4096  # far above the 61 tables of a join and what triggers and cascades add
 _ANCIENT_TABLE_ID: Final = 6  # post-header length of rows events with a 4-byte table id
 
 
@@ -112,17 +112,9 @@ class EventDecoder:
     def _body(self, code: int, data: bytes) -> Body:
         if code == _TABLE_MAP:
             return self._table_map(data)
-        body = decode_body(code, data, self.tables)
-        if code in ROWS_TYPES and isinstance(body, LazyRows):
-            self._check_rows(body)
-        return body
-
-    def _check_rows(self, rows: LazyRows) -> None:
-        if rows.type in V1_TYPES and self.format and self.format.post_header_length(rows.type) == _ANCIENT_TABLE_ID:
-            raise Unsupported("table-id-size", "rows events with a 4-byte table id", got=event_name(rows.type))
-        if len(self.tables) > _MAX_OPEN_TABLES and rows.flags & STMT_END:
-            # The server forgets its tables here. A filtered log may still refer to them, so they are only bounded.
-            self.tables.clear()
+        if code in V1_TYPES and self.format and self.format.post_header_length(code) == _ANCIENT_TABLE_ID:
+            raise Unsupported("table-id-size", "rows events with a 4-byte table id", got=event_name(code))
+        return decode_body(code, data, self.tables)
 
     def _table_map(self, data: bytes) -> TableMap:
         table = self._maps.get(data)
@@ -135,7 +127,12 @@ class EventDecoder:
                 if len(self._maps) >= _MAX_CACHED_MAPS:
                     self._maps.clear()
                 self._maps[data] = table
-        self.tables[table.table_id] = table
+        tables = self.tables
+        # The server forgets its tables at the end of each statement. A filtered log may still refer to them.
+        tables.pop(table.table_id, None)
+        if len(tables) >= _MAX_OPEN_TABLES:
+            del tables[next(iter(tables))]
+        tables[table.table_id] = table
         return table
 
     def _format_description(self, data: bytes, position: int | None) -> Event:

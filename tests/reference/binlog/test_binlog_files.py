@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -220,6 +221,24 @@ def test_a_frame_that_grows_too_large_is_refused() -> None:
     with pytest.raises(DecodeError) as caught:
         bomb.uncompressed(limit=100_000)
     assert caught.value.code == "payload-too-large"
+
+
+@pytest.mark.parametrize("extra", [1, 300, 5000])
+def test_bytes_after_the_frame_are_refused(extra: int) -> None:
+    pytest.importorskip("zstandard")
+    whole = TransactionPayload.compress(bytes(range(256)) * 8)
+    with pytest.raises(DecodeError) as caught:
+        TransactionPayload(payload=whole.payload + bytes(extra)).uncompressed()
+    assert caught.value.code == "trailing-bytes"
+
+
+def test_table_maps_in_force_are_bounded() -> None:
+    table = table_map(Table(schema="d", name="t", columns=(Column(name="a", type="INT"),)))
+    decoder = EventDecoder()
+    for number in range(10_000):
+        decoder.decode(encode_event(replace(table, table_id=number)))
+    assert len(decoder.tables) < 5000
+    assert 9_999 in decoder.tables
 
 
 @pytest.mark.parametrize(
