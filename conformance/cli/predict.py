@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
@@ -49,7 +50,9 @@ class Step:
 @click.option("--update", required=True, metavar="EXPR", help="The right-hand side: UPDATE t SET j = EXPR.")
 @click.option("--then", "then", multiple=True, metavar="EXPR", help="Another UPDATE after it; may be repeated.")
 @click.option("--row-changes", is_flag=True, help="Another column of the row changes too, in every step.")
-@click.option("--dialect", default="mysql-9.7", show_default=True, metavar="V", help="The server to model.")
+@click.option(
+    "--dialect", default="mysql-9.7", show_default=True, metavar="V", help="The server to model: a version or a name."
+)
 @click.option("--format", "form", type=click.Choice(("text", "json")), default="text", show_default=True)
 def command(
     document: str | None,
@@ -64,7 +67,7 @@ def command(
 
     EXPR is SQL on the column j: nested JSON_SET, JSON_REPLACE and JSON_REMOVE with literals, CAST, JSON_OBJECT,
     JSON_ARRAY, REPEAT and CONCAT. Each step starts from the document that the one before left, with its holes.
-    The table is InnoDB, with binlog_row_value_options = PARTIAL_JSON and the default sql_mode.
+    The table is InnoDB, with binlog_row_value_options = PARTIAL_JSON, binlog_row_image = FULL and the default sql_mode.
     """
     before = _document(document, document_hex)
     steps = _run(before, (update, *then), row_changes=row_changes, dialect=_dialect(dialect))
@@ -114,12 +117,19 @@ def _from_hex(raw: bytes) -> bytes:
 
 
 def _dialect(name: str) -> Dialect:
+    """A dialect by its name, or by the version of a server: 9.7.4, 8.4, 8.0.36-28."""
     from conformance.reference.dialect import DIALECTS
+    from conformance.requirements.versions import dialect_of
 
-    found = DIALECTS.get(name) or DIALECTS.get(f"mysql-{'.'.join(name.split('.')[:2])}")
-    if found is None:
-        raise Usage(f"no dialect {name!r}", hint=f"known: {', '.join(DIALECTS)}")
-    return found
+    if name in DIALECTS:
+        return DIALECTS[name]
+    match = re.fullmatch(r"([0-9]+)\.([0-9]+)(?:\.([0-9]+))?(?:[-+].*)?", name)
+    if match is None:
+        raise Usage(f"no dialect {name!r}", hint=f"known: a version such as 9.7.4, or {', '.join(DIALECTS)}")
+    try:
+        return dialect_of((int(match[1]), int(match[2]), int(match[3] or 99)))
+    except ValueError as error:
+        raise Usage(str(error)) from error
 
 
 def _run(before: bytes, expressions: tuple[str, ...], *, row_changes: bool, dialect: Dialect) -> list[Step]:

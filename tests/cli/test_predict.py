@@ -282,6 +282,17 @@ def test_stored_bytes_come_from_stdin_in_hex_or_raw(
     assert step["text"] == "[7, 8]"
 
 
+def test_the_dialect_is_a_name_or_a_version(capsys: pytest.CaptureFixture[str]) -> None:
+    document = '{"a": "x", "b": "' + "y" * 40 + '"}'
+    arguments = ("--document", document, "--update", "JSON_REMOVE(j, '$.a')", "--dialect")
+    for name in ("mysql-9.7", "9.7.4", "8.4", "8.0.36-28"):
+        assert predict(capsys, *arguments, name)[0]["partial"]
+    # The worklog does not count JSON_REMOVE among the functions that can be logged partially.
+    assert not predict(capsys, *arguments, "worklog")[0]["partial"]
+    for name in ("5.7.44", "8.0.2", "mysql", "9"):
+        assert run(["predict", *arguments, name]) == 2
+
+
 def test_a_document_of_no_bytes_is_json_null(capsys: pytest.CaptureFixture[str]) -> None:
     (step,) = predict(capsys, "--document-hex", "", "--update", "j", "--row-changes")
     assert (step["text"], step["storage_size"], step["field_hex"]) == ("null", 0, "00000000")
