@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from conformance.servers import bundle
 from conformance.servers.cache import silent
-from conformance.servers.errors import ServerUnavailable, SpecError
+from conformance.servers.errors import ServerUnavailable, SpecError, StartFailed
 from conformance.servers.guests import Role, open_guest
 from conformance.servers.installation import Installation, from_path, on_path
 from conformance.servers.process import ProcessServer, launch
@@ -66,22 +66,36 @@ def resolve(
     if spec.kind is Kind.DOCKER:
         raise _no_containers(spec.image or DEFAULT_IMAGE)
     if spec.kind is Kind.PROCESS:
-        return start_process(find_installation(spec, narrate=narrate, progress=progress), wishes, narrate=narrate)
+        return _private(spec, wishes, narrate, progress)
     return _automatic(wishes, narrate, progress)
+
+
+def _private(spec: ServerSpec, wishes: Wishes, narrate: Narrate, progress: Callable[[Progress], None]) -> ProcessServer:
+    """A process; when an installed server that nobody asked for by name cannot be started here, the bundle is."""
+    installation = find_installation(spec, narrate=narrate, progress=progress)
+    try:
+        return start_process(installation, wishes, narrate=narrate)
+    except StartFailed as error:
+        # A usual reason on machines with AppArmor: the installed mysqld may only work in its own directories. An
+        # option that the caller gave would fail with the bundle as well.
+        if spec.path is not None or installation.is_bundle or wishes.options or wishes.wrapper:
+            raise
+        narrate(f"{error.missing}; using the bundle")
+        fetched = bundle.ensure(narrate=narrate, progress=progress).installation()
+        return start_process(fetched, wishes, narrate=narrate)
 
 
 def _automatic(wishes: Wishes, narrate: Narrate, progress: Callable[[Progress], None]) -> Server:
     """The first that works of a process and a container."""
     try:
-        installation = find_installation(ServerSpec(kind=Kind.PROCESS), narrate=narrate, progress=progress)
-        server = start_process(installation, wishes, narrate=narrate)
+        server = _private(ServerSpec(kind=Kind.PROCESS), wishes, narrate, progress)
     except ServerUnavailable as no_process:
         no_container = _no_containers(DEFAULT_IMAGE)
         raise ServerUnavailable(
             f"no server can be had here.\n- process: {no_process}\n- docker: {no_container}",
             "binlog-lab doctor lists what is there and what is missing; --server none runs without a server",
         ) from no_process
-    narrate(f"auto: chose process ({installation.origin}): {server.describe()}")
+    narrate(f"auto: chose process: {server.describe()}")
     return server
 
 

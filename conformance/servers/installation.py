@@ -43,6 +43,11 @@ class Installation:
     number: tuple[int, int, int]
     origin: str  # words for reports: "bundle 9.7.4-2", "PATH", ...
 
+    @property
+    def is_bundle(self) -> bool:
+        """Whether this is the lab's own."""
+        return self.origin.startswith("bundle ")
+
     def program(self, name: str) -> list[str]:
         """Command words that start a program of this installation; put arguments behind them."""
         for directory in self.program_directories:

@@ -49,6 +49,7 @@ _RUN_SPACE = 300 << 20
 TCP_USER = "lab"
 _PORT_ATTEMPTS = 5
 _TAIL = 4000
+_FATE_SECONDS = 3.0
 _ERROR_LINES = 10
 _SUPERVISOR = str(Path(__file__).with_name("supervisor.py"))
 
@@ -324,13 +325,11 @@ class ProcessServer(Server):
         """A connection often breaks a moment before its server is seen to be gone, so wait that moment."""
         if isinstance(error, ServerDied) or self._supervisor is None:
             return error
-        if "in the stated time" not in str(error):
-            try:
-                self._supervisor.wait(3)
-            except subprocess.TimeoutExpired:
-                return error
-        elif self.alive():
-            return error
+        deadline = time.monotonic() + _FATE_SECONDS
+        while self.alive():
+            if _greets(self._socket) or time.monotonic() > deadline:
+                return error  # only this session was lost
+            time.sleep(0.01)
         how = "was stopped" if self._stopped_by_us else "died"
         status = self._exit_status()
         tail = self._log_tail()

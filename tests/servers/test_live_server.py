@@ -544,3 +544,23 @@ def test_a_server_that_predates_json_is_started_and_captured_from() -> None:
         assert sum(event[4] == 30 for event in captured.events) == 50
         files.close()
         protocol.close()
+
+
+def test_when_the_installed_server_cannot_start_the_bundle_does(
+    installation: Installation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not installation.is_bundle:
+        pytest.skip(f"no bundle in use: this machine has {installation.origin}")
+    broken = tmp_path / "mysqld"
+    broken.write_text(
+        "#!/bin/sh\ncase $* in *--version*) echo 'mysqld  Ver 8.4.0 for Linux'; exit 0;; esac\n"
+        "echo 'Permission denied' >&2; exit 1\n"
+    )
+    broken.chmod(0o755)
+    monkeypatch.setenv("MYSQLD", str(broken))
+    told: list[str] = []
+    with resolve("auto", narrate=told.append) as server:  # type: ignore[union-attr]  # auto is never none
+        assert server.version == installation.version
+    assert any("using the bundle" in line for line in told)
+    with pytest.raises(StartFailed, match="initialize-insecure fails"):
+        resolve(f"process:{broken}")
