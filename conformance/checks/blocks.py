@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from conformance.cases.files import SCHEMA_NAME, case_id, dump_case
-from conformance.cases.script import ScriptBuilder
+from conformance.cases.script import ScriptBuilder, Statement
 from conformance.cases.update_case import UpdateCase
 from conformance.checks.events import EventFaults, check_events
 from conformance.judge import census
@@ -54,6 +54,7 @@ class BlockResult:
     seconds: float = 0.0
     case_id: str = ""
     case: dict[str, Any] | None = None
+    statements_sql: dict[int, str] = field(default_factory=dict)  # of the steps with a mismatch
 
 
 def make_script(seed: int | str, number: int, limits: Limits, *, updates: int = UPDATES_PER_BLOCK) -> Script:
@@ -97,10 +98,15 @@ def run_block(
     return judge_block(script, observation, number, begun)
 
 
-def judge_block(script: Script, observation: Observation, number: int, begun: float) -> BlockResult:
+def judge_block(
+    script: Script, observation: Observation, number: int, begun: float, *, keep_case: bool = False
+) -> BlockResult:
     """The verdicts over one block's observation, with its census and digest."""
     judgement = judge(script, observation)
     faults = check_events(script, observation)
+    mismatches = (*judgement.mismatches, *faults.found)
+    wrong_steps = {mismatch.step for mismatch in mismatches}
+    identity = case_id(script.case) if mismatches or keep_case else ""
     result = BlockResult(
         number=number,
         judgement=judgement,
@@ -108,8 +114,11 @@ def judge_block(script: Script, observation: Observation, number: int, begun: fl
         census=census.count(script),
         statements=len(script.predictions),
         digest=digest(script),
-        case_id=case_id(script.case) if judgement.mismatches or faults.found else "",
-        case=dump_case(script.case) if judgement.mismatches or faults.found else None,
+        case_id=identity,
+        case=dump_case(replace(script.case, id=identity)) if identity else None,
+        statements_sql={
+            item.step: item.sql for item in script.items if isinstance(item, Statement) and item.step in wrong_steps
+        },
     )
     result.seconds = time.perf_counter() - begun
     return result

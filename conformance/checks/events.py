@@ -6,7 +6,7 @@ badly. Applying starts from the predicted document before the statement.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from conformance.cases.observation import Observation
 from conformance.cases.predict import RowPrediction
@@ -17,6 +17,7 @@ from conformance.reference.binlog.columns import PartialJson
 from conformance.reference.binlog.event import Event, encode_event
 from conformance.reference.binlog.header import Checksum
 from conformance.reference.binlog.rows import UPDATE_TYPES, RowsBody, included
+from conformance.reference.dialect import MYSQL, Dialect
 from conformance.reference.errors import CodecError
 from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.values import same
@@ -84,7 +85,7 @@ def _apply(script: Script, bodies: list[RowsBody], faults: EventFaults) -> None:
         for index, value in zip(columns, row.after or (), strict=False):
             if isinstance(value, PartialJson):
                 faults.applied += 1
-                problem = _apply_one(predicted, names[index], value.diffs)
+                problem = _apply_one(predicted, names[index], value.diffs, MYSQL)
                 if problem:
                     faults.found.append(
                         Mismatch(
@@ -94,16 +95,24 @@ def _apply(script: Script, bodies: list[RowsBody], faults: EventFaults) -> None:
                             field=names[index],
                             expected="the source's document",
                             got=problem,
+                            deviation=_explained_by(predicted, names[index], value.diffs),
                         )
                     )
 
 
-def _apply_one(predicted: RowPrediction, name: str, diffs: bytes) -> str:
+def _explained_by(predicted: RowPrediction, name: str, diffs: bytes) -> str | None:
+    """The switch of the dialect that, flipped alone, makes the diffs apply (design, section 1: deviation)."""
+    switch = "refuse_unchanging_replace"
+    flipped = replace(MYSQL, behaviour=replace(MYSQL.behaviour, **{switch: False}))
+    return None if _apply_one(predicted, name, diffs, flipped) else switch
+
+
+def _apply_one(predicted: RowPrediction, name: str, diffs: bytes, dialect: Dialect) -> str:
     before, after = predicted.change.before[name], predicted.change.after[name]
     assert before is None or isinstance(before, bytes)
     assert after is None or isinstance(after, bytes)
     try:
-        applied = apply_field(before, diffs)
+        applied = apply_field(before, diffs, dialect)
     except CodecError as error:
         return str(error)
     if applied == after:

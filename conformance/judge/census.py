@@ -120,6 +120,22 @@ RULES: Final[dict[str, str]] = {
     "session/rows-query": "binlog_rows_query_log_events",
 }  # fmt: skip
 
+# Rules of a group that together are everything: reports print shares of them.
+WHOLES: Final[dict[str, tuple[str, ...]]] = {
+    "result": ("result/partial", "result/empty", "result/full", "result/null"),
+    "document": (
+        "document/small-object",
+        "document/large-object",
+        "document/small-array",
+        "document/large-array",
+        "document/scalar",
+        "document/null",
+    ),
+    "table": ("table/one-json-column", "table/two-json-columns"),
+    "statement": ("statement/one-row", "statement/several-rows"),
+    "session": ("session/FULL", "session/MINIMAL", "session/NOBLOB"),
+}
+
 _OPAQUE_NAMES: Final = {
     values.DECIMAL: "DECIMAL",
     values.DATE: "DATE",

@@ -47,6 +47,7 @@ class Mismatch:
     got: str
     message: str = ""
     evidence: tuple[FieldDifference, ...] = ()
+    deviation: str | None = None  # the dialect switch that, flipped, explains the difference
 
 
 @dataclass(slots=True)

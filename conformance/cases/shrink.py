@@ -1,0 +1,153 @@
+"""Making a failing Case smaller: the same judge is asked about ever smaller Cases (design, section 3).
+
+Shrinking knows Cases only, so it serves servers, findings and users' files alike. ``fails`` decides whether a smaller
+Case still shows the failure.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+from conformance.cases.update_case import Step, UpdateCase
+from conformance.reference.errors import CodecError
+from conformance.reference.expression import Assignment, Call, Expression, Literal, Wrapped
+from conformance.reference.jsonb.decode import decode
+from conformance.reference.jsonb.encode import encode
+
+
+def shrink(case: UpdateCase, fails: Callable[[UpdateCase], bool], *, seconds: float = 20.0) -> UpdateCase:
+    """The smallest Case found in the time; ``case`` itself if nothing smaller fails."""
+    deadline = time.monotonic() + seconds
+    improved = True
+    while improved and time.monotonic() < deadline:
+        improved = False
+        for candidate in candidates(case):
+            if time.monotonic() > deadline:
+                break
+            if fails(candidate):
+                case = candidate
+                improved = True
+                break
+    return case
+
+
+def candidates(case: UpdateCase) -> Iterator[UpdateCase]:
+    """Smaller Cases, the biggest cuts first."""
+    yield from _fewer_steps(case)
+    yield from _fewer_rows(case)
+    yield from _simpler_steps(case)
+    yield from _smaller_documents(case)
+
+
+def _fewer_steps(case: UpdateCase) -> Iterator[UpdateCase]:
+    count = len(case.steps)
+    size = count // 2
+    while size:
+        for first in range(count - size, -1, -size):
+            steps = case.steps[:first] + case.steps[first + size :]
+            if steps:
+                yield replace(case, steps=steps)
+        size //= 2
+
+
+def _fewer_rows(case: UpdateCase) -> Iterator[UpdateCase]:
+    if len(case.rows) < 2:
+        return
+    for gone in range(len(case.rows)):
+        steps = []
+        for step in case.steps:
+            rows = tuple(row - (row > gone) for row in step.rows if row != gone)
+            if rows:
+                steps.append(replace(step, rows=rows))
+        if steps:
+            yield replace(case, rows=case.rows[:gone] + case.rows[gone + 1 :], steps=tuple(steps))
+
+
+def _simpler_steps(case: UpdateCase) -> Iterator[UpdateCase]:
+    for number, step in enumerate(case.steps):
+        for simpler in _simpler(step):
+            yield replace(case, steps=(*case.steps[:number], simpler, *case.steps[number + 1 :]))
+
+
+def _simpler(step: Step) -> Iterator[Step]:
+    if not step.commit:
+        yield replace(step, commit=True)
+    if len(step.rows) > 1:
+        for row in step.rows:
+            yield replace(step, rows=(row,))
+    if len(step.assignments) > 1:
+        for gone in range(len(step.assignments)):
+            yield replace(step, assignments=step.assignments[:gone] + step.assignments[gone + 1 :])
+    for place, assignment in enumerate(step.assignments):
+        for expression in _simpler_expressions(assignment.expression):
+            changed = Assignment(assignment.column, expression)
+            yield replace(step, assignments=(*step.assignments[:place], changed, *step.assignments[place + 1 :]))
+
+
+def _simpler_expressions(expression: Expression) -> Iterator[Expression]:
+    if isinstance(expression, Wrapped):
+        yield expression.inner
+        for inner in _simpler_expressions(expression.inner):
+            yield replace(expression, inner=inner)
+    if not isinstance(expression, Call):
+        return
+    if isinstance(expression.document, Call):
+        yield expression.document
+    if len(expression.arguments) > 1:
+        for gone in range(len(expression.arguments)):
+            yield replace(expression, arguments=expression.arguments[:gone] + expression.arguments[gone + 1 :])
+    for place, (path, value) in enumerate(expression.arguments):
+        if isinstance(value, Literal):
+            for smaller in _smaller_values(value.value):
+                pair = (path, Literal(smaller))
+                arguments = (*expression.arguments[:place], pair, *expression.arguments[place + 1 :])
+                yield replace(expression, arguments=arguments)
+    for document in _simpler_expressions(expression.document):
+        yield replace(expression, document=document)
+
+
+def _smaller_documents(case: UpdateCase) -> Iterator[UpdateCase]:
+    for number, row in enumerate(case.rows):
+        for index in case.table.json_columns:
+            stored = row[index]
+            if not isinstance(stored, bytes):
+                continue
+            try:
+                value = decode(stored)
+            except CodecError:
+                continue
+            for smaller in _smaller_values(value):
+                changed = (*row[:index], encode(smaller), *row[index + 1 :])
+                yield replace(case, rows=(*case.rows[:number], changed, *case.rows[number + 1 :]))
+
+
+def _smaller_values(value: Any) -> Iterator[Any]:
+    """Values with a part left out, or a part made smaller."""
+    if isinstance(value, dict):
+        items = list(value.items())
+        for cut in _cuts(items):
+            yield dict(cut)
+        for key, item in items:
+            for smaller in _smaller_values(item):
+                yield {**value, key: smaller}
+    elif isinstance(value, list):
+        yield from _cuts(value)
+        for place, item in enumerate(value[:20]):
+            for smaller in _smaller_values(item):
+                yield [*value[:place], smaller, *value[place + 1 :]]
+    elif isinstance(value, str) and len(value) > 1:
+        yield value[: len(value) // 2]
+        yield value[:-1]
+
+
+def _cuts(items: list[Any]) -> Iterator[list[Any]]:
+    size = len(items) // 2
+    while size:
+        for first in range(0, len(items), size):
+            yield items[:first] + items[first + size :]
+        size //= 2
+    if len(items) == 1:
+        yield []

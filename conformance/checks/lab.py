@@ -1,0 +1,370 @@
+"""What the check items share: the settings of a run, the server, the results of the update campaign, the stream.
+
+The lab writes typed records to a sink and knows nothing of reports. One campaign feeds several items: it runs when the
+first of them asks.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from conformance.cases.files import case_id, dump_case
+from conformance.checks.blocks import BlockResult
+from conformance.checks.campaign import Campaign
+from conformance.checks.captures import captured_blocks
+from conformance.checks.evidence import case_verdict, signature
+from conformance.checks.shrinking import shrink_live
+from conformance.requirements.deviations import Deviation, load_deviations
+from conformance.requirements.versions import dialect_name, in_observed_range
+from conformance.servers.auto import Wishes, resolve
+from conformance.stream import Block, CaseVerdict, Finding, Progress, Subject, Verdict
+
+if TYPE_CHECKING:
+    from conformance.cases.update_case import UpdateCase
+    from conformance.checks.sizes import SizeProblem
+    from conformance.judge.compare import Mismatch
+    from conformance.servers.base import Server
+    from conformance.stream import AnyRecord
+
+PROFILES: Final = {"quick": 10_000, "full": 100_000, "soak": 1_000_000}
+_FINDINGS: Final = 5  # distinct failures that are shrunk; more are stored only
+_VERDICTS: Final = 50  # failures of a run that get a record of their own with evidence
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UpdateCheck:
+    """One item over the update campaign: the kinds of mismatch it answers for, and what it judges."""
+
+    id: str
+    kinds: frozenset[str]
+    requirements: tuple[str, ...]
+    verdict: Verdict  # of a mismatch: fail has a worklog behind it, differs was only observed
+
+
+UPDATE_CHECKS: Final = {
+    check.id: check
+    for check in (
+        UpdateCheck(
+            id="updates/event-bytes",
+            kinds=frozenset(("event", "events", "outcome")),
+            requirements=("FR1", "D2", "D5", "D6", "D7", "F3"),
+            verdict=Verdict.FAIL,
+        ),
+        UpdateCheck(
+            id="updates/decode", kinds=frozenset(("decode",)), requirements=("F3",), verdict=Verdict.FAIL
+        ),
+        UpdateCheck(
+            id="updates/apply", kinds=frozenset(("apply",)), requirements=("FR2",), verdict=Verdict.FAIL
+        ),
+        UpdateCheck(
+            id="updates/storage",
+            kinds=frozenset(("size", "free")),
+            requirements=("IP1",),
+            verdict=Verdict.DIFFERS,
+        ),
+        UpdateCheck(
+            id="updates/text", kinds=frozenset(("text",)), requirements=("IP2",), verdict=Verdict.DIFFERS
+        ),
+    )
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """A run as the user asked for it."""
+
+    server: str = "auto"
+    updates: int = PROFILES["quick"]
+    seed: str = "1"
+    deviations: bool = True
+    deviations_file: Path | None = None
+    server_options: tuple[tuple[str, str | None], ...] = ()
+    wrapper: str = ""
+    allow: frozenset[str] = frozenset()
+    keep: bool = False
+    cases: Path | None = None  # where failing Cases are stored
+    replay: str = "binlog-lab replay"
+
+
+@dataclass(slots=True)
+class Lab:
+    """One run. ``close`` ends the server."""
+
+    settings: Settings
+    sink: Callable[[AnyRecord], None]
+    narrate: Callable[[str], None] = lambda _: None
+    deviations: tuple[Deviation, ...] = ()
+    failed: dict[str, int] = field(default_factory=dict)  # failing cases by check
+    rate: float = 0.0
+    _server: Server | None = None
+    _resolved: bool = False
+    _ran: bool = False
+    _signatures: Counter[str] = field(default_factory=Counter)
+    _shown: int = 0
+
+    def __post_init__(self) -> None:
+        if self.settings.deviations:
+            self.deviations = load_deviations(self.settings.deviations_file)
+
+    # --- the subject -------------------------------------------------------------------------------------------------
+
+    @property
+    def server(self) -> Server | None:
+        """The server under test, started when first asked for; ``None`` offline."""
+        if not self._resolved:
+            settings = self.settings
+            wishes = Wishes(
+                options=dict(settings.server_options),
+                wrapper=settings.wrapper,
+                keep=settings.keep,
+                allow=settings.allow,
+            )
+            self._server = resolve(settings.server, wishes, narrate=self.narrate, progress=self._fetching)
+            self._resolved = True
+            self.sink(self._subject_record())
+        return self._server
+
+    def _fetching(self, state: object) -> None:
+        total = getattr(state, "total", 0)
+        self.sink(
+            Progress(
+                label=f"bundle: {getattr(state, 'step', '')}",
+                done=getattr(state, "done", 0) if total else round(getattr(state, "percent", 0)),
+                total=total or 100,
+                unit="bytes" if total else "%",
+            )
+        )
+
+    def _subject_record(self) -> Subject:
+        server = self._server
+        if server is None:
+            return Subject(
+                id="captures",
+                role="source",
+                version="9.7.4",
+                dialect=dialect_name((9, 7, 4)),
+                note="no server: the same checks on what a server of this version did when it was recorded",
+            )
+        return Subject(
+            id=server.id,
+            role="source",
+            version=server.version,
+            dialect=dialect_name(server.number),
+            capabilities=("source",),
+            note=server.describe(),
+        )
+
+    @property
+    def subject(self) -> str:
+        return "captures" if self.server is None else self.server.id
+
+    @property
+    def version(self) -> tuple[int, int, int]:
+        return (9, 7, 4) if self.server is None else self.server.number
+
+    def close(self) -> None:
+        """Stop what was started; a second call does nothing."""
+        if self._server is not None:
+            self._server.close()
+            self._server = None
+
+    # --- the update campaign -----------------------------------------------------------------------------------------
+
+    def require(self, check_id: str) -> None:
+        """Run the campaign if it has not run, and fail if this check found something."""
+        self.run_updates()
+        count = self.failed.get(check_id, 0)
+        assert not count, f"{count} cases failed; see the report"
+
+    def run_updates(self) -> None:
+        """All blocks, judged and recorded, once."""
+        if self._ran:
+            return
+        self._ran = True
+        server = self.server
+        done = 0
+        total = self.settings.updates
+        begun = time.perf_counter()
+        results: Iterator[BlockResult]
+        if server is None:
+            recorded = captured_blocks()
+            total = min(total, sum(block.judgement.updates for block in recorded))
+            results = iter(recorded)
+        else:
+            campaign = Campaign(server, seed=self.settings.seed, updates=total)
+            results = campaign.results()
+        for result in results:
+            if done >= total:
+                break
+            self.record_block(result)
+            done += result.judgement.updates
+            seconds = time.perf_counter() - begun
+            self.sink(
+                Progress(label="updates", done=done, total=total, unit="updates", note=f"{done / seconds:,.0f}/s")
+            )
+        if server is not None and campaign.totals.seconds:
+            self.rate = campaign.totals.updates / campaign.totals.seconds
+
+    def record_block(self, result: BlockResult) -> None:
+        """The records of one block: a verdict for what did not pass, then counts for each check."""
+        judgement = result.judgement
+        for check in UPDATE_CHECKS.values():
+            mismatches = [m for m in (*judgement.mismatches, *result.faults.found) if m.kind in check.kinds]
+            deviating = [m for m in mismatches if m.deviation and self._listed(m.deviation)]
+            failing = [m for m in mismatches if m not in deviating]
+            for mismatch in mismatches:
+                self._record_mismatch(check, result, mismatch, deviating=mismatch in deviating)
+            cases = max(judgement.updates, len(mismatches))
+            counts = self._differs_outside(check)
+            verdicts = {str(Verdict.PASS): cases - len(mismatches), str(check.verdict): len(failing)}
+            first = check.id == "updates/event-bytes"
+            self.failed[check.id] = self.failed.get(check.id, 0) + (0 if counts else len(failing))
+            self.sink(
+                Block(
+                    check=check.id,
+                    subject=self.subject,
+                    requirements=check.requirements,
+                    block=result.number,
+                    cases=cases,
+                    verdicts={name: count for name, count in verdicts.items() if count},
+                    failed=0 if counts else None,
+                    updates_compared=judgement.updates if first else 0,
+                    bytes_compared=judgement.bytes if first else 0,
+                    texts_compared=judgement.texts if check.id == "updates/text" else 0,
+                    sizes_compared=judgement.sizes if check.id == "updates/storage" else 0,
+                    mismatches=len(failing),
+                    deviating=len(deviating),
+                    census=dict(result.census) if first else {},
+                    digest=result.digest if first else None,
+                    seconds=result.seconds if first else 0.0,
+                )
+            )
+
+    def report_problems(self, check: str, block: int, case: UpdateCase, problems: Sequence[SizeProblem]) -> None:
+        """Verdicts for statements whose size is wrong, with the Case stored."""
+        if not problems:
+            return
+        identity = case_id(case)
+        directory = self.settings.cases
+        path = None if directory is None else directory / f"{identity}.json"
+        if path is not None:
+            path.write_text(json.dumps(dump_case(replace(case, id=identity)), indent=1) + "\n", encoding="utf-8")
+        for problem in problems:
+            self.sink(
+                CaseVerdict(
+                    case=identity,
+                    requirement=problem.requirement,
+                    verdict=Verdict.FAIL,
+                    subject=self.subject,
+                    check=check,
+                    block=block,
+                    field="size" if problem.step is None else f"statement {problem.step}",
+                    expected=str(problem.expected),
+                    got=str(problem.got),
+                    message=problem.message,
+                    signature=f"{check}:{problem.requirement}:{problem.message}",
+                    replay=None if path is None else f"{self.settings.replay} {path}",
+                    case_file=None if path is None else str(path),
+                )
+            )
+
+    def not_applicable(self, check: str, requirement: str, reason: str) -> None:
+        """A check that the subject's own features exclude."""
+        self.sink(
+            CaseVerdict(
+                case=check,
+                requirement=requirement,
+                verdict=Verdict.NOT_APPLICABLE,
+                subject=self.subject,
+                check=check,
+                block=0,
+                message=reason,
+            )
+        )
+        self.sink(
+            Block(
+                check=check,
+                subject=self.subject,
+                requirements=(requirement,),
+                block=0,
+                cases=1,
+                verdicts={str(Verdict.NOT_APPLICABLE): 1},
+            )
+        )
+
+    def _listed(self, deviation: str) -> bool:
+        return any(entry.switch == deviation for entry in self.deviations)
+
+    def _differs_outside(self, check: UpdateCheck) -> bool:
+        """Whether a mere difference does not count: the server is outside the versions that were observed."""
+        return check.verdict is Verdict.DIFFERS and not in_observed_range(self.version)
+
+    def _record_mismatch(
+        self, check: UpdateCheck, result: BlockResult, mismatch: Mismatch, *, deviating: bool
+    ) -> None:
+        name = signature(check.id, mismatch)
+        self._signatures[name] += 1
+        self._shown += 1
+        if self._shown > _VERDICTS and self._signatures[name] > 1:
+            return
+        path = self._store(result)
+        replay = f"{self.settings.replay} {path}" if path else None
+        deviation = next((entry.id for entry in self.deviations if entry.switch == mismatch.deviation), None)
+        self.sink(
+            case_verdict(
+                check.id,
+                check.requirements[0],
+                check.verdict,
+                self.subject,
+                result,
+                mismatch,
+                replay=replay,
+                case_file=None if path is None else str(path),
+                deviation=deviation if deviating else None,
+            )
+        )
+        if not deviating and self._signatures[name] == 1 and len(self._signatures) <= _FINDINGS and path:
+            self._shrink(check, result, mismatch, path, name)
+
+    def _store(self, result: BlockResult) -> Path | None:
+        directory = self.settings.cases
+        if directory is None or result.case is None:
+            return None
+        path = directory / f"{result.case_id}.json"
+        if not path.exists():
+            path.write_text(json.dumps(result.case, indent=1) + "\n", encoding="utf-8")
+        return path
+
+    def _shrink(
+        self, check: UpdateCheck, result: BlockResult, mismatch: Mismatch, path: Path, name: str
+    ) -> None:
+        """A smaller Case with the same kind of failure, stored beside the first."""
+        server = self.server
+        if server is None or result.case is None:
+            return
+        self.narrate(f"shrinking {path.name} ({name})")
+        small = shrink_live(server, result.case, check.kinds)
+        if small is None:
+            return
+        smaller = path.with_name(f"{small['id']}.json")
+        smaller.write_text(json.dumps(small, indent=1) + "\n", encoding="utf-8")
+        self.sink(
+            Finding(
+                signature=name,
+                case=small["id"],
+                case_file=str(smaller),
+                replay=f"{self.settings.replay} {smaller}",
+                requirement=check.requirements[0],
+                subject=self.subject,
+                check=check.id,
+                size_before=len(json.dumps(result.case)),
+                size_after=len(json.dumps(small)),
+                message=mismatch.message or mismatch.field,
+            )
+        )

@@ -1,0 +1,64 @@
+"""Shrinking a failing Case on the server that showed it."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from conformance.cases.files import case_id, dump_case, load_case
+from conformance.cases.script import build_script
+from conformance.cases.shrink import shrink
+from conformance.checks.blocks import BlockResult, judge_block
+from conformance.checks.campaign import server_limits
+from conformance.reference.errors import CodecError
+from conformance.servers.errors import SqlError
+from conformance.servers.run import run_case
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from conformance.cases.update_case import UpdateCase
+    from conformance.servers.base import Server
+
+
+def judge_live(server: Server, case: UpdateCase) -> BlockResult:
+    """Run one Case in a schema of its own and judge it."""
+    limits = server_limits(server)
+    with server.connect() as connection, server.schema(connection) as schema:
+        capture = server.capture()
+        try:
+            script = build_script(
+                case, row_metadata=limits.row_metadata, row_event_max_size=limits.row_event_max_size
+            )
+            observation = run_case(connection, capture, script, schema)
+        finally:
+            capture.close()
+    return judge_block(script, observation, 0, time.perf_counter(), keep_case=True)
+
+
+def shrink_live(server: Server, data: dict[str, Any], kinds: Collection[str]) -> dict[str, Any] | None:
+    """The data of a smaller Case with a mismatch of one of these kinds, or ``None`` if there is none."""
+    case = load_case(data)
+    limits = server_limits(server)
+    with server.connect() as connection, server.schema(connection) as schema:
+        capture = server.capture()
+
+        def fails(candidate: UpdateCase) -> bool:
+            try:
+                script = build_script(
+                    candidate, row_metadata=limits.row_metadata, row_event_max_size=limits.row_event_max_size
+                )
+                observation = run_case(connection, capture, script, schema)
+            except (CodecError, SqlError, TypeError, KeyError):
+                return False  # a cut that leaves no valid Case
+            result = judge_block(script, observation, 0, time.perf_counter())
+            return any(m.kind in kinds and not m.deviation for m in (*result.judgement.mismatches, *result.faults.found))
+
+        try:
+            small = shrink(case, fails)
+        finally:
+            capture.close()
+    if small == case:
+        return None
+    return dump_case(replace(small, id=case_id(small)))

@@ -1,0 +1,182 @@
+"""``binlog-lab conformance``: the main job. Runs the checks through pytest and writes the report."""
+
+from __future__ import annotations
+
+import secrets
+import shlex
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from conformance.cli.console import CouldNotRun, Usage, narrate, progress
+
+if TYPE_CHECKING:
+    from conformance.checks.lab import Settings
+    from conformance.cli.plugin import LabRun
+
+_CHECKS = Path(__file__).parent.parent / "checks"
+_HAZARDS = ("none", "stops-replica", "corrupts-row", "may-crash")
+
+
+@click.command(name="conformance")
+@click.option("--server", "servers", multiple=True, metavar="SPEC", help="auto (default), process[:PATH], mysql://…, none.")
+@click.option("--replica", "replicas", multiple=True, metavar="SPEC", help="Replica of the server before it.")
+@click.option("--subject", "subjects", multiple=True, metavar="SPEC", help="A decoder or other program to judge.")
+@click.option("-r", "--requirement", "requirements", multiple=True, metavar="REQ", help="Only these requirements.")
+@click.option("--updates", type=click.IntRange(min=1), metavar="N", help="Generated updates (default: by profile).")
+@click.option("--seed", metavar="N", help="Seed of everything generated (default: a new one, printed).")
+@click.option("--profile", type=click.Choice(["quick", "full", "soak"]), default="quick", show_default=True)
+@click.option("--no-deviations", is_flag=True, help="Count known deviations as failures.")
+@click.option(
+    "--deviations", "deviations_file", type=click.Path(path_type=Path), metavar="FILE", help="Another list of deviations."
+)
+@click.option("--allow", multiple=True, type=click.Choice(_HAZARDS), help="Hazards allowed on a server at an address.")
+@click.option("--server-option", "server_options", multiple=True, metavar="K=V", help="Option of a server the lab starts.")
+@click.option("--wrapper", default="", metavar="CMD", help="Command in front of the server program.")
+@click.option("--keep", is_flag=True, help="Keep the server's run directory.")
+@click.option("--list", "list_only", is_flag=True, help="List the checks and stop.")
+@click.option(
+    "--report", "report", type=click.Path(path_type=Path), default=Path("report"), show_default=True, metavar="DIR"
+)
+def command(
+    servers: tuple[str, ...],
+    replicas: tuple[str, ...],
+    subjects: tuple[str, ...],
+    requirements: tuple[str, ...],
+    updates: int | None,
+    seed: str | None,
+    profile: str,
+    no_deviations: bool,
+    deviations_file: Path | None,
+    allow: tuple[str, ...],
+    server_options: tuple[str, ...],
+    wrapper: str,
+    keep: bool,
+    list_only: bool,
+    report: Path,
+) -> int:
+    """Judge a server against the requirements, and write a report.
+
+    Starts what is needed, generates documents and updates, runs them, and compares every byte the server wrote with
+    what the reference predicts. DIR gets index.html, results.json, run.jsonl and junit.xml.
+    """
+    from conformance.checks.lab import PROFILES, Settings
+    from conformance.requirements.catalogue import REQUIREMENTS
+    from conformance.requirements.deviations import DeviationError, load_deviations
+    from conformance.servers.auto import parse_server_option
+    from conformance.servers.errors import SpecError
+    from conformance.servers.specs import parse_spec
+
+    if len(servers) > 1 or replicas or subjects:
+        raise Usage("this version judges one server in a run: give --server once, and no --replica or --subject")
+    unknown = sorted(set(requirements) - set(REQUIREMENTS))
+    if unknown:
+        raise Usage(f"unknown requirement {', '.join(unknown)}", hint=f"known: {', '.join(REQUIREMENTS)}")
+    try:
+        spec = parse_spec(servers[0] if servers else "auto")
+        options = tuple(parse_server_option(text) for text in server_options)
+        load_deviations(deviations_file)
+    except (SpecError, DeviationError) as problem:
+        raise Usage(str(problem)) from problem
+    settings = Settings(
+        server=str(spec) if not servers else servers[0],
+        updates=updates or PROFILES[profile],
+        seed=seed or str(secrets.randbelow(1 << 32)),
+        deviations=not no_deviations,
+        deviations_file=deviations_file,
+        server_options=options,
+        wrapper=wrapper,
+        allow=frozenset(allow),
+        keep=keep,
+    )
+    if list_only:
+        return _list(frozenset(requirements))
+    return _run(settings, str(spec), report, frozenset(requirements), profile)
+
+
+def _run(settings: Settings, shown: str, report: Path, requirements: frozenset[str], profile: str) -> int:
+    from conformance.cli.plugin import LabRun
+    from conformance.report.directory import DirectoryInUseError, ReportError
+    from conformance.report.terminal import print_summary
+
+    narrate(f"seed {settings.seed}, {settings.updates:,} updates, server {shown}")
+    with progress() as display:
+        run = LabRun(
+            lambda cases: replace(settings, cases=cases),
+            report=report,
+            requirements=requirements,
+            profile=profile,
+            command=_command_line(shown),
+            progress=display,
+            narrate=narrate,
+        )
+        try:
+            _pytest(run)
+        except DirectoryInUseError as problem:
+            raise Usage(str(problem)) from problem
+        except ReportError as problem:
+            raise CouldNotRun(str(problem)) from problem
+    if run.usage_error:
+        raise Usage(run.usage_error)
+    if run.report is None or run.end is None:
+        if run.could_not_run:
+            raise CouldNotRun(run.could_not_run)
+        raise Usage("nothing was selected: no check judges these requirements")
+    print_summary(run.report.summary, sys.stdout, directory=report)
+    if run.rate:
+        click.echo(f"{run.rate:,.0f} updates per second, start-up excluded")
+    return run.end.exit_code
+
+
+def _pytest(run: LabRun, *more: str) -> None:
+    """Run the checks in this process; pytest itself stays silent, the stream speaks."""
+    import pytest
+
+    arguments = [
+        str(_CHECKS),
+        f"--rootdir={_CHECKS}",
+        "--confcutdir=/",
+        "-c",
+        "/dev/null",
+        "--import-mode=importlib",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "no:terminal",
+        "-p",
+        "no:faulthandler",
+        "-p",
+        "no:hypothesispytest",
+        "-s",
+        *more,
+    ]
+    pytest.main(arguments, plugins=[run])
+
+
+def _list(requirements: frozenset[str]) -> int:
+    """Print the checks that would run, one a line."""
+    from conformance.checks.lab import Settings
+    from conformance.cli.plugin import LabRun, requirements_of
+
+    run = LabRun(lambda _: Settings(), requirements=requirements)
+    _pytest(run, "--collect-only")
+    if run.could_not_run:
+        raise CouldNotRun(run.could_not_run)
+    if not run.selected:
+        raise Usage("nothing was selected: no check judges these requirements")
+    for item in run.selected:
+        function = getattr(item, "function", None)
+        sentence = (function.__doc__ or "").strip().splitlines()[0] if function is not None else ""
+        names = ", ".join(sorted(requirements_of(item)))
+        click.echo(f"{item.path.stem.removeprefix('test_')}/{item.name}  [{names}]  {sentence}")
+    return 0
+
+
+def _command_line(shown: str) -> str:
+    """The command as typed, with the server spec in the form that shows no secret."""
+    words = ["binlog-lab", *sys.argv[1:]]
+    words = [shown if word.startswith("mysql://") else word for word in words]
+    return shlex.join(word.partition("=")[0] + "=" + shown if word.startswith("--server=mysql") else word for word in words)

@@ -1,0 +1,245 @@
+"""The pytest plugin: options, the ``lab`` fixture, and the result stream of a run of ``conformance.checks``.
+
+Registered through the ``pytest11`` entry point, so that ``pytest --pyargs conformance.checks`` works alone; the
+``conformance`` command runs pytest with a :class:`LabRun` of its own. Nothing heavy is imported until a check of the
+kit is collected: pytest loads this module in every project of the environment.
+"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from conformance.checks.lab import Lab, Settings
+    from conformance.report.directory import ReportDirectory
+    from conformance.stream import AnyRecord, End
+
+_CHECKS = Path(__file__).parent.parent / "checks"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Options for running the checks with plain pytest."""
+    group = parser.getgroup("binlog-lab", "conformance checks for MySQL's partial JSON row events")
+    group.addoption("--lab-server", default="auto", metavar="SPEC", help="server under test (default: auto)")
+    group.addoption("--lab-updates", type=int, default=2_000, metavar="N", help="generated updates (default: 2000)")
+    group.addoption("--lab-seed", default="1", metavar="SEED", help="seed of the generated updates (default: 1)")
+    group.addoption("--lab-report", default=None, metavar="DIR", help="write a report there (default: none)")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Register the marker, and a run for plain pytest unless the command line brought one."""
+    config.addinivalue_line("markers", "requirement(*ids): the requirements that a conformance check judges")
+    if _run_of(config) is None:
+        report = config.getoption("--lab-report")
+        config.pluginmanager.register(
+            LabRun(_plain_settings(config), report=None if report is None else Path(report))
+        )
+
+
+def _run_of(config: pytest.Config) -> LabRun | None:
+    return next((plugin for plugin in config.pluginmanager.get_plugins() if isinstance(plugin, LabRun)), None)
+
+
+def _plain_settings(config: pytest.Config) -> Callable[[Path | None], Settings]:
+    def make(cases: Path | None) -> Settings:
+        from conformance.checks.lab import Settings
+
+        return Settings(
+            server=config.getoption("--lab-server"),
+            updates=config.getoption("--lab-updates"),
+            seed=str(config.getoption("--lab-seed")),
+            cases=cases,
+        )
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def lab(pytestconfig: pytest.Config) -> Iterator[Lab]:
+    """The server under test and what the checks share."""
+    run = _run_of(pytestconfig)
+    assert run is not None
+    with run.open_lab() as opened:
+        yield opened
+
+
+class LabRun:
+    """One pytest session as a run of the kit: its stream, its report, its end."""
+
+    def __init__(
+        self,
+        settings: Callable[[Path | None], Settings],
+        *,
+        report: Path | None = None,
+        requirements: frozenset[str] = frozenset(),
+        profile: str = "quick",
+        command: str = "pytest",
+        progress: Callable[[Any], None] | None = None,
+        narrate: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        self._make_settings = settings
+        self._report_path = report
+        self._requirements = requirements
+        self._profile = profile
+        self._command = command
+        self._progress = progress
+        self._narrate = narrate
+        self._begun = time.monotonic()
+        self._lab: Lab | None = None
+        self.report: ReportDirectory | None = None
+        self.selected: list[pytest.Item] = []
+        self.could_not_run: str | None = None
+        self.usage_error: str | None = None
+        self.incomplete: str | None = None
+        self.end: End | None = None
+        self.rate = 0.0
+
+    # --- collection --------------------------------------------------------------------------------------------------
+
+    def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
+        """Keep the checks of the requirements asked for."""
+        if self._requirements:
+            kept = [item for item in items if self._requirements & requirements_of(item)]
+            config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+            items[:] = kept
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """The run begins when it is known what was selected."""
+        self.selected = [item for item in session.items if item.path.is_relative_to(_CHECKS)]
+        if self.selected and not session.config.option.collectonly and self._report_path is not None:
+            from conformance.report.directory import ReportDirectory
+
+            self.report = ReportDirectory(self._report_path)
+            self.sink(self._run_record())
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """A module of checks that cannot be imported is a failure of the lab."""
+        if report.failed:
+            self.could_not_run = f"the checks cannot be collected: {report.longreprtext.strip().splitlines()[-1]}"
+
+    def _run_record(self) -> AnyRecord:
+        from datetime import UTC, datetime
+
+        from conformance.checks.environment import environment
+        from conformance.judge.census import RULES, WHOLES
+        from conformance.requirements.catalogue import REQUIREMENTS
+        from conformance.stream import RequirementInfo, Run
+        from conformance.version import __version__
+
+        settings = self._make_settings(None)
+        return Run(
+            kit=__version__,
+            seed=settings.seed,
+            profile=self._profile,
+            started=datetime.now(UTC).isoformat(timespec="seconds"),
+            command=self._command,
+            selected=len(self.selected),
+            census_rules=RULES,
+            census_wholes=WHOLES,
+            requirements={
+                name: RequirementInfo(title=item.title, level=item.level, basis=item.basis, reason=item.reason)
+                for name, item in REQUIREMENTS.items()
+            },
+            environment=environment(),
+            options={"updates": settings.updates, "server": settings.server},
+        )
+
+    # --- running -----------------------------------------------------------------------------------------------------
+
+    def sink(self, record: AnyRecord) -> None:
+        """Where the lab's records go: the report, and progress to the display."""
+        if self.report is not None:
+            self.report.write(record)
+        if record.type == "progress" and self._progress is not None:
+            self._progress(record)
+
+    def open_lab(self) -> LabOpened:
+        """The lab of this run as a context."""
+        from conformance.checks.lab import Lab
+
+        cases = None if self.report is None else self.report.cases
+        self._lab = Lab(self._make_settings(cases), self.sink, self._narrate)
+        return LabOpened(self, self._lab)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> None:
+        """Tell a failed requirement from a lab that could not run."""
+        if call.excinfo is None or item not in self.selected:
+            return
+        error = call.excinfo.value
+        if isinstance(error, pytest.skip.Exception):
+            self._not_applicable(item, str(error))
+        elif not isinstance(error, AssertionError | pytest.fail.Exception | KeyboardInterrupt):
+            self._failed_to_run(error)
+            item.session.shouldstop = "the lab could not go on"
+
+    def _failed_to_run(self, error: BaseException) -> None:
+        code = getattr(error, "exit_code", 3)
+        known = hasattr(error, "exit_code")
+        message = str(error) if known else f"the lab failed: {type(error).__name__}: {error}"
+        if code == 2:
+            self.usage_error = message
+        else:
+            self.could_not_run = message
+
+    def _not_applicable(self, item: pytest.Item, reason: str) -> None:
+        if self._lab is None:
+            return
+        for requirement in sorted(requirements_of(item)):
+            self._lab.not_applicable(f"{item.path.stem.removeprefix('test_')}/{item.name}", requirement, reason)
+
+    def pytest_keyboard_interrupt(self) -> None:
+        """Ctrl-C: what was judged stays, the run is incomplete."""
+        self.incomplete = "interrupted"
+
+    # --- the end -----------------------------------------------------------------------------------------------------
+
+    def pytest_sessionfinish(self) -> None:
+        """Write the last record and render the report."""
+        if self._lab is not None:
+            self.rate = self._lab.rate
+            self._lab.close()
+        report = self.report
+        if report is None:
+            return
+        if self.incomplete is None and self._profile != "quick" and report.summary.not_exercised():
+            missing = report.summary.not_exercised()
+            self.incomplete = f"{len(missing)} rules of the census were not exercised: {', '.join(missing[:5])}"
+        self.end = report.summary.conclude(
+            seconds=time.monotonic() - self._begun,
+            incomplete_reason=self.incomplete,
+            could_not_run=self.could_not_run or self.usage_error,
+        )
+        if self.rate:
+            from dataclasses import replace
+
+            self.end = replace(self.end, totals={**self.end.totals, "updates_per_second": round(self.rate)})
+        report.write(self.end)
+        report.render()
+        report.close()
+
+
+class LabOpened:
+    """Closes the lab at the end of the session, whatever happened."""
+
+    def __init__(self, run: LabRun, lab: Lab) -> None:
+        self._run = run
+        self._lab = lab
+
+    def __enter__(self) -> Lab:
+        return self._lab
+
+    def __exit__(self, *_: object) -> None:
+        self._run.rate = self._lab.rate
+        self._lab.close()
+
+
+def requirements_of(item: pytest.Item) -> set[str]:
+    """The requirements that a check is marked with."""
+    return {str(name) for mark in item.iter_markers("requirement") for name in mark.args}
