@@ -10,7 +10,8 @@ from conformance.servers.auto import find_installation
 from conformance.servers.base import version_number
 from conformance.servers.errors import ServerUnavailable
 from conformance.servers.installation import from_path, on_path, parse_version
-from conformance.servers.process import death_reason, default_options, option_words
+from conformance.servers.process import death_reason
+from conformance.servers.settings import default_options, option_words
 from conformance.servers.specs import parse_spec
 
 if TYPE_CHECKING:
@@ -122,8 +123,14 @@ def test_a_mariadb_on_the_path_is_named_and_passed_over(tmp_path: Path, monkeypa
 
 @pytest.mark.parametrize(
     ("text", "number"),
-    [("9.7.4-2", (9, 7, 4)), ("8.0.36-28.1", (8, 0, 36)), ("5.6.24-log", (5, 6, 24)), ("8.4", (8, 4, 0)), ("", (0,) * 3)],
-)  # fmt: skip
+    [
+        ("9.7.4-2", (9, 7, 4)),
+        ("8.0.36-28.1", (8, 0, 36)),
+        ("5.6.24-log", (5, 6, 24)),
+        ("8.4", (8, 4, 0)),
+        ("", (0, 0, 0)),
+    ],
+)
 def test_version_numbers(text: str, number: tuple[int, int, int]) -> None:
     assert version_number(text) == number
 

@@ -1,0 +1,49 @@
+"""The options that every server of the lab starts with, by version."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+Options = Mapping[str, str | None]
+
+
+def default_options(number: tuple[int, int, int], *, performance_schema: bool) -> dict[str, str | None]:
+    """Settings of every server of the lab; ``loose-`` ones are unknown to some versions.
+
+    Durability is off (the data are thrown away; 100 times the statements per second), sizes are small, packets and
+    binary logs may be as large as MySQL allows, and nothing is written where the server was not told to.
+    """
+    options: dict[str, str | None] = {
+        "bind-address": "127.0.0.1",
+        "character-set-server": "utf8mb4" if number >= (5, 7, 0) else "latin1",
+        "innodb-buffer-pool-size": "64M",
+        "innodb-flush-log-at-trx-commit": "0",
+        "log-bin": "binlog",
+        "loose-binlog-expire-logs-seconds": "0",
+        "loose-innodb-buffer-pool-dump-at-shutdown": "OFF",
+        "loose-innodb-buffer-pool-load-at-startup": "OFF",
+        "loose-innodb-redo-log-capacity": "512M",
+        "loose-log-error-verbosity": "3",
+        "loose-mysqlx": "OFF",
+        # root has no password: without name resolution 127.0.0.1 is not localhost, so root comes in by the socket only,
+        # which stands in a directory of this user alone. TCP needs the account of ``tcp_address``.
+        "skip-name-resolve": "ON",
+        "max-allowed-packet": "1G",
+        "max-binlog-size": "1G",
+        "performance-schema": "ON" if performance_schema else "OFF",
+        "sync-binlog": "0",
+    }
+    if number < (8, 0, 0):
+        options["binlog-format"] = "ROW"  # the default only since 5.7.7, and deprecated as an option later
+    if number >= (5, 6, 34):  # before: empty already means anywhere, and the option wants a directory
+        options["secure-file-priv"] = ""
+    options["skip-replica-start" if number >= (8, 0, 26) else "skip-slave-start"] = None
+    return options
+
+
+def option_words(options: Options) -> list[str]:
+    """``{"sync_binlog": "0", "skip-x": None}`` as command words."""
+    return [
+        f"--{name.replace('_', '-')}" if value is None else f"--{name.replace('_', '-')}={value}"
+        for name, value in options.items()
+    ]
