@@ -1,0 +1,70 @@
+"""All vectors of JSON and its updates, kept by hand or captured, as checks that run on any copy of the modules."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from tests.reference import apply_vectors, jsonb_vectors, path_vectors, update_vectors
+from tests.reference.jsonb_vectors import nested
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from tests.reference.kit import Kit
+
+
+class Vector(NamedTuple):
+    """``check(kit, *arguments)`` raises when the rule does not hold."""
+
+    id: str
+    check: Callable[..., None]
+    arguments: tuple[Any, ...]
+
+    def run(self, kit: Kit) -> None:
+        self.check(kit, *self.arguments)
+
+
+def _table(name: str, check: Callable[..., None], rows: Iterable[tuple[Any, ...]]) -> list[Vector]:
+    """Rows whose first item says the rule."""
+    return [Vector(f"{name}: {row[0]}", check, tuple(row[1:])) for row in rows]
+
+
+def _records(name: str, check: Callable[..., None], rows: Iterable[tuple[str, Any]]) -> list[Vector]:
+    return [Vector(f"{name}: {rule}", check, (row,)) for rule, row in rows]
+
+
+@cache
+def vectors() -> tuple[Vector, ...]:
+    """Every vector; the cheap ones first."""
+    paths, jsonb, applying, updates = path_vectors, jsonb_vectors, apply_vectors, update_vectors
+    captured = updates.load("partial-updates.json")
+    ranges = updates.load("inplace-ranges.json")
+    return (
+        *_table("reading", jsonb.check_reading, jsonb.READINGS),
+        *_table("path", paths.check_path, [(text, text, canonical) for text, canonical in paths.PATHS]),
+        *_table("bad path", paths.check_bad_path, [(text, text, position) for text, position in paths.BAD_PATHS]),
+        *_table("cell", paths.check_position, [(f"{row[0]} of {row[1]}", *row) for row in paths.POSITIONS]),
+        *_table("diff", paths.check_diff, paths.DIFFS),
+        *_table("diff reading", paths.check_diff_reading, paths.DIFF_READINGS),
+        Vector("diff: every truncation", paths.check_truncations, (paths.WORKED, (0, 10, 18))),
+        *_records("applying", applying.check_applying, [(row.rule, row) for row in applying.APPLYING]),
+        *_table("applying", applying.check_unreadable, applying.UNREADABLE),
+        *_table("applying strictly", applying.check_strict_only, applying.STRICT_ONLY),
+        Vector("applying: depth", applying.check_apply_depth, ()),
+        *_table("decision", updates.check_decision, updates.DECISIONS),
+        *_table("eligible", updates.check_eligible, updates.ELIGIBLE),
+        *_table("refused", updates.check_refused, [(sql, sql, number) for sql, number in updates.REFUSED]),
+        *_records("evaluation", updates.check_evaluation, [(row.sql, row) for row in updates.EVALUATION]),
+        Vector("update: depth", updates.check_update_depth, ()),
+        Vector("in place: where a value may go", updates.check_find_room, ()),
+        Vector("in place: inlined in large only", updates.check_large_entries, ()),
+        *_records("captured", updates.check_captured, [(vector["name"], vector) for vector in captured]),
+        *_records("ranges", updates.check_ranges, [(vector["name"], vector) for vector in ranges]),
+        Vector("jsonb: shared children, n = 14", jsonb.check_shared, (14,)),
+        Vector("jsonb: shared children, n = 60", jsonb.check_shared, (60,)),
+        Vector("jsonb: depth of arrays", jsonb.check_depth, (nested(100),)),
+        Vector("jsonb: depth of objects", jsonb.check_depth, (nested(100, key="k"),)),
+        *_table("encoding", jsonb.check_encoding, jsonb.ENCODINGS),
+        *_table("size", jsonb.check_size, jsonb.SIZES),
+    )
