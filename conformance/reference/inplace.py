@@ -29,11 +29,9 @@ def find_room(parent: View, index: int, need: int) -> int | None:
     if old is not None and old[1] - old[0] >= need:
         return old[0]
     limit = parent.end
-    for later in range(index + 1, parent.count):
-        place = parent.place(later)
-        if place is not None:
-            limit = place[0]
-            break
+    later = parent.place(parent.first_placed(index + 1, parent.count))
+    if later is not None:
+        limit = later[0]
     if limit > parent.end:
         return None
     if old is not None and limit - old[0] >= need:
@@ -41,11 +39,9 @@ def find_room(parent: View, index: int, need: int) -> int | None:
     if need > limit - start_of_data:
         return None
     start = start_of_data
-    for earlier in range(index - 1, -1, -1):
-        place = parent.place(earlier)
-        if place is not None:
-            start = place[1]
-            break
+    earlier = parent.place(parent.first_placed(index - 1, -1, -1))
+    if earlier is not None:
+        start = earlier[1]
     return start if limit - start >= need else None
 
 

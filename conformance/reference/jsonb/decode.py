@@ -40,10 +40,10 @@ _uint64 = Struct("<Q").unpack_from
 _double = Struct("<d").unpack_from
 _small_header = Struct("<HH").unpack_from
 _large_header = Struct("<II").unpack_from
-_small_keys = Struct("<HH").iter_unpack
-_large_keys = Struct("<IH").iter_unpack
-_small_values = Struct("<BH").iter_unpack
-_large_values = Struct("<BI").iter_unpack
+small_keys = Struct("<HH").iter_unpack
+large_keys = Struct("<IH").iter_unpack
+small_values = Struct("<BH").iter_unpack
+large_values = Struct("<BI").iter_unpack
 
 _LITERALS: Final = (None, True, False)
 _BAD_TYPE: Final = "a type byte between 0x00 and 0x0c, or 0x0f"
@@ -131,6 +131,21 @@ def decode_scalar(data: bytes | bytearray, kind: int, pos: int, end: int) -> tup
 _WIDTH: Final = {LITERAL: 1, INT16: 2, UINT16: 2, INT32: 4, UINT32: 4, INT64: 8, UINT64: 8, DOUBLE: 8}
 
 
+def scalar_end(data: bytes | bytearray, kind: int, pos: int, end: int) -> int:
+    """Where a scalar's data ends, without decoding it."""
+    width = _WIDTH.get(kind)
+    if width is not None:
+        stop = pos + width
+    elif kind in (STRING, OPAQUE):
+        length, stop = read_varlen(data, pos + (kind == OPAQUE), end)
+        stop += length
+    else:
+        raise DecodeError("bad-type", "no JSON value has this type byte", offset=pos, expected=_BAD_TYPE, got=f"{kind:#04x}")
+    if stop > end:
+        raise _short("scalar", pos, stop - pos, end)
+    return stop
+
+
 def _literal(byte: int, offset: int) -> bool | None:
     if byte > 2:
         raise DecodeError("bad-literal", "a JSON literal is null, true or false", offset=offset, expected="0, 1 or 2", got=byte)
@@ -186,10 +201,10 @@ def _container(
     position = values
     if kind & 1:
         entry_size = 5
-        entries = _large_values(data[values:values_end])
+        entries = large_values(data[values:values_end])
     else:
         entry_size = 3
-        entries = _small_values(data[values:values_end])
+        entries = small_values(data[values:values_end])
     for entry_kind, offset in entries:
         if entry_kind == INT16:
             append((offset & 0xFFFF ^ 0x8000) - 0x8000)
@@ -216,7 +231,7 @@ def _container(
     if kind > 1:
         return out
     keys: list[str] = []
-    key_entries = _large_keys(data[start + 8 : values]) if kind else _small_keys(data[start + 4 : values])
+    key_entries = large_keys(data[start + 8 : values]) if kind else small_keys(data[start + 4 : values])
     for offset, length in key_entries:
         at = start + offset
         stop = at + length

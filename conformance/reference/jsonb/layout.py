@@ -12,8 +12,17 @@ from math import isfinite
 from typing import TypeAlias
 
 from conformance.reference.errors import DecodeError, EncodeError, too_deep
-from conformance.reference.jsonb.decode import decode_scalar
-from conformance.reference.jsonb.encode import encode_typed, inlined_entry
+from conformance.reference.jsonb.decode import (
+    bad_offset,
+    container_header,
+    decode_scalar,
+    large_keys,
+    large_values,
+    scalar_end,
+    small_keys,
+    small_values,
+)
+from conformance.reference.jsonb.encode import INLINED_LARGE, INLINED_SMALL, encode_typed, inlined_entry
 from conformance.reference.jsonb.values import (
     BIT,
     DATE,
@@ -82,26 +91,36 @@ def stored_value(stored: Stored) -> JsonValue:
     return values
 
 
-def storage_free(data: bytes | bytearray) -> int:
+def storage_free(data: bytes) -> int:
     """JSON_STORAGE_FREE of a column value: all holes, those inside nested containers too (jsonb sheet 9)."""
     if not data or data[0] > LARGE_ARRAY:
         return 0
-    return _free(open_document(data), 0)
+    return _free(data, data[0], 1, len(data), 0)
 
 
-def _free(view: View, level: int) -> int:
-    if level >= MAX_DEPTH * 2:  # an in-place update may nest deeper than 100 (partial-update sheet 8, deviation 3)
+def _free(data: bytes, kind: int, start: int, end: int, level: int) -> int:
+    """The holes of one container: its size less what its keys and values take."""
+    if level >= 2 * MAX_DEPTH:  # an in-place update may nest deeper than 100 (partial-update sheet 8, deviation 3)
         raise too_deep()
-    free = view.end - view.values_end
-    if view.is_object:
-        for index in range(view.count):
-            free -= view.key_place(index)[1]
-    for index in range(view.count):
-        place = view.place(index)
-        if place is not None:
-            free -= place[1] - place[0]
-            if view.entry(index)[1] <= LARGE_ARRAY:
-                free += _free(view.element(index), level + 1)
+    _, end, values, values_end = container_header(data, kind, start, end)
+    free = end - values_end
+    if kind == SMALL_OBJECT:
+        free -= sum(length for _, length in small_keys(data[start + 4 : values]))
+    elif kind == LARGE_OBJECT:
+        free -= sum(length for _, length in large_keys(data[start + 8 : values]))
+    inlined, entries = (INLINED_LARGE, large_values) if kind & 1 else (INLINED_SMALL, small_values)
+    for child, offset in entries(data[values:values_end]):
+        if child in inlined:
+            continue
+        at = start + offset
+        if not values_end <= at < end:
+            raise bad_offset(values, offset, values_end - start, end - start)
+        if child <= LARGE_ARRAY:
+            free += _free(data, child, at, end, level + 1) - (container_header(data, child, at, end)[1] - at)
+        elif child == STRING and data[at] < 0x80:
+            free -= data[at] + 1
+        else:
+            free -= scalar_end(data, child, at, end) - at
     return free
 
 

@@ -9,7 +9,7 @@ from struct import Struct
 from typing import TYPE_CHECKING
 
 from conformance.reference.errors import DecodeError
-from conformance.reference.jsonb.decode import bad_offset, container_header, decode, decode_scalar
+from conformance.reference.jsonb.decode import bad_offset, container_header, decode, decode_scalar, scalar_end
 from conformance.reference.jsonb.encode import INLINED_LARGE, INLINED_SMALL
 from conformance.reference.jsonb.values import (
     LARGE_ARRAY,
@@ -113,14 +113,26 @@ class View:
         return View(self.data, kind, start, self.end)
 
     def place(self, index: int) -> tuple[int, int] | None:
-        """[start, end) of an element's data, or ``None`` when it is inlined."""
+        """[start, end) of an element's data, or ``None`` when it is inlined; also for -1, no element."""
+        if index < 0:
+            return None
         _, kind, _ = self.entry(index)
         if kind in (INLINED_LARGE if self.kind & 1 else INLINED_SMALL):
             return None
         child = self.element(index)
         if kind <= LARGE_ARRAY:
             return child.start, child.end
-        return child.start, decode_scalar(self.data, kind, child.start, self.end)[1]
+        return child.start, scalar_end(self.data, kind, child.start, self.end)
+
+    def first_placed(self, start: int, stop: int, step: int = 1) -> int:
+        """The first of the elements ``range(start, stop, step)`` whose value is not inlined, or -1."""
+        inlined = INLINED_LARGE if self.kind & 1 else INLINED_SMALL
+        size = 5 if self.kind & 1 else 3
+        kinds = bytes(self.data[self.values : self.values_end : size])
+        for index in range(start, stop, step):
+            if kinds[index] not in inlined:
+                return index
+        return -1
 
     def value(self) -> JsonValue:
         """The value, decoded."""
