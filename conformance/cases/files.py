@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields, replace
 from decimal import Decimal
 from importlib.resources import files
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from conformance.cases.images import RowImage
 from conformance.cases.session import Session
@@ -35,6 +34,9 @@ from conformance.reference.expression import (
 from conformance.reference.jsonb.tagged import from_tagged, to_tagged
 from conformance.reference.tables import Column as TableColumn
 from conformance.reference.tables import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
 
 SCHEMA_NAME: Final = "lab"  # the schema of a stored Case; a run puts its own in its place
 FORMAT: Final = 1
@@ -253,9 +255,7 @@ def _dump_expression(expression: Expression) -> Any:
             return {
                 "call": str(function),
                 "document": _dump_expression(document),
-                "arguments": [
-                    [path, None if value is None else _dump_expression(value)] for path, value in arguments
-                ],
+                "arguments": [[path, None if value is None else _dump_expression(value)] for path, value in arguments],
             }
         case Wrapped(wrapper, inner):
             return {"wrapped": str(wrapper), "inner": _dump_expression(inner)}

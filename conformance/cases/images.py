@@ -21,7 +21,9 @@ class RowImage(StrEnum):
     NOBLOB = "NOBLOB"
 
 
-def before_columns(table: TableMap, key: Collection[int], primary: Collection[int], image: RowImage) -> list[int] | None:
+def before_columns(
+    table: TableMap, key: Collection[int], primary: Collection[int], image: RowImage
+) -> list[int] | None:
     """Columns of the before image of an UPDATE or DELETE; ``None``: all of them, with the FULL form of the bitmap.
 
     ``key``: columns of the primary key, else of a unique key whose columns are all NOT NULL; empty without one.

@@ -42,4 +42,7 @@ class Session:
             "foreign_key_checks": str(int(self.foreign_key_checks)),
             "unique_checks": str(int(self.unique_checks)),
         }
-        return ["SET NAMES utf8mb4 COLLATE utf8mb4_0900_ai_ci", "SET " + ", ".join(f"SESSION {name}={value}" for name, value in settings.items())]
+        return [
+            "SET NAMES utf8mb4 COLLATE utf8mb4_0900_ai_ci",
+            "SET " + ", ".join(f"SESSION {name}={value}" for name, value in settings.items()),
+        ]

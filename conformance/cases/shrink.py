@@ -7,15 +7,18 @@ Case still shows the failure.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from conformance.cases.update_case import Step, UpdateCase
 from conformance.reference.errors import CodecError
 from conformance.reference.expression import Assignment, Call, Expression, Literal, Wrapped
 from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.encode import encode
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from conformance.cases.update_case import Step, UpdateCase
 
 
 def shrink(case: UpdateCase, fails: Callable[[UpdateCase], bool], *, seconds: float = 20.0) -> UpdateCase:

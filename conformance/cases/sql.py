@@ -43,16 +43,11 @@ def column_literal(column: Column, value: Any) -> str:
 def insert_statement(table: Table, rows: Iterable[Sequence[object]]) -> str:
     """One INSERT of whole rows, columns named."""
     names = ", ".join(quote_identifier(column.name) for column in table.columns)
-    texts = (
-        "(" + ", ".join(map(column_literal, table.columns, row)) + ")"
-        for row in rows
-    )
+    texts = ("(" + ", ".join(map(column_literal, table.columns, row)) + ")" for row in rows)
     return f"INSERT INTO {quote_identifier(table.name)} ({names}) VALUES {', '.join(texts)}"
 
 
-def update_statement(
-    table: Table, selector: str, assignments: Iterable[Assignment], keys: Sequence[object]
-) -> str:
+def update_statement(table: Table, selector: str, assignments: Iterable[Assignment], keys: Sequence[object]) -> str:
     """One UPDATE of the rows with these selector values, visited in their order."""
     columns = table.columns
     parts = []

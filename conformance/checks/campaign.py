@@ -12,18 +12,21 @@ import signal
 import sys
 import time
 from collections import Counter, deque
-from collections.abc import Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from multiprocessing import get_context
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from conformance.checks.blocks import UPDATES_PER_BLOCK, BlockResult, Limits, run_block
 from conformance.servers.attached import AttachedServer, Attachment
-from conformance.servers.base import Server
 from conformance.servers.errors import ConnectionLost, ServerError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from conformance.servers.base import Server
 
 _AHEAD: Final = 3  # blocks in flight for each worker
 _PR_SET_PDEATHSIG: Final = 1

@@ -10,14 +10,16 @@ import base64
 import gzip
 import json
 import time
-from collections.abc import Iterator
 from importlib.resources import files
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from conformance.cases.files import dump_case, load_case
 from conformance.cases.observation import Observation, StatementOutcome
 from conformance.cases.script import Script, build_script
 from conformance.checks.blocks import BlockResult, judge_block
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 PACKAGE: Final = "conformance.checks"
 DIRECTORY: Final = "captures"

@@ -7,10 +7,8 @@ badly. Applying starts from the predicted document before the statement.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
-from conformance.cases.observation import Observation
-from conformance.cases.predict import RowPrediction
-from conformance.cases.script import Script
 from conformance.judge.compare import Mismatch, iter_events
 from conformance.reference.apply import apply_field
 from conformance.reference.binlog.columns import PartialJson
@@ -21,6 +19,11 @@ from conformance.reference.dialect import MYSQL, Dialect
 from conformance.reference.errors import CodecError
 from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.values import same
+
+if TYPE_CHECKING:
+    from conformance.cases.observation import Observation
+    from conformance.cases.predict import RowPrediction
+    from conformance.cases.script import Script
 
 
 @dataclass(slots=True)

@@ -46,9 +46,7 @@ def case_verdict(
         signature=signature(check, mismatch),
         replay=replay,
         statements=(statement,) if statement else (),
-        evidence=tuple(
-            Evidence(field=item.field, expected=item.expected, got=item.got) for item in mismatch.evidence
-        ),
+        evidence=tuple(Evidence(field=item.field, expected=item.expected, got=item.got) for item in mismatch.evidence),
         deviation=deviation,
         case_file=case_file,
     )

@@ -9,13 +9,10 @@ from __future__ import annotations
 import json
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from conformance.cases.files import case_id, dump_case
-from conformance.checks.blocks import BlockResult
 from conformance.checks.campaign import Campaign
 from conformance.checks.captures import captured_blocks
 from conformance.checks.evidence import case_verdict, signature
@@ -26,7 +23,11 @@ from conformance.servers.auto import Wishes, resolve
 from conformance.stream import Block, CaseVerdict, Finding, Progress, Subject, Verdict
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
+
     from conformance.cases.update_case import UpdateCase
+    from conformance.checks.blocks import BlockResult
     from conformance.checks.sizes import SizeProblem
     from conformance.judge.compare import Mismatch
     from conformance.servers.base import Server
@@ -56,21 +57,15 @@ UPDATE_CHECKS: Final = {
             requirements=("FR1", "D2", "D5", "D6", "D7", "F3"),
             verdict=Verdict.FAIL,
         ),
-        UpdateCheck(
-            id="updates/decode", kinds=frozenset(("decode",)), requirements=("F3",), verdict=Verdict.FAIL
-        ),
-        UpdateCheck(
-            id="updates/apply", kinds=frozenset(("apply",)), requirements=("FR2",), verdict=Verdict.FAIL
-        ),
+        UpdateCheck(id="updates/decode", kinds=frozenset(("decode",)), requirements=("F3",), verdict=Verdict.FAIL),
+        UpdateCheck(id="updates/apply", kinds=frozenset(("apply",)), requirements=("FR2",), verdict=Verdict.FAIL),
         UpdateCheck(
             id="updates/storage",
             kinds=frozenset(("size", "free")),
             requirements=("IP1",),
             verdict=Verdict.DIFFERS,
         ),
-        UpdateCheck(
-            id="updates/text", kinds=frozenset(("text",)), requirements=("IP2",), verdict=Verdict.DIFFERS
-        ),
+        UpdateCheck(id="updates/text", kinds=frozenset(("text",)), requirements=("IP2",), verdict=Verdict.DIFFERS),
     )
 }
 
@@ -305,9 +300,7 @@ class Lab:
         """Whether a mere difference does not count: the server is outside the versions that were observed."""
         return check.verdict is Verdict.DIFFERS and not in_observed_range(self.version)
 
-    def _record_mismatch(
-        self, check: UpdateCheck, result: BlockResult, mismatch: Mismatch, *, deviating: bool
-    ) -> None:
+    def _record_mismatch(self, check: UpdateCheck, result: BlockResult, mismatch: Mismatch, *, deviating: bool) -> None:
         name = signature(check.id, mismatch)
         self._signatures[name] += 1
         self._shown += 1
@@ -341,9 +334,7 @@ class Lab:
             path.write_text(json.dumps(result.case, indent=1) + "\n", encoding="utf-8")
         return path
 
-    def _shrink(
-        self, check: UpdateCheck, result: BlockResult, mismatch: Mismatch, path: Path, name: str
-    ) -> None:
+    def _shrink(self, check: UpdateCheck, result: BlockResult, mismatch: Mismatch, path: Path, name: str) -> None:
         """A smaller Case with the same kind of failure, stored beside the first."""
         server = self.server
         if server is None or result.case is None:

@@ -28,9 +28,7 @@ def judge_live(server: Server, case: UpdateCase) -> BlockResult:
     with server.connect() as connection, server.schema(connection) as schema:
         capture = server.capture()
         try:
-            script = build_script(
-                case, row_metadata=limits.row_metadata, row_event_max_size=limits.row_event_max_size
-            )
+            script = build_script(case, row_metadata=limits.row_metadata, row_event_max_size=limits.row_event_max_size)
             observation = run_case(connection, capture, script, schema)
         finally:
             capture.close()
@@ -53,7 +51,9 @@ def shrink_live(server: Server, data: dict[str, Any], kinds: Collection[str]) ->
             except (CodecError, SqlError, TypeError, KeyError):
                 return False  # a cut that leaves no valid Case
             result = judge_block(script, observation, 0, time.perf_counter())
-            return any(m.kind in kinds and not m.deviation for m in (*result.judgement.mismatches, *result.faults.found))
+            return any(
+                m.kind in kinds and not m.deviation for m in (*result.judgement.mismatches, *result.faults.found)
+            )
 
         try:
             small = shrink(case, fails)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -13,6 +12,8 @@ from conformance.reference.binlog.header import EventType
 from conformance.reference.binlog.rows import UPDATE_TYPES, RowsBody, included
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from conformance.cases.observation import Observation
     from conformance.cases.script import Script
 

@@ -6,11 +6,15 @@ expected form written down, so that a wrong model cannot agree with a wrong serv
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from conformance.checks.conditions import CONDITIONS, Expectation, observe
-from conformance.checks.lab import Lab
 from conformance.stream import Block, CaseVerdict, Verdict
+
+if TYPE_CHECKING:
+    from conformance.checks.lab import Lab
 
 
 @pytest.mark.parametrize(

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import time
+from typing import TYPE_CHECKING
 
 import pytest
 
 from conformance.cases.files import load_case
-from conformance.checks.lab import Lab
 from conformance.checks.shrinking import judge_live
 from conformance.stream import Block, CaseVerdict, Verdict
+
+if TYPE_CHECKING:
+    from conformance.checks.lab import Lab
 
 
 @pytest.mark.requirement("FR2")

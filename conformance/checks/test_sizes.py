@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from conformance.cases.script import build_script
 from conformance.checks.blocks import make_script
 from conformance.checks.campaign import server_limits
 from conformance.checks.sizes import compare_twins
-from conformance.cases.script import build_script
 from conformance.servers.run import run_case
 from conformance.stream import Block, Verdict
 

@@ -22,7 +22,9 @@ _HAZARDS = ("none", "stops-replica", "corrupts-row", "may-crash")
 
 
 @click.command(name="conformance")
-@click.option("--server", "servers", multiple=True, metavar="SPEC", help="auto (default), process[:PATH], mysql://…, none.")
+@click.option(
+    "--server", "servers", multiple=True, metavar="SPEC", help="auto (default), process[:PATH], mysql://…, none."
+)
 @click.option("--replica", "replicas", multiple=True, metavar="SPEC", help="Replica of the server before it.")
 @click.option("--subject", "subjects", multiple=True, metavar="SPEC", help="A decoder or other program to judge.")
 @click.option("-r", "--requirement", "requirements", multiple=True, metavar="REQ", help="Only these requirements.")
@@ -31,10 +33,16 @@ _HAZARDS = ("none", "stops-replica", "corrupts-row", "may-crash")
 @click.option("--profile", type=click.Choice(["quick", "full", "soak"]), default="quick", show_default=True)
 @click.option("--no-deviations", is_flag=True, help="Count known deviations as failures.")
 @click.option(
-    "--deviations", "deviations_file", type=click.Path(path_type=Path), metavar="FILE", help="Another list of deviations."
+    "--deviations",
+    "deviations_file",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Another list of deviations.",
 )
 @click.option("--allow", multiple=True, type=click.Choice(_HAZARDS), help="Hazards allowed on a server at an address.")
-@click.option("--server-option", "server_options", multiple=True, metavar="K=V", help="Option of a server the lab starts.")
+@click.option(
+    "--server-option", "server_options", multiple=True, metavar="K=V", help="Option of a server the lab starts."
+)
 @click.option("--wrapper", default="", metavar="CMD", help="Command in front of the server program.")
 @click.option("--keep", is_flag=True, help="Keep the server's run directory.")
 @click.option("--list", "list_only", is_flag=True, help="List the checks and stop.")
@@ -179,4 +187,6 @@ def _command_line(shown: str) -> str:
     """The command as typed, with the server spec in the form that shows no secret."""
     words = ["binlog-lab", *sys.argv[1:]]
     words = [shown if word.startswith("mysql://") else word for word in words]
-    return shlex.join(word.partition("=")[0] + "=" + shown if word.startswith("--server=mysql") else word for word in words)
+    return shlex.join(
+        word.partition("=")[0] + "=" + shown if word.startswith("--server=mysql") else word for word in words
+    )

@@ -37,9 +37,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "requirement(*ids): the requirements that a conformance check judges")
     if _run_of(config) is None:
         report = config.getoption("--lab-report")
-        config.pluginmanager.register(
-            LabRun(_plain_settings(config), report=None if report is None else Path(report))
-        )
+        config.pluginmanager.register(LabRun(_plain_settings(config), report=None if report is None else Path(report)))
 
 
 def _run_of(config: pytest.Config) -> LabRun | None:

@@ -7,7 +7,6 @@ features of Cases that decide how bytes come out. A rule with count 0 is reporte
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from conformance.reference.column_json import column_as_json
@@ -17,6 +16,8 @@ from conformance.reference.jsonb.layout import storage_free
 from conformance.reference.jsonb.values import LARGE_ARRAY, Opaque, UInt
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
     from conformance.cases.predict import RowPrediction, StepPrediction
     from conformance.cases.script import Script
     from conformance.reference.tables import Table
@@ -232,9 +233,7 @@ def _count_document(census: Counter[str], stored: bytes | None) -> None:
         census["document/holes"] += 1
 
 
-def _count_values(
-    census: Counter[str], expression: Expression, row: Mapping[str, object], table: Table
-) -> None:
+def _count_values(census: Counter[str], expression: Expression, row: Mapping[str, object], table: Table) -> None:
     while isinstance(expression, Wrapped):
         expression = expression.inner
     if isinstance(expression, Literal):
@@ -282,4 +281,3 @@ def type_name(value: Any) -> str:
     if isinstance(value, Opaque):
         return _OPAQUE_NAMES.get(value.field_type, "opaque")
     return {float: "double", str: "string", list: "array", dict: "object"}[type(value)]
-

@@ -14,11 +14,11 @@ from conformance.reference.binlog.header import EventType
 from conformance.reference.binlog.query import Query, Status, StatusInteger, StatusIntegers, StatusText, StatusVariable
 from conformance.reference.binlog.rows import Row, rows_body, split_rows
 from conformance.reference.binlog.small import RowsQuery, Xid
-from conformance.reference.binlog.table_map import TableMap
 from conformance.reference.jsonb.decode import decode
 
 if TYPE_CHECKING:
     from conformance.cases.predict import StepPrediction
+    from conformance.reference.binlog.table_map import TableMap
 
 _NO_FOREIGN_KEY_CHECKS = 0x4000000  # bits of FLAGS2
 _RELAXED_UNIQUE_CHECKS = 0x8000000
@@ -102,7 +102,9 @@ class _Frame:
     session: Session
 
     def group(self, events: list[ExpectedEvent], *, update: bool, time_zone: bool) -> ExpectedGroup:
-        begin = Query(text=b"BEGIN", schema=self.schema.encode(), status=_status(self.session, update=update, time_zone=time_zone))
+        begin = Query(
+            text=b"BEGIN", schema=self.schema.encode(), status=_status(self.session, update=update, time_zone=time_zone)
+        )
         frame = [ExpectedEvent(Gtid(), None), ExpectedEvent(begin, None), *events, ExpectedEvent(Xid(), None)]
         return ExpectedGroup(tuple(frame), self.session.compression)
 

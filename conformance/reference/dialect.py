@@ -47,9 +47,7 @@ MYSQL: Final = Dialect(name="mysql-9.7")
 WORKLOG: Final = Dialect(
     name="worklog",
     reader=ReaderRules(strict=True),
-    behaviour=ServerBehaviour(
-        partial_remove=False, refuse_unchanging_replace=False, null_takes_empty_diffs=False
-    ),
+    behaviour=ServerBehaviour(partial_remove=False, refuse_unchanging_replace=False, null_takes_empty_diffs=False),
     numbering=FieldNumbering(worklog_metadata=True),
 )
 DIALECTS: Final = {dialect.name: dialect for dialect in (MYSQL, WORKLOG)}

@@ -71,7 +71,9 @@ def split_diffs(data: bytes) -> list[RawDiff]:
         while cursor.pos < cursor.end:
             code = cursor.u1("operation")
             if code > 2:
-                raise DecodeError("bad-operation", "unknown operation", offset=cursor.pos - 1, expected="0..2", got=code)
+                raise DecodeError(
+                    "bad-operation", "unknown operation", offset=cursor.pos - 1, expected="0..2", got=code
+                )
             path = cursor.packed_bytes("path_length")
             value = None if code == Operation.REMOVE else cursor.packed_bytes("data_length")
             out.append(RawDiff(_OPERATIONS[code], path, value))
@@ -110,7 +112,9 @@ def typed_diff(raw: RawDiff, *, strict: bool = False) -> Diff:
             if strict and not path.is_exact:
                 raise DecodeError("inexact-path", "a diff's path has a wildcard or range", got=leg)
         if strict and str(path) != text:
-            raise DecodeError("path-not-canonical", "a diff's path is not in canonical text", expected=str(path), got=text)
+            raise DecodeError(
+                "path-not-canonical", "a diff's path is not in canonical text", expected=str(path), got=text
+            )
     except UnicodeDecodeError as error:
         raise DecodeError("bad-utf8", "a diff's path is not valid UTF-8", offset=error.start) from None
     except MysqlError as error:

@@ -116,9 +116,7 @@ def is_identifier(name: str) -> bool:
     for char in name:
         point = ord(char)
         if not (
-            char in "$_"
-            or _is_letter(point)
-            or (not first and (0x30 <= point & 0xFF <= 0x39 or point in _CONNECTORS))
+            char in "$_" or _is_letter(point) or (not first and (0x30 <= point & 0xFF <= 0x39 or point in _CONNECTORS))
         ):
             return False
         first = False

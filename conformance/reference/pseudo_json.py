@@ -28,7 +28,7 @@ _ESCAPES: Final = {
 }
 
 
-class Damaged(Exception):  # noqa: N818 - not an error by itself: it carries one
+class Damaged(Exception):
     """A value that cannot be printed: the words that stand in its place, and why.
 
     ``goes_on`` is false where the rest of the event is not printed either.
@@ -131,7 +131,9 @@ def _frame_words(data: bytes) -> bytes:
                 length = cursor.packed("length")
             except DecodeError as error:
                 # 0xfb and 0xff are no lengths, yet they pass for one until the bytes are missed.
-                return b"skipping " + what if error.code == "bad-packed-integer" else b"reading %b length to skip" % what
+                return (
+                    b"skipping " + what if error.code == "bad-packed-integer" else b"reading %b length to skip" % what
+                )
             if length > len(cursor):
                 return b"skipping " + what
             cursor.skip(length, "value")

@@ -69,7 +69,9 @@ def type_text(info: ColumnInfo) -> str:
     if kind == types.BIT:
         return f"BIT({column.length})"
     if kind in (types.TIMESTAMP2, types.DATETIME2, types.TIME2):
-        return {types.TIMESTAMP2: "TIMESTAMP", types.DATETIME2: "DATETIME", types.TIME2: "TIME"}[kind] + f"({column.scale})"
+        return {types.TIMESTAMP2: "TIMESTAMP", types.DATETIME2: "DATETIME", types.TIME2: "TIME"}[
+            kind
+        ] + f"({column.scale})"
     if kind == types.ENUM:
         return "ENUM(1 byte)" if column.length == 1 else f"ENUM({column.length} bytes)"
     if kind == types.SET:

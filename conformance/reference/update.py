@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from conformance.reference.inplace import Range
     from conformance.reference.jsonb.values import JsonValue
 
+
 @dataclass(frozen=True, slots=True)
 class Columns:
     """What the model must know of a table: its JSON columns, and how another column's value becomes a JSON value."""
@@ -85,7 +86,9 @@ class Decision:
         return None if self.data is None else len(self.data).to_bytes(4, "little") + self.data
 
 
-def eligible_columns(assignments: Iterable[Assignment], json_columns: Iterable[str], dialect: Dialect = MYSQL) -> set[str]:
+def eligible_columns(
+    assignments: Iterable[Assignment], json_columns: Iterable[str], dialect: Dialect = MYSQL
+) -> set[str]:
     """JSON columns whose every assignment is a chain of partial functions over the column (sheet, section 1)."""
     candidates = set(json_columns)
     seen: set[str] = set()
@@ -483,8 +486,9 @@ def _array_append(document: Document, path: Path, value: JsonValue) -> None:
 def _array_insert(document: Document, path: Path, value: JsonValue) -> None:
     leg = path.legs[-1] if path.legs else None
     if not isinstance(leg, Cell):
-        raise MysqlError(3165, "ER_INVALID_JSON_PATH_ARRAY_CELL", "the path does not end in an array cell", got=str(path))
+        raise MysqlError(
+            3165, "ER_INVALID_JSON_PATH_ARRAY_CELL", "the path does not end in an array cell", got=str(path)
+        )
     parent = document.seek(path.legs[:-1])  # followed exactly: no [0] of an object (observed on 9.7.4)
     if isinstance(parent, list):
         parent.insert(leg.position(len(parent))[0], copy(value))
-

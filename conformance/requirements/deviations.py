@@ -5,11 +5,13 @@ from __future__ import annotations
 import tomllib
 from dataclasses import dataclass, fields
 from importlib.resources import files
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from conformance.reference.dialect import ServerBehaviour
 from conformance.requirements.catalogue import REQUIREMENTS
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 PACKAGE = "conformance.requirements"
 DATA = "deviations.toml"

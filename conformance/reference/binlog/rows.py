@@ -227,7 +227,7 @@ class LazyRows(RowsHead):
 
 def rows_body(
     table: TableMap,
-    type: int,  # noqa: A002 - the field's name
+    type: int,
     rows: Iterable[Row],
     *,
     before: Iterable[int] | None = None,

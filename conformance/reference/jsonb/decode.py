@@ -125,7 +125,9 @@ def decode_scalar(data: bytes | bytearray, kind: int, pos: int, end: int) -> tup
         if stop > end:
             raise _short("opaque value", pos, length, end)
         return Opaque(field_type, bytes(data[pos:stop])), stop
-    raise DecodeError("bad-type", "no JSON value has this type byte", offset=pos, expected=_BAD_TYPE, got=f"{kind:#04x}")
+    raise DecodeError(
+        "bad-type", "no JSON value has this type byte", offset=pos, expected=_BAD_TYPE, got=f"{kind:#04x}"
+    )
 
 
 _WIDTH: Final = {LITERAL: 1, INT16: 2, UINT16: 2, INT32: 4, UINT32: 4, INT64: 8, UINT64: 8, DOUBLE: 8}
@@ -140,7 +142,9 @@ def scalar_end(data: bytes | bytearray, kind: int, pos: int, end: int) -> int:
         length, stop = read_varlen(data, pos + (kind == OPAQUE), end)
         stop += length
     else:
-        raise DecodeError("bad-type", "no JSON value has this type byte", offset=pos, expected=_BAD_TYPE, got=f"{kind:#04x}")
+        raise DecodeError(
+            "bad-type", "no JSON value has this type byte", offset=pos, expected=_BAD_TYPE, got=f"{kind:#04x}"
+        )
     if stop > end:
         raise _short("scalar", pos, stop - pos, end)
     return stop
@@ -148,7 +152,9 @@ def scalar_end(data: bytes | bytearray, kind: int, pos: int, end: int) -> int:
 
 def _literal(byte: int, offset: int) -> bool | None:
     if byte > 2:
-        raise DecodeError("bad-literal", "a JSON literal is null, true or false", offset=offset, expected="0, 1 or 2", got=byte)
+        raise DecodeError(
+            "bad-literal", "a JSON literal is null, true or false", offset=offset, expected="0, 1 or 2", got=byte
+        )
     return _LITERALS[byte]
 
 
@@ -174,7 +180,9 @@ def container_header(data: bytes | bytearray, kind: int, start: int, end: int) -
         values = keys + 4 * count if kind == 0 else keys
         values_end = values + 3 * count
     if size > left:
-        raise DecodeError("bad-size", "a JSON container is longer than its place", offset=start, expected=left, got=size)
+        raise DecodeError(
+            "bad-size", "a JSON container is longer than its place", offset=start, expected=left, got=size
+        )
     if values_end > start + size:
         raise DecodeError(
             "bad-count",
@@ -195,7 +203,9 @@ def _container(
     count, end, values, values_end = container_header(data, kind, start, end)
     budget[0] -= count
     if budget[0] < 0:
-        raise DecodeError("shared-children", "JSON containers share elements beyond the size of the input", offset=start)
+        raise DecodeError(
+            "shared-children", "JSON containers share elements beyond the size of the input", offset=start
+        )
     out: list[JsonValue] = []
     append = out.append
     position = values
@@ -266,5 +276,9 @@ def _last_wins(keys: list[str], values: list[JsonValue]) -> dict[str, JsonValue]
 def bad_offset(entry: int, offset: int, low: int, high: int) -> DecodeError:
     """A value entry at ``entry`` points outside its container."""
     return DecodeError(
-        "bad-value-offset", "a JSON value lies outside its container", offset=entry, expected=f"{low}..{high}", got=offset
+        "bad-value-offset",
+        "a JSON value lies outside its container",
+        offset=entry,
+        expected=f"{low}..{high}",
+        got=offset,
     )

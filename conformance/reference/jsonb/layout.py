@@ -70,7 +70,9 @@ def decode_stored(data: bytes) -> Stored:
     else:
         stored, end = _scalar(root)
     if end != len(data):
-        raise DecodeError("trailing-bytes", "bytes after the JSON document", offset=end, expected=0, got=len(data) - end)
+        raise DecodeError(
+            "trailing-bytes", "bytes after the JSON document", offset=end, expected=0, got=len(data) - end
+        )
     return stored
 
 
@@ -208,7 +210,9 @@ def _scalar(view: View) -> tuple[Stored, int]:
 def _check_opaque(value: Opaque, offset: int) -> None:
     field_type, payload = value
     if field_type in (TIMESTAMP, DATE, TIME, DATETIME) and len(payload) != 8:
-        raise DecodeError("bad-payload", "a temporal JSON value has 8 bytes", offset=offset, expected=8, got=len(payload))
+        raise DecodeError(
+            "bad-payload", "a temporal JSON value has 8 bytes", offset=offset, expected=8, got=len(payload)
+        )
     if field_type == BIT and not 1 <= len(payload) <= 8:
         raise DecodeError("bad-payload", "a BIT value has 1 to 8 bytes", offset=offset, got=len(payload))
     if field_type == DECIMAL:

@@ -1,0 +1,169 @@
+"""``binlog-lab replay``: run stored Cases again, or print one as a SQL script or as JSON."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from conformance.cli.console import Usage, narrate
+from conformance.cli.servers import fetch_progress, server_errors
+from conformance.stream import ExitCode
+
+if TYPE_CHECKING:
+    from conformance.cases.update_case import UpdateCase
+    from conformance.checks.blocks import BlockResult
+    from conformance.servers.base import Server
+
+_SHOWN = 5  # differences printed for a Case
+
+
+@click.command(name="replay")
+@click.argument("cases", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="CASE…")
+@click.option("--as", "form", type=click.Choice(["sql", "json"]), help="Print the Case instead of running it.")
+@click.option("--server", default="auto", show_default=True, metavar="SPEC", help="Where to run it.")
+@click.option("--allow", multiple=True, metavar="HAZARD", help="Hazards allowed on a server at an address.")
+@click.option("--no-deviations", is_flag=True, help="Count known deviations as failures.")
+def command(cases: tuple[Path, ...], form: str | None, server: str, allow: tuple[str, ...], no_deviations: bool) -> int:
+    """Run stored Cases again: FIXED (nothing differs), FAILED (still differs) or ERROR (could not run).
+
+    CASE is a file of a report's cases/ directory. With --as sql a script for a bug report is printed, with what is
+    expected of each statement as comments.
+    """
+    loaded = [(path, _load(path)) for path in cases]
+    if form is not None:
+        for _, case in loaded:
+            click.echo(_as_json(case) if form == "json" else as_sql(case), nl=False)
+        return int(ExitCode.OK)
+    return _replay(loaded, server, frozenset(allow), deviations=not no_deviations)
+
+
+def _load(path: Path) -> UpdateCase:
+    from conformance.cases.files import load_case
+    from conformance.reference.errors import CodecError
+
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise Usage(f"{path}: no such Case file") from None
+    except OSError as problem:
+        raise Usage(f"{path}: {problem.strerror}") from problem
+    except ValueError as problem:
+        raise Usage(f"{path}: not a Case: {problem}") from problem
+    if not isinstance(data, dict):
+        raise Usage(f"{path}: not a Case: expected an object")
+    try:
+        return load_case(data)
+    except CodecError as problem:
+        raise Usage(f"{path}: {problem}") from problem
+
+
+def _replay(cases: list[tuple[Path, UpdateCase]], spec: str, allow: frozenset[str], *, deviations: bool) -> int:
+    from conformance.requirements.deviations import load_deviations
+    from conformance.servers.auto import Wishes, resolve
+
+    listed = {entry.switch for entry in load_deviations()} if deviations else set()
+    code = ExitCode.OK
+    with server_errors(), fetch_progress() as fetching:
+        server = resolve(spec, Wishes(allow=allow), narrate=narrate, progress=fetching)
+    if server is None:
+        raise Usage("a Case needs a server to run on: --server none only prints (--as sql, --as json)")
+    with server:
+        for path, case in cases:
+            if str(case.hazard) not in server.hazards() and str(case.hazard) != "none":
+                narrate(f"{path}: the Case has hazard {case.hazard}; allow it with --allow {case.hazard}")
+                word, found = "ERROR", []
+            else:
+                word, found = _judge(server, case, listed)
+            click.echo(f"{word}  {case.id}  {path}")
+            for line in found:
+                click.echo(f"  {line}")
+            if word == "ERROR":
+                code = max(code, ExitCode.COULD_NOT_RUN)
+            elif word == "FAILED" and code == ExitCode.OK:
+                code = ExitCode.NONCONFORMANT
+    return int(code)
+
+
+def _judge(server: Server, case: UpdateCase, listed: set[str]) -> tuple[str, list[str]]:
+    from conformance.checks.shrinking import judge_live
+    from conformance.reference.errors import CodecError
+    from conformance.servers.errors import ServerError
+
+    try:
+        result = judge_live(server, case)
+    except (ServerError, CodecError, TypeError) as problem:
+        return "ERROR", str(problem).splitlines()[:_SHOWN]
+    lines = _describe(result, listed)
+    return ("FAILED" if lines and not lines[0].startswith("listed") else "FIXED"), lines
+
+
+def _describe(result: BlockResult, listed: set[str]) -> list[str]:
+    found = [*result.judgement.mismatches, *result.faults.found]
+    wrong = [mismatch for mismatch in found if mismatch.deviation not in listed or mismatch.deviation is None]
+    lines = []
+    for mismatch in wrong[:_SHOWN]:
+        step = "start rows" if mismatch.step is None else f"statement {mismatch.step}"
+        lines.append(f"{step}: {mismatch.kind} {mismatch.field}: {mismatch.message}".rstrip(": "))
+        if mismatch.evidence:
+            for item in mismatch.evidence[:_SHOWN]:
+                lines.append(f"    {item.field}: expected {item.expected}, got {item.got}")
+        else:
+            lines.append(f"    expected {mismatch.expected[:300]}")
+            lines.append(f"    got      {mismatch.got[:300]}")
+    if not wrong and found:
+        lines.append(f"listed deviation: {', '.join(sorted({str(m.deviation) for m in found}))}")
+    return lines
+
+
+def _as_json(case: UpdateCase) -> str:
+    from conformance.cases.files import dump_case
+
+    return json.dumps(dump_case(case), indent=1, ensure_ascii=False) + "\n"
+
+
+def as_sql(case: UpdateCase) -> str:
+    """A script that reproduces a Case, for people: statements, and what is expected as comments."""
+    from conformance.cases.script import Control, ReadBack, Statement, build_script
+    from conformance.reference.tables import create_table
+
+    script = build_script(case)
+    lines = [
+        f"-- Case {case.id}{f', seed {case.seed}' if case.seed else ''}; requirements: {', '.join(case.requirements)}",
+        "-- Expected values are the predictions of binlog-lab.",
+        "CREATE SCHEMA IF NOT EXISTS lab DEFAULT CHARACTER SET utf8mb4;",
+        "USE lab;",
+        *(f"{text};" for text in case.session.statements()),
+        f"DROP TABLE IF EXISTS `{case.table.name.replace('`', '``')}`;",
+        f"{create_table(case.table)};",
+        f"{script.insert};",
+    ]
+    for item in script.items:
+        if isinstance(item, Control):
+            lines.append(f"{item.sql};")
+        elif isinstance(item, Statement):
+            lines.append(f"{item.sql};")
+            lines += _expectations(script.predictions[item.step])
+        elif isinstance(item, ReadBack):
+            lines.append(f"{item.sql};")
+    return "\n".join(lines) + "\n"
+
+
+def _expectations(prediction: Any) -> list[str]:
+    if prediction.error is not None:
+        return [f"-- expected: error {prediction.error.number} ({prediction.error.symbol})"]
+    lines = [f"-- expected: {prediction.changed} rows changed"]
+    for row in prediction.rows:
+        for name, change in row.change.columns.items():
+            decision = row.decisions[name]
+            if not row.change.logged:
+                continue
+            if decision.data is None:
+                form = "NULL"
+            else:
+                form = f"{'diffs' if decision.partial else 'whole document'} {decision.field.hex()[:200]}"
+            size = "NULL" if change.after is None else len(change.after)
+            lines.append(f"--   row {row.index + 1}, column {name}: logged as {form}; JSON_STORAGE_SIZE {size}")
+    return lines
