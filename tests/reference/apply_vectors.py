@@ -156,6 +156,7 @@ def check_applying(kit: Kit, row: Row) -> None:
     elif row.after is None:
         assert after is None
     else:
+        assert isinstance(after, bytes)
         assert format_text(kit.decode.decode(after)) == row.after
         assert kit.layout.storage_free(after) == row.free
         kit.decode.decode(after, strict=True)

@@ -163,6 +163,7 @@ READINGS: Final[list[tuple[str, bytes, object, str | None]]] = [
     ("string cut off", plain("0c0561"), "truncated", "truncated"),
     ("length cut off", plain("0c8180"), "truncated", "truncated"),
     ("length of six bytes", plain("0c818080808001"), "bad-length", "bad-length"),
+    ("length of six bytes that is small", plain("0c81808080800061"), "bad-length", "bad-length"),
     ("length over 2^32-1", plain("0cffffffff10"), "bad-length", "bad-length"),
     ("length of 2^32-1 bytes that are not there", plain("0cffffffff0f"), "truncated", "truncated"),
     ("length of five bytes for one character", plain("0c818080800061"), ("a",), "not-minimal"),

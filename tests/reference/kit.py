@@ -12,10 +12,11 @@ from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
-from importlib.util import find_spec, spec_from_loader
+from importlib.util import spec_from_loader
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from conformance import reference
 from conformance.reference.errors import CodecError
 
 if TYPE_CHECKING:
@@ -84,10 +85,7 @@ def _names(modules: Sequence[str] = COPIED) -> list[str]:
 @cache
 def source(module: str) -> str:
     """The source text of one module."""
-    spec = find_spec(f"{PACKAGE}.{module}")
-    assert spec is not None
-    assert spec.origin is not None
-    return Path(spec.origin).read_text(encoding="utf-8")
+    return (Path(reference.__path__[0]) / f"{module.replace('.', '/')}.py").read_text(encoding="utf-8")
 
 
 @cache
@@ -129,13 +127,13 @@ class _Copies(MetaPathFinder, Loader):
 def planted(fault: Fault) -> Iterator[Kit]:
     """A kit whose ``fault.module`` is faulty. The copies are in ``sys.modules`` as long as the block runs."""
     original()
+    finder = _Copies(fault)
     kept = {name: sys.modules.pop(name) for name in _names()}
     attributes: list[tuple[Any, str]] = []
     for name in _names():
         parent, _, last = name.rpartition(".")
         attributes.append((sys.modules[parent], last))
         delattr(sys.modules[parent], last)
-    finder = _Copies(fault)
     sys.meta_path.insert(0, finder)
     try:
         yield original()

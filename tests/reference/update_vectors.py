@@ -356,6 +356,8 @@ REFUSED: Final = [
     ("JSON_REMOVE(j, 'a')", 3143),
     ("JSON_REMOVE(j, '$')", 3153),
     ("JSON_REMOVE(j, ' $ ')", 3153),
+    ("JSON_REMOVE(j, '$', '$.')", 3143),
+    ("JSON_REMOVE(j, '$[0]', '$')", 3153),
 ]
 
 
@@ -398,6 +400,13 @@ def check_find_room(kit: Kit) -> None:
     assert [room(view, 0, need) for need in (10, 11)] == [17, None]
     assert [room(view, 1, need) for need in (5, 6)] == [22, None]
     assert [room(view, 3, need) for need in (10, 11)] == [22, None]
+    # With holes on both sides a value stays where it is as long as the hole behind it is enough.
+    document = bytearray(kit.encode.encode(["aaaa", "bbbb", "cccc"]))
+    view = kit.view.open_document(document)
+    for index in (0, 1):
+        assert kit.inplace.replace_in_place(view, index, 0x0C, b"\x01x", []) is True
+    assert [view.place(index) for index in range(3)] == [(14, 16), (19, 21), (24, 29)]
+    assert [room(view, 1, need) for need in (2, 5, 6, 8, 9)] == [19, 19, 16, 16, None]
 
 
 def check_large_entries(kit: Kit) -> None:
