@@ -9,7 +9,6 @@ Every line but a few comments is the client's (compared with it for the whole co
 
 from __future__ import annotations
 
-import re
 from time import gmtime
 from typing import TYPE_CHECKING, Final, Protocol
 
@@ -32,6 +31,7 @@ from conformance.reference.binlog.rows import (
     encode_head,
 )
 from conformance.reference.binlog.table_map import GENERATED_INVISIBLE_PK, TableMap
+from conformance.reference.gtid_text import gtid_text
 from conformance.reference.log_session import DELIMITER, Session, ddl_xid
 from conformance.reference.metadata_text import metadata_text
 from conformance.reference.pseudo_sql import row_lines
@@ -61,8 +61,7 @@ _FLAGS: Final = (
 )
 _KNOWN_FLAGS: Final = sum(bit for bit, _ in _FLAGS)
 _UNKNOWN_VERSION: Final = 999999
-_TELLS_ROW_ID: Final = (8, 0, 30)  # the first server whose TABLE_MAP says whether there is a generated primary key
-_VERSION: Final = re.compile(r"(\d+)\.(\d+)\.(\d+)")
+_TELLS_ROW_ID: Final = 80030  # the first server whose TABLE_MAP says whether there is a generated primary key
 _DEFERRED: Final = (small.Intvar, small.Rand, small.UserVar)
 
 
@@ -235,39 +234,45 @@ class LogText:
                 yield self._payload_words(body)
                 yield b"# Start of compressed events.\n"
                 self._payload = header
-            case small.Rotate(name=name, position=position):
-                yield b"\tRotate to %b  pos: %d\n" % (name, position)
-            case small.Stop():
-                yield b"\tStop\n"
-            case small.Intvar(kind=kind, value=value):
-                name = b"LAST_INSERT_ID" if kind == small.IntvarKind.LAST_INSERT_ID else b"INSERT_ID"
-                yield b"\tIntvar\nSET %b=%d" % (name, value) + DELIMITER
-            case small.Rand():
-                yield b"\tRand\nSET @@RAND_SEED1=%d, @@RAND_SEED2=%d" % (body.seed1, body.seed2) + DELIMITER
-            case small.UserVar():
-                yield b"\tUser_var\n" + self._session.user_variable(body)
-            case load.LoadBlock():
-                name = b"Begin_load_query" if body.type == EventType.BEGIN_LOAD_QUERY else b"Append_block"
-                yield b"\n#%b: file_id: %d  block_len: %d\n" % (name, body.file_id, len(body.data))
-            case load.DeleteFile(file_id=file_id):
-                yield b"\n#Delete_file: file_id=%d\n" % file_id
             case load.ExecuteLoadQuery():
                 yield b"\tExecute_load_query\tthread_id=%d\texec_time=%d\terror_code=%d\n" % (
                     body.thread_id, body.execution_time, body.error_code,
                 )  # fmt: skip
                 yield self._session.statement(header, body) + body.text + b"\n" + DELIMITER
                 yield b"# file_id: %d \n" % body.file_id
+            case _:
+                yield self._small(event)
+
+    def _small(self, event: Event) -> bytes:
+        """Events of a line or two that change nothing here."""
+        match event.body:
+            case small.Rotate(name=name, position=position):
+                return b"\tRotate to %b  pos: %d\n" % (name, position)
+            case small.Stop():
+                return b"\tStop\n"
+            case small.Intvar(kind=kind, value=value):
+                name = b"LAST_INSERT_ID" if kind == small.IntvarKind.LAST_INSERT_ID else b"INSERT_ID"
+                return b"\tIntvar\nSET %b=%d" % (name, value) + DELIMITER
+            case small.Rand() as body:
+                return b"\tRand\nSET @@RAND_SEED1=%d, @@RAND_SEED2=%d" % (body.seed1, body.seed2) + DELIMITER
+            case small.UserVar() as body:
+                return b"\tUser_var\n" + self._session.user_variable(body)
+            case load.LoadBlock() as body:
+                name = b"Begin_load_query" if body.type == EventType.BEGIN_LOAD_QUERY else b"Append_block"
+                return b"\n#%b: file_id: %d  block_len: %d\n" % (name, body.file_id, len(body.data))
+            case load.DeleteFile(file_id=file_id):
+                return b"\n#Delete_file: file_id=%d\n" % file_id
             case small.Incident(number=number, message=message):
                 words = b"LOST_EVENTS" if number == 1 else b"%d" % number
-                yield b"\n# Incident: " + words + (b" (" + _escaped(message) + b")" if message else b"") + b"\n"
+                return b"\n# Incident: " + words + (b" (" + _escaped(message) + b")" if message else b"") + b"\n"
             case group_replication.ViewChange(view_id=view_id):
-                yield b"View_change_log_event: view_id=%b\n" % view_id
-            case group_replication.TransactionContext():
-                yield b"Transaction_context: server_uuid=%b\tthread_id=%d\n" % (body.server_uuid, body.thread_id)
-            case small.Ignorable():
-                yield b"\tIgnorable\n# %d bytes, skipped as the event asks\n" % len(body.data)
+                return b"View_change_log_event: view_id=%b\n" % view_id
+            case group_replication.TransactionContext() as body:
+                return b"Transaction_context: server_uuid=%b\tthread_id=%d\n" % (body.server_uuid, body.thread_id)
+            case small.Ignorable() as body:
+                return b"\tIgnorable\n# %d bytes, skipped as the event asks\n" % len(body.data)
             case _:
-                yield b"\t%b\n# not shown\n" % event.name.encode()
+                return b"\t%b\n# not shown\n" % event.name.encode()
 
     def _follow(self, text: bytes) -> None:
         """Whether a transaction is open after a statement."""
@@ -278,8 +283,6 @@ class LogText:
 
     def _format(self, header: Header, body: FormatDescription) -> Iterator[bytes]:
         version = body.server_version.encode("utf-8", "surrogateescape")
-        numbers = _VERSION.match(body.server_version)
-        self._tells_row_id = numbers is not None and tuple(map(int, numbers.groups())) >= _TELLS_ROW_ID
         yield b"\tStart: binlog v %d, server v %b created %b" % (
             body.binlog_version, version, self._time(header.timestamp),
         )  # fmt: skip
@@ -318,10 +321,11 @@ class LogText:
         server = body.immediate_server_version
         if server is None:  # a server before 8.0.14; before 5.7.5 or so, without any timestamp
             server = 0 if body.immediate_commit_timestamp is None else _UNKNOWN_VERSION
+        self._tells_row_id = _TELLS_ROW_ID <= server < _UNKNOWN_VERSION
         first = server if body.original_server_version is None else body.original_server_version
         yield b"/*!80014 SET @@session.original_server_version=%d*/" % first + DELIMITER
         yield b"/*!80014 SET @@session.immediate_server_version=%d*/" % server + DELIMITER
-        yield b"SET @@SESSION.GTID_NEXT= '" + (gtid_text(event) or "ANONYMOUS").encode() + b"'" + DELIMITER
+        yield b"SET @@SESSION.GTID_NEXT= '" + (gtid_text(body) or "ANONYMOUS").encode() + b"'" + DELIMITER
 
     def _precise(self, microseconds: int) -> bytes:
         seconds, micro = divmod(microseconds, 1_000_000)
@@ -356,15 +360,6 @@ class LogText:
         return b"\tTransaction_Payload\t\tpayload_size=%d\tcompression_type=%b\tuncompressed_size=%d\n" % (
             len(body.payload), kind, size,
         )  # fmt: skip
-
-
-def gtid_text(event: Event) -> str | None:
-    """``UUID:NUMBER`` or ``UUID:TAG:NUMBER``; ``None`` for an anonymous transaction and for other events."""
-    body = event.body
-    if not isinstance(body, (Gtid, GtidTagged)) or event.header.type == EventType.ANONYMOUS_GTID:
-        return None
-    tag = f"{body.tag}:" if isinstance(body, GtidTagged) and body.tag else ""
-    return f"{body.uuid}:{tag}{body.gno}"
 
 
 def _escaped(text: bytes) -> bytes:

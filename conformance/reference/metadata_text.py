@@ -45,7 +45,9 @@ _GEOMETRY: Final = (
 )
 _BLOB_PREFIX: Final = {1: "TINY", 2: "", 3: "MEDIUM", 4: "LONG"}
 _ESCAPED: Final = re.compile(rb"[\x00\b\t\n\r'\\]")
-_ESCAPES: Final = dict(
+_ESCAPES: Final = {
+    b"\0": b"\\0", b"\b": b"\\b", b"\t": b"\\t", b"\n": b"\\n", b"\r": b"\\r", b"'": b"\\'", b"\\": b"\\\\",
+}  # fmt: skip
     zip(
         (b"\0", b"\b", b"\t", b"\n", b"\r", b"'", b"\\"),
         (b"\\0", b"\\b", b"\\t", b"\\n", b"\\r", b"\\'", b"\\\\"),

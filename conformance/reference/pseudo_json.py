@@ -24,8 +24,8 @@ _LINE: Final = b"\n###      "
 _ESCAPED: Final = re.compile(rb"[\x00-\x1f'\\]")
 _ESCAPES: Final = {
     **{bytes((code,)): b"\\x%02x" % code for code in range(32)},
-    **{b"\b": b"\\b", b"\t": b"\\t", b"\n": b"\\n", b"\f": b"\\f", b"\r": b"\\r", b"'": b"\\'", b"\\": b"\\\\"},
-}
+    b"\b": b"\\b", b"\t": b"\\t", b"\n": b"\\n", b"\f": b"\\f", b"\r": b"\\r", b"'": b"\\'", b"\\": b"\\\\",
+}  # fmt: skip
 
 
 class Damaged(Exception):

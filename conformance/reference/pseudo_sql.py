@@ -48,7 +48,7 @@ def row_lines(event: LazyRows | RowsBody, *, types: bool = False) -> Iterator[by
                 break
     except DecodeError:
         if not isinstance(event.rows, tuple):
-            yield _cut_off(event, number, layout)  # type: ignore[arg-type]
+            yield _cut_off(event, number, layout)
         raise
     if failures:
         raise failures[0]
@@ -141,7 +141,7 @@ def _chosen(columns: Sequence[ColumnText], bitmap: int | None) -> tuple[tuple[in
     return tuple([(index + 1, columns[index]) for index in included(bitmap, len(columns))])
 
 
-# --- rows that break off -----------------------------------------------------------------------------------------------
+# --- rows that break off ---------------------------------------------------------------------------------------------
 
 
 def _cut_off(event: LazyRows, number: int, layout: _Layout) -> bytes:

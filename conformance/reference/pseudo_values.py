@@ -142,7 +142,7 @@ def _printer(column: ColumnType, number: int) -> Callable[[Any], bytes]:
 
 
 def _integer(value: int, size: int) -> bytes:
-    """Signed, because the event does not say what the column is; the unsigned reading of a negative number beside it."""
+    """Signed, as if the event did not say what the column is; beside a negative number its unsigned reading."""
     limit = 1 << size
     unsigned = value % limit
     if unsigned < limit >> 1:
