@@ -208,7 +208,7 @@ class Model:
                 else:
                     values.append(decision.data)
             old = tuple(row.change.before[name] for name in before_names)
-            options = (int(bits > 0), bits if bits else None) if partial else (None, None)
+            options = (int(bits > 0), bits or None) if partial else (None, None)
             typed.append(Row(old, tuple(values), *options))  # type: ignore[arg-type]
         body = rows_body(
             table,

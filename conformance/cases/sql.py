@@ -74,7 +74,7 @@ def where_clause(table: Table, selector: str, keys: Sequence[object]) -> str:
 
 def read_back_statement(table: Table, selector: str, keys: Sequence[object]) -> str:
     """SELECT of storage size, storage free and text of every JSON column, rows in order of the selector."""
-    fields = []
+    fields: list[str] = []
     for index in table.json_columns:
         name = quote_identifier(table.columns[index].name)
         fields += (f"JSON_STORAGE_SIZE({name})", f"JSON_STORAGE_FREE({name})", name)

@@ -41,7 +41,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpdateCase:
-    """One scenario. ``selector`` names the column whose value tells the rows apart; it may change, never to a duplicate."""
+    """One scenario. ``selector`` names a column whose value tells the rows apart; it may change, not to a duplicate."""
 
     kind: ClassVar[str] = "update"
 

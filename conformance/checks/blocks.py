@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from conformance.cases.files import SCHEMA_NAME, case_id, dump_case
 from conformance.cases.script import ScriptBuilder, Statement
-from conformance.cases.update_case import UpdateCase
+from conformance.cases.update_case import Step, UpdateCase
 from conformance.checks.events import EventFaults, check_events
 from conformance.judge import census
 from conformance.judge.compare import Judgement, judge
@@ -72,7 +72,7 @@ def make_script(seed: int | str, number: int, limits: Limits, *, updates: int = 
         steps=(),
     )
     builder = ScriptBuilder(case, row_metadata=limits.row_metadata, row_event_max_size=limits.row_event_max_size)
-    steps = []
+    steps: list[Step] = []
     visited = 0
     while visited < updates:
         part = draw.fork("step", len(steps))

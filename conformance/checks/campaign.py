@@ -16,7 +16,7 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from multiprocessing import get_context
+from multiprocessing import active_children, get_context
 from typing import TYPE_CHECKING, Any, Final
 
 from conformance.checks.blocks import UPDATES_PER_BLOCK, BlockResult, Limits, run_block
@@ -146,7 +146,7 @@ def server_limits(server: Server) -> Limits:
 
 def _stop(pool: ProcessPoolExecutor) -> None:
     """End the workers; those that wait for a dead or hanging server are killed."""
-    processes = list((pool._processes or {}).values())
+    processes = active_children()
     pool.shutdown(wait=False, cancel_futures=True)
     deadline = time.monotonic() + 5
     for process in processes:

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Final
 from conformance.judge.compare import iter_events
 from conformance.reference.binlog.columns import PartialJson
 from conformance.reference.binlog.header import EventType
-from conformance.reference.binlog.rows import included
+from conformance.reference.binlog.query import Query
+from conformance.reference.binlog.rows import Row, RowsBody, included
 from conformance.servers.groups import groups_of_thread
 
 if TYPE_CHECKING:
@@ -194,11 +195,11 @@ def _form(events: list[bytes]) -> str:
         if event is None:
             return f"unreadable: {error}"
         body = event.body
-        if body.type == EventType.QUERY and body.text not in (b"BEGIN", b"COMMIT"):
+        if isinstance(body, Query) and body.text not in (b"BEGIN", b"COMMIT"):
             forms.append("query")
-        elif body.type == EventType.UPDATE_ROWS:
+        elif isinstance(body, RowsBody) and body.type == EventType.UPDATE_ROWS:
             forms.append("full")
-        elif body.type == EventType.PARTIAL_UPDATE_ROWS:
+        elif isinstance(body, RowsBody) and body.type == EventType.PARTIAL_UPDATE_ROWS:
             for row in body.rows:
                 if any(isinstance(value, PartialJson) for value in row.before or ()):
                     return "diffs in a before-image"
@@ -206,10 +207,10 @@ def _form(events: list[bytes]) -> str:
     return ", ".join(forms) or "none"
 
 
-def _row_form(body: object, row: object) -> str:
-    json_columns = body.table.json_columns  # type: ignore[attr-defined]
-    columns = included(body.after_columns, body.column_count)  # type: ignore[attr-defined]
-    values = [value for index, value in zip(columns, row.after, strict=True) if index in json_columns]  # type: ignore[attr-defined]
+def _row_form(body: RowsBody, row: Row) -> str:
+    json_columns = body.map().json_columns
+    columns = included(body.after_columns or 0, body.column_count)
+    values = [value for index, value in zip(columns, row.after or (), strict=True) if index in json_columns]
     if not values:
         return "none-json"
     if any(isinstance(value, PartialJson) and value.diffs for value in values):

@@ -39,7 +39,7 @@ class EventFaults:
 def check_events(script: Script, observation: Observation) -> EventFaults:
     """Decode, encode and apply every event of an observation."""
     faults = EventFaults()
-    updates: list[tuple[RowsBody, int]] = []
+    updates: list[RowsBody] = []
     for raw, event, error in iter_events(observation.events):
         if event is None:
             faults.found.append(
@@ -53,9 +53,9 @@ def check_events(script: Script, observation: Observation) -> EventFaults:
             faults.found.append(
                 Mismatch(kind="decode", step=None, field=event.name, expected=raw.hex(), got=again.hex())
             )
-        if event.body.type in UPDATE_TYPES:
-            updates.append((event.body, len(updates)))
-    _apply(script, [body for body, _ in updates], faults)
+        if isinstance(event.body, RowsBody) and event.body.type in UPDATE_TYPES:
+            updates.append(event.body)
+    _apply(script, updates, faults)
     return faults
 
 

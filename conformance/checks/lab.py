@@ -186,6 +186,7 @@ class Lab:
         done = 0
         total = self.settings.updates
         begun = time.perf_counter()
+        campaign: Campaign | None = None
         results: Iterator[BlockResult]
         if server is None:
             recorded = captured_blocks()
@@ -203,7 +204,7 @@ class Lab:
             self.sink(
                 Progress(label="updates", done=done, total=total, unit="updates", note=f"{done / seconds:,.0f}/s")
             )
-        if server is not None and campaign.totals.seconds:
+        if campaign is not None and campaign.totals.seconds:
             self.rate = campaign.totals.updates / campaign.totals.seconds
 
     def record_block(self, result: BlockResult) -> None:

@@ -20,7 +20,7 @@ LARGEST = 60_000  # bytes of a recorded block's events: bigger documents are for
 
 def main(path: Path) -> None:
     """Record :data:`BLOCKS` blocks into ``path``."""
-    server = resolve("auto", narrate=lambda text: print(text, file=sys.stderr))
+    server = resolve("auto", narrate=lambda text: sys.stderr.write(f"{text}\n"))
     assert server is not None
     lines: list[bytes] = []
     with server, server.connect() as connection, server.schema(connection) as schema:

@@ -88,9 +88,10 @@ def _statements(observation: Observation) -> Iterator[list[RowsBody]]:
     for _, event, error in iter_events(observation.events):
         if event is None:
             raise error or AssertionError
-        if event.body.type in UPDATE_TYPES:
-            bodies.append(event.body)
-            if event.body.statement_end:
+        body = event.body
+        if isinstance(body, RowsBody) and body.type in UPDATE_TYPES:
+            bodies.append(body)
+            if body.statement_end:
                 yield bodies
                 bodies = []
 

@@ -64,6 +64,7 @@ def _replay(cases: list[tuple[Path, UpdateCase]], spec: str, allow: frozenset[st
     from conformance.requirements.deviations import load_deviations
     from conformance.servers.auto import Wishes, resolve
 
+    found: list[str]
     listed = {entry.switch for entry in load_deviations()} if deviations else set()
     code = ExitCode.OK
     with server_errors(), fetch_progress() as fetching:
@@ -108,8 +109,7 @@ def _describe(result: BlockResult, listed: set[str]) -> list[str]:
         step = "start rows" if mismatch.step is None else f"statement {mismatch.step}"
         lines.append(f"{step}: {mismatch.kind} {mismatch.field}: {mismatch.message}".rstrip(": "))
         if mismatch.evidence:
-            for item in mismatch.evidence[:_SHOWN]:
-                lines.append(f"    {item.field}: expected {item.expected}, got {item.got}")
+            lines += [f"    {i.field}: expected {i.expected}, got {i.got}" for i in mismatch.evidence[:_SHOWN]]
         else:
             lines.append(f"    expected {mismatch.expected[:300]}")
             lines.append(f"    got      {mismatch.got[:300]}")

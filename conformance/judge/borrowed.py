@@ -6,7 +6,7 @@ Everything else in an event is predicted, lengths and checksums included. Docume
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from conformance.reference.binlog.event import encode_event
 from conformance.reference.binlog.gtid import Gtid

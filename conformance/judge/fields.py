@@ -57,8 +57,9 @@ def _compare_rows(expected: RowsBody, got: RowsBody, table: TableMap) -> list[Fi
     for number, (a, b) in enumerate(zip(expected.rows, got.rows, strict=False)):
         where = f"rows[{number}]"
         for part in ("value_options", "partial_columns"):
-            if getattr(a, part) != getattr(b, part):
-                out.append(FieldDifference(f"{where}.{part}", show(getattr(a, part)), show(getattr(b, part))))
+            x, y = getattr(a, part), getattr(b, part)
+            if x != y:
+                out.append(FieldDifference(f"{where}.{part}", show(x), show(y)))
         for side in ("before", "after"):
             bitmap = getattr(expected, f"{side}_columns")
             columns = () if bitmap is None else included(bitmap, len(table.columns))

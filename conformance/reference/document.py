@@ -99,7 +99,7 @@ class Document:
         elif isinstance(parent, list) and isinstance(leg, Cell):
             parent[leg.position(len(parent))[0]] = copy(value)
         else:
-            raise AssertionError("replace_tree needs an existing path")
+            raise AssertionError("replace_tree needs an existing path")  # noqa: TRY004 - a fault of ours, not of a type
 
 
 def element_index(parent: Node, leg: Leg) -> int:

@@ -178,14 +178,15 @@ def _differs(name: str, before: object, after: object, columns: Columns | None) 
 
 
 def decide(before: object, after: object, change: ColumnChange | None, *, partial_json: bool) -> Decision:
-    """Partial or full for one JSON column of the after-image (sheet, section 5). ``change``: ``None`` if not assigned."""
+    """Partial or full for a JSON column of the after-image (sheet, section 5). ``change``: ``None`` if not assigned."""
     if after is None:
         return Decision(False, None, "null")
     assert isinstance(after, bytes)
     if not partial_json:
         return Decision(False, after, "option-off")
     if change is None or change.diffs is None:
-        return Decision(True, b"", "no-diffs-same-bytes") if before == after else Decision(False, after, "no-diffs")
+        same = before == after
+        return Decision(True, b"", "no-diffs-same-bytes") if same else Decision(False, after, "no-diffs")
     if not change.diffs:
         return Decision(True, b"", "empty-diffs")
     if before == after:
@@ -225,13 +226,23 @@ def _argument(expression: Expression | None, row: Mapping[str, object], columns:
     raise TypeError(f"not a value argument: {expression!r}")
 
 
-def _path(text: str, function: Function) -> Path:
+def _path(text: str) -> Path:
     path = parse_path(text)
     if not path.is_exact:
         raise MysqlError(3149, "ER_INVALID_JSON_PATH_WILDCARD", "a path here cannot have wildcards or ranges", got=text)
-    if function is Function.JSON_REMOVE and not path.legs:
-        raise MysqlError(3153, "ER_JSON_VACUOUS_PATH", "the path $ is not allowed here", got=text)
     return path
+
+
+def _paths_to_remove(call: Call) -> list[Path] | None:
+    """The paths of JSON_REMOVE; ``None`` for a NULL one. All are parsed before any is refused for being ``$``."""
+    paths: list[Path] = []
+    for text, _ in call.arguments:
+        if text is None:
+            return None
+        paths.append(_path(text))
+    if not all(path.legs for path in paths):
+        raise MysqlError(3153, "ER_JSON_VACUOUS_PATH", "the path $ is not allowed in JSON_REMOVE")
+    return paths
 
 
 def _calls(expression: Expression) -> list[Call]:
@@ -270,19 +281,36 @@ class _Chain:
         if document is None:
             document = self.document = Document(stored)
         for call in _calls(expression):
-            for text, argument in call.arguments:
-                if text is None:
-                    self.null("null/path")
-                    return
-                path = _path(text, call.function)
-                legs = document.strip(path.legs)
-                if len(legs) != len(path.legs):
-                    self.rules.append("strip/dropped")
-                if call.function is Function.JSON_REMOVE:
-                    self.remove(document, legs)
-                else:
-                    value, data = _argument(argument, row, columns)
-                    self.put(document, legs, value, data, replace_only=call.function is Function.JSON_REPLACE)
+            run = self.run_remove if call.function is Function.JSON_REMOVE else self.run_set
+            if not run(document, call, row, columns):
+                self.null("null/path")
+                return
+
+    def run_set(self, document: Document, call: Call, row: Mapping[str, object], columns: Columns) -> bool:
+        """JSON_SET or JSON_REPLACE; whether its result is not NULL."""
+        for text, argument in call.arguments:
+            if text is None:
+                return False
+            legs = self.strip(document, _path(text))
+            value, data = _argument(argument, row, columns)
+            self.put(document, legs, value, data, replace_only=call.function is Function.JSON_REPLACE)
+        return True
+
+    def run_remove(self, document: Document, call: Call, _row: Mapping[str, object], _columns: Columns) -> bool:
+        """JSON_REMOVE; whether its result is not NULL."""
+        paths = _paths_to_remove(call)
+        if paths is None:
+            return False
+        for path in paths:
+            self.remove(document, self.strip(document, path))
+        return True
+
+    def strip(self, document: Document, path: Path) -> tuple[Leg, ...]:
+        """The legs that are left of a path (sheet, section 2)."""
+        legs = document.strip(path.legs)
+        if len(legs) != len(path.legs):
+            self.rules.append("strip/dropped")
+        return legs
 
     def null(self, rule: str) -> None:
         """The result is SQL NULL: both mechanisms are off."""
@@ -444,13 +472,17 @@ def _evaluate_document(expression: Expression, row: Mapping[str, object], column
     document.to_tree()
     chain = _Chain("", log_diffs=False)
     function = expression.function
+    if function is Function.JSON_REMOVE:
+        paths = _paths_to_remove(expression)
+        if paths is None:
+            return None
+        for path in paths:
+            chain.remove(document, document.strip(path.legs))
+        return document.stored()
     for text, argument in expression.arguments:
         if text is None:
             return None
-        path = _path(text, function)
-        if function is Function.JSON_REMOVE:
-            chain.remove(document, document.strip(path.legs))
-            continue
+        path = _path(text)
         value, _ = _argument(argument, row, columns)
         if function is Function.JSON_INSERT:
             _insert(chain, document, path, value)

@@ -1,8 +1,8 @@
 """The requirements that checks refer to: identity, level, basis and statement, in our own words.
 
 ``reason`` says why a requirement is not judged by this version of the kit; the report shows it beside the row, so that
-nothing is missing without a word. FR, NFR and NR are those of WL#2955; D1 to D7 are the conditions of its section 5
-("decision"), in the order of the requirements sheet, section 2; F1 to F3 its format rules; IP rows stand for the in-place
+nothing is missing without a word. FR, NFR and NR are those of WL#2955; D1 to D7 are its conditions for logging diffs, in
+the order of the requirements sheet, section 2; F3 is its format rule for rows and diffs; IP rows stand for the in-place
 partial update of JSON columns, which has no worklog of its own here.
 """
 

@@ -1,4 +1,4 @@
-"""Which server version has which dialect, and which versions the observed facts stand for. No version test elsewhere."""
+"""Which server version has which dialect, and what versions the observed facts stand for. No version test elsewhere."""
 
 from __future__ import annotations
 

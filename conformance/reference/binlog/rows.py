@@ -227,7 +227,7 @@ class LazyRows(RowsHead):
 
 def rows_body(
     table: TableMap,
-    type: int,
+    type: int,  # noqa: A002 - the name that every body has for it
     rows: Iterable[Row],
     *,
     before: Iterable[int] | None = None,

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import TypeAlias
 
-from conformance.reference.errors import DecodeError, EncodeError, too_deep
+from conformance.reference.errors import CodecError, DecodeError, EncodeError, too_deep
 from conformance.reference.jsonb.decode import (
     bad_offset,
     container_header,
@@ -56,7 +56,7 @@ class Placed:
     holes: tuple[tuple[int, bytes], ...]  # (offset, old contents), in order of offset
 
 
-Stored: TypeAlias = "Placed | None | bool | int | float | str | Opaque"
+Stored: TypeAlias = "Placed | bool | int | float | str | Opaque | None"
 
 
 def decode_stored(data: bytes) -> Stored:
@@ -220,7 +220,7 @@ def _check_opaque(value: Opaque, offset: int) -> None:
 
         try:
             decimal_to_text(payload)
-        except Exception as error:
+        except CodecError as error:
             raise DecodeError("bad-payload", f"a DECIMAL payload is damaged ({error})", offset=offset) from None
 
 

@@ -41,7 +41,7 @@ class Opaque(NamedTuple):
         return f"Opaque({self.field_type}, {self.payload[:10].hex()!r}{'...' if len(self.payload) > 10 else ''})"
 
 
-JsonValue: TypeAlias = "None | bool | int | UInt | float | str | Opaque | list[JsonValue] | dict[str, JsonValue]"
+JsonValue: TypeAlias = "bool | int | UInt | float | str | Opaque | list[JsonValue] | dict[str, JsonValue] | None"
 
 MAX_DEPTH: Final = 100  # containers inside each other; scalars do not count (jsonb sheet, section 7)
 MAX_KEY: Final = 65535  # bytes of a key
