@@ -48,12 +48,6 @@ _ESCAPED: Final = re.compile(rb"[\x00\b\t\n\r'\\]")
 _ESCAPES: Final = {
     b"\0": b"\\0", b"\b": b"\\b", b"\t": b"\\t", b"\n": b"\\n", b"\r": b"\\r", b"'": b"\\'", b"\\": b"\\\\",
 }  # fmt: skip
-    zip(
-        (b"\0", b"\b", b"\t", b"\n", b"\r", b"'", b"\\"),
-        (b"\\0", b"\\b", b"\\t", b"\\n", b"\\r", b"\\'", b"\\\\"),
-        strict=True,
-    )
-)
 _ROW_ID: Final = b"my_row_id"  # what a generated invisible primary key is called where the log has no names
 
 
