@@ -36,7 +36,7 @@ def complete(predicted: object, observed: object, header: Header, *, algorithm: 
 
     ``observed`` is the decoded body there; where it is of another kind nothing is borrowed from it.
     """
-    body = predicted
+    body: Any = predicted
     if isinstance(predicted, TableMap | RowsBody) and hasattr(observed, "table_id"):
         body = replace(predicted, table_id=observed.table_id)
     elif isinstance(predicted, Xid) and isinstance(observed, Xid):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from conformance.cases.images import RowImage
 from conformance.cases.script import Script, Statement
 from conformance.cases.session import SQL_MODE, Session
-from conformance.cases.time_zone import ZONED_TYPES, has_datetime
+from conformance.cases.time_zone import has_datetime
 from conformance.reference.binlog.gtid import Gtid
 from conformance.reference.binlog.header import EventType
 from conformance.reference.binlog.query import Query, Status, StatusInteger, StatusIntegers, StatusText, StatusVariable
@@ -83,15 +83,17 @@ def _insert_events(script: Script, table: TableMap) -> list[ExpectedEvent]:
 
 
 def _insert_names_time_zone(script: Script) -> bool:
-    """The literals of all rows count, as they are parsed ahead; what setting a column needs counts for the first row
-    only, whose logging writes the BEGIN (observed on 9.7.4)."""
-    columns = script.case.table.columns
-    first = zip(columns, script.case.rows[0], strict=True)
-    return any(column.type in ZONED_TYPES and value is not None for column, value in first) or any(
-        column.is_json and isinstance(value, bytes) and has_datetime(decode(value))
-        for row in script.case.rows
-        for column, value in zip(columns, row, strict=True)
-    )
+    """Literals and FROM_UNIXTIME() of all rows count, as they are evaluated ahead; a DATETIME set from text counts in
+    the first row only, whose logging writes the BEGIN (observed on 9.7.4)."""
+    for number, row in enumerate(script.case.rows):
+        for column, value in zip(script.case.table.columns, row, strict=True):
+            if value is None:
+                continue
+            if column.type == "TIMESTAMP" or (column.type == "DATETIME" and number == 0):
+                return True
+            if column.is_json and isinstance(value, bytes) and has_datetime(decode(value)):
+                return True
+    return False
 
 
 @dataclass(frozen=True, slots=True)
