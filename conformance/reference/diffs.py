@@ -65,25 +65,44 @@ def encode_diffs(diffs: tuple[Diff, ...] | list[Diff]) -> bytes:
 
 def split_diffs(data: bytes) -> list[RawDiff]:
     """The frames of all diffs, without a look at paths and values."""
-    cursor = Cursor(data)
     out: list[RawDiff] = []
-    try:
-        while cursor.pos < cursor.end:
-            code = cursor.u1("operation")
-            if code > 2:
-                raise DecodeError(
-                    "bad-operation", "unknown operation", offset=cursor.pos - 1, expected="0..2", got=code
-                )
-            path = cursor.packed_bytes("path_length")
-            value = None if code == Operation.REMOVE else cursor.packed_bytes("data_length")
-            out.append(RawDiff(_OPERATIONS[code], path, value))
-    except DecodeError as error:
-        error.decoded = tuple(out)
-        raise error.at(f"diffs[{len(out)}]") from None
+    pos, end = 0, len(data)
+    while pos < end:
+        code = data[pos]
+        # Nearly all lengths take one byte; whatever is longer or wrong is for the cursor to read or to refuse.
+        start = pos + 2
+        stop = start + data[pos + 1] if start <= end else end + 1
+        if code == _REMOVE and stop <= end and data[start - 1] < _LONG:
+            out.append(RawDiff(_OPERATIONS[code], data[start:stop], None))
+            pos = stop
+            continue
+        if code < _REMOVE and stop < end and data[start - 1] < _LONG and data[stop] < _LONG:
+            last = stop + 1 + data[stop]
+            if last <= end:
+                out.append(RawDiff(_OPERATIONS[code], data[start:stop], data[stop + 1 : last]))
+                pos = last
+                continue
+        cursor = Cursor(data, pos)
+        try:
+            out.append(_read_diff(cursor))
+        except DecodeError as error:
+            error.decoded = tuple(out)
+            raise error.at(f"diffs[{len(out)}]") from None
+        pos = cursor.pos
     return out
 
 
-_OPERATIONS = tuple(Operation)
+def _read_diff(cursor: Cursor) -> RawDiff:
+    code = cursor.u1("operation")
+    if code > _REMOVE:
+        raise DecodeError("bad-operation", "unknown operation", offset=cursor.pos - 1, expected="0..2", got=code)
+    path = cursor.packed_bytes("path_length")
+    return RawDiff(_OPERATIONS[code], path, None if code == _REMOVE else cursor.packed_bytes("data_length"))
+
+
+_OPERATIONS: Final = tuple(Operation)
+_REMOVE: Final = int(Operation.REMOVE)
+_LONG: Final = 251  # the first byte of a packed length of more than one byte
 
 
 def decode_diffs(data: bytes, *, strict: bool = False) -> tuple[Diff, ...]:
@@ -108,9 +127,8 @@ def typed_diff(raw: RawDiff, *, strict: bool = False) -> Diff:
     try:
         text = raw.path.decode("utf-8", "strict" if strict else "surrogateescape")
         path = parse_path(text)
-        for leg in path.legs:
-            if strict and not path.is_exact:
-                raise DecodeError("inexact-path", "a diff's path has a wildcard or range", got=leg)
+        if strict and not path.is_exact:
+            raise DecodeError("inexact-path", "a diff's path has a wildcard or range", got=text)
         if strict and str(path) != text:
             raise DecodeError(
                 "path-not-canonical", "a diff's path is not in canonical text", expected=str(path), got=text
