@@ -68,4 +68,6 @@ def test_condition(lab: Lab, condition: str) -> None:
             mismatches=len(failures),
         )
     )
-    assert not failures, "; ".join(f"{item.name}: expected {item.form}, got {got}" for item, got in failures)
+    if failures:
+        found = "; ".join(f"{item.name}: expected {item.form}, got {got}" for item, got in failures)
+        pytest.fail(found, pytrace=False)

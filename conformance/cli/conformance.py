@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from conformance.cli.console import CouldNotRun, Usage, narrate, progress
+from conformance.cli.console import CouldNotRun, Usage, error, narrate, progress
 
 if TYPE_CHECKING:
     from conformance.checks.lab import Settings
@@ -107,7 +107,7 @@ def command(
 
 def _run(settings: Settings, shown: str, report: Path, requirements: frozenset[str], profile: str) -> int:
     from conformance.cli.plugin import LabRun
-    from conformance.report.directory import DirectoryInUseError, ReportError
+    from conformance.report.directory import ReportError
     from conformance.report.terminal import print_summary
 
     narrate(f"seed {settings.seed}, {settings.updates:,} updates, server {shown}")
@@ -123,8 +123,6 @@ def _run(settings: Settings, shown: str, report: Path, requirements: frozenset[s
         )
         try:
             _pytest(run)
-        except DirectoryInUseError as problem:
-            raise Usage(str(problem)) from problem
         except ReportError as problem:
             raise CouldNotRun(str(problem)) from problem
     if run.usage_error:
@@ -132,8 +130,12 @@ def _run(settings: Settings, shown: str, report: Path, requirements: frozenset[s
     if run.report is None or run.end is None:
         if run.could_not_run:
             raise CouldNotRun(run.could_not_run)
-        raise Usage("nothing was selected: no check judges these requirements")
+        if run.incomplete:
+            raise KeyboardInterrupt
+        raise _nothing_selected(requirements)
     print_summary(run.report.summary, sys.stdout, directory=report)
+    if run.could_not_run:
+        error(run.could_not_run)
     if run.rate:
         click.echo(f"{run.rate:,.0f} updates per second, start-up excluded")
     return run.end.exit_code
@@ -174,13 +176,20 @@ def _list(requirements: frozenset[str]) -> int:
     if run.could_not_run:
         raise CouldNotRun(run.could_not_run)
     if not run.selected:
-        raise Usage("nothing was selected: no check judges these requirements")
+        raise _nothing_selected(requirements)
     for item in run.selected:
         function = getattr(item, "function", None)
         sentence = (function.__doc__ or "").strip().splitlines()[0] if function is not None else ""
         names = ", ".join(sorted(requirements_of(item)))
         click.echo(f"{item.path.stem.removeprefix('test_')}/{item.name}  [{names}]  {sentence}")
     return 0
+
+
+def _nothing_selected(requirements: frozenset[str]) -> Usage:
+    from conformance.requirements.catalogue import REQUIREMENTS
+
+    reasons = [f"{name}: {REQUIREMENTS[name].reason or 'no check'}" for name in sorted(requirements)]
+    return Usage("nothing was selected: no check judges these requirements", hint="\n".join(reasons) or None)
 
 
 def _command_line(shown: str) -> str:

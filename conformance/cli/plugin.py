@@ -111,15 +111,23 @@ class LabRun:
         """The run begins when it is known what was selected."""
         self.selected = [item for item in session.items if item.path.is_relative_to(_CHECKS)]
         if self.selected and not session.config.option.collectonly and self._report_path is not None:
-            from conformance.report.directory import ReportDirectory
+            from conformance.report.directory import DirectoryInUseError, ReportDirectory, ReportError
 
-            self.report = ReportDirectory(self._report_path)
-            self.sink(self._run_record())
+            try:
+                self.report = ReportDirectory(self._report_path)
+                self.sink(self._run_record())
+            except DirectoryInUseError as problem:
+                self.usage_error = str(problem)
+                pytest.exit(str(problem), returncode=2)
+            except ReportError as problem:
+                self.could_not_run = str(problem)
+                pytest.exit(str(problem), returncode=3)
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """A module of checks that cannot be imported is a failure of the lab."""
         if report.failed:
-            self.could_not_run = f"the checks cannot be collected: {report.longreprtext.strip().splitlines()[-1]}"
+            why = report.longreprtext.strip().splitlines() or ["no reason was given"]
+            self.could_not_run = f"the checks cannot be collected: {why[-1]}"
 
     def _run_record(self) -> AnyRecord:
         from datetime import UTC, datetime
@@ -167,19 +175,25 @@ class LabRun:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> None:
-        """Tell a failed requirement from a lab that could not run."""
+        """Tell a failed requirement from a lab that could not run.
+
+        Checks fail with ``pytest.fail`` after their verdicts are written. Any other exception, an assertion of the
+        kit's own included, means that something was not judged: it must never look green.
+        """
         if call.excinfo is None or item not in self.selected:
             return
         error = call.excinfo.value
         if isinstance(error, pytest.skip.Exception):
             self._not_applicable(item, str(error))
-        elif not isinstance(error, AssertionError | pytest.fail.Exception | KeyboardInterrupt):
+        elif not isinstance(error, pytest.fail.Exception | KeyboardInterrupt):
             self._failed_to_run(error)
             item.session.shouldstop = "the lab could not go on"
 
     def _failed_to_run(self, error: BaseException) -> None:
+        from conformance.report.directory import ReportError
+
         code = getattr(error, "exit_code", 3)
-        known = hasattr(error, "exit_code")
+        known = hasattr(error, "exit_code") or isinstance(error, ReportError)
         message = str(error) if known else f"the lab failed: {type(error).__name__}: {error}"
         if code == 2:
             self.usage_error = message
@@ -192,9 +206,10 @@ class LabRun:
         for requirement in sorted(requirements_of(item)):
             self._lab.not_applicable(f"{item.path.stem.removeprefix('test_')}/{item.name}", requirement, reason)
 
-    def pytest_keyboard_interrupt(self) -> None:
-        """Ctrl-C: what was judged stays, the run is incomplete."""
-        self.incomplete = "interrupted"
+    def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
+        """Ctrl-C: what was judged stays, the run is incomplete. ``pytest.exit`` comes here as well."""
+        if isinstance(excinfo.value, KeyboardInterrupt):
+            self.incomplete = "interrupted"
 
     # --- the end -----------------------------------------------------------------------------------------------------
 

@@ -31,28 +31,32 @@ BORROWED: Final = {
 }
 
 
-def complete(predicted: object, observed: object, header: Header, *, algorithm: Checksum) -> bytes:
-    """The predicted event's bytes, with the borrowed facts of the event at the same place of the observation.
+def borrow(predicted: object, observed: object) -> Any:
+    """The predicted body with the borrowed facts of the body at the same place of the observation.
 
-    ``observed`` is the decoded body there; where it is of another kind nothing is borrowed from it.
+    Where that is of another kind nothing is borrowed from it.
     """
-    body: Any = predicted
     if isinstance(predicted, TableMap | RowsBody) and hasattr(observed, "table_id"):
-        body = replace(predicted, table_id=observed.table_id)
-    elif isinstance(predicted, Xid) and isinstance(observed, Xid):
-        body = replace(predicted, xid=observed.xid)
-    elif isinstance(predicted, Query) and isinstance(observed, Query):
-        body = replace(predicted, thread_id=observed.thread_id, execution_time=observed.execution_time)
-    elif isinstance(predicted, Gtid) and isinstance(observed, Gtid):
-        body = replace(
+        return replace(predicted, table_id=observed.table_id)
+    if isinstance(predicted, Xid) and isinstance(observed, Xid):
+        return replace(predicted, xid=observed.xid)
+    if isinstance(predicted, Query) and isinstance(observed, Query):
+        return replace(predicted, thread_id=observed.thread_id, execution_time=observed.execution_time)
+    if isinstance(predicted, Gtid) and isinstance(observed, Gtid):
+        return replace(
             observed,
             gtid_flags=predicted.gtid_flags,
             original_commit_timestamp=predicted.original_commit_timestamp,
             original_server_version=predicted.original_server_version,
             transaction_length=predicted.transaction_length,
         )
+    return predicted
+
+
+def complete(borrowed: Any, header: Header, *, algorithm: Checksum) -> bytes:
+    """The bytes of a predicted body that has its borrowed facts, under the observed header."""
     return encode_event(
-        body,
+        borrowed,
         timestamp=header.timestamp,
         server_id=header.server_id,
         log_pos=header.log_pos,

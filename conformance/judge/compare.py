@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from conformance.cases.script import ReadBack, Script
-from conformance.judge.borrowed import complete
+from conformance.judge.borrowed import borrow, complete
 from conformance.judge.expected import ExpectedEvent, ExpectedGroup, expected_groups
 from conformance.judge.fields import FieldDifference, compare_fields
 from conformance.reference.binlog.event import Event, decode_event
@@ -265,7 +265,8 @@ def _judge_event(
     try:
         tables = {int.from_bytes(event[HEADER_SIZE : HEADER_SIZE + _TABLE_ID], "little"): script.model.table_map}
         observed = decode_event(event, algorithm=algorithm, tables=tables, verify=False)
-        wanted = complete(body, observed.body, observed.header, algorithm=algorithm)
+        body = borrow(body, observed.body)
+        wanted = complete(body, observed.header, algorithm=algorithm)
     except CodecError as error:
         observed, wanted = None, b""
         message = f"the event cannot be read: {error}"
