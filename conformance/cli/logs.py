@@ -1,0 +1,139 @@
+"""What the commands that read binary log files share: opening, errors with their exit codes, notes, progress."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, Final
+
+from conformance.cli.console import InputCorrupt, Usage, narrate, progress
+from conformance.reference.binlog.files import FileReader, read_events
+from conformance.reference.binlog.header import HEADER_SIZE
+from conformance.reference.errors import CodecError
+from conformance.stream import Progress
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from conformance.reference.binlog.event import Event
+
+STDIN: Final = "-"
+_BIG: Final = 32 << 20  # bytes from which on it is worth saying how far we are
+_OFTEN: Final = 2048  # events between two looks at the position
+_IN_MEMORY: Final = 8 << 20
+
+
+def check_files(paths: Sequence[str]) -> None:
+    """All files must be there before anything is printed."""
+    for path in paths:
+        if path == STDIN:
+            continue
+        if Path(path).is_dir():
+            raise Usage(f"{path} is a directory", hint="give the binary log files themselves")
+        with _open(path):
+            pass
+
+
+def _open(path: str) -> BinaryIO:
+    try:
+        return Path(path).open("rb")
+    except OSError as problem:
+        raise Usage(f"{path}: {problem.strerror or problem}") from problem
+
+
+def read_log(path: str, *, expand: bool = True) -> Iterator[Event]:
+    """The events of one file. Damage ends it with :class:`InputCorrupt`, another kind of file with :class:`Usage`."""
+    reader = FileReader(expand=expand)
+    with ExitStack() as stack:
+        file = sys.stdin.buffer if path == STDIN else stack.enter_context(_open(path))
+        show = stack.enter_context(_position(path))
+        try:
+            for number, event in enumerate(read_events(file, reader=reader)):
+                if not number % _OFTEN:
+                    show(reader.position)
+                yield event
+        except CodecError as error:
+            raise refused(path, error) from error
+        except OSError as problem:
+            raise InputCorrupt(f"{path}: reading stopped at offset {reader.position}: {problem.strerror}") from problem
+    for note in reader.notes:
+        narrate(f"{path}: {note.message} (offset {note.position})")
+
+
+@contextmanager
+def _position(path: str) -> Iterator[Callable[[int], None]]:
+    """A receiver of positions. Shown for a large file on a terminal that the data does not go to."""
+    size = 0 if path == STDIN else Path(path).stat().st_size
+    if size < _BIG or not sys.stderr.isatty() or sys.stdout.isatty():
+        yield lambda _: None
+        return
+    with progress() as sink:
+        yield lambda position: sink(Progress(label=path, done=position, total=size, unit="B"))
+        sink(Progress(label=path, done=size, total=size, unit="B"))
+
+
+def refused(path: str, error: CodecError) -> Usage | InputCorrupt:
+    """The ending that an error of the decoder means."""
+    if error.code == "not-a-binlog":
+        return Usage(f"{path}: {error.message}")
+    return InputCorrupt(f"{path}: {error}")
+
+
+def located(error: CodecError, event: Event) -> CodecError:
+    """An error inside an event's rows, with its place in the file."""
+    position = event.position or 0
+    if event.inner is not None:
+        error.at(f"inner[{event.inner}]").offset = position  # offsets in decompressed bytes mean nothing in the file
+        return error.at(f"event@{position}")
+    if error.path[:1] == (event.name,):
+        return error.at(f"event@{position}", position)
+    # Inside one value: that place is known to the value only.
+    error.at(event.name).offset = position + HEADER_SIZE
+    return error.at(f"event@{position}")
+
+
+class Output:
+    """Bytes to stdout, gathered into pieces that are worth a system call."""
+
+    def __init__(self) -> None:
+        self._parts: list[bytes] = []
+        self._size = 0
+
+    def write(self, data: bytes) -> None:
+        """Add to the output."""
+        self._parts.append(data)
+        self._size += len(data)
+        if self._size >= 1 << 16:
+            self.flush()
+
+    def flush(self) -> None:
+        """Everything out: before messages, and at the end."""
+        if self._parts:
+            data, self._parts, self._size = b"".join(self._parts), [], 0
+            sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+
+
+class FileSpool:
+    """Rows that wait for the end of their statement: in memory while they are few, else in a temporary file."""
+
+    def __init__(self) -> None:
+        self._file = self._new()
+
+    @staticmethod
+    def _new() -> tempfile.SpooledTemporaryFile[bytes]:
+        return tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY)
+
+    def add(self, text: bytes) -> None:
+        """Keep a piece."""
+        self._file.write(text)
+
+    def take(self) -> Iterable[bytes]:
+        """All pieces again, and forget them."""
+        file, self._file = self._file, self._new()
+        with file:
+            file.seek(0)
+            while data := file.read(1 << 16):
+                yield data
