@@ -7,6 +7,7 @@ first of them asks.
 from __future__ import annotations
 
 import json
+import shlex
 import time
 from collections import Counter
 from dataclasses import dataclass, field, replace
@@ -20,7 +21,7 @@ from conformance.checks.captures import captured_blocks
 from conformance.checks.evidence import case_verdict, signature
 from conformance.checks.shrinking import shrink_live
 from conformance.requirements.deviations import Deviation, load_deviations
-from conformance.requirements.versions import dialect_name, in_observed_range
+from conformance.requirements.versions import applies, dialect_name, in_observed_range
 from conformance.servers.auto import Wishes, resolve
 from conformance.stream import Block, CaseVerdict, Finding, Progress, Subject, Verdict
 
@@ -86,7 +87,7 @@ class Settings:
     allow: frozenset[str] = frozenset()
     keep: bool = False
     cases: Path | None = None  # where failing Cases are stored
-    replay: str = "binlog-lab replay"
+    replay: str = "binlog-lab replay"  # with the options that a stored Case needs
 
 
 @dataclass(slots=True)
@@ -202,7 +203,7 @@ class Lab:
             if done >= total:
                 break
             self.record_block(result)
-            done += result.judgement.updates
+            done += result.judgement.updates + result.judgement.marked
             seconds = time.perf_counter() - begun
             self.sink(
                 Progress(label="updates", done=done, total=total, unit="updates", note=f"{done / seconds:,.0f}/s")
@@ -268,7 +269,7 @@ class Lab:
                     got=str(problem.got),
                     message=problem.message,
                     signature=f"{check}:{problem.requirement}:{problem.message}",
-                    replay=None if path is None else f"{self.settings.replay} {path}",
+                    replay=None if path is None else self._replay(path),
                     case_file=None if path is None else str(path),
                 )
             )
@@ -298,7 +299,7 @@ class Lab:
         )
 
     def _listed(self, deviation: str) -> bool:
-        return any(entry.switch == deviation for entry in self.deviations)
+        return any(entry.switch == deviation and applies(entry.versions, self.version) for entry in self.deviations)
 
     def _differs_outside(self, check: UpdateCheck) -> bool:
         """Whether a mere difference does not count: the server is outside the versions that were observed."""
@@ -311,7 +312,7 @@ class Lab:
         if self._shown > _VERDICTS and self._signatures[name] > 1:
             return
         path = self._store(result)
-        replay = f"{self.settings.replay} {path}" if path else None
+        replay = None if path is None else self._replay(path)
         deviation = next((entry.id for entry in self.deviations if entry.switch == mismatch.deviation), None)
         self.sink(
             case_verdict(
@@ -329,6 +330,9 @@ class Lab:
         if not deviating and self._signatures[name] == 1 and len(self._signatures) <= _FINDINGS and path:
             self._shrink(check, result, mismatch, path, name)
 
+    def _replay(self, path: Path) -> str:
+        return f"{self.settings.replay} {shlex.quote(str(path))}"
+
     def _store(self, result: BlockResult) -> Path | None:
         directory = self.settings.cases
         if directory is None or result.case is None:
@@ -339,22 +343,23 @@ class Lab:
         return path
 
     def _shrink(self, check: UpdateCheck, result: BlockResult, mismatch: Mismatch, path: Path, name: str) -> None:
-        """A smaller Case with the same kind of failure, stored beside the first."""
-        server = self.server
-        if server is None or result.case is None:
-            return
-        self.narrate(f"shrinking {path.name} ({name})")
-        small = shrink_live(server, result.case, check.kinds)
+        """A finding: the smallest Case found with the same kind of failure, stored beside the first."""
+        assert result.case is not None
+        small = None
+        if self.server is not None:
+            self.narrate(f"shrinking {path.name} ({name})")
+            small = shrink_live(self.server, result.case, check.kinds, mismatch.deviation)
         if small is None:
-            return
-        smaller = path.with_name(f"{small['id']}.json")
-        smaller.write_text(json.dumps(small, indent=1) + "\n", encoding="utf-8")
+            small, smaller = result.case, path
+        else:
+            smaller = path.with_name(f"{small['id']}.json")
+            smaller.write_text(json.dumps(small, indent=1) + "\n", encoding="utf-8")
         self.sink(
             Finding(
                 signature=name,
                 case=small["id"],
                 case_file=str(smaller),
-                replay=f"{self.settings.replay} {smaller}",
+                replay=self._replay(smaller),
                 requirement=check.requirements[0],
                 subject=self.subject,
                 check=check.id,

@@ -1,7 +1,7 @@
 """(Case, Prediction, Observation) -> what differs. Pure; bytes first, documents are decoded only after a mismatch.
 
-After a mismatch the predictions that follow for the same row say nothing new: their differences are counted as
-``marked`` and not reported again.
+After a mismatch the predictions that follow for the same row say nothing new: those updates are counted as ``marked``,
+neither as compared nor as wrong.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Mismatch:
 
 @dataclass(slots=True)
 class Judgement:
-    """The comparison of one Case."""
+    """The comparison of one Case. ``updates`` leaves out the ``marked`` ones: those of a row that was wrong before."""
 
     updates: int = 0
     events: int = 0
@@ -61,15 +61,28 @@ class Judgement:
     sizes: int = 0
     marked: int = 0
     mismatches: list[Mismatch] = field(default_factory=list)
-    _wrong_rows: set[int] = field(default_factory=set)
 
     def add(self, mismatch: Mismatch) -> None:
-        """Report a mismatch unless an earlier one already spoiled its rows."""
-        if mismatch.rows and self._wrong_rows.issuperset(mismatch.rows):
-            self.marked += 1
-            return
-        self._wrong_rows.update(mismatch.rows)
+        """Note a mismatch; :meth:`settle` decides which of them say something new."""
         self.mismatches.append(mismatch)
+
+    def settle(self, script: Script) -> None:
+        """Keep the mismatches of each row's first wrong statement, and count what lies behind it as marked."""
+        first: dict[int, int] = {}
+        for mismatch in self.mismatches:
+            for row in mismatch.rows:
+                if mismatch.step is not None:
+                    first[row] = min(mismatch.step, first.get(row, mismatch.step))
+        if not first:
+            return
+        self.mismatches = [
+            mismatch
+            for mismatch in self.mismatches
+            if mismatch.step is None or any(mismatch.step <= first[row] for row in mismatch.rows)
+        ]
+        for number, prediction in enumerate(script.predictions):
+            self.marked += sum(first.get(row, number) < number for row in prediction.step.rows)
+        self.updates -= self.marked
 
 
 def judge(script: Script, observation: Observation) -> Judgement:
@@ -78,6 +91,7 @@ def judge(script: Script, observation: Observation) -> Judgement:
     _judge_outcomes(script, observation, judgement)
     _judge_events(script, observation, judgement)
     _judge_read_backs(script, observation, judgement)
+    judgement.settle(script)
     return judgement
 
 
@@ -210,18 +224,40 @@ def _judge_events(script: Script, observation: Observation, judgement: Judgement
 
 
 def _judge_group(script: Script, wanted: ExpectedGroup, group: list[bytes], judgement: Judgement) -> None:
-    algorithm = _algorithm(group[0])
+    plain = all(_algorithm(event) is Checksum.NONE for event in group)
+    algorithm = Checksum.NONE if plain else Checksum.CRC32  # one wrong checksum is no other algorithm
+    first = _with_length(wanted.events[0], group[0], sum(map(len, group[1:])), algorithm)
     if wanted.compressed and len(group) == 2 and group[1][4] == EventType.TRANSACTION_PAYLOAD:
-        footer = FOOTER_SIZE if algorithm is Checksum.CRC32 else 0
-        payload = TransactionPayload.decode(group[1][HEADER_SIZE : len(group[1]) - footer])
-        inner = list(_inner_events(payload.uncompressed()))
-        length = sum(map(len, group[1:]))
-        _judge_event(script, _with_length(wanted.events[0], group[0], length), group[0], judgement, algorithm)
-        _judge_sequence(script, wanted.events[1:], inner, judgement, Checksum.NONE)
+        _judge_event(script, first, group[0], judgement, algorithm)
+        inner = _judge_payload(script, group[1], judgement, algorithm)
+        if inner is not None:
+            _judge_sequence(script, wanted.events[1:], inner, judgement, Checksum.NONE)
         return
-    length = sum(map(len, group[1:]))
-    first = _with_length(wanted.events[0], group[0], length)
     _judge_sequence(script, (first, *wanted.events[1:]), group, judgement, algorithm)
+
+
+def _judge_payload(
+    script: Script, event: bytes, judgement: Judgement, algorithm: Checksum
+) -> list[bytes] | None:
+    """The events inside a TRANSACTION_PAYLOAD; ``None`` if it cannot be read. Its own fields are compared too."""
+    footer = FOOTER_SIZE if algorithm is Checksum.CRC32 else 0
+    try:
+        data = TransactionPayload.decode(event[HEADER_SIZE : len(event) - footer]).uncompressed()
+    except CodecError as error:
+        judgement.add(
+            Mismatch(
+                kind="event",
+                step=None,
+                field=event_name(event[4]),
+                expected="a payload that can be read",
+                got=event.hex(),
+                message=f"the event cannot be read: {error}",
+            )
+        )
+        return None
+    frame = TransactionPayload(payload=b"", uncompressed_size=len(data))
+    _judge_event(script, ExpectedEvent(frame, None), event, judgement, algorithm)
+    return list(_inner_events(data))
 
 
 def _judge_sequence(
@@ -312,12 +348,15 @@ def _with_table_id(body: TableMap | RowsBody, event: bytes, algorithm: Checksum)
     return out + checksum_of(out).to_bytes(FOOTER_SIZE, "little") if footer else out
 
 
-def _with_length(first: ExpectedEvent, event: bytes, others: int) -> ExpectedEvent:
+def _with_length(first: ExpectedEvent, event: bytes, others: int, algorithm: Checksum) -> ExpectedEvent:
     """The GTID event with its transaction_length, whose own packed size is part of it (sheet 6)."""
     body = first.body
     if not isinstance(body, Gtid):
         return first
-    decoded = decode_event(event, algorithm=_algorithm(event), verify=False).body
+    try:
+        decoded = decode_event(event, algorithm=algorithm, verify=False).body
+    except CodecError:
+        return first  # reported when the event itself is compared
     if not isinstance(decoded, Gtid) or decoded.transaction_length is None:
         return first
     fixed = len(event) - packed_size(decoded.transaction_length)
