@@ -128,6 +128,15 @@ class RequirementInfo:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DeviationInfo:
+    """What the reports say about a listed deviation: why the difference is known, and where it is seen."""
+
+    reason: str
+    requirements: tuple[str, ...] = ()
+    versions: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
     """Base of all lines. Fields that hold their default are not written."""
 
@@ -160,14 +169,19 @@ class Run(Record):
     census_rules: dict[str, str] = field(default_factory=dict)  # rule id (GROUP/NAME) -> sentence
     # Group -> rules that together are all it counts: the group's figures are then shown as shares of their sum.
     census_wholes: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    census_mix: dict[str, float] = field(default_factory=dict)  # rule -> least share that a representative run has
     requirements: dict[str, RequirementInfo] = field(default_factory=dict)
+    deviations: dict[str, DeviationInfo] = field(default_factory=dict)
     environment: dict[str, str] = field(default_factory=dict)
     options: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject(Record):
-    """An implementation under test. ``note``: what a reader must know, such as why a server was chosen."""
+    """An implementation under test. ``note``: what a reader must know, such as where a server comes from.
+
+    The capability ``recorded`` marks what is no living server: captures of one, made earlier.
+    """
 
     type: ClassVar[str] = "subject"
     id: str
@@ -201,6 +215,7 @@ class Block(Record):
     sizes_compared: int = 0
     mismatches: int = 0
     deviating: int = 0
+    deviations: dict[str, int] = field(default_factory=dict)  # id of the listed deviation -> cases it explains
     census: dict[str, int] = field(default_factory=dict)
     digest: str | None = None
     seconds: float = 0.0
@@ -298,7 +313,7 @@ def _compact(value: Any) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, (Evidence, RequirementInfo)):
+    if isinstance(value, (Evidence, RequirementInfo, DeviationInfo)):
         return _compact(value)
     if isinstance(value, tuple | list):
         return [_plain(item) for item in value]
@@ -307,7 +322,7 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def _known(cls: type[Evidence | RequirementInfo], data: Mapping[str, Any]) -> dict[str, Any]:
+def _known(cls: type[Evidence | RequirementInfo | DeviationInfo], data: Mapping[str, Any]) -> dict[str, Any]:
     names = {item.name for item in dataclasses.fields(cls)}
     return {name: value for name, value in data.items() if name in names}
 
@@ -320,9 +335,16 @@ def _revive(name: str, value: Any) -> Any:
         return tuple(Evidence(**_known(Evidence, item)) for item in value)
     if name == "requirements" and isinstance(value, dict):
         return {key: RequirementInfo(**_known(RequirementInfo, item)) for key, item in value.items()}
+    if name == "deviations":
+        return {key: item if isinstance(item, int) else _deviation(item) for key, item in value.items()}
     if name == "census_wholes":
         return {group: tuple(rules) for group, rules in value.items()}
     return tuple(value) if isinstance(value, list) else value
+
+
+def _deviation(data: Mapping[str, Any]) -> DeviationInfo:
+    known = _known(DeviationInfo, data)
+    return DeviationInfo(**{**known, "requirements": tuple(known.get("requirements", ()))})
 
 
 class Writer:

@@ -11,6 +11,7 @@ import os
 import signal
 import sys
 import time
+import traceback
 from collections import Counter, deque
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -201,3 +202,9 @@ def _work(seed: int | str, number: int, limits: Limits, updates: int) -> BlockRe
         return run_block(session["connection"], session["capture"], session["schema"], seed, number, limits, updates)
     except ServerError as error:
         return _Failure(str(error), error.exit_code, isinstance(error, ConnectionLost))
+    except Exception as error:  # noqa: BLE001 - a defect of the kit must travel as well, and say where it shows
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        where = f"{os.path.basename(place.filename)}:{place.lineno}"  # noqa: PTH119
+        return _Failure(
+            f"the lab failed in block {number} of seed {seed}: {type(error).__name__}: {error} ({where})", 3, False
+        )

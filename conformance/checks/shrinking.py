@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from conformance.cases.files import case_id, dump_case, load_case
 from conformance.cases.script import build_script
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from conformance.servers.base import Server
 
 
+SECONDS: Final = 20.0  # for one Case
+
+
 def judge_live(server: Server, case: UpdateCase) -> BlockResult:
     """Run one Case in a schema of its own and judge it."""
     limits = server_limits(server)
@@ -35,8 +38,13 @@ def judge_live(server: Server, case: UpdateCase) -> BlockResult:
     return judge_block(script, observation, 0, time.perf_counter(), keep_case=True)
 
 
-def shrink_live(server: Server, data: dict[str, Any], kinds: Collection[str]) -> dict[str, Any] | None:
-    """The data of a smaller Case with a mismatch of one of these kinds, or ``None`` if there is none."""
+def shrink_live(
+    server: Server, data: dict[str, Any], kinds: Collection[str], deviation: str | None = None
+) -> dict[str, Any] | None:
+    """The data of a smaller Case with a mismatch of one of these kinds, or ``None`` if there is none.
+
+    ``deviation``: the switch that explains the mismatch; a smaller Case must show one with the same explanation.
+    """
     case = load_case(data)
     limits = server_limits(server)
     with server.connect() as connection, server.schema(connection) as schema:
@@ -51,12 +59,11 @@ def shrink_live(server: Server, data: dict[str, Any], kinds: Collection[str]) ->
             except (CodecError, SqlError, TypeError, KeyError):
                 return False  # a cut that leaves no valid Case
             result = judge_block(script, observation, 0, time.perf_counter())
-            return any(
-                m.kind in kinds and not m.deviation for m in (*result.judgement.mismatches, *result.faults.found)
-            )
+            found = (*result.judgement.mismatches, *result.faults.found)
+            return any(mismatch.kind in kinds and mismatch.deviation == deviation for mismatch in found)
 
         try:
-            small = shrink(case, fails)
+            small = shrink(case, fails, seconds=SECONDS)
         finally:
             capture.close()
     if small == case:

@@ -10,6 +10,7 @@ import pytest
 
 from conformance.cases.files import load_case
 from conformance.checks.shrinking import judge_live
+from conformance.requirements.versions import applies
 from conformance.stream import Block, CaseVerdict, Verdict
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ def test_witnesses(lab: Lab) -> None:
         pytest.skip("no deviations are listed (--no-deviations)")
     gone: list[str] = []
     for number, deviation in enumerate(lab.deviations):
-        if deviation.witness is None:
+        if deviation.witness is None or not applies(deviation.versions, lab.version):
             continue
         begun = time.perf_counter()
         result = judge_live(server, load_case(json.loads(deviation.witness)))

@@ -72,6 +72,7 @@ def command(
     what the reference predicts. DIR gets index.html, results.json, run.jsonl and junit.xml.
     """
     from conformance.checks.lab import PROFILES, Settings
+    from conformance.cli.replay import check_witnesses
     from conformance.requirements.catalogue import REQUIREMENTS
     from conformance.requirements.deviations import DeviationError, load_deviations
     from conformance.servers.auto import parse_server_option
@@ -86,7 +87,7 @@ def command(
     try:
         spec = parse_spec(servers[0] if servers else "auto")
         options = tuple(parse_server_option(text) for text in server_options)
-        load_deviations(deviations_file)
+        check_witnesses(load_deviations(deviations_file))
     except (SpecError, DeviationError) as problem:
         raise Usage(str(problem)) from problem
     settings = Settings(
@@ -99,6 +100,7 @@ def command(
         wrapper=wrapper,
         allow=frozenset(allow),
         keep=keep,
+        replay=_replay_command(str(spec) if servers else "", server_options, deviations_file, no_deviations),
     )
     if list_only:
         return _list(frozenset(requirements))
@@ -183,6 +185,22 @@ def _list(requirements: frozenset[str]) -> int:
         names = ", ".join(sorted(requirements_of(item)))
         click.echo(f"{item.path.stem.removeprefix('test_')}/{item.name}  [{names}]  {sentence}")
     return 0
+
+
+def _replay_command(
+    server: str, server_options: tuple[str, ...], deviations_file: Path | None, no_deviations: bool
+) -> str:
+    """``binlog-lab replay`` with what a stored Case of this run needs to be judged in the same way."""
+    words = ["binlog-lab", "replay"]
+    if server and server != "none":
+        words += ["--server", server]
+    for option in server_options:
+        words += ["--server-option", option]
+    if no_deviations:
+        words.append("--no-deviations")
+    elif deviations_file is not None:
+        words += ["--deviations", str(deviations_file)]
+    return shlex.join(words)
 
 
 def _nothing_selected(requirements: frozenset[str]) -> Usage:

@@ -13,8 +13,12 @@ from conformance.cli.servers import fetch_progress, server_errors
 from conformance.stream import ExitCode
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from conformance.cases.update_case import UpdateCase
     from conformance.checks.blocks import BlockResult
+    from conformance.requirements.deviations import Deviation
+    from conformance.servers.auto import Wishes
     from conformance.servers.base import Server
 
 _SHOWN = 5  # differences printed for a Case
@@ -25,8 +29,26 @@ _SHOWN = 5  # differences printed for a Case
 @click.option("--as", "form", type=click.Choice(["sql", "json"]), help="Print the Case instead of running it.")
 @click.option("--server", default="auto", show_default=True, metavar="SPEC", help="Where to run it.")
 @click.option("--allow", multiple=True, metavar="HAZARD", help="Hazards allowed on a server at an address.")
+@click.option(
+    "--server-option", "server_options", multiple=True, metavar="K=V", help="Option of a server the lab starts."
+)
 @click.option("--no-deviations", is_flag=True, help="Count known deviations as failures.")
-def command(cases: tuple[Path, ...], form: str | None, server: str, allow: tuple[str, ...], no_deviations: bool) -> int:
+@click.option(
+    "--deviations",
+    "deviations_file",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Another list of deviations.",
+)
+def command(
+    cases: tuple[Path, ...],
+    form: str | None,
+    server: str,
+    allow: tuple[str, ...],
+    server_options: tuple[str, ...],
+    no_deviations: bool,
+    deviations_file: Path | None,
+) -> int:
     """Run stored Cases again: FIXED (nothing differs), FAILED (still differs) or ERROR (could not run).
 
     CASE is a file of a report's cases/ directory. With --as sql a script for a bug report is printed, with what is
@@ -37,7 +59,30 @@ def command(cases: tuple[Path, ...], form: str | None, server: str, allow: tuple
         for _, case in loaded:
             click.echo(_as_json(case) if form == "json" else as_sql(case), nl=False)
         return int(ExitCode.OK)
-    return _replay(loaded, server, frozenset(allow), deviations=not no_deviations)
+    from conformance.requirements.deviations import DeviationError, load_deviations
+    from conformance.servers.auto import Wishes, parse_server_option
+    from conformance.servers.errors import SpecError
+
+    try:
+        listed = () if no_deviations else load_deviations(deviations_file)
+        options = dict(parse_server_option(text) for text in server_options)
+    except (SpecError, DeviationError) as problem:
+        raise Usage(str(problem)) from problem
+    return _replay(loaded, server, Wishes(allow=frozenset(allow), options=options), listed)
+
+
+def check_witnesses(deviations: Iterable[Deviation]) -> None:
+    """Raise if a witness is not a Case that can be run."""
+    from conformance.cases.files import load_case
+    from conformance.reference.errors import CodecError
+    from conformance.requirements.deviations import DeviationError
+
+    for deviation in deviations:
+        try:
+            if deviation.witness is not None:
+                load_case(json.loads(deviation.witness))
+        except (ValueError, TypeError, CodecError) as problem:
+            raise DeviationError(f"deviation {deviation.id!r}: the witness is not a Case: {problem}") from problem
 
 
 def _load(path: Path) -> UpdateCase:
@@ -60,17 +105,17 @@ def _load(path: Path) -> UpdateCase:
         raise Usage(f"{path}: {problem}") from problem
 
 
-def _replay(cases: list[tuple[Path, UpdateCase]], spec: str, allow: frozenset[str], *, deviations: bool) -> int:
-    from conformance.requirements.deviations import load_deviations
-    from conformance.servers.auto import Wishes, resolve
+def _replay(cases: list[tuple[Path, UpdateCase]], spec: str, wishes: Wishes, deviations: Iterable[Deviation]) -> int:
+    from conformance.requirements.versions import applies
+    from conformance.servers.auto import resolve
 
     found: list[str]
-    listed = {entry.switch for entry in load_deviations()} if deviations else set()
     code = ExitCode.OK
     with server_errors(), fetch_progress() as fetching:
-        server = resolve(spec, Wishes(allow=allow), narrate=narrate, progress=fetching)
+        server = resolve(spec, wishes, narrate=narrate, progress=fetching)
     if server is None:
         raise Usage("a Case needs a server to run on: --server none only prints (--as sql, --as json)")
+    listed = {entry.switch for entry in deviations if applies(entry.versions, server.number)}
     with server:
         for path, case in cases:
             if str(case.hazard) not in server.hazards() and str(case.hazard) != "none":
@@ -130,9 +175,11 @@ def as_sql(case: UpdateCase) -> str:
     from conformance.reference.tables import create_table
 
     script = build_script(case)
+    refused = any(prediction.error is not None for prediction in script.predictions)
     lines = [
         f"-- Case {case.id}{f', seed {case.seed}' if case.seed else ''}; requirements: {', '.join(case.requirements)}",
         "-- Expected values are the predictions of binlog-lab.",
+        *(["-- A statement is to be refused: run this with mysql --force."] if refused else []),
         "CREATE SCHEMA IF NOT EXISTS lab DEFAULT CHARACTER SET utf8mb4;",
         "USE lab;",
         *(f"{text};" for text in case.session.statements()),

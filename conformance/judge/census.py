@@ -137,6 +137,15 @@ WHOLES: Final[dict[str, tuple[str, ...]]] = {
     "session": ("session/FULL", "session/MINIMAL", "session/NOBLOB"),
 }
 
+# What a run must have at least, as a share of its group's whole, to be called representative.
+MIX: Final[dict[str, float]] = {
+    "result/full": 0.25,
+    "document/holes": 0.10,
+    "document/over-4k": 0.10,
+    "document/over-64k": 0.01,
+    "table/two-json-columns": 0.20,
+}
+
 _OPAQUE_NAMES: Final = {
     values.DECIMAL: "DECIMAL",
     values.DATE: "DATE",

@@ -4,13 +4,25 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
     from conformance.stream import CaseVerdict
 
-BEFORE, AFTER = 12, 52  # bytes shown before and after the first difference
+COLUMNS = 3  # that a byte in hex takes on a line, its space included
+LONGEST_NUMBER = 20  # digits; a longer row of them is hex
 _HEX = re.compile(r"(?:[0-9a-fA-F]{2})+\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """How many bytes are shown before and after the first difference; of text, as much as fills the same line."""
+
+    before: int
+    after: int
+
+
+PAGE = Window(12, 52)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,46 +49,52 @@ class Row:
         return self.expected != self.got
 
 
-def rows(verdict: CaseVerdict) -> list[Row]:
+def rows(verdict: CaseVerdict, *, window: Window = PAGE) -> list[Row]:
     """The evidence of one verdict, field by field; one row of the bare values where it came without fields."""
     if not verdict.evidence:
         if verdict.expected is None and verdict.got is None:
             return []
-        expected, got = align(verdict.expected, verdict.got)
+        expected, got = align(verdict.expected, verdict.got, window=window)
         return [Row(verdict.field or "value", verdict.offset, expected, got, first=True)]
     out: list[Row] = []
     found = False
     for item in verdict.evidence:
         first = not found and item.expected != item.got
         found = found or first
-        expected, got = align(item.expected, item.got, mark="first" if first else "more")
+        expected, got = align(item.expected, item.got, mark="first" if first else "more", window=window)
         out.append(Row(item.field, item.offset, expected, got, first))
     return out
 
 
-def align(
-    expected: str | None, got: str | None, *, mark: str = "first"
-) -> tuple[tuple[Piece, ...] | None, tuple[Piece, ...] | None]:
+Sides: TypeAlias = tuple[tuple[Piece, ...] | None, tuple[Piece, ...] | None]
+
+
+def align(expected: str | None, got: str | None, *, mark: str = "first", window: Window = PAGE) -> Sides:
     """Both sides as pieces. Hex is compared by byte, other text by character."""
-    left, right = _units(expected), _units(got)
-    if not (_is_hex(expected) and _is_hex(got)):
-        left, right = _characters(expected), _characters(got)
-        joiner = ""
-    else:
+    if _is_hex(expected, got):
         joiner = " "
-    if left is None or right is None:
-        return _whole(left, joiner), _whole(right, joiner)
+        left, right = _bytes(expected), _bytes(got)
+    else:
+        joiner = ""
+        window = Window(window.before * COLUMNS, window.after * COLUMNS)
+        left, right = _characters(expected), _characters(got)
+    if left is None or right is None or left == right:
+        return _whole(left, joiner, window), _whole(right, joiner, window)
     first = next((i for i, (a, b) in enumerate(zip(left, right, strict=False)) if a != b), min(len(left), len(right)))
-    if left == right:
-        return _whole(left, joiner), _whole(right, joiner)
-    return _pieces(left, right, first, joiner, mark), _pieces(right, left, first, joiner, mark)
+    if not first and not joiner:  # two sentences, say: marks inside would only show what letters they share
+        return _whole(left, joiner, window), _whole(right, joiner, window)
+    return _pieces(left, right, first, joiner, mark, window), _pieces(right, left, first, joiner, mark, window)
 
 
-def _is_hex(text: str | None) -> bool:
-    return not text or _HEX.match(text) is not None
+def _is_hex(*sides: str | None) -> bool:
+    """Bytes in hex, not a number in decimal."""
+    texts = [text for text in sides if text]
+    if not all(_HEX.match(text) for text in texts):
+        return False
+    return any(len(text) > LONGEST_NUMBER or not text.isdecimal() for text in texts)
 
 
-def _units(text: str | None) -> list[str] | None:
+def _bytes(text: str | None) -> list[str] | None:
     return None if text is None else [text[i : i + 2] for i in range(0, len(text), 2)]
 
 
@@ -84,23 +102,23 @@ def _characters(text: str | None) -> list[str] | None:
     return None if text is None else list(text)
 
 
-def _whole(units: list[str] | None, joiner: str) -> tuple[Piece, ...] | None:
+def _whole(units: list[str] | None, joiner: str, window: Window) -> tuple[Piece, ...] | None:
     """A side with nothing to compare it with, or equal to the other."""
     if units is None:
         return None
-    if len(units) <= BEFORE + AFTER:
-        return (Piece(joiner.join(units)),)
-    hidden = len(units) - BEFORE - AFTER
-    return (Piece(f"{joiner.join(units[: BEFORE + AFTER])}{joiner}… {_more(hidden, joiner)}"),)
+    shown = window.before + window.after
+    if len(units) <= shown:
+        return (Piece(joiner.join(units)),) if units else ()
+    return (Piece(f"{joiner.join(units[:shown])}{joiner}… {_more(len(units) - shown, joiner)}"),)
 
 
 def _more(count: int, joiner: str) -> str:
     return f"({count:,} more {'bytes' if joiner else 'characters'})"
 
 
-def _pieces(own: list[str], other: list[str], first: int, joiner: str, mark: str) -> tuple[Piece, ...]:
+def _pieces(own: list[str], other: list[str], first: int, joiner: str, mark: str, window: Window) -> tuple[Piece, ...]:
     """One side from a little before the first difference to a little after it."""
-    start, end = max(0, first - BEFORE), min(len(own), first + AFTER)
+    start, end = max(0, first - window.before), min(len(own), first + window.after)
     out: list[Piece] = []
     if start:
         out.append(Piece(f"({start:,} equal) … "))

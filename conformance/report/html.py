@@ -62,6 +62,7 @@ def page(summary: Summary) -> str:
         count=lambda number: f"{number:,}",
         plural=words.plural,
         share=words.share,
+        sentence=words.sentence,
     )
     style = resources.files("conformance.report").joinpath("templates/report.css").read_text("utf-8")
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
@@ -90,7 +91,9 @@ def _context(summary: Summary) -> dict[str, Any]:
         "others": not_passed[:IN_ALL],
         "others_total": len(not_passed),
         "census": summary.census_groups(),
-        "not_exercised": len(summary.not_exercised()),
+        "census_counted": bool(summary.census),
+        "mix": summary.mix(),
+        "not_exercised": len(summary.not_exercised()) if summary.census else 0,
         "deviations": summary.deviations(),
         "glyphs": words.GLYPHS,
         "tone": _tone,

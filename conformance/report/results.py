@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from conformance.stream import AnyRecord
 
 RULE_SEPARATOR = "/"
+RATE = "updates_per_second"  # among the totals of the last record
 COUNTERS = ("updates_compared", "bytes_compared", "texts_compared", "sizes_compared", "mismatches", "deviating")
 NO_END = "the run was broken off before its last record"
 SAMPLES_KEPT = 200  # passes whose verdict record is kept in memory
@@ -133,6 +134,21 @@ class CensusGroup:
         return max((rule.count for rule in self.rules), default=0) or 1
 
 
+@dataclass(frozen=True, slots=True)
+class MixShare:
+    """A share that a representative run has at least, and what it is in this one (None: nothing was counted)."""
+
+    rule: str
+    sentence: str
+    wanted: float
+    share: float | None
+
+    @property
+    def reached(self) -> bool:
+        """Whether this run has the share."""
+        return self.share is not None and self.share >= self.wanted
+
+
 class Summary:
     """The state of a run, one record at a time; usable at any moment, also before the end has come."""
 
@@ -149,7 +165,8 @@ class Summary:
         self._blocks: dict[tuple[str, str], CheckTotals] = {}
         self._blocks_seen: set[tuple[str, str, int | None]] = set()
         self._by_requirement: defaultdict[tuple[str, str, str], Counter[str]] = defaultdict(Counter)
-        self._deviations: defaultdict[tuple[str, str], int] = defaultdict(int)
+        self._deviations: Counter[tuple[str, str]] = Counter()  # (id, subject): as blocks count
+        self._deviation_records: Counter[tuple[str, str]] = Counter()  # the same as verdict records name
         self._deviation_requirements: defaultdict[tuple[str, str, str], int] = defaultdict(int)
         self._sampled = 0
         for record in records:
@@ -185,6 +202,8 @@ class Summary:
         totals.mismatches += block.mismatches
         totals.seconds += block.seconds
         totals.blocks += 1
+        for deviation, count in block.deviations.items():
+            self._deviations[deviation, block.subject] += count
         for name in COUNTERS:
             self.counters[name] += getattr(block, name)
         self.census.update(block.census)
@@ -192,7 +211,7 @@ class Summary:
     def _add_verdict(self, verdict: CaseVerdict) -> None:
         key = (verdict.check, verdict.subject, verdict.requirement)
         if verdict.deviation is not None:
-            self._deviations[verdict.deviation, verdict.subject] += 1
+            self._deviation_records[verdict.deviation, verdict.subject] += 1
             self._deviation_requirements[key] += 1
             return
         if verdict.verdict is not Verdict.PASS:
@@ -237,26 +256,41 @@ class Summary:
         return Outcome.CONFORMANT if self.verdicts[Verdict.PASS] else Outcome.NOTHING
 
     def conclude(
-        self, *, seconds: float, incomplete_reason: str | None = None, could_not_run: str | None = None
+        self,
+        *,
+        seconds: float,
+        incomplete_reason: str | None = None,
+        could_not_run: str | None = None,
+        updates_per_second: float | None = None,
     ) -> End:
         """The last record for what was counted so far, with the exit code that follows from it.
 
         ``could_not_run``: why a subject, a server or the lab itself failed; ``incomplete_reason``: why the run stopped
-        before its end (budget, interruption, a rule that a full run must exercise and did not).
+        before its end (budget, interruption, a rule that a full run must exercise and did not). ``updates_per_second``
+        is measured by who ran the updates: blocks run side by side, so their seconds do not add up to it.
         """
         not_run = self.verdicts[Verdict.NOT_RUN]
         reason = could_not_run or incomplete_reason or (f"{not_run:,} selected cases did not run" if not_run else None)
         code = ExitCode.COULD_NOT_RUN if could_not_run else ExitCode.INCOMPLETE if reason else ExitCode.OK
         ended = copy.copy(self)
-        ended.end = End(exit_code=code, seconds=seconds, complete=reason is None, incomplete_reason=reason)
+        measured = {RATE: round(updates_per_second)} if updates_per_second else {}
+        ended.end = End(
+            exit_code=code, seconds=seconds, complete=reason is None, incomplete_reason=reason, totals=measured
+        )
         totals = ended.to_results()["totals"]
         return dataclasses.replace(ended.end, exit_code=int(EXIT_CODES[ended.outcome]), totals=totals)
 
     @property
     def rate(self) -> float | None:
-        """Updates compared per second of the blocks' own time: starting servers is not in it."""
-        seconds = sum(totals.seconds for totals in self._blocks.values())
-        return self.counters["updates_compared"] / seconds if seconds else None
+        """Updates compared per second, start-up excluded, as the end of the run tells it."""
+        rate = self.end.totals.get(RATE) if self.end else None
+        return float(rate) if isinstance(rate, int | float) and rate else None
+
+    @property
+    def updates(self) -> int | None:
+        """Updates asked for."""
+        asked = self.run.options.get("updates") if self.run else None
+        return asked if isinstance(asked, int) else None
 
     @property
     def checks(self) -> dict[tuple[str, str], CheckTotals]:
@@ -309,14 +343,28 @@ class Summary:
     def census_groups(self) -> list[CensusGroup]:
         """The census by group, with shares where the group's rules add up to a whole."""
         sentences = self.run.census_rules if self.run else {}
-        wholes = self.run.census_wholes if self.run else {}
         grouped: defaultdict[str, list[CensusRule]] = defaultdict(list)
         for rule, count in self.census_complete().items():
             group, _, name = rule.partition(RULE_SEPARATOR)
-            whole = sum(self.census.get(part, 0) for part in wholes.get(group, ()))
-            share = count / whole if whole else None
+            share = self._share(rule)
             grouped[group].append(CensusRule(rule, name or rule, sentences.get(rule, ""), count, share))
         return [CensusGroup(group, tuple(rules)) for group, rules in grouped.items()]
+
+    def _share(self, rule: str) -> float | None:
+        """The rule's part of its group's whole, where the group has one and something was counted."""
+        wholes = self.run.census_wholes if self.run else {}
+        whole = sum(self.census.get(part, 0) for part in wholes.get(rule.partition(RULE_SEPARATOR)[0], ()))
+        return self.census.get(rule, 0) / whole if whole else None
+
+    def mix(self) -> list[MixShare]:
+        """What a representative run has at least, beside what this one has."""
+        if self.run is None:
+            return []
+        sentences = self.run.census_rules
+        return [
+            MixShare(rule, sentences.get(rule, rule), wanted, self._share(rule))
+            for rule, wanted in self.run.census_mix.items()
+        ]
 
     def not_exercised(self) -> list[str]:
         """Rules with count 0 (design 10); in a full run they make it incomplete."""
@@ -331,18 +379,22 @@ class Summary:
         out: dict[str, dict[str, Cell]] = defaultdict(dict)
         for (check, subject), totals in self.checks.items():
             named: Counter[str] = Counter()
+            named_deviations = 0
             for requirement in totals.requirements:
                 named.update(self._by_requirement.get((check, subject, requirement), {}))
+                named_deviations += self._deviation_requirements.get((check, subject, requirement), 0)
+            unnamed = max(0, totals.deviating - named_deviations)
             for requirement, cases in totals.requirements.items():
-                cell = self._cell(totals, cases, named, (check, subject, requirement))
+                cell = self._cell(totals, cases, named, unnamed, (check, subject, requirement))
                 out[requirement].setdefault(subject, Cell()).add(cell)
         return dict(out)
 
-    def _cell(self, totals: CheckTotals, cases: int, named: Counter[str], key: tuple[str, str, str]) -> Cell:
+    def _cell(
+        self, totals: CheckTotals, cases: int, named: Counter[str], unnamed: int, key: tuple[str, str, str]
+    ) -> Cell:
+        """``named``, ``unnamed``: the check's verdicts that records name, and its listed deviations that none does."""
         own = self._by_requirement.get(key, Counter())
-        cell = Cell(cases=cases, deviations=self._deviation_requirements.get(key, 0))
-        if totals.deviating and not any(k[:2] == key[:2] for k in self._deviation_requirements):
-            cell.deviations = min(totals.deviating, cases)
+        cell = Cell(cases=cases, deviations=min(cases, self._deviation_requirements.get(key, 0) + unnamed))
         for verdict, count in totals.verdicts.items():
             if verdict != Verdict.PASS:
                 cell.verdicts[verdict] = own[verdict] + max(0, count - named[verdict])
@@ -350,9 +402,7 @@ class Summary:
         tolerated = sum(totals.verdicts[verdict] for verdict in FAILING) - totals.failed
         failing = sum(cell.verdicts[verdict] for verdict in FAILING)
         cell.failed = max(0, failing - max(0, tolerated))
-        passes = cases - cell.verdicts.total() - cell.deviations
-        if passes > 0:
-            cell.verdicts[Verdict.PASS] = passes
+        cell.verdicts[Verdict.PASS] = max(0, cases - cell.verdicts.total() - cell.deviations)
         cell.verdicts = +cell.verdicts
         return cell
 
@@ -371,11 +421,18 @@ class Summary:
         return out
 
     def deviations(self) -> list[dict[str, Any]]:
-        """Listed deviations that explained something, with how often."""
-        return [
-            {"id": deviation, "subject": subject, "cases": count}
-            for (deviation, subject), count in sorted(self._deviations.items())
-        ]
+        """Listed deviations that explained something, with how often and why.
+
+        Blocks count all of them; verdict records may be a part only, or come before the block that counts them.
+        """
+        known = self.run.deviations if self.run else {}
+        out: list[dict[str, Any]] = []
+        for (deviation, subject), count in sorted((self._deviations | self._deviation_records).items()):
+            entry: dict[str, Any] = {"id": deviation, "subject": subject, "cases": count}
+            if (info := known.get(deviation)) is not None:
+                entry |= {"reason": info.reason, "requirements": list(info.requirements), "versions": info.versions}
+            out.append(entry)
+        return out
 
     # -- results.json ---------------------------------------------------------------------------------------------
 
@@ -394,6 +451,7 @@ class Summary:
                 "incomplete_reason": self.incomplete_reason,
                 "exit_code": self.exit_code,
                 "selected": run.selected if run else 0,
+                "updates": self.updates,
                 "command": run.command if run else None,
             },
             "subjects": [
@@ -414,6 +472,7 @@ class Summary:
                 "cases": self.cases,
                 "verdicts": {verdict.value: self.verdicts.get(verdict, 0) for verdict in Verdict},
                 **{name: self.counters[name] for name in COUNTERS},
+                **({RATE: round(self.rate)} if self.rate else {}),
             },
             "census": self.census_complete(),
             "failures": [_failure(verdict) for verdict in self.failures],

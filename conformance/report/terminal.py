@@ -6,7 +6,7 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TextIO
 
-from conformance.report import words
+from conformance.report import evidence, words
 from conformance.report.results import Outcome
 from conformance.stream import SEVERITY, Verdict
 
@@ -17,9 +17,10 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from conformance.report.results import Summary
-    from conformance.stream import Progress, ProgressSink
+    from conformance.stream import CaseVerdict, Progress, ProgressSink
 
 FAILURES_SHOWN = 5
+LINE = evidence.Window(6, 24)
 PLAIN_WIDTH = 120  # where there is no terminal to ask
 PLAIN_SECONDS = 5.0  # between two lines about the same job
 
@@ -66,12 +67,12 @@ def _amount(record: Progress) -> str:
     if record.unit == "bytes":
         done, total = _mebibytes(record.done), record.total and _mebibytes(record.total)
     else:
-        unit = f" {record.unit}" if record.unit else ""
-        done, total = f"{record.done:,.0f}{unit}", record.total and f"{record.total:,.0f}{unit}"
+        unit = f" {record.unit}" if record.unit not in ("", record.label) else ""
+        done, total = f"{record.done:,.0f}", record.total and f"{record.total:,.0f}{unit}"
+        if not record.total:
+            done += unit
     if not record.total:
         return done
-    if record.unit and record.unit != "bytes":
-        done = f"{record.done:,.0f}"
     return f"{done} of {total} ({100 * record.done / record.total:.0f} %)"
 
 
@@ -115,10 +116,12 @@ def print_summary(summary: Summary, file: TextIO, *, directory: Path | None = No
     console = Console(file=file, highlight=False, width=width, emoji=False)
     colour = "green" if summary.outcome is Outcome.CONFORMANT else "red"
     glyph = words.OUTCOME_GLYPHS[summary.outcome]
-    _requirements(console, summary)
-    _failures(console, summary)
-    _census(console, summary)
-    console.print()
+    if summary.cases:
+        _requirements(console, summary)
+        _failures(console, summary)
+        _census(console, summary)
+        _deviations(console, summary)
+        console.print()
     console.print(f"{glyph} {summary.outcome.upper()}", style=f"bold {colour}", markup=False)
     if summary.outcome is Outcome.NONCONFORMANT and not summary.complete:
         console.print("○ INCOMPLETE", style="bold red")
@@ -137,12 +140,12 @@ def _facts(summary: Summary) -> Iterator[str]:
             f"{counters['sizes_compared']:,} sizes compared"
         )
     if summary.run is not None:
-        rate = f", {summary.rate:,.0f} updates/s" if summary.rate else ""
+        rate = f", {summary.rate:,.0f} updates/s (start-up excluded)" if summary.rate else ""
         seconds = f" in {words.duration(summary.end.seconds)}" if summary.end else ""
         yield f"seed {summary.run.seed}, profile {summary.run.profile}, {summary.cases:,} cases{seconds}{rate}"
     for subject in summary.subjects.values():
         note = f" ({subject.note})" if subject.note else ""
-        yield f"{subject.role} {subject.id}: {subject.version or 'version unknown'}{note}"
+        yield f"{subject.role} {subject.id}: version {subject.version or 'unknown'}{note}"
 
 
 def _requirements(console: Console, summary: Summary) -> None:
@@ -151,8 +154,13 @@ def _requirements(console: Console, summary: Summary) -> None:
 
     rows = summary.requirement_rows()
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
-    for heading in ("requirement", "", "subject", "verdict", "passed of cases"):
-        table.add_column(heading, overflow="fold")
+    several = len(summary.subjects) > 1
+    table.add_column("requirement", no_wrap=True)
+    table.add_column("", overflow="fold")
+    if several:
+        table.add_column("subject", overflow="fold")
+    table.add_column("verdict", no_wrap=True)
+    table.add_column("passed of cases", overflow="fold", min_width=16)
     without = 0
     for requirement, (info, _, cells) in rows.items():
         without += not cells
@@ -161,7 +169,7 @@ def _requirements(console: Console, summary: Summary) -> None:
             table.add_row(
                 requirement if not index else "",
                 Text(info.title if not index else ""),
-                Text(subject),
+                *([Text(subject)] if several else []),
                 Text(f"{words.GLYPHS[verdict]} {verdict}", style=_style(verdict)),
                 words.cell_words(cell),
             )
@@ -178,12 +186,43 @@ def _failures(console: Console, summary: Summary) -> None:
         console.print()
         title = f"{failure.verdict} {failure.case} [{failure.requirement}] {failure.subject}"
         console.print(f"{words.GLYPHS[failure.verdict]} {title}", style="red", markup=False)
-        place = f" First difference: {failure.field}, offset {failure.offset}." if failure.field else ""
-        console.print(f"  {failure.message}{place}", markup=False)
+        said = [words.sentence(failure.message)] if failure.message else []
+        said += [words.difference(failure)] if failure.field else []
+        console.print(f"  {' '.join(said)}", markup=False, soft_wrap=True)
+        _sides(console, failure)
+        finding = summary.findings.get(failure.signature or "")
+        if finding is not None and finding.replay != failure.replay:
+            console.print(f"  {finding.replay}   (the smallest case)", style="bold", markup=False, soft_wrap=True)
         if failure.replay:
             console.print(f"  {failure.replay}", style="bold", markup=False, soft_wrap=True)
     if len(distinct) > FAILURES_SHOWN:
         console.print(f"… and {words.plural(len(distinct) - FAILURES_SHOWN, 'more kind')} of failure", style="red")
+
+
+def _sides(console: Console, failure: CaseVerdict) -> None:
+    """Expected and observed around the first difference, one line each; brackets mark where the sides part."""
+    row = next((row for row in evidence.rows(failure, window=LINE) if row.first), None)
+    if row is None:
+        return
+    for name, side in (("expected", row.expected), ("got", row.got)):
+        if side is None:
+            text = "absent"
+        else:
+            text = "".join(f"[{piece.text}]" if piece.mark == "first" else piece.text for piece in side) or "empty"
+        console.print(f"    {name:<8}  {text}", markup=False, soft_wrap=True)
+
+
+def _deviations(console: Console, summary: Summary) -> None:
+    from rich.padding import Padding
+    from rich.text import Text
+
+    for entry in summary.deviations():
+        console.print()
+        title = f"listed deviation {entry['id']}: explains {words.plural(entry['cases'], 'case')}"
+        about = ", ".join(filter(None, [*entry.get("requirements", ()), entry.get("versions")]))
+        console.print(f"{title}{f' ({about})' if about else ''}", style="yellow", markup=False)
+        if entry.get("reason"):
+            console.print(Padding(Text(entry["reason"]), (0, 0, 0, 2)))
 
 
 def _census(console: Console, summary: Summary) -> None:
@@ -194,6 +233,9 @@ def _census(console: Console, summary: Summary) -> None:
     if not groups:
         return
     console.print()
+    if not summary.census:
+        console.print("census: nothing counted, the generated updates are not in this selection", style="dim")
+        return
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=False)
     table.add_column(style="dim", no_wrap=True)
     table.add_column(overflow="fold")
@@ -206,6 +248,14 @@ def _census(console: Console, summary: Summary) -> None:
         table.add_row(group.name, Text(" · ".join(figures) or "nothing"))
     console.print("census: how often each rule was exercised")
     console.print(table)
+    if mix := summary.mix():
+        console.print("the mix, and what a representative run has at least:")
+        for part in mix:
+            glyph, style = ("✓", "") if part.reached else ("○", "yellow")
+            found = "none" if part.share is None else words.share(part.share)
+            console.print(
+                f"  {glyph} {found:>6}  {part.sentence} (≥ {words.share(part.wanted)})", style=style, markup=False
+            )
     missing = summary.not_exercised()
     count = sum(len(group.rules) for group in groups)
     if missing:

@@ -9,7 +9,9 @@ from conformance.stream import Verdict
 
 if TYPE_CHECKING:
     from conformance.report.results import Cell, Summary
+    from conformance.stream import CaseVerdict
 
+RECORDED = "recorded"  # capability of a subject that is captures, not a living server
 SERVER_ROLES = frozenset({"server", "source", "replica"})  # whose versions stand in the headline
 
 GLYPHS: dict[Verdict, str] = {
@@ -78,9 +80,14 @@ def duration(seconds: float) -> str:
 
 
 def server_versions(summary: Summary) -> list[str]:
-    """The versions of the servers among the subjects."""
-    found = {subject.version for subject in summary.subjects.values() if subject.role in SERVER_ROLES}
-    return sorted(version for version in found if version)
+    """The versions of the servers among the subjects; what was only recorded says so."""
+    found = set()
+    for subject in summary.subjects.values():
+        if subject.role in SERVER_ROLES and subject.version:
+            recorded = "recorded captures of " if RECORDED in subject.capabilities else ""
+            name = "" if any(character.isalpha() for character in subject.version) else "MySQL "
+            found.add(f"{recorded}{name}{subject.version}")
+    return sorted(found)
 
 
 def headline(summary: Summary) -> str:
@@ -104,7 +111,22 @@ def headline(summary: Summary) -> str:
             return "No case gave a result: nothing was selected, or nothing applies to the subjects."
         case _:
             reason = summary.incomplete_reason or f"{summary.verdicts[Verdict.NOT_RUN]:,} selected cases did not run"
-            return f"{reason[:1].upper()}{reason[1:]}. Until then: {compared}"
+            until = f" Until then: {compared}" if summary.cases else ""
+            return f"{sentence(reason)}{until}"
+
+
+def sentence(text: str) -> str:
+    """With a capital, unless it begins with a path or a name in another style, and with a full stop."""
+    start = text[:1].upper() if text[:1].isalpha() else text[:1]
+    end = "" if text.rstrip().endswith((".", "!", "?", "…")) else "."
+    return f"{start}{text[1:].rstrip()}{end}"
+
+
+def difference(failure: CaseVerdict) -> str:
+    """``First difference: rows[0].after.j, offset 17.``, or nothing where the record names no field."""
+    if not failure.field:
+        return ""
+    return f"First difference: {failure.field}{f', offset {failure.offset}' if failure.offset is not None else ''}."
 
 
 def cell_words(cell: Cell) -> str:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import tomllib
+from collections import Counter
 from dataclasses import dataclass, fields
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from conformance.reference.dialect import ServerBehaviour
 from conformance.requirements.catalogue import REQUIREMENTS
+from conformance.requirements.versions import parse_range
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
 PACKAGE = "conformance.requirements"
 DATA = "deviations.toml"
 WITNESSES = "witnesses"
+_NEEDED = frozenset({"id", "requirements", "switch", "versions", "reason"})
 
 
 class DeviationError(Exception):
@@ -49,20 +52,37 @@ def load_deviations(path: Path | None = None) -> tuple[Deviation, ...]:
     unknown = set(data) - {"deviation"}
     if unknown:
         raise DeviationError(f"{path or DATA}: unknown keys {sorted(unknown)}, expected [[deviation]] tables")
-    return tuple(_entry(item, path) for item in data.get("deviation", ()))
+    items = data.get("deviation", [])
+    if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
+        raise DeviationError(f"{path or DATA}: deviation is no list of tables, expected [[deviation]]")
+    entries = tuple(_entry(item, path) for item in items)
+    twice = sorted(name for name, count in Counter(entry.id for entry in entries).items() if count > 1)
+    if twice:
+        raise DeviationError(f"{path or DATA}: deviation {', '.join(twice)} is listed twice")
+    return entries
 
 
 def _entry(item: dict[str, Any], path: Path | None) -> Deviation:
     where = f"{path or DATA}: deviation {item.get('id', '?')!r}"
-    missing = {"id", "requirements", "switch", "versions", "reason"} - set(item)
+    missing = _NEEDED - set(item)
     if missing:
         raise DeviationError(f"{where}: {', '.join(sorted(missing))} missing")
+    unknown = set(item) - _NEEDED - {"witness"}
+    if unknown:
+        raise DeviationError(f"{where}: unknown keys {sorted(unknown)}")
+    for name, value in item.items():
+        if not (_is_texts(value) if name == "requirements" else isinstance(value, str)):
+            raise DeviationError(f"{where}: {name} is no {'list of texts' if name == 'requirements' else 'text'}")
     switches = {each.name for each in fields(ServerBehaviour)}
     if item["switch"] not in switches:
         raise DeviationError(f"{where}: no dialect switch {item['switch']!r}, expected one of {sorted(switches)}")
     for requirement in item["requirements"]:
         if requirement not in REQUIREMENTS:
             raise DeviationError(f"{where}: no requirement {requirement!r}")
+    try:
+        parse_range(item["versions"])
+    except ValueError as error:
+        raise DeviationError(f"{where}: versions: {error}, expected 8.0.3.. or 8.0.3..8.4.99") from None
     witness = None
     if "witness" in item:
         try:
@@ -72,6 +92,8 @@ def _entry(item: dict[str, Any], path: Path | None) -> Deviation:
                 witness = (path.parent / item["witness"]).read_text(encoding="utf-8")
         except OSError as error:
             raise DeviationError(f"{where}: witness {item['witness']}: {error.strerror or error}") from None
+        except UnicodeDecodeError:
+            raise DeviationError(f"{where}: witness {item['witness']}: not a text file") from None
     return Deviation(
         id=item["id"],
         requirements=tuple(item["requirements"]),
@@ -80,3 +102,7 @@ def _entry(item: dict[str, Any], path: Path | None) -> Deviation:
         reason=item["reason"].strip(),
         witness=witness,
     )
+
+
+def _is_texts(value: object) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(item, str) for item in value)

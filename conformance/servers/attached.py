@@ -53,16 +53,7 @@ class AttachedServer(Server):
         tcp: bool = False,
     ) -> Connection:
         """A new session as the owner's account, unless told otherwise."""
-        own = self.address
-        address = Address(
-            host=own.host,
-            port=own.port,
-            socket=None if tcp else own.socket,
-            user=user or own.user,
-            password=own.password if password is None else password,
-            tls=own.tls,
-        )
-        return connect(address, database=database, timeout=timeout)
+        return connect(self.address.as_user(user, password, tcp=tcp), database=database, timeout=timeout)
 
     def alive(self) -> bool:
         """Unknown here; the owner watches the process."""

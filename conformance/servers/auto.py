@@ -90,6 +90,8 @@ def _automatic(wishes: Wishes, narrate: Narrate, progress: Callable[[Progress], 
     try:
         server = _private(ServerSpec(kind=Kind.PROCESS), wishes, narrate, progress)
     except ServerUnavailable as no_process:
+        if isinstance(no_process, StartFailed) and (wishes.options or wishes.wrapper):
+            raise  # what the caller asked for is the likely reason, and would be with any other server
         no_container = _no_containers(DEFAULT_IMAGE)
         raise ServerUnavailable(
             f"no server can be had here.\n- process: {no_process}\n- docker: {no_container}",

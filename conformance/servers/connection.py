@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import socket
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
 
 from conformance.servers.errors import ConnectionLost, LoginRefused, ProtocolError, ServerUnavailable, SqlError
@@ -39,6 +39,15 @@ class Address:
     user: str = "root"
     password: str = field(default="", repr=False)
     tls: tuple[tuple[str, str], ...] = ()  # ssl-mode, ssl-ca, ssl-cert, ssl-key as given
+
+    def as_user(self, user: str | None, password: str | None, *, tcp: bool = False) -> Address:
+        """The same server for another account (``None``: the same one), over TCP alone if asked for."""
+        return replace(
+            self,
+            socket=None if tcp else self.socket,
+            user=user or self.user,
+            password=self.password if user is None else password or "",
+        )
 
     def __str__(self) -> str:
         return f"{self.user}@{self.socket}" if self.socket else f"{self.user}@{self.host}:{self.port}"

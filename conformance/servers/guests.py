@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from conformance.servers.base import SCHEMA_PREFIX, Server, version_number
-from conformance.servers.connection import Address, Connection, connect
+from conformance.servers.connection import Connection, connect
 from conformance.servers.errors import ConnectionLost, GuestRefused, ServerUnavailable, SqlError
 
 if TYPE_CHECKING:
@@ -77,16 +77,7 @@ class GuestServer(Server):
         tcp: bool = False,
     ) -> Connection:
         """A session as the user of the address (or another one, with its password)."""
-        own = self.address
-        address = Address(
-            host=own.host,
-            port=own.port,
-            socket=None if tcp else own.socket,
-            user=user or own.user,
-            password=own.password if user is None else password or "",
-            tls=own.tls,
-        )
-        return connect(address, database=database, timeout=timeout)
+        return connect(self.address.as_user(user, password, tcp=tcp), database=database, timeout=timeout)
 
     def hazards(self) -> frozenset[str]:
         """``none``, and what the user allowed in so many words."""
