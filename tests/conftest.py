@@ -1,14 +1,26 @@
-"""Settings for all tests: Hypothesis profiles (fuzzing sheet, section 5).
+"""Settings for all tests, and the real server that those marked ``live`` share.
 
-``dev`` is the default on a desk, ``ci`` where the variable CI is set, ``nightly`` for long searches;
-``HYPOTHESIS_PROFILE`` overrides. No deadline anywhere: a slow machine is not a failure.
+Hypothesis profiles (fuzzing sheet, section 5): ``dev`` is the default on a desk, ``ci`` where the variable CI is set,
+``nightly`` for long searches; ``HYPOTHESIS_PROFILE`` overrides. No deadline anywhere: a slow machine is not a failure.
+
+A live test that cannot have a server is skipped and says what is missing; under CI it fails, so that CI cannot be green
+without the server.
 """
 
 from __future__ import annotations
 
 import os
+import sys
+from typing import TYPE_CHECKING
 
+import pytest
 from hypothesis import HealthCheck, settings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from conformance.servers.installation import Installation
+    from conformance.servers.process import ProcessServer
 
 settings.register_profile("dev", max_examples=100, deadline=None)
 settings.register_profile(
@@ -19,3 +31,28 @@ settings.register_profile(
     "nightly", max_examples=20_000, deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") else "dev"))
+
+
+@pytest.fixture(scope="session")
+def installation() -> Installation:
+    """MySQL as ``--server process`` would find it (fetched at the first use)."""
+    from conformance.servers.auto import find_installation
+    from conformance.servers.errors import ServerUnavailable
+    from conformance.servers.specs import parse_spec
+
+    try:
+        return find_installation(parse_spec("process"), narrate=lambda text: print(text, file=sys.stderr))  # noqa: T201
+    except ServerUnavailable as error:
+        message = f"no MySQL server here: {error}"
+    if os.environ.get("CI"):
+        pytest.fail(message, pytrace=False)
+    pytest.skip(message)
+
+
+@pytest.fixture(scope="session")
+def server(installation: Installation) -> Iterator[ProcessServer]:
+    """A running server that tests share and leave as they found it."""
+    from conformance.servers.process import launch
+
+    with launch(installation) as running:
+        yield running

@@ -1,0 +1,110 @@
+"""What the tests with a real server share: programs started and watched, and what may be left of them: nothing."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from conformance.servers.runs import runs_root
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+ROOT = Path(__file__).parents[1]
+PROGRAM = [sys.executable, "-m", "conformance"]
+PATIENCE = 120.0  # until a hanging program is given up; no test asserts how long anything takes
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a run of ``binlog-lab`` ended."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def text(self) -> str:
+        """All that was said, for the message of a failing assertion."""
+        return f"exit code {self.code}\n{self.out}\n{self.err}"
+
+
+def environment(**more: str) -> dict[str, str]:
+    """Of a program under test: no colours, no settings of the developer's."""
+    kept = {
+        name: value for name, value in os.environ.items() if not name.startswith(("BINLOG_LAB_P", "PYTEST", "FORCE_"))
+    }
+    return {**kept, "PYTHONPATH": str(ROOT), "NO_COLOR": "1", **more}
+
+
+def lab(*arguments: str | Path, cwd: Path | None = None, env: Mapping[str, str] | None = None) -> Ended:
+    """Run ``binlog-lab`` to its end."""
+    done = subprocess.run(
+        [*PROGRAM, *map(str, arguments)],
+        cwd=cwd or ROOT,
+        env=environment(**(env or {})),
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+    return Ended(done.returncode, done.stdout, done.stderr)
+
+
+def started(*arguments: str | Path, cwd: Path, env: Mapping[str, str] | None = None) -> subprocess.Popen[str]:
+    """Start ``binlog-lab`` in a process group of its own, its words in files ``out`` and ``err`` of ``cwd``."""
+    with (cwd / "out").open("w") as out, (cwd / "err").open("w") as err:
+        return subprocess.Popen(
+            [*PROGRAM, *map(str, arguments)],
+            cwd=cwd,
+            env=environment(**(env or {})),
+            stdout=out,
+            stderr=err,
+            text=True,
+            start_new_session=True,
+        )
+
+
+def until(condition: Callable[[], object], *, program: subprocess.Popen[str] | None = None) -> bool:
+    """Wait until something holds; false when it never does, or when the program has ended before."""
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end:
+        if condition():
+            return True
+        if program is not None and program.poll() is not None:
+            return bool(condition())
+        time.sleep(0.02)
+    return False
+
+
+def run_directories(pid: int) -> list[Path]:
+    """Run directories of servers that this process of the lab started."""
+    return list(runs_root().glob(f"run-{pid}-*"))
+
+
+def processes_of(program: subprocess.Popen[str]) -> list[int]:
+    """Live processes that belong to a lab: its session and what works in its run directories, the server included."""
+    found = []
+    word = f"/run-{program.pid}-".encode()
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdigit():
+            continue
+        try:
+            stat = (entry / "stat").read_bytes()
+            command = (entry / "cmdline").read_bytes()
+        except OSError:
+            continue
+        state, _, _, session = stat[stat.rindex(b")") + 2 :].split()[:4]
+        if state != b"Z" and (int(session) == program.pid or word in command):
+            found.append(int(entry.name))
+    return found
+
+
+def nothing_left(program: subprocess.Popen[str]) -> bool:
+    """Whether in the end no process and no run directory of this lab remains."""
+    return until(lambda: not processes_of(program) and not run_directories(program.pid))
