@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from conformance.stream import CaseVerdict, Evidence, Verdict
 
 if TYPE_CHECKING:
     from conformance.checks.blocks import BlockResult
     from conformance.judge.compare import Mismatch
+
+
+_KINDS: Final = {
+    "event": "an event's bytes are not those predicted",
+    "events": "the events of the transaction are not those predicted",
+    "outcome": "the statement does not end as predicted",
+    "decode": "the captured event does not come back from its decoded form",
+    "apply": "the captured diffs do not lead to the document after the statement",
+    "size": "JSON_STORAGE_SIZE is not as predicted",
+    "free": "JSON_STORAGE_FREE is not as predicted",
+    "text": "the document's text is not as predicted",
+}
 
 
 def signature(check: str, mismatch: Mismatch) -> str:
@@ -42,7 +54,7 @@ def case_verdict(
         offset=mismatch.offset,
         expected=mismatch.expected,
         got=mismatch.got,
-        message=mismatch.message or f"{mismatch.kind} differs",
+        message=mismatch.message or _KINDS[mismatch.kind],
         signature=signature(check, mismatch),
         replay=replay,
         statements=(statement,) if statement else (),

@@ -147,6 +147,7 @@ class Lab:
                 role="source",
                 version="9.7.4",
                 dialect=dialect_name((9, 7, 4)),
+                capabilities=("recorded",),
                 note="no server: the same checks on what a server of this version did when it was recorded",
             )
         return Subject(
@@ -155,7 +156,7 @@ class Lab:
             version=server.version,
             dialect=dialect_name(server.number),
             capabilities=("source",),
-            note=server.describe(),
+            note=server.provenance,
         )
 
     @property
@@ -240,6 +241,7 @@ class Lab:
                     sizes_compared=judgement.sizes if check.id == "updates/storage" else 0,
                     mismatches=len(failing),
                     deviating=len(deviating),
+                    deviations=dict(Counter(self._entry(m.deviation).id for m in deviating if m.deviation)),
                     census=dict(result.census) if first else {},
                     digest=result.digest if first else None,
                     seconds=result.seconds if first else 0.0,
@@ -301,19 +303,24 @@ class Lab:
     def _listed(self, deviation: str) -> bool:
         return any(entry.switch == deviation and applies(entry.versions, self.version) for entry in self.deviations)
 
+    def _entry(self, deviation: str) -> Deviation:
+        return next(entry for entry in self.deviations if entry.switch == deviation)
+
     def _differs_outside(self, check: UpdateCheck) -> bool:
         """Whether a mere difference does not count: the server is outside the versions that were observed."""
         return check.verdict is Verdict.DIFFERS and not in_observed_range(self.version)
 
     def _record_mismatch(self, check: UpdateCheck, result: BlockResult, mismatch: Mismatch, *, deviating: bool) -> None:
         name = signature(check.id, mismatch)
+        if deviating:  # apart, so that what is listed hides no failure of the same kind
+            name = f"{name}:{mismatch.deviation}"
         self._signatures[name] += 1
         self._shown += 1
         if self._shown > _VERDICTS and self._signatures[name] > 1:
             return
         path = self._store(result)
         replay = None if path is None else self._replay(path)
-        deviation = next((entry.id for entry in self.deviations if entry.switch == mismatch.deviation), None)
+        deviation = self._entry(mismatch.deviation).id if deviating and mismatch.deviation else None
         self.sink(
             case_verdict(
                 check.id,
@@ -324,7 +331,7 @@ class Lab:
                 mismatch,
                 replay=replay,
                 case_file=None if path is None else str(path),
-                deviation=deviation if deviating else None,
+                deviation=deviation,
             )
         )
         if not deviating and self._signatures[name] == 1 and len(self._signatures) <= _FINDINGS and path:

@@ -60,6 +60,7 @@ def test_witnesses(lab: Lab) -> None:
                 verdicts={} if shown else {str(Verdict.FAIL): 1},
                 mismatches=0 if shown else 1,
                 deviating=1 if shown else 0,
+                deviations={deviation.id: 1} if shown else {},
                 seconds=time.perf_counter() - begun,
             )
         )

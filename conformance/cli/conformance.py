@@ -112,7 +112,8 @@ def _run(settings: Settings, shown: str, report: Path, requirements: frozenset[s
     from conformance.report.directory import ReportError
     from conformance.report.terminal import print_summary
 
-    narrate(f"seed {settings.seed}, {settings.updates:,} updates, server {shown}")
+    updates = "recorded updates" if shown == "none" else f"{settings.updates:,} updates"
+    narrate(f"seed {settings.seed}, {updates}, server {shown}")
     with progress() as display:
         run = LabRun(
             lambda cases: replace(settings, cases=cases),
@@ -138,8 +139,6 @@ def _run(settings: Settings, shown: str, report: Path, requirements: frozenset[s
     print_summary(run.report.summary, sys.stdout, directory=report)
     if run.could_not_run:
         error(run.could_not_run)
-    if run.rate:
-        click.echo(f"{run.rate:,.0f} updates per second, start-up excluded")
     return run.end.exit_code
 
 

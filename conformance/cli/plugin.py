@@ -133,9 +133,10 @@ class LabRun:
         from datetime import UTC, datetime
 
         from conformance.checks.environment import environment
-        from conformance.judge.census import RULES, WHOLES
+        from conformance.judge.census import MIX, RULES, WHOLES
         from conformance.requirements.catalogue import REQUIREMENTS
-        from conformance.stream import RequirementInfo, Run
+        from conformance.requirements.deviations import load_deviations
+        from conformance.stream import DeviationInfo, RequirementInfo, Run
         from conformance.version import __version__
 
         settings = self._make_settings(None)
@@ -148,9 +149,14 @@ class LabRun:
             selected=len(self.selected),
             census_rules=RULES,
             census_wholes=WHOLES,
+            census_mix=MIX,
             requirements={
                 name: RequirementInfo(title=item.title, level=item.level, basis=item.basis, reason=item.reason)
                 for name, item in REQUIREMENTS.items()
+            },
+            deviations={
+                item.id: DeviationInfo(reason=item.reason, requirements=item.requirements, versions=item.versions)
+                for item in (load_deviations(settings.deviations_file) if settings.deviations else ())
             },
             environment=environment(),
             options={"updates": settings.updates, "server": settings.server},
@@ -221,21 +227,26 @@ class LabRun:
         report = self.report
         if report is None:
             return
-        if self.incomplete is None and self._profile != "quick" and report.summary.not_exercised():
-            missing = report.summary.not_exercised()
+        summary = report.summary
+        if self.incomplete is None and self._profile != "quick" and summary.census and summary.not_exercised():
+            missing = summary.not_exercised()
             self.incomplete = f"{len(missing)} rules of the census were not exercised: {', '.join(missing[:5])}"
-        self.end = report.summary.conclude(
+        self.end = summary.conclude(
             seconds=time.monotonic() - self._begun,
             incomplete_reason=self.incomplete,
             could_not_run=self.could_not_run or self.usage_error,
+            updates_per_second=self.rate,
         )
-        if self.rate:
-            from dataclasses import replace
+        from conformance.report.directory import ReportError
 
-            self.end = replace(self.end, totals={**self.end.totals, "updates_per_second": round(self.rate)})
-        report.write(self.end)
-        report.render()
-        report.close()
+        try:
+            report.write(self.end)
+            report.render()
+        except ReportError as problem:  # no space, say: without its files the run has no result, whatever it judged
+            self.could_not_run = str(problem)
+            self.report = self.end = None
+        finally:
+            report.close()
 
 
 class LabOpened:

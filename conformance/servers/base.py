@@ -53,6 +53,11 @@ class Server(ABC):
     def describe(self) -> str:
         """One line for people: what it is, which version, where."""
 
+    @property
+    def provenance(self) -> str:
+        """Where it comes from, in a few words that stay true when it is gone: for reports."""
+        return self.describe()
+
     def program(self, name: str) -> list[str]:
         """Command words of a MySQL client program that fits this server."""
         raise ServerUnavailable(f"{self.id} brings no programs, so there is no {name}")

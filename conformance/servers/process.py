@@ -245,6 +245,11 @@ class ProcessServer(Server):
             f"127.0.0.1:{self.address.port}, {self.directory}"
         )
 
+    @property
+    def provenance(self) -> str:
+        """A process of the lab's own, and where its programs come from."""
+        return f"private process, {self.installation.origin}"
+
     def error_log(self) -> str:
         """Error log, and what the program wrote elsewhere."""
         texts = []
