@@ -19,6 +19,7 @@ from conformance.stream import (
     SCHEMA,
     Block,
     CaseVerdict,
+    DeviationInfo,
     End,
     ExitCode,
     Finding,
@@ -428,10 +429,10 @@ class Summary:
         known = self.run.deviations if self.run else {}
         out: list[dict[str, Any]] = []
         for (deviation, subject), count in sorted((self._deviations | self._deviation_records).items()):
-            entry: dict[str, Any] = {"id": deviation, "subject": subject, "cases": count}
-            if (info := known.get(deviation)) is not None:
-                entry |= {"reason": info.reason, "requirements": list(info.requirements), "versions": info.versions}
-            out.append(entry)
+            info = known.get(deviation, DeviationInfo(reason=""))
+            entry = {"id": deviation, "subject": subject, "cases": count}
+            about = {"reason": info.reason, "requirements": list(info.requirements), "versions": info.versions}
+            out.append(entry | about)
         return out
 
     # -- results.json ---------------------------------------------------------------------------------------------

@@ -24,7 +24,7 @@ from conformance.report.results import Summary
 from conformance.report.terminal import PlainProgress, print_summary
 from conformance.report.words import amount_of_bytes, duration, headline, plural, share
 from conformance.stream import CaseVerdict, Progress, Verdict
-from tests.report.synthetic_stream import END, FAILURE, RUN, SERVER, green, records
+from tests.report.synthetic_stream import END, FAILURE, FINDING, RUN, SERVER, SUBJECTS, green, records
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -309,6 +309,45 @@ def test_the_summary_is_plain_where_there_is_no_terminal() -> None:
     assert "set-replaces 40,100 (83 %) · set-inserts 8,000 (17 %)" in text
 
 
+def test_the_summary_shows_where_the_sides_part_and_never_an_unknown_place() -> None:
+    text = summary_text(Summary(records()))
+    assert "First difference: after.j.diffs[1].data, offset 17." in text
+    assert 'expected  {"a": 1, "b": "[ä]"}' in text
+    assert 'got       {"a": 1, "b": "[a]"}' in text
+    no_offset = dataclasses.replace(FAILURE, offset=None)
+    assert "None" not in summary_text(Summary([RUN, no_offset, END]))
+
+
+def test_the_summary_names_the_smallest_case_before_the_one_that_was_met() -> None:
+    smaller = dataclasses.replace(FINDING, replay="binlog-lab replay report/cases/small.json")
+    lines = summary_text(Summary([RUN, FAILURE, smaller, END])).splitlines()
+    commands = [line.strip() for line in lines if "binlog-lab replay" in line]
+    assert commands == ["binlog-lab replay report/cases/small.json   (the smallest case)", FAILURE.replay]
+
+
+def test_a_listed_deviation_is_explained_in_summary_and_page() -> None:
+    text = summary_text(Summary(records()))
+    assert "listed deviation noop-replace-refused: explains 1 case (FR2, versions 8.0.3..)" in text
+    assert "A replica refuses a REPLACE that changes no byte." in text
+    assert "A replica refuses a REPLACE that changes no byte." in page(Summary(records()))
+
+
+def test_the_mix_says_what_is_missing_for_a_representative_run() -> None:
+    text = summary_text(Summary(records()))
+    assert "✓   83 %  JSON_SET replaces an existing member. (≥ 50 %)" in text
+    assert "○   17 %  JSON_SET inserts a missing member. (≥ 25 %)" in text
+    html = page(Summary(records()))
+    assert html.count("not reached</span>") == 1
+
+
+def test_a_run_that_judged_nothing_says_why_and_no_more() -> None:
+    end = Summary([RUN]).conclude(seconds=0.1, could_not_run="/bin/true is not a MySQL server")
+    text = summary_text(Summary([RUN, end]))
+    assert "/bin/true is not a MySQL server." in text
+    assert "census" not in text
+    assert "Until then" not in text
+
+
 def test_an_incomplete_run_is_never_called_conformant() -> None:
     text = summary_text(Summary(green()[:-1]))
     assert "INCOMPLETE" in text
@@ -330,7 +369,7 @@ def test_plain_progress_writes_the_beginning_and_the_end_of_each_job() -> None:
     assert out.getvalue().splitlines() == [
         "download 0.0 MiB of 2.0 MiB (0 %)",
         "download 2.0 MiB of 2.0 MiB (100 %)",
-        "updates 5 updates  block 1",
+        "updates 5  block 1",
     ]
 
 
@@ -338,6 +377,8 @@ def test_plain_progress_writes_the_beginning_and_the_end_of_each_job() -> None:
 
 
 def test_the_headline_says_what_came_out() -> None:
+    captures = dataclasses.replace(SUBJECTS[0], version="9.7.4", capabilities=("recorded",))
+    assert "byte for byte with recorded captures of MySQL 9.7.4:" in headline(Summary([RUN, captures, *green()[2:]]))
     assert headline(Summary(green())) == "100,000 updates compared byte for byte with MySQL 9.7.4: 0 mismatches."
     assert headline(Summary(records())).startswith("2 cases failed.")
     assert headline(Summary([RUN])).startswith("The run was broken off before its last record.")

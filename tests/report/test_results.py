@@ -12,7 +12,19 @@ import pytest
 
 from conformance.report.results import Outcome, Summary
 from conformance.stream import Block, CaseVerdict, End, Verdict
-from tests.report.synthetic_stream import BLOCKS, DECODE, END, PREDICT, REFERENCE, RUN, SERVER, SUBJECTS, green, records
+from tests.report.synthetic_stream import (
+    BLOCKS,
+    DECODE,
+    END,
+    LISTED,
+    PREDICT,
+    REFERENCE,
+    RUN,
+    SERVER,
+    SUBJECTS,
+    green,
+    records,
+)
 
 if TYPE_CHECKING:
     from conformance.stream import AnyRecord
@@ -191,7 +203,39 @@ def test_a_whole_green_run_is_conformant() -> None:
     summary = Summary(green())
     assert summary.outcome is Outcome.CONFORMANT
     assert summary.to_results()["run"]["exit_code"] == 0
-    assert round(summary.rate or 0) == 2439
+    results = summary.to_results()
+    assert summary.rate == results["totals"]["updates_per_second"] == 2439
+    assert results["run"]["updates"] == 100_000
+
+
+def test_the_rate_is_what_was_measured_and_never_a_sum_over_blocks_that_ran_side_by_side() -> None:
+    summary = Summary(green()[:-1])
+    assert summary.rate is None
+    end = summary.conclude(seconds=50, updates_per_second=2439.4)
+    assert end.totals["updates_per_second"] == 2439
+    assert "updates_per_second" not in summary.conclude(seconds=50).totals
+
+
+def test_every_case_that_a_listed_deviation_explains_is_counted_although_few_have_a_record() -> None:
+    block = Block(
+        check=PREDICT, subject=SERVER, requirements=("FR2",), block=1, cases=100, verdicts={"pass": 40}, deviating=60,
+        deviations={"noop-replace-refused": 60},
+    )  # fmt: skip
+    summary = Summary([RUN, LISTED, block])
+    (deviation,) = summary.deviations()
+    assert deviation["cases"] == 60
+    assert deviation["reason"] == "A replica refuses a REPLACE that changes no byte."
+    cell = summary.to_results()["requirements"]["FR2"]["subjects"][SERVER]
+    assert (cell["cases"], cell["deviations"], cell["verdict"]) == (100, 60, "pass")
+    assert summary.cells()["FR2"][SERVER].verdicts["pass"] == 40
+
+
+def test_the_mix_is_compared_with_what_a_representative_run_has() -> None:
+    mix = {part.rule: part for part in Summary(records()).mix()}
+    assert mix["evaluation/set-replaces"].reached
+    assert not mix["evaluation/set-inserts"].reached
+    assert round(mix["evaluation/set-inserts"].share or 0, 3) == 0.166
+    assert [part.share for part in Summary([RUN]).mix()] == [None, None]
 
 
 def test_an_end_that_says_incomplete_is_believed() -> None:
