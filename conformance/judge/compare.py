@@ -227,18 +227,20 @@ def _judge_group(script: Script, wanted: ExpectedGroup, group: list[bytes], judg
     plain = all(_algorithm(event) is Checksum.NONE for event in group)
     algorithm = Checksum.NONE if plain else Checksum.CRC32  # one wrong checksum is no other algorithm
     first = _with_length(wanted.events[0], group[0], sum(map(len, group[1:])), algorithm)
-    if wanted.compressed and len(group) == 2 and group[1][4] == EventType.TRANSACTION_PAYLOAD:
-        _judge_event(script, first, group[0], judgement, algorithm)
-        inner = _judge_payload(script, group[1], judgement, algorithm)
-        if inner is not None:
-            _judge_sequence(script, wanted.events[1:], inner, judgement, Checksum.NONE)
+    if not wanted.compressed:
+        _judge_sequence(script, (first, *wanted.events[1:]), group, judgement, algorithm)
         return
-    _judge_sequence(script, (first, *wanted.events[1:]), group, judgement, algorithm)
+    if len(group) != 2 or group[1][4] != EventType.TRANSACTION_PAYLOAD:
+        payload = ExpectedEvent(TransactionPayload(payload=b""), None)
+        _judge_sequence(script, (first, payload), group, judgement, algorithm)
+        return
+    _judge_event(script, first, group[0], judgement, algorithm)
+    inner = _judge_payload(script, group[1], judgement, algorithm)
+    if inner is not None:
+        _judge_sequence(script, wanted.events[1:], inner, judgement, Checksum.NONE)
 
 
-def _judge_payload(
-    script: Script, event: bytes, judgement: Judgement, algorithm: Checksum
-) -> list[bytes] | None:
+def _judge_payload(script: Script, event: bytes, judgement: Judgement, algorithm: Checksum) -> list[bytes] | None:
     """The events inside a TRANSACTION_PAYLOAD; ``None`` if it cannot be read. Its own fields are compared too."""
     footer = FOOTER_SIZE if algorithm is Checksum.CRC32 else 0
     try:

@@ -1,0 +1,165 @@
+"""A server that does exactly what the reference predicts, with made-up borrowed facts; and means to make it err.
+
+The events are put together here from typed bodies, lengths included, so that a doctored body leads to a log in which
+only that body is wrong.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+from uuid import UUID
+
+from conformance.cases.observation import Observation, ReadBackRow, StatementOutcome
+from conformance.cases.script import ReadBack, Script
+from conformance.judge.expected import expected_groups
+from conformance.reference.binlog.event import encode_event
+from conformance.reference.binlog.gtid import Gtid
+from conformance.reference.binlog.header import Checksum, EventType
+from conformance.reference.binlog.payload import TransactionPayload
+from conformance.reference.binlog.query import Query
+from conformance.reference.binlog.rows import RowsBody
+from conformance.reference.binlog.small import Xid
+from conformance.reference.binlog.table_map import TableMap
+from conformance.reference.jsonb.decode import decode
+from conformance.reference.jsonb.layout import storage_free
+from conformance.reference.jsonb.text import format_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+SCHEMA: Final = "binlog_lab_test"
+UUID_OF_SERVER: Final = UUID("0f0e0d0c-0b0a-0908-0706-050403020100")
+Groups = list[list[Any]]
+
+
+def groups_of(script: Script, *, number: int = 7) -> Groups:
+    """The bodies of every transaction, with the facts that a server decides: ids, clocks, times."""
+    groups: Groups = []
+    for index, group in enumerate(expected_groups(script, SCHEMA)):
+        bodies: list[Any] = []
+        for event in group.events:
+            body: Any = event.body
+            if isinstance(body, Gtid):
+                body = replace(
+                    body,
+                    uuid=UUID_OF_SERVER,
+                    gno=number + index,
+                    last_committed=index,
+                    sequence_number=index + 1,
+                    immediate_commit_timestamp=1_700_000_000_000_000 + index,
+                    immediate_server_version=90704,
+                )
+            elif isinstance(body, Query):
+                body = replace(body, thread_id=4711, execution_time=index)
+            elif isinstance(body, TableMap | RowsBody):
+                body = replace(body, table_id=200 + index)
+            elif isinstance(body, Xid):
+                body = replace(body, xid=9000 + index)
+            bodies.append(body)
+        groups.append(bodies)
+    return groups
+
+
+def write(
+    groups: Groups, *, algorithm: Checksum = Checksum.CRC32, compression: bool = False, server_id: int = 33
+) -> list[bytes]:
+    """The events of all groups, as they stand in a log from position 4."""
+    events: list[bytes] = []
+    position = 4
+    for number, bodies in enumerate(groups):
+
+        def encode(body: Any, algorithm: Checksum, start: int | None, stamp: int = 1_700_000_000 + number) -> bytes:
+            log_pos = 0 if start is None else None
+            return encode_event(
+                body, timestamp=stamp, server_id=server_id, log_pos=log_pos, start=start or 0, algorithm=algorithm
+            )
+
+        first, rest = bodies[:1], bodies[1:]
+        if compression and isinstance(first[0], Gtid) and rest:
+            rest = [TransactionPayload.compress(b"".join(encode(body, Checksum.NONE, None) for body in rest))]
+        if isinstance(first[0], Gtid):
+            others = sum(len(encode(body, algorithm, 0)) for body in rest)
+            length = 0
+            while length != (whole := len(encode(replace(first[0], transaction_length=length), algorithm, 0)) + others):
+                length = whole
+            if first[0].transaction_length is None:
+                first = [replace(first[0], transaction_length=length)]
+        for body in (*first, *rest):
+            event = encode(body, algorithm, position)
+            position += len(event)
+            events.append(event)
+    return events
+
+
+def read_backs(script: Script) -> list[list[ReadBackRow]]:
+    """Size, free space and text of every JSON column of the rows read back."""
+    out: list[list[ReadBackRow]] = []
+    for item in script.items:
+        if isinstance(item, ReadBack):
+            rows: list[ReadBackRow] = []
+            for _, _, values in item.rows:
+                cells: list[bytes | None] = []
+                for name in script.model.columns.json:
+                    stored = values[name]
+                    if stored is None:
+                        cells += (None, None, None)
+                    else:
+                        assert isinstance(stored, bytes)
+                        text = format_text(decode(stored)).encode("utf-8", "surrogateescape")
+                        cells += (b"%d" % len(stored), b"%d" % storage_free(stored), text)
+                rows.append(tuple(cells))
+            out.append(rows)
+    return out
+
+
+def outcomes(script: Script) -> list[StatementOutcome]:
+    """Rows changed, or the error."""
+    return [
+        StatementOutcome(0, prediction.error.number, prediction.error.message)
+        if prediction.error is not None
+        else StatementOutcome(prediction.changed)
+        for prediction in script.predictions
+    ]
+
+
+def observe(
+    script: Script,
+    *,
+    doctor: Callable[[Groups], None] = lambda _: None,
+    patch: Callable[[list[bytes]], None] = lambda _: None,
+    client: Callable[[list[StatementOutcome], list[list[ReadBackRow]]], None] = lambda _outcomes, _rows: None,
+    algorithm: Checksum = Checksum.CRC32,
+    compression: bool | None = None,
+    server_id: int = 33,
+) -> Observation:
+    """What the server did. ``doctor`` changes bodies, ``patch`` finished events, ``client`` what the client got."""
+    groups = groups_of(script)
+    doctor(groups)
+    session = script.case.session
+    events = write(
+        groups,
+        algorithm=algorithm,
+        compression=session.compression if compression is None else compression,
+        server_id=server_id,
+    )
+    patch(events)
+    answers, rows = outcomes(script), read_backs(script)
+    client(answers, rows)
+    return Observation(
+        outcomes=tuple(answers),
+        read_backs=tuple(map(tuple, rows)),
+        events=tuple(events),
+        server_version="9.7.4",
+        thread_id=4711,
+        schema=SCHEMA,
+    )
+
+
+def rows_events(group: list[Any]) -> list[int]:
+    """Places of the row events in a group."""
+    return [place for place, body in enumerate(group) if isinstance(body, RowsBody)]
+
+
+def is_update(body: Any) -> bool:
+    return isinstance(body, RowsBody) and body.type in (EventType.UPDATE_ROWS, EventType.PARTIAL_UPDATE_ROWS)

@@ -1,0 +1,219 @@
+"""The judge: nothing to say about a perfect server, and something right about every planted fault."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from conformance.cases.images import RowImage
+from conformance.cases.observation import StatementOutcome
+from conformance.checks.blocks import Limits, make_script
+from conformance.checks.events import check_events
+from conformance.judge.borrowed import BORROWED
+from conformance.judge.compare import first_difference, judge, split_groups
+from conformance.reference.binlog.header import Checksum, EventType
+from conformance.reference.jsonb.values import UInt
+from tests.judge.doctoring import NUMBERS, D, after, body, diffs, groups, patch, script, sealed
+from tests.judge.perfect_server import observe
+from tests.judge.planted_observations import FAULTS, Fault, verdict
+
+if TYPE_CHECKING:
+    from conformance.cases.script import Script
+
+SESSIONS: list[dict[str, Any]] = [
+    {},
+    {"image": RowImage.FULL},
+    {"image": RowImage.NOBLOB},
+    {"compression": True},
+    {"rows_query": True},
+    {"compression": True, "rows_query": True, "image": RowImage.FULL},
+]
+
+
+def generated(seed: int) -> Script:
+    # A small limit splits the rows of a statement over several events.
+    limits = Limits(row_metadata=("MINIMAL", "FULL")[seed % 2], row_event_max_size=(8192, 400)[seed % 2])
+    return make_script(seed, 0, limits, updates=40)
+
+
+@pytest.mark.parametrize(
+    "session", SESSIONS, ids=lambda session: ", ".join(f"{name} {value}" for name, value in session.items()) or "usual"
+)
+@pytest.mark.parametrize("algorithm", [Checksum.CRC32, Checksum.NONE])
+def test_a_perfect_server_has_no_mismatch(session: dict[str, Any], algorithm: Checksum) -> None:
+    made = script(**session)
+    observation = observe(made, algorithm=algorithm)
+    judgement = judge(made, observation)
+    assert judgement.mismatches == []
+    assert judgement.marked == 0
+    assert judgement.updates == sum(len(step.rows) for step in made.case.steps)
+    assert judgement.texts > 20
+    assert judgement.sizes == 2 * judgement.texts
+    faults = check_events(made, observation)
+    assert faults.found == []
+    assert faults.decoded == faults.encoded > 0
+    assert faults.applied > 5
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_perfect_server_has_no_mismatch_on_generated_cases(seed: int) -> None:
+    made = generated(seed)
+    observation = observe(made)
+    assert judge(made, observation).mismatches == []
+    assert check_events(made, observation).found == []
+
+
+def test_every_event_of_every_transaction_is_compared() -> None:
+    made = script()
+    observation = observe(made)
+    judgement = judge(made, observation)
+    assert judgement.events == len(observation.events)
+    assert judgement.bytes == sum(map(len, observation.events))
+    inside = judge(script(compression=True), observe(script(compression=True)))
+    payloads = len(split_groups(observation.events))
+    assert inside.events == len(observation.events) + payloads
+
+
+def test_facts_that_no_model_can_know_are_borrowed_and_nothing_else() -> None:
+    assert {"timestamp", "server_id", "log_pos", "table_id", "xid", "gtid", "thread_id"} <= set(BORROWED)
+    made = script()
+
+    def other_facts(found: list[list[object]]) -> None:
+        for group in found:
+            for place, item in enumerate(group):
+                for name, value in (("table_id", 1 << 40), ("xid", 1), ("thread_id", 9), ("execution_time", 3)):
+                    if hasattr(item, name):
+                        item = replace(item, **{name: value})  # type: ignore[type-var]
+                if hasattr(item, "gno"):
+                    item = replace(
+                        item, gno=5, last_committed=70, sequence_number=71, immediate_commit_timestamp=1,
+                        immediate_server_version=80404,
+                    )  # type: ignore[type-var] # fmt: skip
+                group[place] = item
+
+    def other_headers(events: list[bytes]) -> None:
+        for place, event in enumerate(events):
+            events[place] = sealed(b"\x01\x02\x03\x04" + event[4:13] + b"\xff\xff\x00\x00" + event[17:])
+
+    observation = observe(made, doctor=other_facts, patch=other_headers, server_id=77)
+    assert judge(made, observation).mismatches == []
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.id)
+def test_planted_fault_is_caught_with_its_kind_field_and_step(fault: Fault) -> None:
+    assert verdict(fault) == ""
+
+
+def test_planted_faults_are_many_and_of_every_kind() -> None:
+    assert len(FAULTS) >= 90
+    assert len({fault.id for fault in FAULTS}) == len(FAULTS)
+    assert {fault.kind for fault in FAULTS} == {"event", "events", "outcome", "size", "free", "text"}
+
+
+def test_a_mismatch_says_where_what_was_due_and_what_came() -> None:
+    made = script()
+    wrong = judge(made, observe(made, **diffs("one diff", lambda old: [old[0]._replace(value=6)])))
+    (mismatch,) = wrong.mismatches
+    assert mismatch.rows == (0,)
+    expected, got = bytes.fromhex(mismatch.expected), bytes.fromhex(mismatch.got)
+    assert mismatch.offset == first_difference(expected, got)
+    assert mismatch.offset is not None
+    assert (expected[mismatch.offset], got[mismatch.offset]) == (5, 6)
+    (evidence,) = mismatch.evidence
+    assert evidence.expected == "diffs [REPLACE $.a 5] = 0003242e6103050500"
+    assert evidence.got == "diffs [REPLACE $.a 6] = 0003242e6103050600"
+
+
+def test_one_wrong_value_shows_as_an_int_and_an_unsigned_of_the_same_number() -> None:
+    made = script()
+    wrong = judge(made, observe(made, **diffs("one diff", lambda old: [old[0]._replace(value=UInt(5))])))
+    assert [mismatch.kind for mismatch in wrong.mismatches] == ["event"]
+
+
+def test_later_differences_of_a_spoilt_row_are_marked_and_not_reported_again() -> None:
+    made = script()
+
+    def two(found: list[list[object]]) -> None:
+        for name in ("one diff", "empty", "hole"):  # all of the first row
+            diffs_or_value = after(name, None)
+            diffs_or_value["doctor"](found)
+
+    wrong = judge(made, observe(made, doctor=two))
+    assert [mismatch.step for mismatch in wrong.mismatches] == [NUMBERS["one diff"]]
+    assert wrong.marked == 2
+
+
+def test_a_difference_of_another_row_is_reported_too() -> None:
+    made = script()
+
+    def two(found: list[list[object]]) -> None:
+        after("one diff", None)["doctor"](found)
+        after("time zone", None)["doctor"](found)
+
+    wrong = judge(made, observe(made, doctor=two))
+    assert [mismatch.rows for mismatch in wrong.mismatches] == [(0,), (1,)]
+
+
+def test_a_refused_statement_that_went_through_is_blamed_on_the_error_first() -> None:
+    made = script()
+
+    def client(answers: list[StatementOutcome], _: object) -> None:
+        answers[NUMBERS["refused"]] = StatementOutcome(3)
+
+    wrong = judge(made, observe(made, client=client))
+    assert [(mismatch.kind, mismatch.field, mismatch.got) for mismatch in wrong.mismatches] == [
+        ("outcome", "error", "no error")
+    ]
+    assert "3149" in wrong.mismatches[0].expected
+
+
+def test_events_before_the_first_gtid_are_a_group_of_their_own() -> None:
+    made = script()
+    events = list(observe(made).events)
+    assert len(split_groups(events[1:])) == len(split_groups(events))
+    wrong = judge(made, replace(observe(made), events=tuple(events[1:])))
+    assert wrong.mismatches[0].field == "event types"
+
+
+# --- the events by themselves ----------------------------------------------------------------------------------------
+
+
+def test_captured_diffs_that_do_not_apply_are_found() -> None:
+    made = script()
+    wrong = check_events(made, observe(made, **diffs("one diff", lambda old: [old[0]._replace(value=6)])))
+    assert [(item.kind, item.step, item.field) for item in wrong.found] == [("apply", NUMBERS["one diff"], "j")]
+    same_value = parse(D)["a"]
+    refused = check_events(made, observe(made, **diffs("one diff", lambda old: [old[0]._replace(value=same_value)])))
+    assert "3648" in refused.found[0].got
+
+
+def parse(text: str) -> dict[str, Any]:
+    from conformance.reference.jsonb.parse import parse_text
+
+    value = parse_text(text)
+    assert isinstance(value, dict)
+    return value
+
+
+def test_events_that_do_not_decode_are_found() -> None:
+    made = script()
+    cut = patch(EventType.PARTIAL_UPDATE_ROWS, lambda event: sealed(event[:-9] + event[-4:]))
+    wrong = check_events(made, observe(made, **cut))
+    assert [item.kind for item in wrong.found] == ["decode"]
+
+
+def test_events_that_encode_to_other_bytes_are_found() -> None:
+    made = script()
+    # A packed length that is longer than needed decodes to the same column count, and is written short again.
+    longer = patch(EventType.PARTIAL_UPDATE_ROWS, lambda event: sealed(event[:29] + b"\xfc\x05\x00" + event[30:]))
+    wrong = check_events(made, observe(made, **longer))
+    assert [(item.kind, item.field) for item in wrong.found] == [("decode", "PARTIAL_UPDATE_ROWS_EVENT")]
+
+
+def test_nothing_is_applied_when_rows_are_missing() -> None:
+    made = script()
+    lost = body("two diffs, two rows", lambda old: replace(old, rows=old.rows[:1]))
+    assert check_events(made, observe(made, **lost)).applied == 0
+    assert check_events(made, observe(made, **groups(list.clear))).applied == 0
