@@ -137,12 +137,13 @@ def test_later_differences_of_a_spoilt_row_are_marked_and_not_reported_again() -
 
     def two(found: list[list[object]]) -> None:
         for name in ("one diff", "empty", "hole"):  # all of the first row
-            diffs_or_value = after(name, None)
-            diffs_or_value["doctor"](found)
+            after(name, None)["doctor"](found)
 
     wrong = judge(made, observe(made, doctor=two))
     assert [mismatch.step for mismatch in wrong.mismatches] == [NUMBERS["one diff"]]
-    assert wrong.marked == 2
+    # The updates of that row after its first difference compare nothing, and are not counted as compared.
+    assert wrong.marked == sum(0 in step.rows for step in made.case.steps[1:])
+    assert wrong.updates == made.updates - wrong.marked
 
 
 def test_a_difference_of_another_row_is_reported_too() -> None:
