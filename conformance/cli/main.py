@@ -31,16 +31,20 @@ SIGNALLED = 128  # shells report a program that a signal ended as 128 + the sign
 NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
 
 COMMANDS: dict[str, str] = {
-    "conformance": "Judge subjects against the requirements and write a report (the main job).",
-    "decode": "Print binary logs as mysqlbinlog does, or as one JSON object per row change.",
-    "apply": "Replay row events and DDL from an empty state and print the final tables.",
-    "predict": "What MySQL will write for UPDATE t SET j = EXPR, byte for byte.",
-    "explain": "Annotated hex of a binary log: offset, field, bytes, meaning.",
+    "conformance": "The main job: judge a server, write a report.",
+    "decode": "Print binary logs as mysqlbinlog does, or as JSON lines.",
+    "apply": "Replay binary logs from nothing, print the final tables.",
+    "predict": "What MySQL will write for an update, byte for byte.",
+    "explain": "Annotated hex of a binary log.",
     "servers": "List, install, start and stop real MySQL servers.",
-    "replay": "Run a stored Case or finding again, or print it as SQL for a bug report.",
+    "replay": "Run a stored Case again, or print it as SQL.",
     "report": "Render a report again from its run.jsonl.",
     "doctor": "What is available here, what is missing, and how to get it.",
 }
+EPILOG = """\b
+Exit codes of runs: 0 as expected, 1 nonconformance, 2 usage, 3 could not run,
+4 incomplete. Of file commands: 0 whole input read, 1 corrupt, 2 usage.
+"""
 RUNS = frozenset({"conformance", "replay", "servers"})  # interrupted, these are incomplete; the others just stop
 
 
@@ -72,7 +76,7 @@ class LazyGroup(click.Group):
 @click.group(
     cls=LazyGroup,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
-    epilog="Exit codes: 0 as expected, 1 nonconformance, 2 usage, 3 could not run, 4 incomplete.",
+    epilog=EPILOG,
 )
 @click.version_option(__version__, prog_name=PROGRAM)
 def cli() -> None:
@@ -94,6 +98,9 @@ def run(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
     except click.exceptions.Exit as stop:
         return stop.exit_code
+    except click.UsageError as problem:
+        _usage(problem)
+        return problem.exit_code
     except click.ClickException as problem:
         problem.show(sys.stderr)
         return problem.exit_code
@@ -111,6 +118,17 @@ def run(arguments: Sequence[str] | None = None) -> int:
         _debug_hint()
         return int(ExitCode.COULD_NOT_RUN)
     return result if isinstance(result, int) else int(ExitCode.OK)
+
+
+def _usage(problem: click.UsageError) -> None:
+    """Say what is wrong in the words of the other errors, and where the help is."""
+    if isinstance(problem, click.exceptions.NoArgsIsHelpError):
+        narrate(problem.format_message())
+        return
+    message = problem.format_message()
+    error(f"{message[:1].lower()}{message[1:]}".rstrip("."))
+    if problem.ctx is not None:
+        narrate(f"{problem.ctx.command_path} --help says how it is used")
 
 
 def _operating_system(problem: OSError) -> int:

@@ -80,6 +80,7 @@ def _context(summary: Summary) -> dict[str, Any]:
         "outcome": summary.outcome,
         "outcome_glyph": words.OUTCOME_GLYPHS[summary.outcome],
         "headline": words.headline(summary),
+        "reason_detail": "\n".join((summary.incomplete_reason or "").splitlines()[1:]),
         "counters": [
             (name, words.COUNTER_LABELS[name], summary.counters[name]) for name in COUNTERS
         ],

@@ -112,7 +112,7 @@ def headline(summary: Summary) -> str:
         case _:
             reason = summary.incomplete_reason or f"{summary.verdicts[Verdict.NOT_RUN]:,} selected cases did not run"
             until = f" Until then: {compared}" if summary.cases else ""
-            return f"{sentence(reason)}{until}"
+            return f"{sentence(reason.splitlines()[0])}{until}"  # what follows is detail: a server's log, say
 
 
 def sentence(text: str) -> str:

@@ -74,7 +74,8 @@ def test_wrong_usage_is_exit_code_2(arguments: list[str], capsys: pytest.Capture
     assert frame.run(arguments) == 2
     captured = capsys.readouterr()
     assert captured.out == ""
-    assert "Error:" in captured.err
+    assert captured.err.startswith("error: ")
+    assert captured.err.rstrip().endswith("--help says how it is used")
 
 
 @pytest.mark.parametrize(

@@ -341,9 +341,13 @@ def test_the_mix_says_what_is_missing_for_a_representative_run() -> None:
 
 
 def test_a_run_that_judged_nothing_says_why_and_no_more() -> None:
-    end = Summary([RUN]).conclude(seconds=0.1, could_not_run="/bin/true is not a MySQL server")
+    end = Summary([RUN]).conclude(
+        seconds=0.1, could_not_run="/bin/true is not a MySQL server\n  | [ERROR] a line of its log"
+    )
     text = summary_text(Summary([RUN, end]))
     assert "/bin/true is not a MySQL server." in text
+    assert "[ERROR]" not in text  # on stderr, in the page and in run.jsonl
+    assert "[ERROR] a line of its log</code></pre>" in page(Summary([RUN, end]))
     assert "census" not in text
     assert "Until then" not in text
 

@@ -173,7 +173,7 @@ def only(verdicts: dict[str, int]) -> Summary:
     ],
 )
 def test_the_exit_code_follows_from_what_was_counted(
-    verdicts: dict[str, int], arguments: dict[str, str], code: int
+    verdicts: dict[str, int], arguments: dict[str, Any], code: int
 ) -> None:
     summary = only(verdicts)
     end = summary.conclude(seconds=1.0, **arguments)
