@@ -240,13 +240,14 @@ class LabRun:
         from conformance.report.directory import ReportError
 
         try:
-            report.write(self.end)
-            report.render()
+            try:
+                report.write(self.end)
+                report.render()
+            finally:
+                report.close()
         except ReportError as problem:  # no space, say: without its files the run has no result, whatever it judged
             self.could_not_run = str(problem)
             self.report = self.end = None
-        finally:
-            report.close()
 
 
 class LabOpened:

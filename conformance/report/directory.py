@@ -83,8 +83,11 @@ class ReportDirectory:
 
     def close(self) -> None:
         """End writing and give the directory free."""
-        self._writer.close()
-        os.close(self._lock)
+        try:
+            with _clear_errors(self.path):
+                self._writer.close()
+        finally:
+            os.close(self._lock)
 
     def __enter__(self) -> Self:
         return self

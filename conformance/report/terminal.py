@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 from conformance.report import evidence, words
 from conformance.report.results import Outcome
@@ -114,6 +114,7 @@ def print_summary(summary: Summary, file: TextIO, *, directory: Path | None = No
 
     width = None if file.isatty() else PLAIN_WIDTH
     console = Console(file=file, highlight=False, width=width, emoji=False)
+    console.on_broken_pipe = _broken_pipe  # type: ignore[method-assign]  # its own ends the process with exit code 1
     colour = "green" if summary.outcome is Outcome.CONFORMANT else "red"
     glyph = words.OUTCOME_GLYPHS[summary.outcome]
     if summary.cases:
@@ -130,6 +131,10 @@ def print_summary(summary: Summary, file: TextIO, *, directory: Path | None = No
         console.print(line, style="dim", markup=False)
     if directory is not None:
         console.print(f"Report: {directory / 'index.html'}", markup=False, soft_wrap=True)
+
+
+def _broken_pipe() -> NoReturn:
+    raise BrokenPipeError
 
 
 def _facts(summary: Summary) -> Iterator[str]:
