@@ -87,10 +87,12 @@ def _text(files: tuple[str, ...], *, types: bool, metadata: bool) -> None:
 
 def _jsonl(files: tuple[str, ...], *, types: bool, rows_only: bool, resolve: bool) -> None:
     from conformance.reference.errors import CodecError
+    from conformance.reference.replay.engine import Replay
     from conformance.reference.row_changes import RowChanges
 
     output = Output()
     changes = RowChanges(tagged=types, rows_only=rows_only)
+    replay = Replay(lenient=True) if resolve else None
     hidden: Counter[str] = Counter()
     try:
         for path in files:
@@ -99,7 +101,9 @@ def _jsonl(files: tuple[str, ...], *, types: bool, rows_only: bool, resolve: boo
                 if not _is_rows(event) and rows_only:
                     hidden[event.name] += 1
                 try:
-                    for line in changes.event(event):
+                    if replay is not None:
+                        replay.other(event)
+                    for line in changes.event(event, None if replay is None else replay.row):
                         output.write(line.encode("utf-8", "backslashreplace") + b"\n")
                 except CodecError as error:
                     raise refused(path, located(error, event)) from error

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from conformance.reference.binlog.metadata import ColumnInfo
     from conformance.reference.jsonb.values import JsonValue
 
-    Resolve = Callable[[TableMap, Row, int], bytes | None]
+    Resolve = Callable[[LazyRows | RowsBody, Row], Mapping[int, bytes]]
 
 NUMBERS: Final = INTEGERS | {types.FLOAT, types.DOUBLE}
 
@@ -52,7 +52,7 @@ class Counts:
 class RowChanges:
     """Events in, lines out. ``tagged``: documents in the tagged form; ``rows_only``: nothing for other events.
 
-    ``resolve(table, row, column)`` gives the document that diffs lead to, or ``None`` where the base is not known.
+    ``resolve(event, row)``, called for every row in order, gives the documents that its diffs lead to, by column index.
     """
 
     def __init__(self, *, tagged: bool = False, rows_only: bool = True) -> None:
@@ -108,24 +108,17 @@ class RowChanges:
         for number, row in enumerate(rows):
             try:
                 old = _image(row.before, before, names, writers)
-                known = {} if resolve is None else self._resolved(table, row, after, resolve)
+                known = None
+                if resolve is not None:
+                    known = resolve(body, row)
+                    self.counts.unresolved += sum(isinstance(value, PartialJson) for value in row.after or ()) - len(
+                        known
+                    )
                 new = _image(row.after, after, names, writers, known)
             except CodecError as error:
                 raise error.at(f"rows[{number}]") from None
             self.counts.changes += 1
             yield f'{head}, "operation": "{kind}", "row": {number}, "before": {old}, "after": {new}{tail}'
-
-    def _resolved(self, table: TableMap, row: Row, columns: Sequence[int] | None, resolve: Resolve) -> dict[int, bytes]:
-        """The documents behind the diffs of a row, as far as they are known."""
-        found = {}
-        for index, value in zip(columns or (), row.after or (), strict=True):
-            if isinstance(value, PartialJson):
-                document = resolve(table, row, index)
-                if document is None:
-                    self.counts.unresolved += 1
-                else:
-                    found[index] = document
-        return found
 
 
 def _number(value: int | None) -> str:

@@ -1,0 +1,368 @@
+"""From the words of a statement to what it does to tables.
+
+Only names, order and places of columns matter: types and character sets are in every TABLE_MAP. What is not followed is
+a :class:`ReplayError`, never a guess.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from conformance.reference.replay.statements import (
+    Action,
+    AlterTable,
+    ChangesRows,
+    ColumnDefinition,
+    CreateLike,
+    CreateTable,
+    DropColumn,
+    DropSchema,
+    DropTables,
+    MoveTable,
+    PutColumn,
+    RenameColumn,
+    RenameTables,
+    ReplayError,
+    SetEngine,
+    SetKey,
+    SetParent,
+    Statement,
+    TableName,
+    Truncate,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from conformance.reference.replay.words import Word
+
+_HARMLESS: Final = (
+    "ANALYZE", "BEGIN", "BINLOG", "CHECK", "CHECKSUM", "CLONE", "COMMIT", "DELIMITER", "DESC", "DESCRIBE", "DO",
+    "EXPLAIN", "FLUSH", "GRANT", "INSTALL", "KILL", "LOCK", "OPTIMIZE", "PURGE", "RELEASE", "REPAIR", "RESET", "REVOKE",
+    "ROLLBACK", "SAVEPOINT", "SET", "SHOW", "START", "STOP", "UNINSTALL", "UNLOCK", "USE", "XA",
+)  # fmt: skip
+_KEYS: Final = ("CONSTRAINT", "PRIMARY", "UNIQUE", "INDEX", "KEY", "FULLTEXT", "SPATIAL", "FOREIGN", "CHECK")
+_QUERY_STARTS: Final = ("SELECT", "WITH", "TABLE", "VALUES", "AS", "IGNORE", "REPLACE")
+_OTHER_ENGINES: Final = ("MYISAM", "MEMORY", "HEAP", "CSV", "ARCHIVE", "BLACKHOLE", "MERGE", "MRG_MYISAM")
+_CASCADING: Final = ("CASCADE", "SET")
+# Parts of ALTER TABLE that leave names, places and values of columns as they are.
+_NO_CHANGE: Final = (
+    "ALGORITHM", "ANALYZE", "AUTO_INCREMENT", "AUTOEXTEND_SIZE", "AVG_ROW_LENGTH", "CHECK", "CHECKSUM", "COALESCE",
+    "COMMENT", "COMPRESSION", "CONNECTION", "DELAY_KEY_WRITE", "DISABLE", "ENABLE", "ENCRYPTION", "FORCE",
+    "INSERT_METHOD", "KEY_BLOCK_SIZE", "LOCK", "MAX_ROWS", "MIN_ROWS", "OPTIMIZE", "ORDER", "PACK_KEYS", "PARTITION",
+    "REBUILD", "REMOVE", "REORGANIZE", "REPAIR", "ROW_FORMAT", "SECONDARY_ENGINE", "SECONDARY_LOAD", "SECONDARY_UNLOAD",
+    "STATS_AUTO_RECALC", "STATS_PERSISTENT", "STATS_SAMPLE_PAGES", "TABLESPACE", "UNION", "VALIDATION", "WITH",
+    "WITHOUT",
+)  # fmt: skip
+_SET_ENGINE: Final = "ENGINE"
+
+
+class _Reader:
+    """A cursor over the words of one statement."""
+
+    def __init__(self, words: Sequence[Word], schema: str) -> None:
+        self.words = words
+        self.schema = schema
+        self.pos = 0
+
+    def __bool__(self) -> bool:
+        return self.pos < len(self.words)
+
+    def at(self, *keywords: str) -> bool:
+        return self.pos < len(self.words) and self.words[self.pos].among(*keywords)
+
+    def take(self, *keywords: str) -> bool:
+        """Pass over these keywords if they come next, all of them."""
+        here = self.words[self.pos : self.pos + len(keywords)]
+        if len(here) < len(keywords) or not all(word.among(text) for word, text in zip(here, keywords, strict=True)):
+            return False
+        self.pos += len(keywords)
+        return True
+
+    def next(self) -> Word:
+        if not self:
+            raise self.refused("the statement ends too early")
+        self.pos += 1
+        return self.words[self.pos - 1]
+
+    def name(self) -> str:
+        word = self.next()
+        if not word.is_name:
+            raise self.refused(f"a name is expected, not {word.text!r}")
+        return word.text
+
+    def table(self) -> TableName:
+        first = self.name()
+        return (first, self.name()) if self.take(".") else (self.schema, first)
+
+    def parenthesis(self) -> list[Word]:
+        """The words inside the parentheses that come next."""
+        if not self.take("("):
+            raise self.refused("an opening parenthesis is expected")
+        start = self.pos
+        level = 1
+        while level:
+            word = self.next()
+            if not word.quoted and not word.string:
+                level += (word.text == "(") - (word.text == ")")
+        return list(self.words[start : self.pos - 1])
+
+    def rest(self) -> list[Word]:
+        start, self.pos = self.pos, len(self.words)
+        return list(self.words[start:])
+
+    def refused(self, why: str) -> ReplayError:
+        text = " ".join(word.text for word in self.words[:12])
+        return ReplayError("statement", f"a statement that cannot be followed: {why}", got=text[:80])
+
+
+def _split(words: Sequence[Word]) -> list[list[Word]]:
+    """At the commas that are in no parentheses."""
+    parts: list[list[Word]] = [[]]
+    level = 0
+    for word in words:
+        if not word.quoted and not word.string:
+            level += (word.text == "(") - (word.text == ")")
+            if word.text == "," and not level:
+                parts.append([])
+                continue
+        parts[-1].append(word)
+    return [part for part in parts if part]
+
+
+def parse_statement(words: Sequence[Word], schema: str) -> Statement | None:
+    """What the statement does to tables; ``None``: nothing. ``schema`` is the session's."""
+    while words and words[-1].among(";"):
+        words = words[:-1]
+    reader = _Reader(words, schema)
+    if not reader:
+        return None
+    if reader.take("CREATE"):
+        return _create(reader)
+    if reader.take("ALTER"):
+        while reader.take("IGNORE") or reader.take("ONLINE") or reader.take("OFFLINE"):
+            pass
+        return _alter(reader) if reader.take("TABLE") else None
+    if reader.take("DROP"):
+        return _drop(reader)
+    if reader.take("TRUNCATE"):
+        reader.take("TABLE")
+        return Truncate(table=reader.table())
+    if reader.take("RENAME"):
+        if not (reader.take("TABLE") or reader.take("TABLES")):
+            return None
+        return RenameTables(pairs=tuple([_renamed(_Reader(part, schema)) for part in _split(reader.rest())]))
+    if reader.at(*_HARMLESS):
+        return None
+    raise reader.refused("it changes rows, or is unknown")
+
+
+def _renamed(reader: _Reader) -> tuple[TableName, TableName]:
+    old = reader.table()
+    if not reader.take("TO"):
+        raise reader.refused("TO is expected")
+    return old, reader.table()
+
+
+def _drop(reader: _Reader) -> Statement | None:
+    if reader.take("TEMPORARY"):
+        return None
+    if reader.take("DATABASE") or reader.take("SCHEMA"):
+        reader.take("IF", "EXISTS")
+        return DropSchema(schema=reader.name())
+    if not (reader.take("TABLE") or reader.take("TABLES")):
+        return None
+    reader.take("IF", "EXISTS")
+    return DropTables(tables=tuple([_Reader(part, reader.schema).table() for part in _split(reader.rest())]))
+
+
+def _create(reader: _Reader) -> Statement | None:
+    if reader.take("TEMPORARY") or not reader.take("TABLE"):
+        return None  # rows of temporary tables are not logged as rows; other objects have none
+    absent = reader.take("IF", "NOT", "EXISTS")
+    table = reader.table()
+    if reader.take("LIKE"):
+        return CreateLike(table=table, source=reader.table(), if_not_exists=absent)
+    if not reader.at("("):
+        raise reader.refused("the rows of CREATE TABLE ... SELECT are not in the statement")
+    body = reader.parenthesis()
+    if body and body[0].among("LIKE"):
+        return CreateLike(table=table, source=_Reader(body[1:], reader.schema).table(), if_not_exists=absent)
+    transactional = _options(reader)
+    columns: list[ColumnDefinition] = []
+    key: tuple[str, ...] = ()
+    parents: list[TableName] = []
+    for part in _split(body):
+        inner = _Reader(part, reader.schema)
+        if inner.at(*_KEYS):
+            found = _key(inner)
+            if isinstance(found, SetKey):
+                key = found.columns
+            elif found is not None:
+                parents.append(found.table)
+        else:
+            columns.append(_column(inner))
+    key = key or tuple([column.name for column in columns if column.primary])
+    return CreateTable(
+        table=table,
+        columns=tuple(columns),
+        primary_key=key,
+        cascades_from=tuple(parents),
+        transactional=transactional,
+        if_not_exists=absent,
+    )
+
+
+def _options(reader: _Reader) -> bool:
+    """Table options; whether the engine has transactions."""
+    transactional = True
+    while reader:
+        if reader.at("("):
+            reader.parenthesis()
+        elif reader.take("START", "TRANSACTION"):
+            continue
+        elif reader.at(*_QUERY_STARTS):
+            raise reader.refused("the rows of CREATE TABLE ... SELECT are not in the statement")
+        elif reader.take(_SET_ENGINE):
+            transactional = _engine(reader)
+        else:
+            reader.next()
+            # A value never starts a query, whatever it is called.
+            if reader.take("="):
+                reader.next()
+    return transactional
+
+
+def _engine(reader: _Reader) -> bool:
+    reader.take("=")
+    return reader.next().text.upper() not in _OTHER_ENGINES
+
+
+def _column(reader: _Reader) -> ColumnDefinition:
+    name = reader.name()
+    return ColumnDefinition(name, tuple(reader.rest()))
+
+
+def _key(reader: _Reader) -> SetKey | SetParent | None:
+    """A key or constraint of a table, if it matters here."""
+    if reader.take("CONSTRAINT") and not reader.at("PRIMARY", "UNIQUE", "FOREIGN", "CHECK"):
+        reader.next()
+    if reader.take("PRIMARY", "KEY"):
+        while reader and not reader.at("("):
+            reader.next()
+        return SetKey(tuple([part[0].text for part in _split(reader.parenthesis())]))
+    if not reader.take("FOREIGN", "KEY"):
+        return None
+    while reader and not reader.take("REFERENCES"):
+        reader.next()
+    parent = reader.table()
+    while reader:
+        if reader.take("ON", "DELETE") or reader.take("ON", "UPDATE"):
+            if reader.at(*_CASCADING):
+                return SetParent(parent)
+        else:
+            reader.next()
+    return None
+
+
+def _alter(reader: _Reader) -> AlterTable:
+    table = reader.table()
+    actions: list[Action] = []
+    for part in _split(reader.rest()):
+        actions += _action(_Reader(part, reader.schema))
+    return AlterTable(table=table, actions=tuple(actions))
+
+
+def _action(reader: _Reader) -> list[Action]:
+    if reader.take("ADD"):
+        return _add(reader)
+    if reader.take("DROP"):
+        return _remove(reader)
+    if reader.take("CHANGE"):
+        reader.take("COLUMN")
+        return [_placed(reader, old=reader.name())]
+    if reader.take("MODIFY"):
+        reader.take("COLUMN")
+        old = reader.name()
+        reader.pos -= 1
+        return [_placed(reader, old=old)]
+    if reader.take("RENAME"):
+        if reader.take("COLUMN"):
+            old = reader.name()
+            if not reader.take("TO"):
+                raise reader.refused("TO is expected")
+            return [RenameColumn(old, reader.name())]
+        if reader.take("INDEX") or reader.take("KEY"):
+            return []
+        if not reader.take("TO"):
+            reader.take("AS")
+        return [MoveTable(reader.table())]
+    if reader.take("ALTER"):
+        return []  # defaults, visibility, constraints: nothing that is stored
+    if reader.take(_SET_ENGINE):
+        return [SetEngine(_engine(reader))]
+    if reader.at("CONVERT", "DISCARD", "IMPORT", "TRUNCATE", "EXCHANGE"):
+        return [ChangesRows(reader.next().text.upper())]
+    if reader.at("DEFAULT", "CHARACTER", "CHARSET", "COLLATE", "DATA", *_NO_CHANGE):
+        if reader.at("PARTITION", "REMOVE", "WITH") or not _engine_later(reader):
+            return []
+        return [SetEngine(_engine(reader))]
+    if reader.at("INDEX"):
+        return []
+    raise reader.refused(f"ALTER TABLE ... {reader.next().text} is not followed")
+
+
+def _engine_later(reader: _Reader) -> bool:
+    """Options may stand side by side without commas."""
+    while reader:
+        if reader.take(_SET_ENGINE):
+            return True
+        if reader.at("ADD", "DROP", "CHANGE", "MODIFY", "RENAME", "CONVERT"):
+            raise reader.refused("ALTER TABLE with more than one change and no comma between them")
+        reader.next()
+        if reader.take("="):
+            reader.next()
+    return False
+
+
+def _add(reader: _Reader) -> list[Action]:
+    if reader.take("PARTITION"):
+        return []
+    if reader.at(*_KEYS):
+        found = _key(reader)
+        return [] if found is None else [found]
+    reader.take("COLUMN")
+    if reader.at("("):
+        out: list[Action] = []
+        for part in _split(reader.parenthesis()):
+            inner = _Reader(part, reader.schema)
+            if inner.at(*_KEYS):
+                found = _key(inner)
+                out += [] if found is None else [found]
+            else:
+                out.append(PutColumn(definition=_column(inner)))
+        return out
+    return [_placed(reader)]
+
+
+def _placed(reader: _Reader, old: str | None = None) -> PutColumn:
+    """A definition with FIRST or AFTER behind it."""
+    definition = _column(reader)
+    words = definition.words
+    after = None
+    if words and words[-1].among("FIRST"):
+        words, after = words[:-1], ""
+    elif len(words) > 1 and words[-2].among("AFTER"):
+        words, after = words[:-2], words[-1].text
+    return PutColumn(definition=ColumnDefinition(definition.name, words), old=old, after=after)
+
+
+def _remove(reader: _Reader) -> list[Action]:
+    if reader.take("PARTITION"):
+        return [ChangesRows("DROP PARTITION")]
+    if reader.take("PRIMARY", "KEY"):
+        return [SetKey(())]
+    if reader.at("INDEX", "KEY", "FOREIGN", "CHECK", "CONSTRAINT"):
+        return []
+    reader.take("COLUMN")
+    return [DropColumn(reader.name())]

@@ -1,0 +1,388 @@
+"""Replaying row events, and the DDL that changes tables, from an empty state.
+
+Changes are made at once and can be undone, because transactions roll back to savepoints, and prepared XA transactions
+are decided later, between other transactions.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from conformance.reference.apply import apply_field
+from conformance.reference.binlog.columns import PartialJson
+from conformance.reference.binlog.format_description import FormatDescription
+from conformance.reference.binlog.load import ExecuteLoadQuery
+from conformance.reference.binlog.query import Query
+from conformance.reference.binlog.rows import (
+    DELETE_TYPES,
+    USE_SQL_FOREIGN_KEY,
+    WRITE_TYPES,
+    LazyRows,
+    RowsBody,
+    included,
+)
+from conformance.reference.binlog.small import Incident, XaPrepare, Xid
+from conformance.reference.dialect import MYSQL, Dialect
+from conformance.reference.errors import CodecError
+from conformance.reference.replay.ddl import parse_statement
+from conformance.reference.replay.statements import (
+    AlterTable,
+    ChangesRows,
+    CreateLike,
+    CreateTable,
+    DropColumn,
+    DropSchema,
+    DropTables,
+    MoveTable,
+    PutColumn,
+    RenameColumn,
+    RenameTables,
+    ReplayError,
+    SetEngine,
+    SetKey,
+    SetParent,
+    Statement,
+    TableName,
+    Truncate,
+)
+from conformance.reference.replay.table_state import TableState
+from conformance.reference.replay.words import statement_words
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from conformance.reference.binlog.event import Event
+    from conformance.reference.binlog.images import Row
+    from conformance.reference.binlog.table_map import TableMap
+    from conformance.reference.replay.words import Word
+
+_XID: Final = re.compile(r"XA\s+(\w+)\s+(X'[0-9A-Fa-f]*'\s*,\s*X'[0-9A-Fa-f]*'\s*,\s*\d+)", re.IGNORECASE)
+
+
+class Undo(NamedTuple):
+    """How to take a change back. ``values`` is ``None`` for an insert."""
+
+    table: TableState
+    row: int
+    values: list[Any] | None
+
+
+class Replay:
+    """The tables. Give it every event in order, those of payloads too; :meth:`finish` at the end.
+
+    ``lenient``: what is not known is forgotten instead of refused (for ``decode --resolve``, which needs only what is
+    certain).
+    """
+
+    def __init__(self, *, lenient: bool = False, dialect: Dialect = MYSQL) -> None:
+        self.tables: dict[TableName, TableState] = {}
+        self.lenient = lenient
+        self.dialect = dialect
+        self.prepared: dict[str, list[Undo]] = {}
+        self._undo: list[Undo] = []
+        self._savepoints: dict[str, int] = {}
+        self._xa: str | None = None
+        self._open = False
+        self._cascades: dict[TableName, set[TableName]] = {}
+
+    # --- events ------------------------------------------------------------------------------------------------------
+
+    def event(self, event: Event) -> None:
+        """Take one event."""
+        body = event.body
+        if isinstance(body, (LazyRows, RowsBody)):
+            for row in body.rows if isinstance(body, RowsBody) else body.rows():
+                self.row(body, row)
+            return
+        self.other(event)
+
+    def other(self, event: Event) -> None:
+        """Take an event that has no rows."""
+        try:
+            self._other(event)
+        except ReplayError:
+            if not self.lenient:
+                raise
+            self.tables.clear()  # nobody knows what the statement did
+            self._undo.clear()
+
+    def _other(self, event: Event) -> None:
+        body = event.body
+        match body:
+            case Query():
+                self._query(body)
+            case Xid():
+                self._commit()
+            case XaPrepare():
+                self._end_xa(body)
+            case FormatDescription():
+                if body.created:  # the server was started: what was open is rolled back
+                    self.roll_back()
+            case ExecuteLoadQuery():
+                raise ReplayError("statement", "LOAD DATA in statement format cannot be followed")
+            case Incident():
+                raise ReplayError("incident", "the source says that events are lost", got=body.message)
+            case _:
+                pass
+
+    def finish(self) -> tuple[int, int]:
+        """The input ends: what is not decided is rolled back. Answers how many changes of an open transaction, and how
+        many prepared XA transactions that were."""
+        open_changes = len(self._undo)
+        self.roll_back()
+        prepared = len(self.prepared)
+        for undo in self.prepared.values():
+            _take_back(undo)
+        self.prepared.clear()
+        return open_changes, prepared
+
+    def _query(self, query: Query) -> None:
+        text = query.text
+        if text == b"BEGIN":
+            self.roll_back()
+            self._open = True
+            return
+        if text == b"COMMIT":
+            self._commit()
+            return
+        words = statement_words(query)
+        if not words:
+            return
+        if words[0].among("XA"):
+            self._xa_statement(text.decode("ascii", "replace"))
+        elif words[0].among("SAVEPOINT") and len(words) > 1:
+            self._savepoints[words[1].text.lower()] = len(self._undo)
+        elif words[0].among("ROLLBACK"):
+            self._roll_back_statement(words)
+        elif words[0].among("START") and len(words) > 1 and words[1].among("TRANSACTION"):
+            self._open = True
+        else:
+            # The rows of CREATE TABLE ... SELECT follow in the same transaction.
+            statement = parse_statement(words, query.schema.decode("utf-8", "surrogateescape"))
+            if not self._open:
+                self._commit()
+            if statement is not None:
+                self._change_tables(statement)
+
+    # --- transactions ------------------------------------------------------------------------------------------------
+
+    def _commit(self) -> None:
+        self._undo.clear()
+        self._savepoints.clear()
+        self._open = False
+        self._xa = None
+
+    def roll_back(self, mark: int = 0) -> None:
+        """Take back what the open transaction changed since ``mark``; tables without transactions stay changed."""
+        _take_back(self._undo[mark:])
+        del self._undo[mark:]
+        if not mark:
+            self._commit()
+
+    def _roll_back_statement(self, words: Sequence[Word]) -> None:
+        names = [word for word in words[1:] if not word.among("WORK", "TO", "SAVEPOINT")]
+        if not names:
+            self.roll_back()
+            return
+        name = names[0].text.lower()
+        if name not in self._savepoints:
+            raise ReplayError("savepoint", "no such savepoint in this transaction", got=names[0].text)
+        mark = self._savepoints[name]
+        _take_back(self._undo[mark:])
+        del self._undo[mark:]
+        self._savepoints = {other: place for other, place in self._savepoints.items() if place <= mark}
+
+    def _xa_statement(self, text: str) -> None:
+        match = _XID.match(text)
+        if match is None:
+            raise ReplayError("statement", "an XA statement without an XID", got=text[:80])
+        what, xid = match[1].upper(), match[2].replace(" ", "").upper()
+        if what in ("START", "BEGIN"):
+            self.roll_back()
+            self._xa, self._open = xid, True
+        elif what in ("COMMIT", "ROLLBACK"):
+            if xid not in self.prepared:
+                raise ReplayError("xa", f"XA {what} of a transaction that was prepared before the input", got=xid)
+            undo = self.prepared.pop(xid)
+            if what == "ROLLBACK":
+                _take_back(undo)
+
+    def _end_xa(self, event: XaPrepare) -> None:
+        xid = f"X'{event.gtrid.hex()}',X'{event.bqual.hex()}',{event.format_id}".upper()
+        if not event.one_phase:
+            self.prepared[xid] = list(self._undo)
+        self._commit()
+
+    # --- rows --------------------------------------------------------------------------------------------------------
+
+    def row(self, event: LazyRows | RowsBody, row: Row) -> Mapping[int, bytes]:
+        """Apply one row; answers the documents of the columns that were logged as diffs, as far as they are known."""
+        table = event.map()
+        try:
+            return self._row(event, table, row)
+        except CodecError as error:
+            if not self.lenient:
+                raise error.at(f"{table.schema}.{table.table}") from None
+            self.tables.pop((table.schema, table.table), None)
+            return {}
+
+    def _row(self, event: LazyRows | RowsBody, table: TableMap, row: Row) -> Mapping[int, bytes]:
+        state = self._state(table)
+        state.bind(table)
+        count = len(table.columns)
+        if event.type in WRITE_TYPES:
+            assert row.after is not None
+            given = dict(zip(included(event.after_columns or 0, count), row.after, strict=True))
+            values = [given[index] if index in given else state.default(index) for index in range(count)]
+            if not self.lenient and state.has_key_of(values):
+                raise state.error("duplicate", "the inserted row's primary key is there already", None, None)
+            self._keep(Undo(state, state.add(values), None))
+            return {}
+        assert row.before is not None
+        before = dict(zip(included(event.before_columns or 0, count), row.before, strict=True))
+        number = state.find(before)
+        if number is None:
+            return self._without_base(state, before, event, row)
+        if not event.flags & USE_SQL_FOREIGN_KEY and self._cascades.get(state.name):
+            raise state.error("cascade", "other tables change with it, and the log does not say how", None, None)
+        if event.type in DELETE_TYPES:
+            self._keep(Undo(state, number, state.remove(number)))
+            return {}
+        assert row.after is not None
+        values = list(state.rows[number])
+        found = {}
+        for index, value in zip(included(event.after_columns or 0, count), row.after, strict=True):
+            if isinstance(value, PartialJson):
+                document = self._applied(index, values[index], value)
+                values[index] = document
+                if document is not None:
+                    found[index] = document
+            else:
+                values[index] = value
+        self._keep(Undo(state, number, state.replace(number, values)))
+        return found
+
+    def _without_base(
+        self, state: TableState, before: Mapping[int, Any], event: LazyRows | RowsBody, row: Row
+    ) -> Mapping[int, bytes]:
+        if not self.lenient:
+            shown = {state.column_names()[index]: value for index, value in list(before.items())[:3]}
+            raise state.error("no-row", "the row to change is not there", None, str(shown)[:120])
+        # A FULL image has the document itself.
+        found = {}
+        for index, value in zip(included(event.after_columns or 0, event.column_count), row.after or (), strict=True):
+            if isinstance(value, PartialJson) and before.get(index) is not None:
+                document = self._applied(index, before[index], value)
+                if document is not None:
+                    found[index] = document
+        return found
+
+    def _applied(self, index: int, stored: Any, value: PartialJson) -> bytes | None:
+        try:
+            return apply_field(stored, value.diffs, self.dialect)
+        except CodecError as error:
+            raise error.at(f"@{index + 1}") from None
+
+    def _keep(self, undo: Undo) -> None:
+        if undo.table.transactional:
+            self._undo.append(undo)
+
+    def _state(self, table: TableMap) -> TableState:
+        name = (table.schema, table.table)
+        state = self.tables.get(name)
+        if state is None:
+            state = self.tables[name] = TableState(name)
+        return state
+
+    # --- DDL ---------------------------------------------------------------------------------------------------------
+
+    def _change_tables(self, statement: Statement) -> None:
+        match statement:
+            case CreateTable():
+                self._create(statement)
+            case CreateLike():
+                if not (statement.if_not_exists and statement.table in self.tables):
+                    source = self._known(statement.source)
+                    state = TableState(statement.table, transactional=source.transactional)
+                    state.columns, state.key = list(source.columns or ()) or None, source.key
+                    self.tables[statement.table] = state
+            case AlterTable():
+                self._alter(statement)
+            case DropTables(tables=tables):
+                for name in tables:
+                    self._drop(name)
+            case DropSchema(schema=schema):
+                for name in [name for name in self.tables if name[0] == schema]:
+                    self._drop(name)
+            case Truncate(table=name):
+                if name in self.tables:
+                    self.tables[name].clear()
+            case RenameTables(pairs=pairs):
+                for old, new in pairs:
+                    self._move(self._known(old), new)
+
+    def _known(self, name: TableName) -> TableState:
+        state = self.tables.get(name)
+        if state is None:
+            raise ReplayError("no-table", "the statement needs a table whose beginning is not in the input", got=name)
+        return state
+
+    def _create(self, statement: CreateTable) -> None:
+        if statement.if_not_exists and statement.table in self.tables:
+            return
+        state = TableState(statement.table, transactional=statement.transactional)
+        state.columns, state.key = list(statement.columns), statement.primary_key
+        self.tables[statement.table] = state
+        for parent in statement.cascades_from:
+            self._cascades.setdefault(parent, set()).add(statement.table)
+
+    def _drop(self, name: TableName) -> None:
+        self.tables.pop(name, None)
+        for children in self._cascades.values():
+            children.discard(name)
+
+    def _move(self, state: TableState, name: TableName) -> None:
+        self.tables[name] = self.tables.pop(state.name)
+        if state.name in self._cascades:
+            self._cascades[name] = self._cascades.pop(state.name)
+        for children in self._cascades.values():
+            if state.name in children:
+                children.discard(state.name)
+                children.add(name)
+        state.name = name
+
+    def _alter(self, statement: AlterTable) -> None:
+        state = self._known(statement.table)
+        for action in statement.actions:
+            match action:
+                case PutColumn():
+                    state.put_column(action)
+                case DropColumn(name):
+                    state.drop_column(name)
+                case RenameColumn(old, new):
+                    state.rename_column(old, new)
+                case SetKey(columns):
+                    state.key = columns
+                case SetEngine(transactional):
+                    state.transactional = transactional
+                case SetParent(parent):
+                    self._cascades.setdefault(parent, set()).add(state.name)
+                case MoveTable(name):
+                    self._move(state, name)
+                case ChangesRows(what):
+                    if state.rows:
+                        raise state.error("alter", f"ALTER TABLE ... {what} changes rows", None, None)
+                    state.forget_map()
+
+
+def _take_back(changes: Sequence[Undo]) -> None:
+    for table, number, values in reversed(changes):
+        there = number in table.rows
+        if values is None:
+            if there:
+                table.remove(number)
+        elif there:
+            table.replace(number, values)
+        else:
+            table.add(values, number)

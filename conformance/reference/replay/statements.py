@@ -1,0 +1,160 @@
+"""Statements that change tables, and what is known of a table from them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+from conformance.reference.errors import CodecError
+
+if TYPE_CHECKING:
+    from conformance.reference.replay.words import Word
+
+TableName: TypeAlias = tuple[str, str]
+
+
+class ReplayError(CodecError):
+    """The log is sound, but its effect cannot be known: a statement that is not followed, a row that is not there."""
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnDefinition:
+    """A column as its DDL says; ``words`` is everything behind the name."""
+
+    name: str
+    words: tuple[Word, ...]
+
+    def _places(self, keyword: str) -> list[int]:
+        """Where a keyword stands outside parentheses."""
+        level = 0
+        found = []
+        for index, word in enumerate(self.words):
+            if not word.quoted and not word.string:
+                level += (word.text == "(") - (word.text == ")")
+                if not level and word.among(keyword):
+                    found.append(index)
+        return found
+
+    @property
+    def primary(self) -> bool:
+        """Whether the column's own words make it the primary key: PRIMARY KEY, or KEY alone."""
+        return any(not index or not self.words[index - 1].among("UNIQUE") for index in self._places("KEY"))
+
+    @property
+    def not_null(self) -> bool:
+        """Whether NULL is refused, as far as its own words say."""
+        refused = any(index and self.words[index - 1].among("NOT") for index in self._places("NULL"))
+        return refused or self.primary or bool(self._places("SERIAL"))
+
+    @property
+    def generated(self) -> bool:
+        """Whether its value is computed."""
+        return bool(self._places("AS"))
+
+    @property
+    def automatic(self) -> bool:
+        """Whether the server gives it numbers."""
+        return bool(self._places("AUTO_INCREMENT") or self._places("SERIAL"))
+
+    @property
+    def default(self) -> tuple[Word, ...]:
+        """The words behind DEFAULT, up to the end; empty: it has none."""
+        found = self._places("DEFAULT")
+        return self.words[found[0] + 1 :] if found else ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CreateTable:
+    table: TableName
+    columns: tuple[ColumnDefinition, ...]
+    primary_key: tuple[str, ...] = ()
+    cascades_from: tuple[TableName, ...] = ()  # parents whose deletes or updates change rows of this table
+    transactional: bool = True
+    if_not_exists: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CreateLike:
+    table: TableName
+    source: TableName
+    if_not_exists: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DropTables:
+    tables: tuple[TableName, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DropSchema:
+    schema: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Truncate:
+    table: TableName
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RenameTables:
+    pairs: tuple[tuple[TableName, TableName], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PutColumn:
+    """ADD, CHANGE and MODIFY. ``old`` is ``None`` for a new column; ``after``: "" is the first place, ``None`` as it
+    is (a new column: the last)."""
+
+    definition: ColumnDefinition
+    old: str | None = None
+    after: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DropColumn:
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class RenameColumn:
+    old: str
+    new: str
+
+
+@dataclass(frozen=True, slots=True)
+class SetKey:
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SetEngine:
+    transactional: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SetParent:
+    table: TableName
+
+
+@dataclass(frozen=True, slots=True)
+class MoveTable:
+    table: TableName
+
+
+@dataclass(frozen=True, slots=True)
+class ChangesRows:
+    """A part of ALTER TABLE that changes stored values or removes rows: harmless on an empty table only."""
+
+    what: str
+
+
+Action: TypeAlias = "PutColumn | DropColumn | RenameColumn | SetKey | SetEngine | SetParent | MoveTable | ChangesRows"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AlterTable:
+    table: TableName
+    actions: tuple[Action, ...]
+
+
+Statement: TypeAlias = "CreateTable | CreateLike | AlterTable | DropTables | DropSchema | Truncate | RenameTables"

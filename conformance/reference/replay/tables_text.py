@@ -1,0 +1,61 @@
+"""The tables after a replay as text: every value as the corpus of captured logs has it (``expected_tables``)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from conformance.reference.binlog import columns as types
+from conformance.reference.binlog.charsets import BINARY, text_of
+from conformance.reference.column_text import member_text, plain_text, stored_bytes
+from conformance.reference.errors import CodecError
+from conformance.reference.jsonb.decode import decode
+from conformance.reference.jsonb.text import format_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from conformance.reference.binlog.metadata import ColumnInfo
+    from conformance.reference.replay.table_state import TableState
+
+
+def table_rows(state: TableState) -> list[list[str | None]]:
+    """All rows, ordered by the text of the first column, then the next; NULL comes first."""
+    shown = [_shown(info) for info in state.infos()]
+    out: list[list[str | None]] = []
+    for values in state.rows.values():
+        row: list[str | None] = []
+        for name, show, value in zip(state.column_names(), shown, values, strict=True):
+            try:
+                row.append(None if value is None else show(value))
+            except CodecError as error:
+                raise error.at(name).at(".".join(state.name)) from None
+        out.append(row)
+    out.sort(key=lambda row: [(value is not None, value or "") for value in row])
+    return out
+
+
+def _shown(info: ColumnInfo) -> Callable[[Any], str]:
+    plain = plain_text(info)
+    if plain is not None:
+        return plain
+    kind = info.type.real_type
+    if kind == types.JSON:
+        return lambda value: format_text(decode(value))
+    if kind == types.BIT:
+        return str
+    if kind in (types.ENUM, types.SET):
+        return lambda value: _member(info, value)
+    if info.type.is_character and info.collation is not None and info.collation != BINARY:
+        return lambda value: _text(info, value)
+    return lambda value: stored_bytes(info, value).hex().upper()
+
+
+def _member(info: ColumnInfo, value: int) -> str:
+    name = member_text(info, value)
+    return str(value) if name is None else name
+
+
+def _text(info: ColumnInfo, value: bytes) -> str:
+    """Text, or the bytes in hexadecimal where they are not valid in their character set."""
+    text = text_of(value, info.collation)
+    return value.hex().upper() if text is None else text
