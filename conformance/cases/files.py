@@ -41,6 +41,9 @@ if TYPE_CHECKING:
 SCHEMA_NAME: Final = "lab"  # the schema of a stored Case; a run puts its own in its place
 FORMAT: Final = 1
 
+_MALFORMED: Final = (
+    KeyError, TypeError, ValueError, AttributeError, IndexError, ArithmeticError, RecursionError,
+)  # fmt: skip
 _TEMPORAL: Final[dict[str, Callable[..., Any]]] = {
     "date": Date,
     "time": Time,
@@ -108,14 +111,14 @@ def load_case(data: Mapping[str, Any]) -> UpdateCase:
             requirements=tuple(data.get("requirements", ())),
             seed=str(data.get("seed", "")),
             needs=tuple(data.get("needs", ())),
-            hazard=Hazard(data.get("hazard", "none")),
+            hazard=_at("hazard", lambda: Hazard(data.get("hazard", "none"))),
             table=table,
             selector=data["selector"],
             session=_at("session", lambda: _load_session(data.get("session", {}))),
             rows=rows,
             steps=steps,
         )
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except _MALFORMED as error:
         raise DecodeError("case-format", f"the Case is incomplete or malformed: {error!r}") from None
 
 
@@ -130,9 +133,11 @@ def _at(part: str, load: Callable[[], Any]) -> Any:
     """Add where to an error."""
     try:
         return load()
-    except CodecError as error:
+    except DecodeError as error:
         raise error.at(part) from None
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+    except CodecError as error:  # of a typed value that nobody can encode
+        raise DecodeError(error.code, error.message, got=error.got, path=(part, *error.path)) from None
+    except _MALFORMED as error:
         raise DecodeError("case-format", f"incomplete or malformed: {error!r}", path=(part,)) from None
 
 
@@ -208,7 +213,7 @@ def _dump_value(value: Any, *, is_json: bool = False) -> Any:
 
 
 def _load_value(data: Any) -> Any:
-    if not isinstance(data, dict):
+    if data is None or isinstance(data, int | float):
         return data
     ((name, content),) = data.items()
     if name in ("jsonb", "hex"):
