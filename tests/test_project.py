@@ -52,6 +52,12 @@ def test_links_of_the_readme_lead_somewhere() -> None:
         assert (ROOT / target).exists(), target
 
 
+def test_the_picture_of_the_readme_is_a_small_png() -> None:
+    picture = (ROOT / "docs" / "report.png").read_bytes()
+    assert picture.startswith(b"\x89PNG\r\n\x1a\n")
+    assert len(picture) < 400_000
+
+
 def test_the_entry_of_ci_is_executable_and_parses() -> None:
     entry = ROOT / ".ci" / "run"
     assert entry.stat().st_mode & 0o111
