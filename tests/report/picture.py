@@ -1,7 +1,7 @@
 """The picture of a report that README shows: ``python tests/report/picture.py [DIR [PICTURE]]``.
 
-DIR is the report of a run (default ``report``), PICTURE a PNG (default ``docs/report.png``). Chromium draws the page with
-a profile of its own that is thrown away, and without any network.
+DIR is the report of a run (default ``report``), PICTURE a PNG (default ``docs/report.png``). Chromium draws the page
+with a profile of its own that is thrown away, and without any network.
 """
 
 # A program that prints: that is its job.
