@@ -1,0 +1,160 @@
+"""``binlog-lab explain``: annotated hex of a binary log."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from conformance.cli.console import InputCorrupt, Usage, narrate
+from conformance.cli.logs import Output, check_files, refused
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from conformance.reference.binlog.event import Event
+    from conformance.reference.binlog.files import EventDecoder
+    from conformance.reference.errors import CodecError
+    from conformance.reference.explain.trace import Span
+
+_ROW: Final = 16  # bytes on a line
+_WHOLE: Final = 256  # a longer value is shown with its beginning only
+_BEGINNING: Final = 64
+
+
+@click.command(name="explain")
+@click.argument("file", metavar="FILE")
+@click.option("--at", "position", type=click.IntRange(min=0), metavar="POS", help="Only the event at this offset.")
+def command(file: str, position: int | None) -> None:
+    """Print every byte of a binary log with its field and meaning: offset, bytes, field, meaning.
+
+    Events of compressed transactions follow their payload, with offsets (+N) in the uncompressed bytes. Values of more
+    than 256 bytes are shown with their beginning.
+    """
+    check_files([file])
+    output = Output()
+    shown = 0
+    try:
+        for lines in _explained(file, position):
+            shown += 1
+            output.write(("\n".join(lines) + "\n").encode("utf-8", "backslashreplace"))
+    finally:
+        output.flush()
+        if shown:
+            narrate(f"{shown} event{'' if shown == 1 else 's'} explained")
+    if not shown:
+        raise Usage(f"{file}: there is no event at offset {position}" if position is not None else f"{file}: no events")
+
+
+def _explained(path: str, position: int | None) -> Iterator[list[str]]:
+    """The lines of each event that is wanted."""
+    from conformance.reference.binlog.files import EventDecoder
+    from conformance.reference.binlog.header import FOOTER_SIZE, Checksum
+    from conformance.reference.errors import CodecError, DecodeError
+    from conformance.reference.explain.events import explain_event
+
+    decoder = EventDecoder(verify=False)
+    for start, data in _frames(path):
+        wanted = position is None or start <= position < start + len(data)
+        footer = FOOTER_SIZE if decoder.algorithm == Checksum.CRC32 else 0
+        problem: CodecError | None = None
+        spans: list[Span] = []
+        event = None
+        if wanted:
+            spans, problem = explain_event(data, decoder.tables, footer)
+        try:
+            event = decoder.decode(data, start)
+        except CodecError as error:
+            problem = problem or error
+        if wanted:
+            yield [f"event at {start}: {_title(data)}", *_lines(spans, start, ""), ""]
+        if problem is not None:
+            raise refused(path, problem.at(f"event@{start}", start))
+        if event is not None:
+            try:
+                yield from _inner(decoder, event, wanted=wanted)
+            except DecodeError as error:
+                error.offset = start
+                raise refused(path, error.at(f"event@{start}")) from error
+        if position is not None and wanted:
+            return
+
+
+def _inner(decoder: EventDecoder, event: Event, *, wanted: bool) -> Iterator[list[str]]:
+    """The events of a compressed transaction; decoded in any case, for their TABLE_MAPs."""
+    from conformance.reference.binlog.payload import TransactionPayload
+    from conformance.reference.explain.events import explain_event
+
+    if not isinstance(event.body, TransactionPayload):
+        return
+    data = event.body.uncompressed(decoder.limit)
+    start = 0
+    for inner in decoder.inner_events(event):
+        raw = data[start : start + inner.header.length]
+        if wanted:
+            spans, problem = explain_event(raw, decoder.tables, 0)
+            yield [f"event inside, at +{start}: {_title(raw)}", *_lines(spans, start, "+"), ""]
+            if problem is not None:
+                raise problem
+        start += inner.header.length
+
+
+def _frames(path: str) -> Iterator[tuple[int, bytes]]:
+    """Offset and bytes of each event; only the frame is looked at."""
+    from conformance.reference.binlog.header import ENCRYPTED_MAGIC, HEADER_SIZE, MAGIC
+
+    with Path(path).open("rb") as file:
+        magic = file.read(len(MAGIC))
+        if magic == ENCRYPTED_MAGIC:
+            raise InputCorrupt(f"{path}: the binary log is encrypted (offset 0)")
+        if magic != MAGIC:
+            raise Usage(f"{path}: not a binary log")
+        size = Path(path).stat().st_size
+        start = len(MAGIC)
+        open_file = False
+        while head := file.read(HEADER_SIZE):
+            length = int.from_bytes(head[9:13], "little")
+            if len(head) == HEADER_SIZE and not any(head):
+                narrate(f"{path}: zeros after the last event (offset {start})")
+                return
+            if len(head) == HEADER_SIZE and length < HEADER_SIZE:
+                raise InputCorrupt(f"{path}: an event of {length} bytes at offset {start}")
+            left = size - start
+            rest = file.read(length - HEADER_SIZE) if HEADER_SIZE <= length <= left else b""
+            if start == len(MAGIC):
+                open_file = bool(len(head) == HEADER_SIZE and head[17] & 1)
+            if left < max(length, HEADER_SIZE):
+                words = f"{path}: the last event is cut off at offset {start}"
+                if not open_file:
+                    raise InputCorrupt(f"{words}, expected {length} bytes, got {left}")
+                narrate(f"{words}; the file was not closed")
+                return
+            yield start, head + rest
+            start += length
+        if open_file:
+            narrate(f"{path}: the file was not closed")
+
+
+def _title(data: bytes) -> str:
+    from conformance.reference.binlog.header import event_name
+
+    return f"{event_name(data[4])}, {len(data)} bytes"
+
+
+def _lines(spans: list[Span], base: int, sign: str) -> Iterator[str]:
+    width = max((len(span.field) for span in spans), default=0)
+    for span in spans:
+        data = span.data if len(span.data) <= _WHOLE else span.data[:_BEGINNING]
+        pieces = [data[place : place + _ROW] for place in range(0, len(data), _ROW)] or [b""]
+        first = f"{sign}{base + span.offset}"
+        yield f"{first:>10}  {pieces[0].hex():<32}  {span.field:<{width}}  {_one_line(span.meaning)}".rstrip()
+        for number, piece in enumerate(pieces[1:], 1):
+            place = f"{sign}{base + span.offset + number * _ROW}"
+            yield f"{place:>10}  {piece.hex()}"
+        if len(data) < len(span.data):
+            yield f"{'':>10}  and {len(span.data) - len(data)} bytes more"
+
+
+def _one_line(text: str) -> str:
+    return text.replace("\n", "\\n").replace("\r", "\\r")
