@@ -64,6 +64,8 @@ def progress_line(record: Progress) -> str:
 
 
 def _amount(record: Progress) -> str:
+    if record.unit == "%":
+        return f"{record.done:.0f} %"
     if record.unit == "bytes":
         done, total = _mebibytes(record.done), record.total and _mebibytes(record.total)
     else:

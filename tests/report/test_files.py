@@ -369,10 +369,12 @@ def test_plain_progress_writes_the_beginning_and_the_end_of_each_job() -> None:
     sink = PlainProgress(out, seconds=1e9)
     for done in range(0, 2**21 + 1, 2**18):
         sink(Progress(label="download", done=done, total=2**21, unit="bytes"))
+    sink(Progress(label="index", done=7, total=100, unit="%"))
     sink(Progress(label="updates", done=5, unit="updates", note="block 1"))
     assert out.getvalue().splitlines() == [
         "download 0.0 MiB of 2.0 MiB (0 %)",
         "download 2.0 MiB of 2.0 MiB (100 %)",
+        "index 7 %",
         "updates 5  block 1",
     ]
 
