@@ -18,6 +18,10 @@ BLOCKS = 40
 LARGEST = 60_000  # bytes of a recorded block's events: bigger documents are for live runs
 
 
+def _narrate(text: str) -> None:
+    print(text, file=sys.stderr)
+
+
 def main(path: Path) -> None:
     """Record :data:`BLOCKS` blocks into ``path``."""
     server = resolve("auto", narrate=lambda text: sys.stderr.write(f"{text}\n"))

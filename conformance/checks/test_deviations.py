@@ -29,8 +29,13 @@ def test_witnesses(lab: Lab) -> None:
     for number, deviation in enumerate(lab.deviations):
         if deviation.witness is None or not applies(deviation.versions, lab.version):
             continue
+        case = load_case(json.loads(deviation.witness))
+        if case.hazard not in server.hazards():
+            leave = f"the witness of {deviation.id} has hazard {case.hazard}: give leave with --allow {case.hazard}"
+            lab.not_applicable("deviations/witness", deviation.requirements[0], leave)
+            continue
         begun = time.perf_counter()
-        result = judge_live(server, load_case(json.loads(deviation.witness)))
+        result = judge_live(server, case)
         found = [*result.judgement.mismatches, *result.faults.found]
         shown = bool(found) and all(mismatch.deviation == deviation.switch for mismatch in found)
         if not shown:

@@ -1,0 +1,313 @@
+"""A check that cannot fail is a defect (design, section 10): every check item fails on the fault planted for it."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from conformance.cases.files import load_case
+from conformance.checks import conditions, events, shrinking, test_conditions, test_deviations, test_sizes
+from conformance.checks import lab as labs
+from conformance.checks.lab import UPDATE_CHECKS, Lab, Settings
+from conformance.reference.binlog.event import encode_event
+from conformance.reference.binlog.header import EventType
+from conformance.reference.errors import DecodeError
+from conformance.report.results import Summary
+from conformance.requirements.deviations import load_deviations
+from conformance.servers.run import run_case
+from conformance.stream import Block, CaseVerdict, Finding, Run
+from tests.checks import planted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from conformance.servers.process import ProcessServer
+    from conformance.stream import AnyRecord
+
+pytestmark = pytest.mark.live
+
+
+class Recorded:
+    """A lab on the tests' server, and the records it wrote."""
+
+    def __init__(self, server: ProcessServer, cases: Path, patch: pytest.MonkeyPatch, **settings: Any) -> None:
+        patch.setattr(labs, "resolve", lambda *_, **__: server)
+        self.records: list[AnyRecord] = []
+        self.cases = cases
+        self.lab = Lab(Settings(cases=cases, **{"updates": 1, **settings}), self.records.append)
+
+    def of(self, kind: type[Any]) -> list[Any]:
+        return [record for record in self.records if isinstance(record, kind)]
+
+    @property
+    def failing_checks(self) -> set[str]:
+        return {block.check for block in self.of(Block) if block.failures}
+
+    @property
+    def exit_code(self) -> int:
+        run = Run(kit="", seed="1", profile="quick", started="", command="", selected=1)
+        return Summary([run, *self.records]).conclude(seconds=1.0).exit_code
+
+
+@pytest.fixture
+def record(server: ProcessServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Recorded]:
+    monkeypatch.setattr(shrinking, "SECONDS", 1.0)
+
+    def make(**settings: Any) -> Recorded:
+        return Recorded(server, tmp_path, monkeypatch, **settings)
+
+    return make
+
+
+def assert_reported(found: Recorded, check: str) -> None:
+    """A failing check gives verdicts that say what differs, a stored Case, and a finding that is not larger."""
+    verdicts = [item for item in found.of(CaseVerdict) if item.check == check and item.verdict.failing]
+    assert verdicts, check
+    for verdict in verdicts:
+        assert verdict.field
+        assert verdict.message
+        assert verdict.expected != verdict.got
+        assert verdict.signature.startswith(f"{check}:")
+        assert verdict.requirement in UPDATE_CHECKS[check].requirements
+        assert verdict.replay == f"binlog-lab replay {verdict.case_file}"
+        stored = json.loads((found.cases / f"{verdict.case}.json").read_text("utf-8"))
+        assert load_case(stored).id == verdict.case
+    findings = [item for item in found.of(Finding) if item.check == check]
+    assert {item.signature for item in findings} <= {item.signature for item in verdicts}
+    assert findings, check
+    for finding in findings:
+        assert finding.size_after <= finding.size_before
+        assert load_case(json.loads((found.cases / f"{finding.case}.json").read_text("utf-8"))).steps
+
+
+def test_without_a_fault_the_planted_case_passes(
+    record: Callable[..., Recorded], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    planted.plant_case(monkeypatch, planted.case())
+    found = record()
+    for check in UPDATE_CHECKS:
+        found.lab.require(check)
+    assert found.failing_checks == set()
+    assert found.of(CaseVerdict) == found.of(Finding) == []
+    assert found.exit_code == 0
+
+
+@pytest.mark.parametrize("fault", planted.DOCTORED)
+def test_a_doctored_observation_fails_the_checks_it_concerns(
+    record: Callable[..., Recorded], monkeypatch: pytest.MonkeyPatch, fault: str
+) -> None:
+    planted.plant(monkeypatch, fault)
+    found = record()
+    checks = planted.DOCTORED[fault][1]
+    for check in UPDATE_CHECKS:
+        if check in checks:
+            with pytest.raises(pytest.fail.Exception, match="cases failed"):
+                found.lab.require(check)
+            assert_reported(found, check)
+        else:
+            found.lab.require(check)
+    assert found.failing_checks == checks
+    assert found.exit_code == 1
+
+
+def test_evidence_shows_the_two_sides_of_the_field_that_differs(
+    record: Callable[..., Recorded], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    planted.plant(monkeypatch, "value-of-a-row")
+    found = record()
+    found.lab.run_updates()
+    (verdict,) = found.of(CaseVerdict)
+    (evidence,) = verdict.evidence
+    assert evidence.field.startswith("rows[1].after.")
+    assert verdict.field == f"PARTIAL_UPDATE_ROWS_EVENT.{evidence.field}"
+    assert (evidence.expected, evidence.got) == ("7", str(7 + (1 << 24)))
+    assert verdict.statements[0].startswith("UPDATE `t` SET `j`=JSON_SET(`j`, '$.a', 2)")
+    assert bytes.fromhex(verdict.expected)[verdict.offset] != bytes.fromhex(verdict.got)[verdict.offset]
+
+
+def test_a_finding_is_shrunk_to_what_shows_it(record: Callable[..., Recorded], monkeypatch: pytest.MonkeyPatch) -> None:
+    planted.plant(monkeypatch, "other-path")
+    found = record()
+    monkeypatch.setattr(shrinking, "SECONDS", 60.0)
+    found.lab.run_updates()
+    finding = next(item for item in found.of(Finding) if item.check == "updates/apply")
+    small = load_case(json.loads((found.cases / f"{finding.case}.json").read_text("utf-8")))
+    assert len(small.rows) == len(small.steps) == len(small.steps[0].assignments) == 1
+    assert finding.size_after < finding.size_before
+
+
+# --- a reference that predicts wrongly -------------------------------------------------------------------------------
+
+
+def never_partial(*arguments: Any, **options: Any) -> Any:
+    from dataclasses import replace
+
+    from conformance.reference.update import decide
+
+    decision = decide(*arguments, **options)
+    after = arguments[1]
+    return replace(decision, partial=False, data=after) if decision.partial else decision
+
+
+@pytest.mark.parametrize(
+    ("target", "faulty", "checks"),
+    [
+        ("conformance.cases.predict.decide", never_partial, {"updates/event-bytes"}),
+        ("conformance.reference.inplace.find_room", lambda *_: None, {"updates/storage"}),
+        ("conformance.judge.compare.format_text", lambda _: "null", {"updates/text"}),
+        ("conformance.judge.compare.storage_free", lambda _: 0, {"updates/storage"}),
+    ],
+)
+def test_a_faulty_reference_is_caught_by_generated_updates(
+    record: Callable[..., Recorded], monkeypatch: pytest.MonkeyPatch, target: str, faulty: Any, checks: set[str]
+) -> None:
+    monkeypatch.setattr(target, faulty)
+    monkeypatch.setattr(labs, "Campaign", planted.SerialCampaign)
+    found = record(updates=200, seed="planted")
+    found.lab.run_updates()
+    assert found.failing_checks >= checks
+    for check in checks:
+        assert_reported(found, check)
+    assert found.exit_code == 1
+
+
+def test_a_faulty_applier_is_caught(record: Callable[..., Recorded], monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> bytes:
+        raise DecodeError("planted", "refused")
+
+    planted.plant_case(monkeypatch, planted.case())
+    monkeypatch.setattr(events, "apply_field", refuse)
+    found = record()
+    found.lab.run_updates()
+    assert found.failing_checks == {"updates/apply"}
+    assert_reported(found, "updates/apply")
+
+
+def test_a_reader_that_loses_a_byte_is_caught(record: Callable[..., Recorded], monkeypatch: pytest.MonkeyPatch) -> None:
+    planted.plant_case(monkeypatch, planted.case())
+    monkeypatch.setattr(events, "encode_event", lambda *a, **k: encode_event(*a, **k)[:-1])
+    found = record()
+    found.lab.run_updates()
+    assert found.failing_checks == {"updates/decode"}
+    assert_reported(found, "updates/decode")
+
+
+# --- the checks with statements of their own -------------------------------------------------------------------------
+
+
+def test_a_server_without_the_option_fails_the_conditions(
+    record: Callable[..., Recorded], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(conditions, "_ON", "SET SESSION binlog_row_value_options=''")
+    found = record()
+    with pytest.raises(pytest.fail.Exception, match="log-enabled: expected partial, got full"):
+        test_conditions.test_condition(found.lab, "D1")
+    (verdict,) = found.of(CaseVerdict)
+    assert verdict.requirement == "D1"
+    assert (verdict.expected, verdict.got) == ("partial", "full")
+    assert verdict.statements[-1].startswith("UPDATE t SET")
+    assert found.failing_checks == {"conditions/D1"}
+    assert found.exit_code == 1
+
+
+def test_a_server_that_ignores_the_option_fails_the_size_formula(
+    record: Callable[..., Recorded], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scripts: list[Any] = []
+
+    def always_off(connection: Any, capture: Any, script: Any, schema: str) -> Any:
+        from dataclasses import replace
+
+        session = replace(script.case.session, partial_json=False)
+        scripts.append(script)
+        return run_case(connection, capture, replace(script, case=replace(script.case, session=session)), schema)
+
+    monkeypatch.setattr(test_sizes, "run_case", always_off)
+    monkeypatch.setattr(test_sizes, "_BLOCKS", 1)
+    found = record()
+    with pytest.raises(pytest.fail.Exception, match="another size"):
+        test_sizes.test_sizes(found.lab)
+    assert len(scripts) == 2
+    assert {item.requirement for item in found.of(CaseVerdict)} >= {"FR12"}
+    assert all((found.cases / f"{item.case}.json").exists() for item in found.of(CaseVerdict))
+    assert found.exit_code == 1
+
+
+def test_other_events_of_another_size_fail(record: Callable[..., Recorded], monkeypatch: pytest.MonkeyPatch) -> None:
+    from dataclasses import replace
+
+    def longer(connection: Any, capture: Any, script: Any, schema: str) -> Any:
+        observation = run_case(connection, capture, script, schema)
+        if not script.case.session.partial_json:
+            return observation
+        events = [
+            planted.sealed(event[:-4] + b" " + event[-4:]) if event[4] == EventType.QUERY else event
+            for event in observation.events
+        ]
+        return replace(observation, events=tuple(events))
+
+    monkeypatch.setattr(test_sizes, "run_case", longer)
+    monkeypatch.setattr(test_sizes, "_BLOCKS", 1)
+    found = record()
+    with pytest.raises(pytest.fail.Exception, match="another size"):
+        test_sizes.test_sizes(found.lab)
+    assert {item.requirement for item in found.of(CaseVerdict)} == {"FR13"}
+
+
+# --- deviations ------------------------------------------------------------------------------------------------------
+
+
+def test_a_listed_deviation_is_counted_apart_and_passes(
+    record: Callable[..., Recorded], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    planted.plant(monkeypatch, "deviation")
+    found = record()
+    for check in UPDATE_CHECKS:
+        found.lab.require(check)
+    verdicts = found.of(CaseVerdict)
+    assert {item.deviation for item in verdicts} == {"unchanging-replace"}
+    assert sum(block.deviating for block in found.of(Block)) == len(verdicts)
+    assert found.of(Finding) == []
+    assert found.exit_code == 0
+
+
+def test_a_deviation_of_other_versions_explains_nothing_here(
+    record: Callable[..., Recorded], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from dataclasses import replace
+
+    planted.plant(monkeypatch, "deviation")
+    found = record()
+    found.lab.deviations = tuple(replace(entry, versions="8.0.3..8.0.99") for entry in load_deviations())
+    with pytest.raises(pytest.fail.Exception):
+        found.lab.require("updates/apply")
+    assert found.exit_code == 1
+
+
+def test_a_witness_that_shows_nothing_is_an_unexpected_pass(record: Callable[..., Recorded]) -> None:
+    from dataclasses import replace
+
+    from conformance.cases.files import dump_case
+
+    found = record()
+    stale = json.dumps(dump_case(planted.case()))
+    found.lab.deviations = tuple(replace(entry, witness=stale) for entry in load_deviations())
+    with pytest.raises(pytest.fail.Exception, match="not shown by their witnesses: unchanging-replace"):
+        test_deviations.test_witnesses(found.lab)
+    (verdict,) = found.of(CaseVerdict)
+    assert "unexpected pass" in verdict.got
+    assert found.exit_code == 1
+
+
+def test_a_witness_that_may_stop_a_replica_needs_leave_on_a_guest(
+    record: Callable[..., Recorded], monkeypatch: pytest.MonkeyPatch, server: ProcessServer
+) -> None:
+    found = record()
+    monkeypatch.setattr(server, "hazards", lambda: frozenset({"none"}))
+    test_deviations.test_witnesses(found.lab)
+    (verdict,) = found.of(CaseVerdict)
+    assert verdict.verdict == "not-applicable"
+    assert "--allow stops-replica" in verdict.message
