@@ -319,3 +319,6 @@ def check_shared(kit: Kit, levels: int) -> None:
         _, error = outcome(kit.decode.decode, data, strict=strict)
         assert error is not None
         assert error.code == code, error
+    _, error = outcome(kit.layout.storage_free, data)
+    assert error is not None
+    assert error.code == "overlap", error

@@ -106,6 +106,7 @@ def _free(data: bytes, kind: int, start: int, end: int, level: int) -> int:
         raise too_deep()
     _, end, values, values_end = container_header(data, kind, start, end)
     free = end - values_end
+    inner = 0
     if kind == SMALL_OBJECT:
         free -= sum(length for _, length in small_keys(data[start + 4 : values]))
     elif kind == LARGE_OBJECT:
@@ -118,12 +119,18 @@ def _free(data: bytes, kind: int, start: int, end: int, level: int) -> int:
         if not values_end <= at < end:
             raise bad_offset(values, offset, values_end - start, end - start)
         if child <= LARGE_ARRAY:
-            free += _free(data, child, at, end, level + 1) - (container_header(data, child, at, end)[1] - at)
+            free -= container_header(data, child, at, end)[1] - at
+            if free >= 0:  # else children share bytes, and going into each of them could take for ever
+                inner += _free(data, child, at, end, level + 1)
         elif child == STRING and data[at] < 0x80:
             free -= data[at] + 1
         else:
             free -= scalar_end(data, child, at, end) - at
-    return free
+        if free < 0:
+            raise DecodeError("overlap", "JSON values lie over each other", offset=at)
+    if free < 0:
+        raise DecodeError("overlap", "JSON keys lie over each other", offset=start)
+    return free + inner
 
 
 def _placed(view: View, level: int) -> Placed:
