@@ -17,7 +17,7 @@ from conformance.cases.script import ScriptBuilder, Statement
 from conformance.cases.update_case import Step, UpdateCase
 from conformance.checks.events import EventFaults, check_events
 from conformance.judge import census
-from conformance.judge.compare import Judgement, judge
+from conformance.judge.compare import judge
 from conformance.servers.run import run_case
 from generators.cases import next_step, start
 from generators.draw import Stream
@@ -26,6 +26,7 @@ from generators.tables import SELECTOR
 if TYPE_CHECKING:
     from conformance.cases.observation import Observation
     from conformance.cases.script import Script
+    from conformance.judge.mismatch import Judgement
     from conformance.servers.capture import Capture
     from conformance.servers.connection import Connection
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from conformance.judge.compare import Mismatch, iter_events
+from conformance.judge.events import iter_events
+from conformance.judge.mismatch import Mismatch
 from conformance.reference.apply import apply_field
 from conformance.reference.binlog.columns import PartialJson
 from conformance.reference.binlog.event import Event, encode_event

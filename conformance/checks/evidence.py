@@ -8,7 +8,7 @@ from conformance.stream import CaseVerdict, Evidence, Verdict
 
 if TYPE_CHECKING:
     from conformance.checks.blocks import BlockResult
-    from conformance.judge.compare import Mismatch
+    from conformance.judge.mismatch import Mismatch
 
 
 _KINDS: Final = {

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from conformance.cases.update_case import UpdateCase
     from conformance.checks.blocks import BlockResult
     from conformance.checks.sizes import SizeProblem
-    from conformance.judge.compare import Mismatch
+    from conformance.judge.mismatch import Mismatch
     from conformance.servers.base import Server
     from conformance.stream import AnyRecord
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from conformance.cases.images import RowImage
 from conformance.cases.observation import StatementOutcome
-from conformance.judge.compare import Judgement, judge
+from conformance.judge.compare import judge
 from conformance.reference.binlog.columns import PartialJson
 from conformance.reference.binlog.gtid import Gtid
 from conformance.reference.binlog.header import EventType
@@ -27,6 +27,8 @@ from tests.judge.perfect_server import is_update, observe
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from conformance.judge.mismatch import Judgement
 
 
 from tests.judge.doctoring import (

@@ -9,12 +9,19 @@ import pytest
 
 from conformance.cases.images import RowImage
 from conformance.cases.observation import StatementOutcome
+from conformance.cases.script import build_script
+from conformance.cases.update_case import Step, UpdateCase
 from conformance.checks.blocks import Limits, make_script
 from conformance.checks.events import check_events
 from conformance.judge.borrowed import BORROWED
-from conformance.judge.compare import first_difference, judge, split_groups
+from conformance.judge.compare import judge
+from conformance.judge.events import first_difference, split_groups
 from conformance.reference.binlog.header import Checksum, EventType
+from conformance.reference.expression import Assignment, Call, Function, Literal
+from conformance.reference.expression import Column as ColumnValue
+from conformance.reference.jsonb.encode import encode
 from conformance.reference.jsonb.values import UInt
+from conformance.reference.tables import Column, Table
 from tests.judge.doctoring import NUMBERS, D, after, body, diffs, groups, patch, script, sealed
 from tests.judge.perfect_server import observe
 from tests.judge.planted_observations import FAULTS, Fault, verdict
@@ -218,3 +225,29 @@ def test_nothing_is_applied_when_rows_are_missing() -> None:
     lost = body("two diffs, two rows", lambda old: replace(old, rows=old.rows[:1]))
     assert check_events(made, observe(made, **lost)).applied == 0
     assert check_events(made, observe(made, **groups(list.clear))).applied == 0
+
+
+def test_a_row_goes_on_from_what_the_log_says_when_that_explains_the_rest() -> None:
+    """A server that writes another document than predicted, and means it: one difference, not one for every step."""
+    table = Table(
+        schema="lab",
+        name="t",
+        columns=(Column(name="id", type="INT", nullable=False), Column(name="j", type="JSON")),
+        primary_key=((0, 0),),
+    )
+
+    def case(second: int) -> UpdateCase:
+        def step(path: str, value: int) -> Step:
+            call = Call(Function.JSON_SET, ColumnValue("j"), ((path, Literal(value)),))
+            return Step((Assignment("j", call),), (0,))
+
+        start = encode({"a": 1, "b": 1, "pad": "p" * 60})
+        steps = (step("$.a", 2), step("$.b", second), step("$.a", 3), step("$.a", 4))
+        return UpdateCase(id="resync", table=table, selector="id", rows=((1, start),), steps=steps)
+
+    predicted, meant = build_script(case(7)), build_script(case(8))
+    wrong = judge(predicted, observe(meant))
+    assert {mismatch.step for mismatch in wrong.mismatches} == {1}
+    assert {mismatch.kind for mismatch in wrong.mismatches} == {"event", "text"}
+    assert wrong.marked == 0
+    assert wrong.updates == 4

@@ -1,0 +1,67 @@
+"""What the comparison of a Case finds: differences, and counts of what was compared."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from conformance.cases.script import Script
+    from conformance.judge.fields import FieldDifference
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mismatch:
+    """One difference. ``step`` is ``None`` for the start rows and for the frame of a transaction."""
+
+    kind: str  # event, events, outcome, size, free, text
+    step: int | None
+    rows: tuple[int, ...] = ()
+    field: str
+    offset: int | None = None
+    expected: str
+    got: str
+    message: str = ""
+    evidence: tuple[FieldDifference, ...] = ()
+    deviation: str | None = None  # the dialect switch that, flipped, explains the difference
+    renewed: bool = False  # found with predictions made again from observed rows
+
+
+@dataclass(slots=True)
+class Judgement:
+    """The comparison of one Case. ``updates`` leaves out the ``marked`` ones: those of a row that was wrong before."""
+
+    updates: int = 0
+    events: int = 0
+    bytes: int = 0
+    texts: int = 0
+    sizes: int = 0
+    marked: int = 0
+    mismatches: list[Mismatch] = field(default_factory=list)
+
+    def add(self, mismatch: Mismatch) -> None:
+        """Note a mismatch; :meth:`settle` decides which of them say something new."""
+        self.mismatches.append(mismatch)
+
+    def settle(self, script: Script) -> None:
+        """Keep what says something new: not the later differences of a row that was wrong before, unless its
+        predictions were made again. The updates behind such a row's first difference are marked."""
+        first: dict[int, int] = {}
+        for mismatch in self.mismatches:
+            for row in mismatch.rows:
+                if mismatch.step is not None and not mismatch.renewed:
+                    first[row] = min(mismatch.step, first.get(row, mismatch.step))
+        consequences = [mismatch for mismatch in self.mismatches if _is_consequence(mismatch, first)]
+        if not consequences:
+            return
+        self.mismatches = [mismatch for mismatch in self.mismatches if mismatch not in consequences]
+        spoilt = {row: first[row] for mismatch in consequences for row in mismatch.rows}
+        for number, prediction in enumerate(script.predictions):
+            self.marked += sum(spoilt.get(row, number) < number for row in prediction.step.rows)
+        self.updates -= self.marked
+
+
+def _is_consequence(mismatch: Mismatch, first: dict[int, int]) -> bool:
+    if mismatch.step is None or mismatch.renewed or not mismatch.rows:
+        return False
+    return all(mismatch.step > first[row] for row in mismatch.rows)
