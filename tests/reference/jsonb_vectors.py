@@ -237,6 +237,19 @@ READINGS: Final[list[tuple[str, bytes, object, str | None]]] = [
         ({"a": 1, "aa": 2},),
         "overlap",
     ),
+    # Same key entries, other keys: what was read before must not matter.
+    (
+        "keys in another place",
+        plain("00 0200 1400 1300 0100 1200 0100 050100 050200 7861"),
+        ({"a": 1, "x": 2},),
+        "overlap",
+    ),
+    (
+        "again with another key",
+        plain("00 0200 1400 1300 0100 1200 0100 050100 050200 7862"),
+        ({"b": 1, "x": 2},),
+        "overlap",
+    ),
     ("key of invalid UTF-8", plain("00 0100 0c00 0b00 0100 050100 ff"), ({"\udcff": 1},), "bad-utf8"),
 ]
 

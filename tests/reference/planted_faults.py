@@ -150,14 +150,14 @@ FAULTS: Final = [
     Fault(
         "inlined-literal-whole-field",
         "jsonb.decode",
-        "append(_literal(offset & 0xFF, position + 1))",
-        "append(_literal(offset, position + 1))",
+        "append(_literal(offset & 0xFF, values",
+        "append(_literal(offset, values",
         "an inlined literal is one byte",
     ),
     Fault(
         "int32-inlined-when-read-small",
         "jsonb.decode",
-        "elif entry_kind == INT32 and kind & 1:",
+        "elif large and entry_kind == INT32:",
         "elif entry_kind == INT32:",
         "int32 not inlined in small",
     ),
@@ -238,6 +238,34 @@ FAULTS: Final = [
         '_int64 = Struct("<q").unpack_from',
         '_int64 = Struct("<Q").unpack_from',
         "int64 is signed",
+    ),
+    Fault(
+        "short-string-over-the-end",
+        "jsonb.decode",
+        "if length < 0x80 and stop <= end:",
+        "if length < 0x80:",
+        "a string lies inside its container",
+    ),
+    Fault(
+        "short-string-in-front-of-the-values",
+        "jsonb.decode",
+        "if values_end <= at < end:",
+        "if at < end:",
+        "a value lies after its entries",
+    ),
+    Fault(
+        "keys-known-by-their-entries-alone",
+        "jsonb.decode",
+        "known = kind, key_entries, data[values_end:last]",
+        "known = kind, key_entries, b''",
+        "equal key entries do not mean equal keys",
+    ),
+    Fault(
+        "keys-known-without-the-bytes-behind",
+        "jsonb.decode",
+        "if furthest == last and size",
+        "if size",
+        "keys may lie in any order",
     ),
     # --- jsonb.layout (strict reading, free space)
     Fault("trailing-bytes-accepted", "jsonb.layout", "if end != len(data):", "if end > len(data):", "exact cover"),
@@ -507,12 +535,33 @@ FAULTS: Final = [
     ),
     Fault("wrong-number", "apply", "raise corrupted_diff(", "raise could_not_apply_diff(", "unreadable diffs are 3649"),
     # --- diffs and cursor
-    Fault("operation-3-accepted", "diffs", "if code > 2:", "if code > 3:", "operations 0 to 2"),
+    Fault("operation-3-accepted", "diffs", "if code > _REMOVE:", "if code > _REMOVE + 1:", "operations 0 to 2"),
+    Fault(
+        "short-path-with-long-first-byte",
+        "diffs",
+        "stop <= end and data[start - 1] < _LONG:",
+        "stop <= end:",
+        "fc to ff begin longer lengths, or none",
+    ),
+    Fault(
+        "value-over-the-end",
+        "diffs",
+        "            if last <= end:\n",
+        "            if True:\n",
+        "lengths are checked",
+    ),
+    Fault(
+        "remove-over-the-end",
+        "diffs",
+        "if code == _REMOVE and stop <= end",
+        "if code == _REMOVE and start <= end",
+        "lengths are checked",
+    ),
     Fault(
         "remove-with-data",
         "diffs",
-        "value = None if code == Operation.REMOVE else",
-        "value = None if code > 2 else",
+        "None if code == _REMOVE else",
+        "None if code > _REMOVE else",
         "REMOVE has no value",
     ),
     Fault("packed-250", "cursor", "    if 0 <= value < 251:\n", "    if 0 <= value < 250:\n", "one byte up to 250"),
@@ -603,7 +652,12 @@ def main() -> int:
         vector.run(kit)
     lives = 0
     for fault in FAULTS:
-        found = killer(fault)
+        try:
+            found = killer(fault)
+        except AssertionError as error:  # the code has moved away from the fault
+            sys.stdout.write(f"{error}\n")
+            lives += 1
+            continue
         lives += found is None
         verdict = "LIVES" if found is None else f"killed by {found}"
         sys.stdout.write(f"{fault.id:32} {fault.module:14} {verdict}\n")

@@ -266,7 +266,7 @@ def _container(
 # depend on the values. Small and bounded, as any input may have other keys.
 _known_keys: dict[tuple[int, bytes, bytes], list[str]] = {}
 _KNOWN_KEYS: Final = 1024
-_KNOWN_BYTES: Final = 256
+_KNOWN_BYTES: Final = 1024  # of key entries and keys: what is kept stays below a few megabytes
 
 
 def _keys(data: bytes, kind: int, start: int, end: int, values_end: int, key_entries: bytes) -> list[str]:
@@ -301,7 +301,8 @@ def _keys(data: bytes, kind: int, start: int, end: int, values_end: int, key_ent
         except UnicodeDecodeError:
             keys.append(raw.decode("utf-8", "surrogateescape"))
     # Only where the bytes compared hold all keys do equal bytes mean equal keys.
-    if furthest == last and last - values_end <= _KNOWN_BYTES and len(_known_keys) < _KNOWN_KEYS:
+    size = last - values_end + len(key_entries)
+    if furthest == last and size <= _KNOWN_BYTES and len(_known_keys) < _KNOWN_KEYS:
         _known_keys[known] = keys
     return keys
 
