@@ -119,7 +119,7 @@ def test_evidence_shows_the_two_sides_of_the_field_that_differs(
     planted.plant(monkeypatch, "value-of-a-row")
     found = record()
     found.lab.run_updates()
-    (verdict,) = found.of(CaseVerdict)
+    verdict = found.of(CaseVerdict)[0]
     (evidence,) = verdict.evidence
     assert evidence.field.startswith("rows[1].after.")
     assert verdict.field == f"PARTIAL_UPDATE_ROWS_EVENT.{evidence.field}"

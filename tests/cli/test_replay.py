@@ -1,0 +1,234 @@
+"""Stored Cases run again, and printed for a bug report; from a failing run to the replay command it printed."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from conformance.cases.files import dump_case, load_case
+from conformance.checks.blocks import Limits, make_script
+from conformance.cli import main as frame
+from conformance.cli.replay import as_sql
+from tests.checks import planted
+from tests.live import ROOT, Ended, environment, lab
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from conformance.cases.update_case import UpdateCase
+    from conformance.servers.process import ProcessServer
+
+live = pytest.mark.live
+
+
+def faulty(fault: str, report: Path, *arguments: str) -> Ended:
+    """``binlog-lab conformance`` with a planted fault."""
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "tests" / "checks" / "planted.py"), fault, "conformance", "--updates", "1",
+         "--report", str(report), *arguments],
+        cwd=ROOT, env=environment(), capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    return Ended(done.returncode, done.stdout, done.stderr)
+
+
+def results(report: Path) -> dict[str, Any]:
+    data: dict[str, Any] = json.loads((report / "results.json").read_text("utf-8"))
+    return data
+
+
+def store(case: UpdateCase, path: Path) -> Path:
+    path.write_text(json.dumps(dump_case(case)), encoding="utf-8")
+    return path
+
+
+# --- from a run to its replay ----------------------------------------------------------------------------------------
+
+
+@live
+def test_a_deviation_that_is_not_listed_fails_and_its_replay_command_shows_it_again(
+    server: ProcessServer, tmp_path: Path
+) -> None:
+    report = tmp_path / "a report"  # the command must survive the blank
+    end = faulty("deviation", report, "-r", "FR2", "--no-deviations")
+    assert end.code == 1, end.text
+    found = results(report)
+    assert found["run"]["complete"] is True
+    assert found["requirements"]["FR2"]["verdict"] == "fail"
+    assert found["totals"]["mismatches"] == 1
+    (finding,) = found["findings"]
+    assert finding["check"] == "updates/apply"
+    assert finding["replay"] in end.out
+    words = shlex.split(finding["replay"])
+    assert words[:2] == ["binlog-lab", "replay"]
+    assert "--no-deviations" in words
+
+    again = lab(*words[1:])
+    assert again.code == 1, again.text
+    assert again.out.startswith(f"FAILED  {finding['case']}")
+    assert "3648" in again.out
+
+    listed = lab("replay", words[-1])
+    assert listed.code == 0, listed.text
+    assert "listed deviation: refuse_unchanging_replace" in listed.out
+
+    script = lab("replay", words[-1], "--as", "sql")
+    assert script.code == 0, script.text
+    run_script(server, script.out)
+
+
+@live
+def test_a_run_with_a_failure_ends_with_1_and_shows_it_everywhere(tmp_path: Path) -> None:
+    report = tmp_path / "report"
+    end = faulty("value-of-a-row", report, "-r", "FR1", "-r", "IP1")
+    assert end.code == 1, end.text
+    found = results(report)
+    assert found["requirements"]["FR1"]["verdict"] == "fail"
+    assert found["requirements"]["IP1"]["verdict"] == "pass"
+    failure = found["failures"][0]
+    assert "NONCONFORMANT" in end.out
+    assert failure["field"] in end.out
+    assert "<failure" in (report / "junit.xml").read_text("utf-8")
+    assert failure["field"] in (report / "index.html").read_text("utf-8")
+    for name in (failure["case_file"], found["findings"][0]["case_file"]):
+        assert load_case(json.loads((report / "cases" / os.path.basename(name)).read_text("utf-8")))  # noqa: PTH119
+    # The fault was in the run, not in the server: without it the Case passes.
+    replayed = lab("replay", failure["case_file"])
+    assert replayed.code == 0, replayed.text
+    assert replayed.out.startswith("FIXED  ")
+
+
+@live
+def test_a_defect_of_the_kit_is_no_pass(tmp_path: Path) -> None:
+    end = faulty("defect", tmp_path / "report", "-r", "FR1", "-r", "F3")
+    assert end.code == 3, end.text
+    assert "a defect of the kit" in end.err
+    assert results(tmp_path / "report")["run"]["complete"] is False
+
+
+@live
+@pytest.mark.parametrize(("stale", "code"), [(False, 0), (True, 1)])
+def test_a_list_of_deviations_is_as_strict_as_its_witnesses(tmp_path: Path, stale: bool, code: int) -> None:
+    store(planted.case() if stale else planted.witness(), tmp_path / "witness.json")
+    (tmp_path / "list.toml").write_text(
+        '[[deviation]]\nid = "mine"\nrequirements = ["FR2"]\nswitch = "refuse_unchanging_replace"\n'
+        'versions = "8.0.3.."\nwitness = "witness.json"\nreason = "a test"\n',
+        encoding="utf-8",
+    )
+    end = lab(
+        "conformance", "-r", "FR2", "--updates", "100", "--deviations", tmp_path / "list.toml",
+        "--report", tmp_path / "report",
+    )  # fmt: skip
+    assert end.code == code, end.text
+    found = results(tmp_path / "report")
+    if stale:
+        assert "not shown by its witness" in end.out
+        assert "unexpected pass" in found["failures"][0]["got"]
+    else:
+        assert [entry["id"] for entry in found["deviations"]] == ["mine"]
+
+
+# --- replay ----------------------------------------------------------------------------------------------------------
+
+
+@live
+def test_fixed_failed_and_error_have_their_words_and_the_worst_decides(server: ProcessServer, tmp_path: Path) -> None:
+    good = store(planted.case(), tmp_path / "good.json")
+    bad = store(planted.witness(), tmp_path / "bad.json")
+    address = server.tcp_address()
+    server_words = ["--server", f"mysql://{address}"]
+    env = {"BINLOG_LAB_PASSWORD": address.password or ""}
+    fixed = lab("replay", good, *server_words, env=env)
+    assert (fixed.code, fixed.out.split()[0]) == (0, "FIXED"), fixed.text
+    both = lab("replay", good, bad, *server_words, "--no-deviations", "--allow", "stops-replica", env=env)
+    assert both.code == 1, both.text
+    assert [line.split()[0] for line in both.out.splitlines() if not line.startswith(" ")] == ["FIXED", "FAILED"]
+    # A guest's house: a Case with a hazard needs leave.
+    kept_out = lab("replay", bad, good, *server_words, env=env)
+    assert kept_out.code == 3, kept_out.text
+    assert [line.split()[0] for line in kept_out.out.splitlines() if not line.startswith(" ")] == ["ERROR", "FIXED"]
+    assert "--allow stops-replica" in kept_out.err
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (None, "no such Case file"),
+        ("", "not a Case"),
+        ("[]", "not a Case: expected an object"),
+        ("{}", "case"),
+        ('{"format": 1, "kind": "nonsense"}', "kind"),
+        (b"\xff\xfe", "not a Case"),
+    ],
+)
+def test_what_is_no_case_ends_with_2(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], content: str | bytes | None, message: str
+) -> None:
+    path = tmp_path / "case.json"
+    if content is not None:
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+    assert frame.run(["replay", str(path)]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert str(path) in captured.err
+    assert message in captured.err
+
+
+def test_a_case_needs_a_server_to_run_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = store(planted.case(), tmp_path / "case.json")
+    assert frame.run(["replay", str(path), "--server", "none"]) == 2
+    assert "needs a server" in capsys.readouterr().err
+    assert frame.run(["replay", str(path), "--server", "mysql://root@127.0.0.1:1"]) == 3
+    assert "Connection refused" in capsys.readouterr().err
+
+
+def test_a_case_printed_as_json_is_the_same_case(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for number in range(3):
+        case = replace(make_script("print", number, Limits(), updates=20).case, id="printed")
+        path = store(case, tmp_path / "case.json")
+        assert frame.run(["replay", str(path), "--as", "json"]) == 0
+        assert load_case(json.loads(capsys.readouterr().out)) == case
+
+
+# --- scripts for bug reports -----------------------------------------------------------------------------------------
+
+
+def run_script(server: ProcessServer, script: str, *options: str) -> str:
+    """Feed a script to the mysql program of the server's installation, in a schema that goes away."""
+    done = subprocess.run(
+        [*server.program("mysql"), "--no-defaults", f"--socket={server.address.socket}", "--user=root",
+         "--default-character-set=utf8mb4", *options],
+        input=script.encode(), capture_output=True, check=False,
+    )  # fmt: skip
+    with server.connect() as connection:
+        connection.execute("DROP SCHEMA IF EXISTS lab")
+    assert done.returncode == 0, done.stderr.decode("utf-8", "replace") + script
+    return done.stderr.decode("utf-8", "replace")
+
+
+@live
+def test_scripts_of_generated_cases_run_in_the_mysql_client(server: ProcessServer) -> None:
+    refused = 0
+    for number in range(12):
+        case = replace(make_script("scripts", number, Limits(), updates=30).case, id="script")
+        script = as_sql(case)
+        expected = script.count("-- expected: error ")
+        refused += bool(expected)
+        said = run_script(server, script, *(["--force"] if expected else []))
+        assert said.count("ERROR ") == expected, said
+        assert ("--force" in script) == bool(expected)
+
+
+def test_a_script_says_what_each_statement_must_give() -> None:
+    script = as_sql(planted.case())
+    lines = script.splitlines()
+    assert lines[0].startswith("-- Case planted")
+    assert sum(line.startswith("UPDATE ") for line in lines) == 5
+    assert sum(line.startswith("-- expected: ") for line in lines) == 5
+    assert "-- expected: 0 rows changed" in lines
