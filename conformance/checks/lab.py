@@ -23,7 +23,6 @@ from conformance.checks.shrinking import shrink_live
 from conformance.requirements.deviations import Deviation, load_deviations
 from conformance.requirements.versions import applies, dialect_name, in_observed_range
 from conformance.servers.auto import Wishes, resolve
-from conformance.servers.specs import Kind, parse_spec
 from conformance.stream import Block, CaseVerdict, Finding, Progress, Subject, Verdict
 
 if TYPE_CHECKING:
@@ -120,10 +119,9 @@ class Lab:
         """The server under test, started when first asked for; ``None`` offline."""
         if not self._resolved:
             settings = self.settings
-            guest = parse_spec(settings.server).kind is Kind.MYSQL  # whose settings are not ours to choose
-            ours = {} if guest else _MANY_TABLES
             wishes = Wishes(
-                options={**ours, **dict(settings.server_options)},
+                options=dict(settings.server_options),
+                defaults=_MANY_TABLES,
                 wrapper=settings.wrapper,
                 keep=settings.keep,
                 allow=settings.allow,

@@ -28,6 +28,7 @@ class Wishes:
     server_id: int = 1
     role: Role = "source"
     options: Mapping[str, str | None] = field(default_factory=dict)
+    defaults: Mapping[str, str | None] = field(default_factory=dict)  # for a server the lab starts; options win
     wrapper: str = ""
     performance_schema: bool = False
     keep: bool = False
@@ -124,7 +125,7 @@ def start_process(installation: Installation, wishes: Wishes, *, narrate: Narrat
     return launch(
         installation,
         server_id=wishes.server_id,
-        options=wishes.options,
+        options={**wishes.defaults, **wishes.options},
         wrapper=wishes.wrapper,
         performance_schema=wishes.performance_schema,
         keep=wishes.keep,
