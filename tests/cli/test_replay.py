@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 import shlex
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -20,8 +20,6 @@ from tests.checks import planted
 from tests.live import ROOT, Ended, environment, lab
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from conformance.cases.update_case import UpdateCase
     from conformance.servers.process import ProcessServer
 
@@ -97,7 +95,7 @@ def test_a_run_with_a_failure_ends_with_1_and_shows_it_everywhere(tmp_path: Path
     assert "<failure" in (report / "junit.xml").read_text("utf-8")
     assert failure["field"] in (report / "index.html").read_text("utf-8")
     for name in (failure["case_file"], found["findings"][0]["case_file"]):
-        assert load_case(json.loads((report / "cases" / os.path.basename(name)).read_text("utf-8")))  # noqa: PTH119
+        assert load_case(json.loads((report / "cases" / Path(name).name).read_text("utf-8"))).steps
     # The fault was in the run, not in the server: without it the Case passes.
     replayed = lab("replay", failure["case_file"])
     assert replayed.code == 0, replayed.text

@@ -1,0 +1,159 @@
+"""Shrinking finds the small Case that still shows a failure, and asks about valid, smaller Cases only."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from conformance.cases.files import dump_case
+from conformance.cases.script import build_script
+from conformance.cases.shrink import candidates, shrink
+from conformance.checks.blocks import Limits, make_script
+from conformance.reference.errors import CodecError
+from conformance.reference.expression import Call, Function, Literal
+from conformance.reference.jsonb.decode import decode
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from conformance.cases.update_case import UpdateCase
+    from conformance.reference.expression import Expression
+
+LONG = 600.0  # seconds that no test needs: what ends a search is that nothing smaller fails
+
+
+def generated(number: int, updates: int = 40) -> UpdateCase:
+    return replace(make_script("shrink", number, Limits(), updates=updates).case, id="x")
+
+
+def size(case: UpdateCase) -> int:
+    return len(json.dumps(dump_case(case)))
+
+
+def calls(case: UpdateCase) -> Iterator[Call]:
+    def inside(expression: Expression) -> Iterator[Call]:
+        if isinstance(expression, Call):
+            yield expression
+            yield from inside(expression.document)
+        elif hasattr(expression, "inner"):
+            yield from inside(expression.inner)
+
+    for step in case.steps:
+        for assignment in step.assignments:
+            yield from inside(assignment.expression)
+
+
+def with_(predicate: Callable[[UpdateCase], bool]) -> UpdateCase:
+    """The first generated Case for which the predicate holds."""
+    return next(case for number in itertools.count() if predicate(case := generated(number)))
+
+
+def has_remove(case: UpdateCase) -> bool:
+    return any(call.function is Function.JSON_REMOVE for call in calls(case))
+
+
+def test_one_culprit_among_many_statements_is_left_alone() -> None:
+    case = with_(has_remove)
+    small = shrink(case, has_remove, seconds=LONG)
+    assert has_remove(small)
+    assert len(small.rows) == len(small.steps) == 1
+    assert len(small.steps[0].rows) == len(small.steps[0].assignments) == 1
+    (call,) = calls(small)
+    assert call.function is Function.JSON_REMOVE
+    assert len(call.arguments) == 1
+    assert size(small) < size(case)
+
+
+def test_two_statements_that_only_fail_together_are_both_kept() -> None:
+    def fails(case: UpdateCase) -> bool:
+        functions = [call.function for call in calls(case)]
+        return Function.JSON_REMOVE in functions and Function.JSON_SET in functions
+
+    small = shrink(with_(fails), fails, seconds=LONG)
+    assert sorted(call.function for call in calls(small)) == sorted([Function.JSON_REMOVE, Function.JSON_SET])
+
+
+def test_a_row_that_must_be_there_stays_and_the_numbers_of_rows_follow() -> None:
+    case = with_(lambda case: len(case.rows) > 3 and any(3 in step.rows for step in case.steps))
+    wanted = case.rows[3]
+
+    def fails(candidate: UpdateCase) -> bool:
+        return any(candidate.rows[row][0] == wanted[0] for step in candidate.steps for row in step.rows)
+
+    small = shrink(case, fails, seconds=LONG)
+    assert [row[0] for row in small.rows] == [wanted[0]]
+    assert small.steps[0].rows == (0,)
+
+
+def test_documents_lose_all_that_the_failure_does_not_need() -> None:
+    def fails(case: UpdateCase) -> bool:
+        (index, *_) = case.table.json_columns
+        document = case.rows[0][index]
+        value = decode(document) if isinstance(document, bytes) else None
+        return isinstance(value, dict) and len(value) >= 2
+
+    small = shrink(with_(fails), fails, seconds=LONG)
+    document = small.rows[0][small.table.json_columns[0]]
+    assert isinstance(document, bytes)
+    value = decode(document)
+    assert isinstance(value, dict)
+    assert len(value) == 2
+    assert all(not isinstance(item, dict | list | str) or len(item) <= 1 for item in value.values())
+
+
+def test_literals_become_small() -> None:
+    def longest(case: UpdateCase) -> int:
+        texts = [
+            len(value.value)
+            for call in calls(case)
+            for _, value in call.arguments
+            if isinstance(value, Literal) and isinstance(value.value, str)
+        ]
+        return max(texts, default=0)
+
+    case = with_(lambda case: longest(case) > 20)
+    small = shrink(case, lambda candidate: longest(candidate) > 4, seconds=LONG)
+    assert longest(small) == 5
+
+
+def test_what_never_fails_again_is_returned_as_it_was() -> None:
+    case = generated(0)
+    assert shrink(case, lambda _: False, seconds=LONG) is case
+
+
+def test_no_time_is_no_search() -> None:
+    case = generated(0)
+    assert shrink(case, lambda _: pytest.fail("asked"), seconds=0.0) is case
+
+
+def test_a_smaller_case_that_raises_elsewhere_is_the_predicates_matter() -> None:
+    """Cuts may leave Cases that cannot run; the predicate of a live run answers no for them."""
+    case = generated(1)
+
+    def fails(candidate: UpdateCase) -> bool:
+        try:
+            build_script(candidate)
+        except (CodecError, KeyError, TypeError):
+            return False
+        return True
+
+    small = shrink(case, fails, seconds=LONG)
+    assert len(small.steps) == len(small.rows) == 1
+
+
+@pytest.mark.parametrize("number", range(4))
+def test_candidates_are_smaller_and_well_formed(number: int) -> None:
+    case = generated(number, 20)
+    whole = size(case)
+    for candidate in itertools.islice(candidates(case), 400):
+        assert candidate.steps
+        assert candidate.rows
+        assert all(0 <= row < len(candidate.rows) for step in candidate.steps for row in step.rows)
+        assert all(step.rows and step.assignments for step in candidate.steps)
+        assert candidate != case
+        # A committed step is a simpler one, though its word is a letter shorter or longer.
+        assert size(candidate) <= whole + len("false")

@@ -1,0 +1,126 @@
+"""The pytest plugin: the checks run as plain pytest, and other people's pytest does not notice it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.live import environment
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from conformance.servers.process import ProcessServer
+
+PYTEST = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider"]
+
+
+def run(place: Path, *arguments: str, program: list[str] = PYTEST) -> subprocess.CompletedProcess[str]:
+    """Pytest in a directory of its own, as a user of the installed package has it."""
+    return subprocess.run(
+        [*program, *arguments], cwd=place, env=environment(PYTHONPATH=""), capture_output=True, text=True, check=False,
+        timeout=120,
+    )  # fmt: skip
+
+
+def test_the_checks_pass_as_plain_pytest_without_a_server(tmp_path: Path) -> None:
+    done = run(tmp_path, "--pyargs", "conformance.checks", "--lab-server", "none", "--lab-updates", "500", "-rs")
+    assert done.returncode == 0, done.stdout + done.stderr
+    closing = done.stdout.splitlines()[-1]
+    assert "5 passed" in closing
+    assert "skipped" in closing
+    assert "needs a server" in done.stdout
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_plain_pytest_can_write_the_report_too(tmp_path: Path) -> None:
+    done = run(
+        tmp_path, "--pyargs", "conformance.checks", "--lab-server", "none", "--lab-updates", "200", "--lab-seed", "9",
+        "--lab-report", "report", "-k", "event_bytes or text",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    results = json.loads((tmp_path / "report" / "results.json").read_text("utf-8"))
+    assert results["totals"]["updates_compared"] == 200
+    assert results["run"]["seed"] == "9"
+    assert results["run"]["complete"] is True
+    assert results["run"]["selected"] == 2
+
+
+@pytest.mark.live
+def test_the_checks_pass_as_plain_pytest_with_a_server(server: ProcessServer, tmp_path: Path) -> None:
+    address = server.tcp_address()
+    done = subprocess.run(
+        [*PYTEST, "--pyargs", "conformance.checks", "--lab-server", f"mysql://{address}", "--lab-updates", "100",
+         "-k", "event_bytes or D1"],
+        cwd=tmp_path, env=environment(PYTHONPATH="", BINLOG_LAB_PASSWORD=address.password or ""),
+        capture_output=True, text=True, check=False, timeout=120,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "2 passed" in done.stdout.splitlines()[-1]
+
+
+def test_a_server_that_cannot_be_had_is_an_error_not_a_pass(tmp_path: Path) -> None:
+    done = run(tmp_path, "--pyargs", "conformance.checks", "--lab-server", "process:/bin/true", "-k", "updates")
+    assert done.returncode == 2  # stopped: without the server no check says anything
+    assert "/bin/true is not a MySQL server" in done.stdout
+    assert "passed" not in done.stdout.splitlines()[-1]
+
+
+def test_a_report_in_a_foreign_directory_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").write_text("mine", encoding="utf-8")
+    done = run(tmp_path, "--pyargs", "conformance.checks", "--lab-server", "none", "--lab-report", ".")
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert "holds no earlier report" in done.stdout
+    assert "INTERNALERROR" not in done.stdout + done.stderr
+
+
+# --- other people's tests --------------------------------------------------------------------------------------------
+
+FOREIGN = """
+import sys
+
+def test_nothing_of_the_lab_was_loaded():
+    heavy = {
+        "conformance.reference", "conformance.checks", "conformance.judge", "conformance.servers", "conformance.report",
+        "generators", "mysql", "rich", "jinja2", "zstandard", "click",
+    }
+    assert not heavy & set(sys.modules)
+
+def test_the_plugin_is_there(pytestconfig):
+    assert pytestconfig.pluginmanager.hasplugin("binlog-lab")
+"""
+
+
+def test_an_unrelated_project_is_not_disturbed(tmp_path: Path) -> None:
+    (tmp_path / "test_foreign.py").write_text(FOREIGN, encoding="utf-8")
+    done = run(tmp_path, "-q", "--strict-markers", "--strict-config", "-W", "error")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "2 passed" in done.stdout.splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    ("content", "code", "words"),
+    [
+        ("def test_x():\n    assert 1 == 2\n", 1, "1 failed"),
+        ("import nowhere_to_be_found\n", 2, "1 error"),
+        ("import pytest\ndef test_x():\n    pytest.exit('stop', returncode=7)\n", 7, "stop"),
+        ("import pytest\n@pytest.fixture\ndef f():\n    raise KeyError\ndef test_x(f): pass\n", 1, "1 error"),
+        ("", 5, "no tests ran"),
+    ],
+)
+def test_failures_of_an_unrelated_project_are_its_own(tmp_path: Path, content: str, code: int, words: str) -> None:
+    (tmp_path / "test_foreign.py").write_text(content, encoding="utf-8")
+    done = run(tmp_path, "-q")
+    assert done.returncode == code, done.stdout + done.stderr
+    assert words in done.stdout
+    assert "INTERNALERROR" not in done.stdout + done.stderr
+
+
+def test_the_options_are_shown_in_a_group_of_their_own(tmp_path: Path) -> None:
+    done = run(tmp_path, "--help")
+    assert "conformance checks for MySQL's partial JSON row events" in done.stdout
+    assert "--lab-server" in done.stdout

@@ -1,0 +1,137 @@
+"""The list of deviations: what it may say, what is refused, and which versions an entry is for."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from conformance.cases.files import load_case
+from conformance.cli.replay import check_witnesses
+from conformance.requirements.catalogue import REQUIREMENTS
+from conformance.requirements.deviations import Deviation, DeviationError, load_deviations
+from conformance.requirements.versions import applies, dialect_name, dialect_of, in_observed_range, parse_range
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+GOOD = {
+    "id": '"mine"',
+    "requirements": '["FR2"]',
+    "switch": '"partial_remove"',
+    "versions": '"8.0.3.."',
+    "reason": '"why"',
+}
+
+
+def entry(**changes: str | None) -> str:
+    lines = {**GOOD, **changes}
+    return "[[deviation]]\n" + "".join(f"{name} = {value}\n" for name, value in lines.items() if value is not None)
+
+
+def load(path: Path, text: str) -> tuple[Deviation, ...]:
+    (path / "list.toml").write_text(text, encoding="utf-8")
+    return load_deviations(path / "list.toml")
+
+
+def test_every_entry_of_the_kit_has_a_witness_that_is_a_case_of_its_requirements() -> None:
+    entries = load_deviations()
+    assert entries
+    check_witnesses(entries)
+    for item in entries:
+        assert item.witness is not None
+        case = load_case(json.loads(item.witness))
+        assert set(case.requirements) <= set(item.requirements) <= set(REQUIREMENTS)
+        assert item.reason
+
+
+def test_an_entry_of_a_file_is_read_with_its_witness(tmp_path: Path) -> None:
+    (tmp_path / "w.json").write_text("{}", encoding="utf-8")
+    (item,) = load(tmp_path, entry(witness='"w.json"'))
+    assert item == Deviation(
+        id="mine", requirements=("FR2",), switch="partial_remove", versions="8.0.3..", reason="why", witness="{}"
+    )
+
+
+def test_an_empty_list_is_a_list(tmp_path: Path) -> None:
+    assert load(tmp_path, "") == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[[deviation]", "not TOML"),
+        ("deviation = 1", r"expected \[\[deviation\]\]"),
+        ("deviation = [1]", r"expected \[\[deviation\]\]"),
+        ("[deviation]\nid = 'x'", r"expected \[\[deviation\]\]"),
+        ("[[deviations]]", "unknown keys"),
+        (entry(id=None), "id missing"),
+        (entry(switch=None, reason=None), "reason, switch missing"),
+        (entry(extra="1"), "unknown keys"),
+        (entry(requirements='"FR2"'), "requirements is no list of texts"),
+        (entry(requirements="[]"), "requirements is no list of texts"),
+        (entry(requirements='["FR99"]'), "no requirement 'FR99'"),
+        (entry(reason="3"), "reason is no text"),
+        (entry(switch='"nonsense"'), "no dialect switch 'nonsense'"),
+        (entry(versions='"8"'), "versions: not a version: '8'"),
+        (entry(versions='"..8.0.3"'), "not a version: ''"),
+        (entry(witness='"nowhere.json"'), "nowhere.json: No such file"),
+        (entry() + entry(), "mine is listed twice"),
+    ],
+)
+def test_a_list_that_cannot_be_used_is_refused_with_the_place(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(DeviationError, match=message) as caught:
+        load(tmp_path, text)
+    assert "list.toml" in str(caught.value)
+
+
+def test_a_file_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(DeviationError, match="No such file"):
+        load_deviations(tmp_path / "none.toml")
+    with pytest.raises(DeviationError, match="Is a directory"):
+        load_deviations(tmp_path)
+    (tmp_path / "list.toml").write_bytes(b"\xff")
+    with pytest.raises(DeviationError, match="not TOML"):
+        load_deviations(tmp_path / "list.toml")
+    (tmp_path / "w.json").write_bytes(b"\xff")
+    with pytest.raises(DeviationError, match="not a text file"):
+        load(tmp_path, entry(witness='"w.json"'))
+
+
+# --- versions --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("versions", "inside", "outside"),
+    [
+        ("8.0.3..", [(8, 0, 3), (8, 4, 0), (99, 0, 0)], [(8, 0, 2), (5, 7, 44)]),
+        ("8.0.3..8.4.99", [(8, 0, 3), (8, 4, 99)], [(8, 0, 2), (9, 0, 0)]),
+        ("9.7.4", [(9, 7, 4)], [(9, 7, 3), (9, 7, 5)]),
+        ("10.0.0..", [(10, 0, 0)], [(9, 99, 0)]),
+    ],
+)
+def test_a_range_has_both_its_ends(
+    versions: str, inside: list[tuple[int, int, int]], outside: list[tuple[int, int, int]]
+) -> None:
+    assert all(applies(versions, version) for version in inside)
+    assert not any(applies(versions, version) for version in outside)
+
+
+@pytest.mark.parametrize("text", ["", "..", "8.0", "8.0.3...9.0.0", "a.b.c", "8.0.3..x"])
+def test_what_is_no_range_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="not a version"):
+        parse_range(text)
+
+
+def test_partial_updates_begin_with_8_0_3() -> None:
+    assert dialect_of((8, 0, 3)).name == dialect_of((9, 7, 4)).name == "mysql-9.7"
+    assert dialect_name((8, 0, 2)) == "none"
+    with pytest.raises(ValueError, match=r"8\.0\.2 has no partial JSON"):
+        dialect_of((8, 0, 2))
+
+
+def test_differences_count_only_where_the_behaviour_was_observed() -> None:
+    assert in_observed_range((9, 7, 4))
+    assert not in_observed_range((8, 0, 2))
+    assert not in_observed_range((10, 0, 0))
