@@ -1,9 +1,9 @@
 """The requirements that checks refer to: identity, level, basis and statement, in our own words.
 
 ``reason`` says why a requirement is not judged by this version of the kit; the report shows it beside the row, so that
-nothing is missing without a word. FR, NFR and NR are those of WL#2955; D1 to D7 are its conditions for logging diffs, in
-the order of the requirements sheet, section 2; F3 is its format rule for rows and diffs; IP rows stand for the in-place
-partial update of JSON columns, which has no worklog of its own here.
+nothing is missing without a word. FR, NFR and NR are those of WL#2955; D1 to D7 are its conditions for logging diffs,
+in the order of the requirements sheet, section 2; F3 is its format rule for rows and diffs; IP rows stand for the
+in-place partial update of JSON columns, which has no worklog of its own here.
 """
 
 from __future__ import annotations

@@ -243,7 +243,7 @@ def test_what_recordings_cannot_show_is_no_pass(tmp_path: Path) -> None:
         (["--server", "mysql://"], "server spec"),
         (["--server", "none", "--server", "none"], "one server"),
         (["--replica", "none"], "--replica"),
-        (["--nonsense"], "No such option"),
+        (["--nonsense"], "no such option"),
         (["--updates", "0"], "--updates"),
         (["--updates", "many"], "--updates"),
         (["--profile", "huge"], "--profile"),

@@ -80,8 +80,8 @@ def test_documents_shrink_to_the_value_that_matters() -> None:
         return [value]
 
     found = smallest(small, lambda document: any(type(leaf) is UInt for leaf in leaves(document)))
-    assert found == {"a": 0}
-    assert type(found["a"]) is UInt
+    assert found in ({"a": 0}, [0])  # which of the two is smaller depends on the constants that Hypothesis has met
+    assert type(leaves(found)[0]) is UInt
     found = smallest(small, lambda document: any(type(leaf) is int and leaf < 0 for leaf in leaves(document)))
     assert len(leaves(found)) == 1
     assert abs(leaves(found)[0]) <= 128  # type: ignore[arg-type]

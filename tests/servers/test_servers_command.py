@@ -59,7 +59,7 @@ def test_an_empty_list_is_no_data_and_a_hint(empty: dict[str, str]) -> None:
         (("start", "--name", "a/b"), 2, "letters, digits"),
         (("start", "--server-option", "port=1"), 2, "the lab sets port itself"),
         (("start", "--server-option", "=1"), 2, "name of the server option"),
-        (("nonsense",), 2, "No such command"),
+        (("nonsense",), 2, "no such command"),
     ],
 )
 def test_exit_codes_and_messages(empty: dict[str, str], words: tuple[str, ...], code: int, message: str) -> None:
