@@ -11,8 +11,9 @@ from conformance.cases.script import build_script
 from conformance.cases.shrink import shrink
 from conformance.checks.blocks import BlockResult, judge_block
 from conformance.checks.campaign import server_limits
-from conformance.reference.errors import CodecError
-from conformance.servers.errors import SqlError
+from conformance.checks.events import check_events
+from conformance.judge.compare import compare
+from conformance.servers.errors import ConnectionLost
 from conformance.servers.run import run_case
 
 if TYPE_CHECKING:
@@ -56,10 +57,12 @@ def shrink_live(
                     candidate, row_metadata=limits.row_metadata, row_event_max_size=limits.row_event_max_size
                 )
                 observation = run_case(connection, capture, script, schema)
-            except (CodecError, SqlError, TypeError, KeyError):
-                return False  # a cut that leaves no valid Case
-            result = judge_block(script, observation, 0, time.perf_counter())
-            found = (*result.judgement.mismatches, *result.faults.found)
+            except ConnectionLost:
+                raise
+            except Exception:  # noqa: BLE001 - a cut that leaves no valid Case; the stored one stays as it is
+                return False
+            # Whether, not what: no re-synchronised predictions, no census.
+            found = (*compare(script, observation).mismatches, *check_events(script, observation).found)
             return any(mismatch.kind in kinds and mismatch.deviation == deviation for mismatch in found)
 
         try:

@@ -166,7 +166,7 @@ def test_a_faulty_reference_is_caught_by_generated_updates(
 ) -> None:
     monkeypatch.setattr(target, faulty)
     monkeypatch.setattr(labs, "Campaign", planted.SerialCampaign)
-    found = record(updates=200, seed="planted")
+    found = record(updates=100, seed="planted")
     found.lab.run_updates()
     assert found.failing_checks >= checks
     for check in checks:
