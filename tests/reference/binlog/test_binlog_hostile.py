@@ -92,7 +92,9 @@ def test_every_truncation_is_read_or_refused(corpus: Path, file: str, code: int)
 def test_every_changed_byte_is_read_or_refused(corpus: Path, file: str, code: int) -> None:
     data, tables = _subject(corpus, file, code)
     for at in range(len(data)):
-        for value in {0, 1, 0x7F, 0x80, 0xFA, 0xFB, 0xFC, 0xFD, 0xFE, 0xFF, data[at] ^ 1, data[at] + 1 & 0xFF}:
+        # Every value, but for the one long event: there those that mean something to a length.
+        some = {0, 1, 0x7F, 0x80, 0xFA, 0xFB, 0xFC, 0xFD, 0xFE, 0xFF, data[at] ^ 1, data[at] + 1 & 0xFF}
+        for value in range(256) if len(data) < 300 else some:
             _check(code, data[:at] + bytes((value,)) + data[at + 1 :], tables)
 
 
