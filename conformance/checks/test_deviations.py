@@ -50,7 +50,11 @@ def test_witnesses(lab: Lab) -> None:
                     block=number,
                     field=deviation.id,
                     expected=f"the deviation that the switch {deviation.switch} explains",
-                    got="; ".join(mismatch.got[:200] for mismatch in found) or "no difference: unexpected pass",
+                    got="; ".join(
+                        f"{mismatch.kind} {mismatch.field}: {mismatch.message or mismatch.got[:200]}"
+                        for mismatch in found
+                    )
+                    or "no difference: unexpected pass",
                     message="the listed deviation is not shown by its witness",
                     signature=f"deviations/witness:{deviation.id}",
                 )

@@ -158,7 +158,8 @@ def _judge_event(
         message = "the event's bytes differ"
     step = expected.step
     rows = () if step is None else script.predictions[step].step.rows
-    evidence = compare_fields(body, None if observed is None else observed.body, script.model.table_map)
+    names = [column.name for column in script.case.table.columns]
+    evidence = compare_fields(body, None if observed is None else observed.body, names)
     offset = first_difference(wanted, event)
     judgement.add(
         Mismatch(

@@ -13,7 +13,7 @@ from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.text import format_text
 
 if TYPE_CHECKING:
-    from conformance.reference.binlog.table_map import TableMap
+    from collections.abc import Sequence
 
 _SKIPPED = frozenset(("table_id", "rows"))  # borrowed; compared row by row
 _SHOWN = 300  # characters of a value
@@ -28,8 +28,11 @@ class FieldDifference:
     got: str
 
 
-def compare_fields(expected: object, got: object, table: TableMap) -> tuple[FieldDifference, ...]:
-    """The fields in which two bodies differ; empty if they cannot be compared field by field."""
+def compare_fields(expected: object, got: object, names: Sequence[str]) -> tuple[FieldDifference, ...]:
+    """The fields in which two bodies differ; empty if they cannot be compared field by field.
+
+    ``names`` of the columns, which the log itself may not have.
+    """
     if isinstance(got, LazyRows):
         try:
             got = got.typed()
@@ -45,15 +48,14 @@ def compare_fields(expected: object, got: object, table: TableMap) -> tuple[Fiel
         if a != b:
             out.append(FieldDifference(item.name, show(a), show(b)))
     if isinstance(expected, RowsBody) and isinstance(got, RowsBody):
-        out += _compare_rows(expected, got, table)
+        out += _compare_rows(expected, got, names)
     return tuple(out)
 
 
-def _compare_rows(expected: RowsBody, got: RowsBody, table: TableMap) -> list[FieldDifference]:
+def _compare_rows(expected: RowsBody, got: RowsBody, names: Sequence[str]) -> list[FieldDifference]:
     out: list[FieldDifference] = []
     if len(expected.rows) != len(got.rows):
         out.append(FieldDifference("rows", f"{len(expected.rows)} rows", f"{len(got.rows)} rows"))
-    names = table.column_names
     for number, (a, b) in enumerate(zip(expected.rows, got.rows, strict=False)):
         where = f"rows[{number}]"
         for part in ("value_options", "partial_columns"):
@@ -62,7 +64,7 @@ def _compare_rows(expected: RowsBody, got: RowsBody, table: TableMap) -> list[Fi
                 out.append(FieldDifference(f"{where}.{part}", show(x), show(y)))
         for side in ("before", "after"):
             bitmap = getattr(expected, f"{side}_columns")
-            columns = () if bitmap is None else included(bitmap, len(table.columns))
+            columns = () if bitmap is None else included(bitmap, len(names))
             for index, x, y in zip(columns, getattr(a, side) or (), getattr(b, side) or (), strict=False):
                 if x != y:
                     out.append(FieldDifference(f"{where}.{side}.{names[index]}", show(x), show(y)))

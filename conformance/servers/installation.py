@@ -142,7 +142,8 @@ def inspect(mysqld: Path, origin: str) -> Installation:
     answer = _ask_version((*launcher, str(mysqld)), (stat.st_mtime_ns, stat.st_size))
     version = parse_version(answer)
     if version is None:
-        raise ServerUnavailable(f"{mysqld} is not a MySQL server: it says {answer.strip()[:120]!r}")
+        said = repr(answer.strip()[:120]) if answer.strip() else "nothing"
+        raise ServerUnavailable(f"{mysqld} is not a MySQL server: asked for its version it says {said}")
     return Installation(
         mysqld=mysqld,
         launcher=launcher,

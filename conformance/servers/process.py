@@ -266,9 +266,8 @@ class ProcessServer(Server):
         if crash > 0 and len(text) - crash > _TAIL:  # the beginning of a crash report says more than its end
             text = text[text.rfind("\n", 0, crash) + 1 :][:_TAIL].rpartition("\n")[0]
         elif len(text) > _TAIL:
-            text = text[-_TAIL:].partition("\n")[2]
-            # A failed start ends with a long orderly shutdown: its reasons stand before.
-            text = "\n".join([line for line in errors[-_ERROR_LINES:] if line not in text] + ["...", text])
+            # A failed start ends with a long orderly shutdown, which says nothing: its reasons stand before.
+            text = "\n".join(errors[-_ERROR_LINES:]) or text[-_TAIL:].partition("\n")[2]
         return "  | " + "\n  | ".join(text.splitlines()) if text else "(the error log is empty)"
 
     # -- ending -----------------------------------------------------------------------------------------------------

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from conformance.cases.images import RowImage
 from conformance.cases.script import ReadBack, Script, build_script
@@ -28,7 +29,7 @@ from conformance.reference.tables import Column, Table
 from tests.judge.perfect_server import Groups, is_update
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from conformance.cases.observation import ReadBackRow, StatementOutcome
 
@@ -97,6 +98,24 @@ def group_of(step: str) -> int:
     number = NUMBERS[step]
     before = [steps for steps in made.transactions if any(made.predictions[each].events for each in steps)]
     return 1 + next(place for place, steps in enumerate(before) if number in steps)
+
+
+PARTIAL: Final = EventType.PARTIAL_UPDATE_ROWS
+P: Final = "PARTIAL_UPDATE_ROWS_EVENT"
+GTID: Final = "GTID_LOG_EVENT"
+ONE_DIFF: Final = bytes.fromhex("0900000000 03242e61 03050500")
+WIDE: Final = bytes.fromhex("0b00000000 03242e61 050705000000")
+
+
+class Fault(NamedTuple):
+    """``kind`` and ``field`` (its beginning) of the first mismatch; ``step``: the name of the step it must blame."""
+
+    id: str
+    kind: str
+    field: str
+    step: str | None
+    observation: dict[str, Any]
+    session: Mapping[str, Any] = MappingProxyType({})
 
 
 # --- means -----------------------------------------------------------------------------------------------------------
