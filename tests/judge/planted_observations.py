@@ -10,19 +10,13 @@ import sys
 from typing import TYPE_CHECKING, Final
 
 from conformance.judge.compare import judge
+from tests.judge.doctoring import NUMBERS, Fault, script
+from tests.judge.faults_of_logs import LOG_FAULTS
+from tests.judge.faults_of_rows import ROW_FAULTS
 from tests.judge.perfect_server import observe
 
 if TYPE_CHECKING:
     from conformance.judge.mismatch import Judgement
-
-
-from tests.judge.doctoring import (
-    NUMBERS,
-    Fault,
-    script,
-)
-from tests.judge.faults_of_logs import LOG_FAULTS
-from tests.judge.faults_of_rows import ROW_FAULTS
 
 FAULTS: Final = [*ROW_FAULTS, *LOG_FAULTS]
 

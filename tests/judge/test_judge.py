@@ -22,9 +22,9 @@ from conformance.reference.expression import Column as ColumnValue
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.jsonb.values import UInt
 from conformance.reference.tables import Column, Table
-from tests.judge.doctoring import NUMBERS, D, after, body, diffs, groups, patch, script, sealed
+from tests.judge.doctoring import NUMBERS, D, Fault, after, body, diffs, groups, patch, script, sealed
 from tests.judge.perfect_server import observe
-from tests.judge.planted_observations import FAULTS, Fault, verdict
+from tests.judge.planted_observations import FAULTS, verdict
 
 if TYPE_CHECKING:
     from conformance.cases.script import Script
