@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from conformance.cli.console import InputCorrupt, Usage, narrate
-from conformance.cli.logs import Output, check_files, refused
+from conformance.cli.logs import STDIN, Output, check_files, refused
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,6 +32,8 @@ def command(file: str, position: int | None) -> None:
     Events of compressed transactions follow their payload, with offsets (+N) in the uncompressed bytes. Values of more
     than 256 bytes are shown with their beginning.
     """
+    if file == STDIN:
+        raise Usage("explain needs a file: it does not read standard input")
     check_files([file])
     output = Output()
     shown = 0

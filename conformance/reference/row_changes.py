@@ -142,7 +142,7 @@ def _image(
             try:
                 text = writers[index](known.get(index, value) if known else value)
             except CodecError as error:
-                raise error.at(names[index]) from None
+                raise error.at(names[index][1:-1]) from None
         parts.append(f"{names[index]}: {text}")
     return "{" + ", ".join(parts) + "}"
 

@@ -55,6 +55,7 @@ def explain_document(trace: Trace, length: int, field: str) -> None:
         _value(open_document(data), "", places, 0)
     except DecodeError as error:
         places.append((length, length, "damage", str(error)))
+        trace.damage.append(error.at(field, start))
     with trace.inside(field):
         covered = 0
         for begin, end, name, meaning in sorted(places, key=lambda place: place[:2]):

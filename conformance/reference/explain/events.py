@@ -40,6 +40,8 @@ def explain_event(data: bytes, tables: Mapping[int, TableMap], footer: int) -> t
             _body(trace, code, tables)
         if trace:
             raise DecodeError("trailing-bytes", "bytes after the last field", offset=trace.cursor.pos, got=len(trace))
+        if trace.damage:
+            problem = trace.damage[0]
     except CodecError as error:
         problem = error
     covered = trace.spans[-1].offset + len(trace.spans[-1].data) if trace.spans else 0

@@ -9,6 +9,8 @@ from conformance.reference.cursor import Cursor
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from conformance.reference.errors import DecodeError
+
 _SHOWN = 60
 
 
@@ -34,11 +36,12 @@ def as_text(data: bytes) -> str:
 class Trace:
     """A cursor over an event. ``field`` is the path of what is being read; see :meth:`inside`."""
 
-    __slots__ = ("_names", "cursor", "spans")
+    __slots__ = ("_names", "cursor", "damage", "spans")
 
     def __init__(self, data: bytes, pos: int = 0, end: int | None = None) -> None:
         self.cursor = Cursor(data, pos, end)
         self.spans: list[Span] = []
+        self.damage: list[DecodeError] = []  # inside values: what is around them can still be read
         self._names: list[str] = []
 
     def __len__(self) -> int:
