@@ -83,7 +83,7 @@ def type_text(info: ColumnInfo) -> str:
     if kind == types.BLOB:
         return _BLOB_NAMES.get(column.length, "BLOB")
     if kind == types.VECTOR:
-        return "VECTOR" if info.dimension is None else f"VECTOR({info.dimension})"
+        return f"VECTOR({info.dimension or 0})"
     names = {
         types.FLOAT: "FLOAT",
         types.DOUBLE: "DOUBLE",
