@@ -7,8 +7,10 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from functools import cache
 from importlib import resources
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import jsonschema
@@ -17,11 +19,10 @@ import pytest
 from conformance.cli import main as frame
 from conformance.requirements.catalogue import REQUIREMENTS
 from conformance.servers.errors import ServerError
-from tests.live import Ended, environment, lab, nothing_left, run_directories, started, until
+from tests.live import Ended, environment, lab, nothing_left, processes_of, run_directories, started, until
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from pathlib import Path
 
     from conformance.servers.installation import Installation
     from conformance.servers.process import ProcessServer
@@ -163,7 +164,23 @@ def global_variables(server: ProcessServer) -> dict[str | None, str | None]:
 @live
 def test_a_server_at_an_address_is_left_as_it_was(server: ProcessServer, tmp_path: Path) -> None:
     before, variables = schemas(server), global_variables(server)
-    end = run_on(server, "--updates", "200", "--seed", "11", "--report", tmp_path / "report")
+    end = run_on(
+        server,
+        "-r",
+        "FR1",
+        "-r",
+        "FR2",
+        "-r",
+        "D1",
+        "-r",
+        "D2",
+        "--updates",
+        "200",
+        "--seed",
+        "11",
+        "--report",
+        tmp_path / "report",
+    )
     assert end.code == 0, end.text
     assert_whole(tmp_path / "report", 0)
     assert results(tmp_path / "report")["totals"]["updates_compared"] == 200
@@ -429,7 +446,7 @@ def records_so_far(report: Path) -> list[dict[str, Any]]:
 
 
 @live
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_an_interrupted_run_stops_its_server_and_is_incomplete(
     installation: Installation, tmp_path: Path, number: signal.Signals
 ) -> None:
@@ -443,6 +460,43 @@ def test_an_interrupted_run_stops_its_server_and_is_incomplete(
     assert "INCOMPLETE" in end.out
     assert "nterrupted" in end.text
     assert "Traceback" not in end.text
+
+
+@live
+def test_an_interruption_while_the_server_starts_leaves_nothing(installation: Installation, tmp_path: Path) -> None:
+    program = started("conformance", "--updates", "100", "--report", "report", cwd=tmp_path)
+    assert until(lambda: run_directories(program.pid), program=program)
+    program.send_signal(signal.SIGINT)
+    end = ended(program, tmp_path)
+    assert end.code == 4, end.text
+    assert nothing_left(program)
+    assert_whole(tmp_path / "report", 4)
+    assert "Traceback" not in end.text
+
+
+@live
+def test_an_impatient_user_is_not_left_with_a_server(installation: Installation, tmp_path: Path) -> None:
+    program = running(tmp_path)
+    for _ in range(3):
+        program.send_signal(signal.SIGINT)
+        time.sleep(0.1)
+    end = ended(program, tmp_path)
+    assert end.code != 0, end.text
+    assert nothing_left(program)
+    assert "Traceback" not in end.text
+
+
+@live
+def test_a_worker_that_is_killed_ends_the_run_with_3(installation: Installation, tmp_path: Path) -> None:
+    program = running(tmp_path)
+    workers = [pid for pid in processes_of(program) if b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes()]
+    assert workers
+    os.kill(workers[0], signal.SIGKILL)
+    end = ended(program, tmp_path)
+    assert end.code == 3, end.text
+    assert "a worker process of the lab ended" in end.err
+    assert nothing_left(program)
+    assert_whole(tmp_path / "report", 3)
 
 
 @live
