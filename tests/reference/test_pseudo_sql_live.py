@@ -65,9 +65,8 @@ class Maker:
         return Decimal((self.random.randrange(2) if any(digits) else 0, tuple(digits), -scale))
 
     def time(self, digits: int) -> Time:
-        made = Time(
-            False, self.random.randrange(839), *[self.random.randrange(60) for _ in "ms"], self.fraction(digits)
-        )
+        hour, minute, second = map(self.random.randrange, (839, 60, 60))
+        made = Time(False, hour, minute, second, self.fraction(digits))
         return made._replace(negative=any(made[1:]) and self.random.random() < 0.5)
 
     def vector(self) -> bytes:
