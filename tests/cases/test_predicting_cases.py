@@ -357,3 +357,21 @@ def test_statements_quote_names_and_select_by_the_literal() -> None:
         "UPDATE `a``b` SET `the key`=_utf8mb4 x'6d' WHERE `the key` IN (_utf8mb4 x'6b', _utf8mb4 x'6c')"
         " ORDER BY `the key`"
     )
+
+
+def test_a_session_sets_everything_that_shapes_its_events() -> None:
+    names, setting = Session(row_image=RowImage.MINIMAL, partial_json=False, compression=True).statements()
+    assert names == "SET NAMES utf8mb4 COLLATE utf8mb4_0900_ai_ci"
+    for part in (
+        "binlog_row_image=MINIMAL",
+        "binlog_row_value_options=''",
+        "binlog_transaction_compression=1",
+        "binlog_rows_query_log_events=0",
+        "foreign_key_checks=1",
+        "unique_checks=1",
+        "time_zone='+00:00'",
+        "binlog_format=ROW",
+        "autocommit=1",
+    ):
+        assert f"SESSION {part}" in setting
+    assert "SESSION binlog_row_value_options='PARTIAL_JSON'" in Session().statements()[1]

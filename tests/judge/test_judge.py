@@ -22,9 +22,10 @@ from conformance.reference.expression import Column as ColumnValue
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.jsonb.values import UInt
 from conformance.reference.tables import Column, Table
-from tests.judge.doctoring import NUMBERS, D, Fault, after, body, diffs, groups, patch, script, sealed
+from tests.judge.doctoring import NUMBERS, D, Fault, after, body, diffs, group_of, groups, patch, script, sealed
 from tests.judge.perfect_server import observe
 from tests.judge.planted_observations import FAULTS, verdict
+from tests.reference.jsonb_vectors import deep_bytes
 
 if TYPE_CHECKING:
     from conformance.cases.script import Script
@@ -251,3 +252,38 @@ def test_a_row_goes_on_from_what_the_log_says_when_that_explains_the_rest() -> N
     assert {mismatch.kind for mismatch in wrong.mismatches} == {"event", "text"}
     assert wrong.marked == 0
     assert wrong.updates == 4
+
+
+# --- going on after a mismatch ---------------------------------------------------------------------------------------
+
+
+def test_a_statement_that_should_be_refused_and_is_logged_is_one_difference_and_no_end() -> None:
+    made = script()
+
+    def doctor(found: list[list[Any]]) -> None:
+        # The whole group of another update of the same row, as if the statement had been that one.
+        found.insert(group_of("hole"), list(found[group_of("one diff")]))
+
+    def client(answers: list[StatementOutcome], _: object) -> None:
+        answers[NUMBERS["refused"]] = StatementOutcome(1)
+
+    wrong = judge(made, observe(made, doctor=doctor, client=client))
+    first = min(mismatch.step for mismatch in wrong.mismatches if mismatch.step is not None)
+    assert first == NUMBERS["refused"]
+    assert ("outcome", "error") in {(mismatch.kind, mismatch.field) for mismatch in wrong.mismatches}
+    assert ("events", "transactions") in {(mismatch.kind, mismatch.field) for mismatch in wrong.mismatches}
+
+
+@pytest.mark.parametrize("value", [None, b"", b"\x0d\x00", b"\x02\xff\xff\x00\x00", encode(None), deep_bytes(150)])
+def test_whatever_document_a_row_gets_the_judge_goes_on(value: bytes | None) -> None:
+    made = script()
+    wrong = judge(made, observe(made, **after("one diff", value)))
+    assert wrong.mismatches[0].step == NUMBERS["one diff"]
+    assert wrong.mismatches[0].kind == "event"
+
+
+def test_updates_are_either_compared_or_marked() -> None:
+    for fault in FAULTS:
+        made = script(**fault.session)
+        judgement = judge(made, observe(made, **fault.observation))
+        assert judgement.updates + judgement.marked == made.updates, fault.id

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.reference import update_vectors
-from tests.reference.kit import original
+from tests.reference import jsonb_vectors, update_vectors
+from tests.reference.kit import original, outcome
 from tests.reference.vectors import vectors
 
 if TYPE_CHECKING:
@@ -40,3 +40,14 @@ def test_every_decision_has_a_vector() -> None:
 
     wanted = {rule.removeprefix("decision/") for rule in RULES if rule.startswith("decision/")}
     assert {row[-1][2] for row in update_vectors.DECISIONS} == wanted - {"border-partial", "border-full"}
+
+
+def test_every_truncation_of_every_encoding_is_refused() -> None:
+    kit = original()
+    for _rule, _value, data in jsonb_vectors.ENCODINGS:
+        cuts = range(1, len(data)) if len(data) < 300 else [*range(1, 60), len(data) // 2, len(data) - 1]
+        for cut in cuts:
+            for strict in (False, True):
+                _, error = outcome(kit.decode.decode, data[:cut], strict=strict)
+                assert error is not None, data[:cut].hex()
+                assert error.code in ("truncated", "bad-size", "bad-count"), error
