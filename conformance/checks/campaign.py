@@ -15,9 +15,10 @@ import traceback
 from collections import Counter, deque
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from multiprocessing import active_children, get_context
+from threading import current_thread, main_thread
 from typing import TYPE_CHECKING, Any, Final
 
 from conformance.checks.blocks import UPDATES_PER_BLOCK, BlockResult, Limits, run_block
@@ -25,7 +26,7 @@ from conformance.servers.attached import AttachedServer, Attachment
 from conformance.servers.errors import ConnectionLost, ServerError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator, Iterator
 
     from conformance.servers.base import Server
 
@@ -95,7 +96,7 @@ class Campaign:
         whole, rest = divmod(self.updates, UPDATES_PER_BLOCK)
         return [UPDATES_PER_BLOCK] * whole + ([rest] if rest else [])
 
-    def results(self) -> Iterator[BlockResult]:
+    def results(self) -> Generator[BlockResult]:
         """Blocks as they are judged, in order."""
         sizes = self.sizes
         workers = min(self.workers, len(sizes)) or 1
@@ -147,14 +148,29 @@ def server_limits(server: Server) -> Limits:
 
 def _stop(pool: ProcessPoolExecutor) -> None:
     """End the workers; those that wait for a dead or hanging server are killed."""
-    processes = active_children()
-    pool.shutdown(wait=False, cancel_futures=True)
-    deadline = time.monotonic() + 5
-    for process in processes:
-        process.join(max(0.0, deadline - time.monotonic()))
-        if process.is_alive():
-            process.kill()
-            process.join(5)
+    with _undisturbed():
+        processes = active_children()
+        pool.shutdown(wait=False, cancel_futures=True)
+        deadline = time.monotonic() + 5
+        for process in processes:
+            process.join(max(0.0, deadline - time.monotonic()))
+            if process.is_alive():
+                process.kill()
+                process.join(5)
+
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """A second Ctrl-C does not break off the clean-up, which takes some seconds at most."""
+    if current_thread() is not main_thread():
+        yield
+        return
+    handlers = {number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
 
 
 # --- in the worker ---------------------------------------------------------------------------------------------------

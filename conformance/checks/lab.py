@@ -10,6 +10,7 @@ import json
 import shlex
 import time
 from collections import Counter
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
@@ -26,7 +27,7 @@ from conformance.servers.auto import Wishes, resolve
 from conformance.stream import Block, CaseVerdict, Finding, Progress, Subject, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Generator, Sequence
     from pathlib import Path
 
     from conformance.cases.update_case import UpdateCase
@@ -195,23 +196,24 @@ class Lab:
         total = self.settings.updates
         begun = time.perf_counter()
         campaign: Campaign | None = None
-        results: Iterator[BlockResult]
+        results: Generator[BlockResult]
         if server is None:
             recorded = captured_blocks()
             total = min(total, sum(block.judgement.updates for block in recorded))
-            results = iter(recorded)
+            results = (block for block in recorded)
         else:
             campaign = Campaign(server, seed=self.settings.seed, updates=total)
             results = campaign.results()
-        for result in results:
-            if done >= total:
-                break
-            self.record_block(result)
-            done += result.judgement.updates + result.judgement.marked
-            seconds = time.perf_counter() - begun
-            self.sink(
-                Progress(label="updates", done=done, total=total, unit="updates", note=f"{done / seconds:,.0f}/s")
-            )
+        with closing(results):  # the workers end here, whatever ends the loop
+            for result in results:
+                if done >= total:
+                    break
+                self.record_block(result)
+                done += result.judgement.updates + result.judgement.marked
+                seconds = time.perf_counter() - begun
+                self.sink(
+                    Progress(label="updates", done=done, total=total, unit="updates", note=f"{done / seconds:,.0f}/s")
+                )
         if campaign is not None and campaign.totals.seconds:
             self.rate = campaign.totals.updates / campaign.totals.seconds
 

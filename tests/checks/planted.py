@@ -25,7 +25,7 @@ from conformance.reference.jsonb.encode import encode
 from conformance.servers.run import run_case
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Generator
 
     from conformance.cases.update_case import UpdateCase
     from conformance.checks.blocks import BlockResult, Limits
@@ -78,7 +78,7 @@ def case() -> UpdateCase:
 class SerialCampaign(campaign.Campaign):
     """The campaign in this process."""
 
-    def results(self) -> Iterator[BlockResult]:
+    def results(self) -> Generator[BlockResult]:
         """Blocks one after the other."""
         with self.server.connect() as connection, self.server.schema(connection) as schema:
             capture = self.server.capture()
