@@ -1,0 +1,239 @@
+"""Faults of the text, of a replay, of the log with the option off, and of old servers: written down from the sheet's
+sentences before the checks that must catch them.
+
+Each is a change of what a faulty program would have given: printed text, a table's rows after a replay, captured events,
+answers to statements.
+"""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fault:
+    """One fault: what is promised, and the change that breaks the promise."""
+
+    id: str
+    requirement: str
+    sentence: str  # of the sheet, in our words
+    change: Callable[[Any], Any]
+
+
+def _swap(old: bytes, new: bytes) -> Callable[[bytes], bytes]:
+    def change(text: bytes) -> bytes:
+        assert old in text, old
+        return text.replace(old, new, 1)
+
+    return change
+
+
+# --- FR7: the worklog's example with seven diffs, as mysqlbinlog -v prints it ----------------------------------------
+
+TEXT_FAULTS: Final = [
+    Fault(
+        id="text/lost-diff",
+        requirement="FR7",
+        sentence="Every diff of the list is printed.",
+        change=_swap(b",\n###      '$.b[1]', 'bb')", b")"),
+    ),
+    Fault(
+        id="text/lost-last-run",
+        requirement="FR7",
+        sentence="Every diff of the list is printed, the last one too.",
+        change=lambda text: _swap(b",\n###      '$.g', 'gg')", b"")(_swap(b"JSON_INSERT(\n###      ", b"")(text)),
+    ),
+    Fault(
+        id="text/order-of-diffs",
+        requirement="FR7",
+        sentence="Diffs are printed in the order of the list.",
+        change=lambda text: _swap(b"'$.X'", b"'$.d[0]'")(
+            _swap(b"'$.d[0]'", b"'$.c'")(_swap(b"'$.c'", b"'$.X'")(text)),
+        ),
+    ),
+    Fault(
+        id="text/order-of-functions",
+        requirement="FR7",
+        sentence="Functions are printed in the reverse order of their runs.",
+        change=lambda text: _swap(b"X(", b"JSON_REMOVE(")(
+            _swap(b"JSON_REMOVE(", b"JSON_REPLACE(")(_swap(b"JSON_REPLACE(", b"X(")(text))
+        ),
+    ),
+    Fault(
+        id="text/array-insert",
+        requirement="FR7",
+        sentence="An INSERT whose path ends in an array cell is JSON_ARRAY_INSERT.",
+        change=_swap(b"JSON_ARRAY_INSERT(", b"JSON_INSERT("),
+    ),
+    Fault(
+        id="text/value",
+        requirement="FR7",
+        sentence="The value of a diff is the value in the event.",
+        change=_swap(b"'$.a', 7", b"'$.a', 8"),
+    ),
+    Fault(
+        id="text/type-of-value",
+        requirement="FR7",
+        sentence="Numbers are bare, strings are quoted.",
+        change=_swap(b"'$.a', 7", b"'$.a', '7'"),
+    ),
+    Fault(
+        id="text/path",
+        requirement="FR7",
+        sentence="The path stands as it is in the event.",
+        change=_swap(b"'$.f[1]'", b"'$.f[3]'"),
+    ),
+    Fault(
+        id="text/comma",
+        requirement="FR7",
+        sentence="A comma stands between two diffs of a run.",
+        change=_swap(b"'$.c',\n", b"'$.c'\n"),
+    ),
+    Fault(
+        id="text/indentation",
+        requirement="FR7",
+        sentence="Continuation lines begin with ### and six spaces.",
+        change=_swap(b"\n###      '$.e'", b"\n###        '$.e'"),
+    ),
+    Fault(
+        id="text/lost-row",
+        requirement="FR7",
+        sentence="There is one block for each row.",
+        change=lambda _: b"",
+    ),
+    Fault(
+        id="text/column-number",
+        requirement="FR7",
+        sentence="Columns are numbered over all columns of the table.",
+        change=_swap(b"###   @2=", b"###   @3="),
+    ),
+]
+
+# --- FR3: rows after a replay, as (text rows, stored rows) -----------------------------------------------------------
+
+
+def _rows(change: Callable[[list[Any]], None], stored: bool) -> Callable[[Any], Any]:
+    def doctored(state: Any) -> Any:
+        texts, rows = list(state[0]), list(state[1])
+        change(rows if stored else texts)
+        return texts, rows
+
+    return doctored
+
+
+def _last_byte(rows: list[Any]) -> None:
+    row, changed = list(rows[-1]), False
+    for place, value in enumerate(row):
+        if isinstance(value, bytes) and value and not changed:
+            row[place] = value[:-1] + bytes((value[-1] ^ 1,))
+            changed = True
+    assert changed
+    rows[-1] = tuple(row)
+
+
+REPLAY_FAULTS: Final = [
+    Fault(
+        id="replay/lost-row",
+        requirement="FR3",
+        sentence="All rows are there after the replay.",
+        change=_rows(lambda rows: rows.pop(), stored=False),
+    ),
+    Fault(
+        id="replay/stored-byte",
+        requirement="FR3",
+        sentence="Stored bytes of all rows are identical.",
+        change=_rows(_last_byte, stored=True),
+    ),
+    Fault(
+        id="replay/text",
+        requirement="FR3",
+        sentence="The text of all rows is equal.",
+        change=_rows(_last_byte, stored=False),
+    ),
+]
+
+# --- FR8: events of the run with the global option on and the session's off ------------------------------------------
+
+
+def sealed(event: bytes) -> bytes:
+    """With length and checksum put right."""
+    whole = event[:9] + len(event).to_bytes(4, "little") + event[13:-4]
+    return whole + zlib.crc32(whole).to_bytes(4, "little")
+
+
+def _first(kind: int, change: Callable[[bytes], bytes]) -> Callable[[tuple[bytes, ...]], tuple[bytes, ...]]:
+    def doctored(events: tuple[bytes, ...]) -> tuple[bytes, ...]:
+        out = list(events)
+        place = next(number for number, event in enumerate(out) if event[4] == kind)
+        out[place] = sealed(change(out[place]))
+        return tuple(out)
+
+    return doctored
+
+
+_UPDATE_ROWS, _PARTIAL_UPDATE_ROWS, _TABLE_MAP, _WRITE_ROWS = 31, 39, 19, 30
+
+OFF_FAULTS: Final = [
+    Fault(
+        id="off/type",
+        requirement="FR8",
+        sentence="With the session's option off there is no event of type 39.",
+        change=_first(_UPDATE_ROWS, lambda event: event[:4] + bytes((_PARTIAL_UPDATE_ROWS,)) + event[5:]),
+    ),
+    Fault(
+        id="off/flag",
+        requirement="FR8",
+        sentence="Two runs with the option off are identical but for what no model can know.",
+        change=_first(_UPDATE_ROWS, lambda event: event[:25] + bytes((event[25] ^ 2,)) + event[26:]),
+    ),
+    Fault(
+        id="off/lost-event",
+        requirement="FR8",
+        sentence="All events of the one run are in the other.",
+        change=lambda events: events[:-1],
+    ),
+]
+ON_FAULTS: Final = [
+    Fault(
+        id="on/insert",
+        requirement="FR8",
+        sentence="With the option on, all events that are not updates are identical.",
+        change=_first(_WRITE_ROWS, lambda event: event[:-5] + bytes((event[-5] ^ 1,)) + event[-4:]),
+    ),
+    Fault(
+        id="on/table-map",
+        requirement="FR8",
+        sentence="With the option on, all events that are not updates are identical.",
+        change=_first(_TABLE_MAP, lambda event: event[:-5] + bytes((event[-5] ^ 1,)) + event[-4:]),
+    ),
+    Fault(
+        id="on/before-image",
+        requirement="FR8",
+        sentence="With the option on, updates differ only in type, value_options and the diffs.",
+        change=_first(_PARTIAL_UPDATE_ROWS, lambda event: event[:25] + bytes((event[25] ^ 2,)) + event[26:]),
+    ),
+]
+
+# --- FR9: answers to SET with a member that the server does not know, as (error, value read back) --------------------
+
+OPTION_FAULTS: Final = [
+    Fault(
+        id="option/accepted",
+        requirement="FR9",
+        sentence="An unknown member is refused with 1231.",
+        change=lambda _: (None, "PARTIAL_JSON"),
+    ),
+    Fault(
+        id="option/changed",
+        requirement="FR9",
+        sentence="After the refusal the value is unchanged.",
+        change=lambda answer: (answer[0], "PARTIAL_JSON" if answer[1] == "" else ""),
+    ),
+]
+
+FAULTS: Final = [*TEXT_FAULTS, *REPLAY_FAULTS, *OFF_FAULTS, *ON_FAULTS, *OPTION_FAULTS]
