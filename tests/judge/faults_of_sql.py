@@ -1,0 +1,108 @@
+"""What a server that errs would answer to statements about the option: planted from the sentences of the sheet.
+
+Each fault doctors one answer of an otherwise perfect server: the first judged statement of its requirement whose text
+matches. Written down from the requirements sheet, sections 1 and 2, before the checks that must catch them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SqlFault:
+    """``change``: fields of the answer (error, warnings, text, rows, form) and what they become."""
+
+    id: str
+    requirement: str
+    statement: str  # a pattern of the statement, or of the options of a start
+    change: dict[str, object]
+
+
+_PARTIAL: Final = (("PARTIAL_JSON",),)
+_EMPTY: Final = (("",),)
+
+SQL_FAULTS: Final[tuple[SqlFault, ...]] = (
+    # Values.
+    SqlFault(id="name-refused", requirement="S1", statement=r"SET .*= 'partial_json'$", change={"error": 1231}),
+    SqlFault(id="name-kept-out", requirement="S1", statement=r"SELECT @@SESSION", change={"rows": (("BOTH",),)}),
+    SqlFault(id="unknown-name-taken", requirement="S1", statement=r"SET .*= 'invalid'$", change={"error": None}),
+    SqlFault(id="null-taken", requirement="S1", statement=r"SET .*= NULL$", change={"error": None}),
+    SqlFault(id="number-2-as-wrong-type", requirement="S1", statement=r"SET .*= 2$", change={"error": 1232}),
+    SqlFault(id="decimal-as-wrong-value", requirement="S1", statement=r"SET .*= 1\.5$", change={"error": 1231}),
+    SqlFault(
+        id="bad-name-not-named",
+        requirement="S1",
+        statement=r"SET .*= 'PARTIAL_JSON,bad'$",
+        change={"text": "Variable 'binlog_row_value_options' can't be set"},
+    ),
+    # Scopes.
+    SqlFault(
+        id="global-touches-open-session", requirement="S2", statement=r"SELECT @@SESSION", change={"rows": _PARTIAL}
+    ),
+    SqlFault(id="default-is-compiled-in", requirement="S2", statement=r"copied by DEFAULT", change={"rows": _EMPTY}),
+    SqlFault(id="new-session-starts-empty", requirement="S2", statement=r"of a new session", change={"rows": _EMPTY}),
+    # Restrictions.
+    SqlFault(id="set-in-transaction", requirement="S3", statement=r"in a transaction", change={"error": None}),
+    SqlFault(id="persist-only-refused", requirement="S3", statement=r"SET PERSIST_ONLY", change={"error": 1766}),
+    SqlFault(id="set-in-procedure", requirement="S3", statement=r"^CREATE PROCEDURE|^CALL", change={"error": None}),
+    SqlFault(id="function-as-procedure", requirement="S3", statement=r"FUNCTION", change={"error": 1838}),
+    SqlFault(id="prepared-refused", requirement="S3", statement=r"^EXECUTE", change={"error": 1295}),
+    # Privileges.
+    SqlFault(id="set-without-privilege", requirement="S4", statement=r"SET SESSION", change={"error": None}),
+    SqlFault(id="no-right-to-global", requirement="S4", statement=r"SET GLOBAL", change={"error": 1045}),
+    SqlFault(id="persist-only-as-global", requirement="S4", statement=r"SET PERSIST_ONLY", change={"error": 1227}),
+    # The hint.
+    SqlFault(id="hint-without-warning", requirement="S5", statement=r"SET_VAR", change={"warnings": ()}),
+    SqlFault(id="hint-obeyed", requirement="S5", statement=r"SET_VAR", change={"rows": _PARTIAL}),
+    # Command line.
+    SqlFault(id="starts-with-bad-value", requirement="S6", statement=r"=BAD", change={"error": None}),
+    SqlFault(id="starts-without-argument", requirement="S6", statement=r"value-options$", change={"error": None}),
+    SqlFault(id="option-forgotten", requirement="S6", statement=r"SELECT @@GLOBAL", change={"rows": (("BOTH",),)}),
+    # Warning 1.
+    SqlFault(id="1a-missing", requirement="W1a", statement=r"SET SESSION", change={"warnings": ()}),
+    SqlFault(id="1a-twice", requirement="W1a", statement=r"SET SESSION", change={"warnings": (3645, 3645)}),
+    SqlFault(id="1a-with-3", requirement="W1a", statement=r"SET SESSION", change={"warnings": (3645, 3647)}),
+    SqlFault(id="1a-other-cause", requirement="W1a", statement=r"SET SESSION", change={"text": "When something, ..."}),
+    SqlFault(id="1b-missing", requirement="W1b", statement=r"binlog_format='STATEMENT'", change={"warnings": (1287,)}),
+    SqlFault(
+        id="1b-order", requirement="W1b", statement=r"binlog_format='STATEMENT'", change={"warnings": (3645, 1287)}
+    ),
+    SqlFault(id="1b-log-bin-other", requirement="W1b", statement=r"sql_log_bin=0", change={"warnings": (3647,)}),
+    SqlFault(id="1c-missing", requirement="W1c", statement=r"SET GLOBAL", change={"warnings": ()}),
+    SqlFault(id="1c-persist-with-3", requirement="W1c", statement=r"SET PERSIST", change={"warnings": (3645, 3647)}),
+    SqlFault(id="1d-missing", requirement="W1d", statement=r"SET GLOBAL", change={"warnings": (1287,)}),
+    SqlFault(id="1d-as-3", requirement="W1d", statement=r"SET PERSIST", change={"warnings": (1287, 3647)}),
+    SqlFault(id="1e-missing", requirement="W1e", statement=r"value-options=PARTIAL_JSON", change={"warnings": ()}),
+    SqlFault(id="1e-as-3", requirement="W1e", statement=r"value-options=PARTIAL_JSON", change={"warnings": (13103,)}),
+    # Warning 3.
+    SqlFault(id="3a-missing", requirement="W3a", statement=r"SET SESSION", change={"warnings": ()}),
+    SqlFault(id="3a-as-1", requirement="W3a", statement=r"SET SESSION", change={"warnings": (3645,)}),
+    SqlFault(id="3b-missing", requirement="W3b", statement=r"row_image='FULL'", change={"warnings": ()}),
+    SqlFault(id="3b-wrong-number", requirement="W3b", statement=r"row_image='FULL'", change={"warnings": (3646,)}),
+    SqlFault(id="3c-missing", requirement="W3c", statement=r"SET GLOBAL", change={"warnings": ()}),
+    SqlFault(id="3c-twice", requirement="W3c", statement=r"SET PERSIST", change={"warnings": (3647, 3647)}),
+    SqlFault(id="3d-missing", requirement="W3d", statement=r"SET PERSIST", change={"warnings": ()}),
+    SqlFault(id="3d-with-1", requirement="W3d", statement=r"SET GLOBAL", change={"warnings": (3645, 3647)}),
+    SqlFault(id="3e-missing", requirement="W3e", statement=r"value-options=PARTIAL_JSON", change={"warnings": ()}),
+    SqlFault(id="3e-as-1", requirement="W3e", statement=r"value-options=PARTIAL_JSON", change={"warnings": (13101,)}),
+    # Neither warning: negatives.
+    SqlFault(id="warned-when-turned-off", requirement="W0", statement=r"options=''", change={"warnings": (3647,)}),
+    SqlFault(id="warned-for-mixed", requirement="W0", statement=r"format='MIXED'", change={"warnings": (1287, 3645)}),
+    SqlFault(id="persist-only-warns", requirement="W0", statement=r"SET PERSIST_ONLY", change={"warnings": (3645,)}),
+    SqlFault(id="noblob-warns", requirement="W0", statement=r"image='NOBLOB'", change={"warnings": (3647,)}),
+    # The seven conditions: the form of one update.
+    SqlFault(id="logged-though-disabled", requirement="D1", statement=r"^UPDATE", change={"form": "none"}),
+    SqlFault(id="d1-whole", requirement="D1", statement=r"^UPDATE", change={"form": "whole"}),
+    SqlFault(id="d2-old-event", requirement="D2", statement=r"^UPDATE", change={"form": "full"}),
+    SqlFault(id="d2-query", requirement="D2", statement=r"^UPDATE", change={"form": "query"}),
+    SqlFault(id="d3-rows-for-statement", requirement="D3", statement=r"'\$\.a',2", change={"form": "partial"}),
+    SqlFault(id="d3-statement-for-rows", requirement="D3", statement=r"UUID", change={"form": "query"}),
+    SqlFault(id="d5-remove-not-partial", requirement="D5", statement=r"JSON_REMOVE\(j", change={"form": "whole"}),
+    SqlFault(id="d5-insert-partial", requirement="D5", statement=r"JSON_INSERT", change={"form": "partial"}),
+    SqlFault(id="d6-equal-size-partial", requirement="D6", statement=r"'xxxx'", change={"form": "whole"}),
+    SqlFault(id="d6-holes-forgotten", requirement="D6", statement=r"'yyyy'", change={"form": "whole"}),
+    SqlFault(id="d7-diffs-before", requirement="D7", statement=r"^UPDATE", change={"form": "diffs in a before-image"}),
+    SqlFault(id="d7-untouched-whole", requirement="D7", statement=r"n=n\+1", change={"form": "whole"}),
+)
