@@ -82,6 +82,7 @@ class Settings:
 
     server: str = "auto"
     updates: int = PROFILES["quick"]
+    profile: str = "quick"  # of PROFILES
     seed: str = "1"
     deviations: bool = True
     deviations_file: Path | None = None

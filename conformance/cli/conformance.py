@@ -93,6 +93,7 @@ def command(
     settings = Settings(
         server=str(spec) if not servers else servers[0],
         updates=updates or PROFILES[profile],
+        profile=profile,
         seed=seed or str(secrets.randbelow(1 << 32)),
         deviations=not no_deviations,
         deviations_file=deviations_file,
