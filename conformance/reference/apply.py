@@ -22,6 +22,7 @@ from conformance.reference.document import (
 )
 from conformance.reference.errors import DecodeError, corrupted_diff, could_not_apply_diff
 from conformance.reference.jsonb.encode import encode
+from conformance.reference.jsonb.text import format_text
 from conformance.reference.jsonb.view import View
 from conformance.reference.paths import Cell, Member
 
@@ -39,6 +40,8 @@ def apply_field(stored: bytes | None, field: bytes, dialect: Dialect = MYSQL) ->
         diffs = decode_diffs(field, strict=dialect.reader.strict)
     except DecodeError as error:
         raise corrupted_diff(f"corrupted JSON diff: {error}", offset=error.offset) from error
+    if not dialect.behaviour.stores_invalid_text:
+        _refuse_invalid_text(diffs)
     return apply_diffs(stored, diffs, dialect)
 
 
@@ -54,6 +57,15 @@ def apply_diffs(stored: bytes | None, diffs: Iterable[Diff], dialect: Dialect = 
         if refused:
             raise could_not_apply_diff(f"{diff.operation.name} {diff.path}: {refused}").at(f"diffs[{index}]")
     return document.stored()
+
+
+def _refuse_invalid_text(diffs: Iterable[Diff]) -> None:
+    """Strings that are not UTF-8 are held with surrogates, which no text can be written with."""
+    for index, diff in enumerate(diffs):
+        try:
+            f"{diff.path}{format_text(diff.value)}".encode()
+        except UnicodeEncodeError:
+            raise corrupted_diff("a name or a string is not valid UTF-8").at(f"diffs[{index}]") from None
 
 
 def _refused(document: Document, diff: Diff, dialect: Dialect) -> str:

@@ -24,6 +24,8 @@ class ServerBehaviour:
     partial_remove: bool = True  # JSON_REMOVE can be logged as a diff; the worklog's condition 5 omits it
     refuse_unchanging_replace: bool = True  # in place, a REPLACE that changes no byte gives 3648 (sheet 8, deviation 1)
     null_takes_empty_diffs: bool = True  # empty diffs turn SQL NULL into JSON null (sheet 8, deviation 4)
+    stores_invalid_text: bool = True  # strings and keys of a diff need not be UTF-8 (sheet 8, deviation 5)
+    copies_full_values: bool = True  # a full value is stored without a look at it (requirements sheet, FR5)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +49,13 @@ MYSQL: Final = Dialect(name="mysql-9.7")
 WORKLOG: Final = Dialect(
     name="worklog",
     reader=ReaderRules(strict=True),
-    behaviour=ServerBehaviour(partial_remove=False, refuse_unchanging_replace=False, null_takes_empty_diffs=False),
+    behaviour=ServerBehaviour(
+        partial_remove=False,
+        refuse_unchanging_replace=False,
+        null_takes_empty_diffs=False,
+        stores_invalid_text=False,
+        copies_full_values=False,
+    ),
     numbering=FieldNumbering(worklog_metadata=True),
 )
 DIALECTS: Final = {dialect.name: dialect for dialect in (MYSQL, WORKLOG)}
