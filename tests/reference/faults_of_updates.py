@@ -219,7 +219,13 @@ UPDATE_FAULTS: Final = [
         "parent.insert(leg.position(len(parent))[0] + 1, copy(diff.value))",
         "INSERT is before the position",
     ),
-    Fault("wrong-number", "apply", "raise corrupted_diff(", "raise could_not_apply_diff(", "unreadable diffs are 3649"),
+    Fault(
+        "wrong-number",
+        "apply",
+        'raise corrupted_diff(f"corrupted JSON diff',
+        'raise could_not_apply_diff(f"corrupted JSON diff',
+        "unreadable diffs are 3649",
+    ),
     # --- diffs and cursor
     Fault("operation-3-accepted", "diffs", "if code > _REMOVE:", "if code > _REMOVE + 1:", "operations 0 to 2"),
     Fault(
