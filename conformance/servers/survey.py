@@ -49,7 +49,6 @@ class Fact:
 _NEEDED: tuple[tuple[str, str], ...] = (
     ("click", "the command line"),
     ("jinja2", "the report"),
-    ("msgspec", "files of Cases"),
     ("mysql-connector-python", "servers"),
     ("pytest", "the checks"),
     ("rich", "progress and summaries"),
