@@ -1,8 +1,8 @@
 """Faults of the text, of a replay, of the log with the option off, and of old servers: written down from the sheet's
 sentences before the checks that must catch them.
 
-Each is a change of what a faulty program would have given: printed text, a table's rows after a replay, captured events,
-answers to statements.
+Each is a change of what a faulty program would have given: printed text, rows after a replay, captured events, answers
+to statements.
 """
 
 from __future__ import annotations
