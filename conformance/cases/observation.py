@@ -31,4 +31,3 @@ class Observation:
     server_version: str
     thread_id: int
     schema: str
-    died: str | None = None

@@ -228,10 +228,10 @@ class Lab:
             for mismatch in mismatches:
                 self._record_mismatch(check, result, mismatch, deviating=mismatch in deviating)
             cases = max(judgement.updates, len(mismatches))
-            counts = self._differs_outside(check)
+            outside = self._differs_outside(check)
             verdicts = {str(Verdict.PASS): cases - len(mismatches), str(check.verdict): len(failing)}
             first = check.id == "updates/event-bytes"
-            self.failed[check.id] = self.failed.get(check.id, 0) + (0 if counts else len(failing))
+            self.failed[check.id] = self.failed.get(check.id, 0) + (0 if outside else len(failing))
             self.sink(
                 Block(
                     check=check.id,
@@ -240,7 +240,7 @@ class Lab:
                     block=result.number,
                     cases=cases,
                     verdicts={name: count for name, count in verdicts.items() if count},
-                    failed=0 if counts else None,
+                    failed=0 if outside else None,
                     updates_compared=judgement.updates if first else 0,
                     bytes_compared=judgement.bytes if first else 0,
                     texts_compared=judgement.texts if check.id == "updates/text" else 0,
