@@ -119,11 +119,19 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequirementInfo:
-    """What the reports say about a requirement, so that they need no catalogue. ``reason``: why it is not judged."""
+    """What the reports say about a requirement, so that they need no catalogue.
+
+    ``within``: the requirement whose checks judge this one as well. ``reason``: why it is not judged.
+    """
 
     title: str
     level: str = "must"
     basis: str = "worklog"
+    group: str = ""
+    source: str = ""  # document and section
+    allowed: str = ""
+    needs: tuple[str, ...] = ()
+    within: str | None = None
     reason: str | None = None
 
 
@@ -334,12 +342,17 @@ def _revive(name: str, value: Any) -> Any:
     if name == "evidence":
         return tuple(Evidence(**_known(Evidence, item)) for item in value)
     if name == "requirements" and isinstance(value, dict):
-        return {key: RequirementInfo(**_known(RequirementInfo, item)) for key, item in value.items()}
+        return {key: _requirement(item) for key, item in value.items()}
     if name == "deviations":
         return {key: item if isinstance(item, int) else _deviation(item) for key, item in value.items()}
     if name == "census_wholes":
         return {group: tuple(rules) for group, rules in value.items()}
     return tuple(value) if isinstance(value, list) else value
+
+
+def _requirement(data: Mapping[str, Any]) -> RequirementInfo:
+    known = _known(RequirementInfo, data)
+    return RequirementInfo(**{**known, "needs": tuple(known.get("needs", ()))})
 
 
 def _deviation(data: Mapping[str, Any]) -> DeviationInfo:

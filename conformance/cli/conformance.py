@@ -206,7 +206,7 @@ def _replay_command(
 def _nothing_selected(requirements: frozenset[str]) -> Usage:
     from conformance.requirements.catalogue import REQUIREMENTS
 
-    reasons = [f"{name}: {REQUIREMENTS[name].reason or 'no check'}" for name in sorted(requirements)]
+    reasons = [f"{name}: {REQUIREMENTS[name].explanation or 'no check'}" for name in sorted(requirements)]
     return Usage("nothing was selected: no check judges these requirements", hint="\n".join(reasons) or None)
 
 

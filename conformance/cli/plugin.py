@@ -151,7 +151,17 @@ class LabRun:
             census_wholes=WHOLES,
             census_mix=MIX,
             requirements={
-                name: RequirementInfo(title=item.title, level=item.level, basis=item.basis, reason=item.reason)
+                name: RequirementInfo(
+                    title=item.statement,
+                    level=item.level,
+                    basis=item.basis,
+                    group=item.group,
+                    source=f"{item.document}, {item.section}",
+                    allowed=item.allowed,
+                    needs=item.needs,
+                    within=item.within,
+                    reason=item.explanation,
+                )
                 for name, item in REQUIREMENTS.items()
             },
             deviations={

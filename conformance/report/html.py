@@ -69,6 +69,14 @@ def page(summary: Summary) -> str:
     return environment.get_template("report.html.j2").render(style=style, style_hash=digest, **_context(summary))
 
 
+def _groups(rows: dict[str, Any]) -> dict[str, list[str]]:
+    """The requirements of the coverage list under the headings of the catalogue."""
+    out: dict[str, list[str]] = {}
+    for name, (info, _, _) in rows.items():
+        out.setdefault(info.group, []).append(name)
+    return out
+
+
 def _context(summary: Summary) -> dict[str, Any]:
     rows = summary.requirement_rows()
     failures = _failures(summary.failures)
@@ -86,7 +94,10 @@ def _context(summary: Summary) -> dict[str, Any]:
         ],
         "verdicts": [(verdict, summary.verdicts[verdict]) for verdict in Verdict],
         "judged": {name: row for name, row in rows.items() if row[1].cases},
-        "unjudged": {name: row for name, row in rows.items() if not row[1].cases},
+        "rows": rows,
+        "groups": _groups(rows),
+        "coverage": summary.coverage(),
+        "coverage_words": words.coverage(summary),
         "failures": shown,
         "failures_total": len(failures),
         "others": not_passed[:IN_ALL],

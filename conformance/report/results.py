@@ -54,6 +54,14 @@ class Outcome(StrEnum):
     NOTHING = "nothing judged"
 
 
+class Coverage(StrEnum):
+    """What a run says about a requirement of the catalogue."""
+
+    JUDGED = "judged"
+    WITHIN = "within"  # as part of another requirement
+    NOT_JUDGED = "not-judged"
+
+
 EXIT_CODES: dict[Outcome, ExitCode] = {
     Outcome.CONFORMANT: ExitCode.OK,
     Outcome.NONCONFORMANT: ExitCode.NONCONFORMANT,
@@ -421,6 +429,25 @@ class Summary:
             out[requirement] = (info, total, cells.get(requirement, {}))
         return out
 
+    def coverage(self) -> dict[str, Coverage]:
+        """Every requirement of the catalogue: judged in this run, judged as part of another one, or not."""
+        rows = self.requirement_rows()
+        nothing_said = (Verdict.NOT_APPLICABLE, Verdict.NOT_RUN)
+        judged = {name for name, (_, total, _) in rows.items() if total.cases and total.verdict not in nothing_said}
+        return {
+            name: Coverage.JUDGED
+            if name in judged
+            else Coverage.WITHIN
+            if info.within in judged
+            else Coverage.NOT_JUDGED
+            for name, (info, _, _) in rows.items()
+        }
+
+    def coverage_counts(self) -> dict[Coverage, int]:
+        """How many requirements there are of each."""
+        counts = Counter(self.coverage().values())
+        return {state: counts[state] for state in Coverage}
+
     def deviations(self) -> list[dict[str, Any]]:
         """Listed deviations that explained something, with how often and why.
 
@@ -469,6 +496,7 @@ class Summary:
                 requirement: _requirement(info, total, cells)
                 for requirement, (info, total, cells) in self.requirement_rows().items()
             },
+            "coverage": {state.value: count for state, count in self.coverage_counts().items()},
             "totals": {
                 "cases": self.cases,
                 "verdicts": {verdict.value: self.verdicts.get(verdict, 0) for verdict in Verdict},
@@ -490,6 +518,17 @@ def _requirement(info: RequirementInfo, total: Cell, cells: dict[str, Cell]) -> 
         "basis": info.basis,
         "title": info.title,
         "level": info.level,
+        **{
+            name: value
+            for name, value in (
+                ("group", info.group),
+                ("source", info.source),
+                ("allowed", info.allowed),
+                ("needs", list(info.needs)),
+                ("within", info.within),
+            )
+            if value
+        },
     }
     if info.reason:
         out["reason"] = info.reason

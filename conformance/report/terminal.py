@@ -168,9 +168,7 @@ def _requirements(console: Console, summary: Summary) -> None:
         table.add_column("subject", overflow="fold")
     table.add_column("verdict", no_wrap=True)
     table.add_column("passed of cases", overflow="fold", min_width=16)
-    without = 0
     for requirement, (info, _, cells) in rows.items():
-        without += not cells
         for index, (subject, cell) in enumerate(cells.items()):
             verdict = cell.verdict
             table.add_row(
@@ -182,8 +180,8 @@ def _requirements(console: Console, summary: Summary) -> None:
             )
     if table.row_count:
         console.print(table)
-    if without:
-        console.print(f"{words.plural(without, 'requirement')} without a case in this run", style="dim")
+    if rows:
+        console.print(words.coverage(summary), style="dim")
 
 
 def _failures(console: Console, summary: Summary) -> None:

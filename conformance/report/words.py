@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from conformance.report.results import Outcome
+from conformance.report.results import Coverage, Outcome
 from conformance.stream import Verdict
 
 if TYPE_CHECKING:
@@ -127,6 +127,15 @@ def difference(failure: CaseVerdict) -> str:
     if not failure.field:
         return ""
     return f"First difference: {failure.field}{f', offset {failure.offset}' if failure.offset is not None else ''}."
+
+
+def coverage(summary: Summary) -> str:
+    """How much of the catalogue this run judged: ``15 of 140 requirements judged, 26 as part of these, 99 not``."""
+    counts = summary.coverage_counts()
+    return (
+        f"{counts[Coverage.JUDGED]} of {plural(sum(counts.values()), 'requirement')} judged, "
+        f"{counts[Coverage.WITHIN]} as part of these, {counts[Coverage.NOT_JUDGED]} not judged"
+    )
 
 
 def cell_words(cell: Cell) -> str:

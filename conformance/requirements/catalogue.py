@@ -1,73 +1,119 @@
-"""The requirements that checks refer to: identity, level, basis and statement, in our own words.
+"""The requirements that checks refer to, as data in ``rows/*.toml``: one row for each sentence that can hold or not.
 
-``reason`` says why a requirement is not judged by this version of the kit; the report shows it beside the row, so that
-nothing is missing without a word. FR, NFR and NR are those of WL#2955; D1 to D7 are its conditions for logging diffs,
-in the order of the requirements sheet, section 2; F3 is its format rule for rows and diffs; IP rows stand for the
-in-place partial update of JSON columns, which has no worklog of its own here.
+FR, NFR, NR and Def are those of WL#2955; its other sentences have ids of the kit: SQL (the variable; S as observed), W
+(warnings, with the trigger's place in the worklog), D (conditions for logging diffs), DC (what diffs hold), C (capture
+of diffs), A (applier steps), F (format), P (mysqlbinlog), SC (safety checks), RA (rejected alternatives), X
+(cross-version), FX (future), U (user stories). IP rows stand for the in-place update of JSON columns, which has no
+worklog of its own here.
+
+A row is judged by the checks marked with its id, or as part of another row (``within``), or it says why it is not
+(``reason``, which goes when a check comes); the report shows which, so that nothing is missing without a word.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Final
+import tomllib
+from dataclasses import dataclass, fields, replace
+from importlib.resources import files
+from typing import Any, Final
 
-_PAIR: Final = "needs a source and a replica, which this version does not start"
-_OLD: Final = "needs an older server, which this version does not start"
-_LATER: Final = "not judged by this version"
+PACKAGE: Final = "conformance.requirements"
+DIRECTORY: Final = "rows"
+LEVELS: Final = ("must", "should", "may", "info")
+BASES: Final = ("worklog", "documentation", "observed on 9.7.4")
+# One server, a source and a replica, a chain of three, and a server that predates the event.
+NEEDS: Final = ("1S", "2S", "3S", "OLD")
+_FILE_KEYS: Final = {"title", "document", "documents", "defaults", "requirement"}
+
+
+class CatalogueError(Exception):
+    """Rows that cannot be used: a key is missing or unknown, an id stands twice, a word is none of the vocabulary."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Requirement:
-    """One numbered sentence."""
+    """One sentence. ``allowed``: the outcomes that satisfy it, in words; ``needs``: servers, see :data:`NEEDS`."""
 
-    title: str
+    id: str
+    group: str
+    statement: str
+    document: str
+    revision: str
+    section: str
+    allowed: str
     level: str = "must"
     basis: str = "worklog"
+    needs: tuple[str, ...] = ("1S",)
+    within: str | None = None
     reason: str | None = None
 
-
-def _must(title: str, reason: str | None = None, *, basis: str = "worklog") -> Requirement:
-    return Requirement(title=title, reason=reason, basis=basis)
-
-
-def _must_not_demand(title: str) -> Requirement:
-    return Requirement(title=title, level="info", reason="a thing that a kit must not demand")
+    @property
+    def explanation(self) -> str | None:
+        """Why no check is marked with it; ``None`` for a row with checks of its own."""
+        return self.reason or (f"judged as part of {self.within}" if self.within else None)
 
 
-REQUIREMENTS: Final[dict[str, Requirement]] = {
-    "FR1": _must("With PARTIAL_JSON, updates that qualify are logged as diffs; otherwise nothing changes in the log."),
-    "FR2": _must("A replica that has the same document gets the same document from the diffs."),
-    "FR3": _must("The output of mysqlbinlog, fed to a server, makes the same changes.", _LATER),
-    "FR4": _must("Diffs also apply where the replica's document is equal in value or text only.", _PAIR),
-    "FR5": _must("On a diverged replica: an error or a valid document; never a crash or invalid JSON.", _PAIR),
-    "FR6": _must("A replica logs partially under its own option, and updates in place itself.", _PAIR),
-    "FR7": _must("mysqlbinlog -v shows the diffs completely.", _LATER),
-    "FR8": _must("With the option off the log is as it was before the feature.", _OLD),
-    "FR9": _must("The option can grow new members.", _LATER),
-    "FR10": _must("An old server stops with an error at the new event.", _OLD),
-    "FR11": _must("A row event with diffs grows or shrinks by the diffs against the documents, and a small constant."),
-    "FR12": _must("A row without diffs costs at most a small constant more when the option is on."),
-    "FR13": _must("Other events keep their size."),
-    "FR14": _must("No memory is used for the feature while it is off.", _LATER),
-    "FR15": _must("Throughput with the option on, for updates without JSON, falls by no more than 2 %.", _LATER),
-    "FR16": _must("Throughput with the option off falls by no more than 2 %.", _LATER),
-    "NFR1": _must("The format leaves room for other kinds of partial values.", _LATER),
-    "NR1": _must_not_demand("That a diverged update always fails."),
-    "NR2": _must_not_demand("That a full update costs nothing more."),
-    "NR3": _must_not_demand("That the root of a document can be a diff."),
-    "NR4": _must_not_demand("That lists of diffs are bounded or optimised."),
-    "NR5": _must_not_demand("That equal documents always get the same decision."),
-    "D1": _must("Condition 1: the binary log is open and enabled for the transaction."),
-    "D2": _must("Condition 2: the option is on in the session."),
-    "D3": _must("Condition 3: the statement is logged as rows."),
-    "D4": _must(
-        "Condition 4: row events are not version 1.",
-        "log_bin_use_v1_row_events exists up to 8.2 only; checked where a server has it",
-    ),
-    "D5": _must("Condition 5: the column is assigned a chain of the partial functions over itself."),
-    "D6": _must("Condition 6: the diffs are smaller than the document."),
-    "D7": _must("Condition 7: diffs stand in after-images only."),
-    "F3": _must("Row events, shared images and diffs have the layout of the format section, to the byte."),
-    "IP1": _must("Stored size and free space follow the in-place rules.", basis="observed on 9.7.4"),
-    "IP2": _must("The document prints as the model says after every update.", basis="observed on 9.7.4"),
-}
+def load_catalogue() -> dict[str, Requirement]:
+    """All rows in their order. Raises :class:`CatalogueError`."""
+    texts = [item for item in files(PACKAGE).joinpath(DIRECTORY).iterdir() if item.name.endswith(".toml")]
+    return parse_rows({item.name: item.read_text(encoding="utf-8") for item in texts})
+
+
+def parse_rows(texts: dict[str, str]) -> dict[str, Requirement]:
+    """The rows of some files, in the order of their names. Raises :class:`CatalogueError`."""
+    parsed: dict[str, dict[str, Any]] = {}
+    revisions: dict[str, str] = {}
+    for name, text in sorted(texts.items()):
+        try:
+            data = parsed[name] = tomllib.loads(text)
+        except tomllib.TOMLDecodeError as error:
+            raise CatalogueError(f"{name}: not TOML: {error}") from None
+        unknown = set(data) - _FILE_KEYS
+        if unknown or "title" not in data:
+            raise CatalogueError(f"{name}: unknown keys {sorted(unknown)}, or no title")
+        revisions.update(data.get("documents", {}))
+    out: dict[str, Requirement] = {}
+    for name, data in parsed.items():
+        common = {"group": data["title"], "document": data.get("document"), **data.get("defaults", {})}
+        for item in data.get("requirement", ()):
+            row = _row(name, {**common, **item}, revisions)
+            if row.id in out:
+                raise CatalogueError(f"{name}: {row.id} is listed twice")
+            out[row.id] = row
+    return {name: _resolved(row, out) for name, row in out.items()}
+
+
+def _resolved(row: Requirement, rows: dict[str, Requirement]) -> Requirement:
+    """With the reason of the row that it is part of."""
+    if row.within is None:
+        return row
+    whole = rows.get(row.within)
+    if whole is None or whole.within is not None:
+        raise CatalogueError(f"{row.id}: part of {row.within}, which is no row with checks of its own")
+    return row if whole.reason is None else replace(row, reason=f"part of {row.within}: {whole.reason}")
+
+
+def _row(name: str, item: dict[str, Any], revisions: dict[str, str]) -> Requirement:
+    where = f"{name}: {item.get('id', '?')}"
+    known = {field.name for field in fields(Requirement)} - {"revision"}
+    missing = {"id", "statement", "document", "section", "allowed"} - {key for key, value in item.items() if value}
+    if missing or set(item) - known:
+        raise CatalogueError(f"{where}: missing {sorted(missing)}, unknown {sorted(set(item) - known)}")
+    needs = item.get("needs", ["1S"])
+    if not isinstance(needs, list) or not needs or not all(isinstance(need, str) for need in needs):
+        raise CatalogueError(f"{where}: needs is no list of texts")
+    for key, value in item.items():
+        if key != "needs" and not isinstance(value, str):
+            raise CatalogueError(f"{where}: {key} is no text")
+    if item["document"] not in revisions:
+        raise CatalogueError(f"{where}: document {item['document']!r} is none of {', '.join(revisions)}")
+    row = Requirement(**{**item, "needs": tuple(needs), "revision": revisions[item["document"]]})
+    for word, words in ((row.level, LEVELS), (row.basis, BASES), *((need, NEEDS) for need in needs)):
+        if word not in words:
+            raise CatalogueError(f"{where}: {word!r} is none of {', '.join(words)}")
+    if row.within and row.reason:
+        raise CatalogueError(f"{where}: part of {row.within}, and a reason of its own")
+    return row
+
+
+REQUIREMENTS: Final = load_catalogue()

@@ -255,7 +255,7 @@ def test_what_recordings_cannot_show_is_no_pass(tmp_path: Path) -> None:
     ("arguments", "message"),
     [
         (["-r", "FR99"], "unknown requirement FR99"),
-        (["-r", "FR3"], "FR3: not judged by this version"),
+        (["-r", "U1"], "U1: a user story"),
         (["--server", "bogus"], "unknown kind of server 'bogus'"),
         (["--server", "mysql://"], "server spec"),
         (["--server", "none", "--server", "none"], "one server"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -31,7 +32,7 @@ def test_the_checks_pass_as_plain_pytest_without_a_server(tmp_path: Path) -> Non
     done = run(tmp_path, "--pyargs", "conformance.checks", "--lab-server", "none", "--lab-updates", "500", "-rs")
     assert done.returncode == 0, done.stdout + done.stderr
     closing = done.stdout.splitlines()[-1]
-    assert "5 passed" in closing
+    assert re.search(r"[1-9]\d* passed", closing)
     assert "skipped" in closing
     assert "needs a server" in done.stdout
     assert list(tmp_path.iterdir()) == []

@@ -23,7 +23,7 @@ from conformance.report.html import page
 from conformance.report.results import Summary
 from conformance.report.terminal import PlainProgress, print_summary
 from conformance.report.words import amount_of_bytes, duration, headline, plural, share
-from conformance.stream import CaseVerdict, Progress, Verdict
+from conformance.stream import CaseVerdict, Progress, RequirementInfo, Verdict
 from tests.report.synthetic_stream import END, FAILURE, FINDING, RUN, SERVER, SUBJECTS, green, records
 
 if TYPE_CHECKING:
@@ -235,6 +235,22 @@ def test_the_page_marks_rules_that_were_not_exercised() -> None:
     text = page(Summary(records()))
     assert text.count("not exercised</span></td>") == 2
     assert "Every rule was exercised" in page(Summary(green()))
+
+
+def test_the_page_lists_every_requirement_with_source_servers_outcomes_and_why_it_is_not_judged() -> None:
+    more = RequirementInfo(
+        title="A part of it.", group="Parts", source="Document 7, section 4", allowed="Only this.", needs=("1S", "OLD"),
+        within="FR1", reason="judged as part of FR1",
+    )  # fmt: skip
+    run = dataclasses.replace(RUN, requirements={**RUN.requirements, "FR1.1": more})
+    text = page(Summary((run, *records()[1:])))
+    coverage = text.partition('id="coverage"')[2].partition("</details>")[0]
+    for name in run.requirements:
+        assert f'<span class="id">{name}</span>' in coverage
+    for words in ("<h3>Parts</h3>", "Document 7, section 4", "1S, OLD", "Allowed: Only this.", "needs a second server"):
+        assert words in coverage
+    assert '<a href="#requirement-FR1">judged as part of FR1</a>' in coverage
+    assert "of 8 requirements judged, 1 as part of these, 3 not judged" in coverage
 
 
 def test_every_kind_of_failure_is_shown_although_one_is_frequent() -> None:

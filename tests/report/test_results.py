@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import jsonschema
 import pytest
 
-from conformance.report.results import Outcome, Summary
-from conformance.stream import Block, CaseVerdict, End, Verdict
+from conformance.report.results import Coverage, Outcome, Summary
+from conformance.stream import Block, CaseVerdict, End, RequirementInfo, Verdict
 from tests.report.synthetic_stream import (
     BLOCKS,
     DECODE,
@@ -127,6 +127,23 @@ def test_a_requirement_without_cases_says_why() -> None:
     assert requirements["FR5"]["reason"] == "needs a second server"
     assert requirements["OBS3"]["reason"] == "no case of it was selected"
     assert requirements["OBS3"]["subjects"] == {}
+
+
+def test_the_coverage_counts_every_requirement_once() -> None:
+    part = RequirementInfo(title="A part of it.", within="FR1", reason="judged as part of FR1")
+    elsewhere = RequirementInfo(title="A part of what was not run.", within="OBS3", reason="judged as part of OBS3")
+    run = dataclasses.replace(RUN, requirements={**RUN.requirements, "FR1.1": part, "OBS3.1": elsewhere})
+    excluded = Block(
+        check=PREDICT, subject=SERVER, requirements=("NFR1",), block=0, cases=1, verdicts={"not-applicable": 1}
+    )
+    summary = Summary((run, *records()[1:], excluded))
+    coverage = summary.coverage()
+    assert list(coverage) == list(run.requirements)
+    assert coverage["FR1"] is coverage["FR2"] is Coverage.JUDGED
+    assert coverage["FR1.1"] is Coverage.WITHIN
+    # No case, part of what has no case, and only cases that do not apply.
+    assert coverage["FR5"] is coverage["OBS3.1"] is coverage["NFR1"] is Coverage.NOT_JUDGED
+    assert summary.to_results()["coverage"] == {"judged": 4, "within": 1, "not-judged": 4}
 
 
 def test_a_difference_outside_the_observed_versions_is_no_failure() -> None:
