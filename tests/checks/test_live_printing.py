@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from conformance.cases.script import build_script
 from conformance.checks import lab as labs
-from conformance.checks import printing, test_printing
+from conformance.checks import printing, replaying, test_printing, test_replaying
 from conformance.checks.lab import Lab, Settings
 from conformance.stream import Block, CaseVerdict
-from tests.checks.faults_of_printing import TEXT_FAULTS
+from tests.checks import planted
+from tests.checks.faults_of_printing import REPLAY_FAULTS, TEXT_FAULTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -92,3 +94,68 @@ def test_a_doctored_text_of_generated_updates_fails_the_check(
     assert verdict.replay.endswith("printing-0.binlog")
     assert (tmp_path / "printing-0.binlog").read_bytes().startswith(b"\xfebin")
     assert (tmp_path / f"{verdict.case}.json").exists()
+
+
+# --- FR3 -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def one_replay(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(test_replaying, "_BLOCKS", {"quick": 1})
+
+
+@pytest.mark.usefixtures("one_replay")
+def test_replayed_updates_are_the_same(recorded: Recorded) -> None:
+    test_replaying.test_replayed_updates(recorded.lab)
+    assert recorded.of(CaseVerdict) == []
+    assert recorded.cases("replaying/rows") >= 40
+
+
+@pytest.mark.usefixtures("one_replay")
+@pytest.mark.parametrize("fault", REPLAY_FAULTS, ids=lambda fault: fault.id)
+def test_a_doctored_state_fails_the_check(recorded: Recorded, monkeypatch: pytest.MonkeyPatch, fault: Any) -> None:
+    real = replaying.take_state
+    taken: list[Any] = []
+
+    def doctored(*arguments: Any) -> Any:
+        taken.append(real(*arguments))
+        return replaying.State(*fault.change(taken[-1])) if len(taken) == 2 else taken[-1]
+
+    monkeypatch.setattr(replaying, "take_state", doctored)
+    with pytest.raises(pytest.fail.Exception, match="differences after replays"):
+        test_replaying.test_replayed_updates(recorded.lab)
+    assert recorded.failing == {"replaying/rows"}
+
+
+@pytest.mark.usefixtures("one_replay")
+def test_a_statement_missing_from_the_text_fails_the_check(recorded: Recorded, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = replaying.print_log
+
+    def shorter(*arguments: Any) -> replaying.Text:
+        head, statement, rest = real(*arguments).data.rpartition(b"BINLOG '\n")
+        return replaying.Text(head + rest[rest.index(b"/*!*/;\n") + 7 :]) if statement else replaying.Text(rest)
+
+    monkeypatch.setattr(replaying, "print_log", shorter)
+    with pytest.raises(pytest.fail.Exception, match="differences after replays"):
+        test_replaying.test_replayed_updates(recorded.lab)
+
+
+@pytest.mark.usefixtures("one_replay")
+@pytest.mark.parametrize("listed", [True, False])
+def test_a_refused_replay_is_the_listed_deviation_or_a_failure(
+    recorded: Recorded, monkeypatch: pytest.MonkeyPatch, listed: bool
+) -> None:
+    def make_script(_: object, __: int, limits: Any, *, updates: int) -> Any:
+        return build_script(planted.witness(), row_metadata=limits.row_metadata)
+
+    monkeypatch.setattr(test_replaying, "make_script", make_script)
+    if not listed:
+        recorded.lab.deviations = ()
+        with pytest.raises(pytest.fail.Exception):
+            test_replaying.test_replayed_updates(recorded.lab)
+    else:
+        test_replaying.test_replayed_updates(recorded.lab)
+    (verdict,) = recorded.of(CaseVerdict)
+    assert verdict.deviation == ("unchanging-replace" if listed else None)
+    assert "3648" in verdict.got
+    assert recorded.failing == (set() if listed else {"replaying/rows"})
