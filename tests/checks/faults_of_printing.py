@@ -212,7 +212,7 @@ ON_FAULTS: Final = [
         change=_first(_TABLE_MAP, lambda event: event[:-5] + bytes((event[-5] ^ 1,)) + event[-4:]),
     ),
     Fault(
-        id="on/before-image",
+        id="on/flag-of-update",
         requirement="FR8",
         sentence="With the option on, updates differ only in type, value_options and the diffs.",
         change=_first(_PARTIAL_UPDATE_ROWS, lambda event: event[:25] + bytes((event[25] ^ 2,)) + event[26:]),

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from conformance.cases.script import build_script
 from conformance.checks import lab as labs
-from conformance.checks import printing, replaying, test_printing, test_replaying
+from conformance.checks import printing, replaying, test_printing, test_replaying, test_unchanged
 from conformance.checks.lab import Lab, Settings
+from conformance.servers.run import run_case
 from conformance.stream import Block, CaseVerdict
 from tests.checks import planted
-from tests.checks.faults_of_printing import REPLAY_FAULTS, TEXT_FAULTS
+from tests.checks.faults_of_printing import OFF_FAULTS, ON_FAULTS, OPTION_FAULTS, REPLAY_FAULTS, TEXT_FAULTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -159,3 +161,69 @@ def test_a_refused_replay_is_the_listed_deviation_or_a_failure(
     assert verdict.deviation == ("unchanging-replace" if listed else None)
     assert "3648" in verdict.got
     assert recorded.failing == (set() if listed else {"replaying/rows"})
+
+
+# --- FR8, FR9 --------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def one_block(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(test_unchanged, "_BLOCKS", {"quick": 1})
+
+
+@pytest.mark.usefixtures("one_block")
+def test_the_same_workload_leaves_the_same_log(recorded: Recorded, server: ProcessServer) -> None:
+    test_unchanged.test_other_events_are_unchanged(recorded.lab)
+    assert recorded.of(CaseVerdict) == []
+    for check in ("unchanged/off", "unchanged/on"):
+        assert recorded.cases(check) >= 50
+    with server.connect() as connection:
+        assert connection.variable("global.binlog_row_value_options") == ""
+
+
+@pytest.mark.usefixtures("one_block")
+@pytest.mark.parametrize(
+    ("run", "check", "fault"),
+    [(1, "unchanged/off", fault) for fault in OFF_FAULTS] + [(2, "unchanged/on", fault) for fault in ON_FAULTS],
+    ids=lambda item: getattr(item, "id", None),
+)
+def test_a_doctored_log_fails_the_check(
+    recorded: Recorded, monkeypatch: pytest.MonkeyPatch, run: int, check: str, fault: Any
+) -> None:
+    real = run_case
+    runs: list[Any] = []
+
+    def doctored(*arguments: Any) -> Any:
+        runs.append(real(*arguments))
+        return replace(runs[-1], events=fault.change(runs[-1].events)) if len(runs) == run + 1 else runs[-1]
+
+    monkeypatch.setattr(test_unchanged, "run_case", doctored)
+    with pytest.raises(pytest.fail.Exception, match="events differ between runs"):
+        test_unchanged.test_other_events_are_unchanged(recorded.lab)
+    assert recorded.failing == {check}
+
+
+def test_unknown_members_are_refused(recorded: Recorded) -> None:
+    test_unchanged.test_unknown_members_are_refused(recorded.lab)
+    assert recorded.of(CaseVerdict) == []
+    assert recorded.cases("option/members") >= 50
+
+
+@pytest.mark.parametrize("fault", OPTION_FAULTS, ids=lambda fault: fault.id)
+def test_an_answer_that_takes_unknown_members_fails_the_check(
+    recorded: Recorded, monkeypatch: pytest.MonkeyPatch, fault: Any
+) -> None:
+    real = test_unchanged.answer
+    monkeypatch.setattr(test_unchanged, "answer", lambda *arguments: fault.change(real(*arguments)))
+    with pytest.raises(pytest.fail.Exception, match="not taken as they must be"):
+        test_unchanged.test_unknown_members_are_refused(recorded.lab)
+    assert "option/members" in recorded.failing
+    assert recorded.of(CaseVerdict)[0].statements
+
+
+def test_another_error_for_an_unknown_member_differs(recorded: Recorded, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(test_unchanged, "_WRONG_VALUE", 1)
+    with pytest.raises(pytest.fail.Exception):
+        test_unchanged.test_unknown_members_are_refused(recorded.lab)
+    assert recorded.failing == {"option/error"}
+    assert {item.verdict for item in recorded.of(CaseVerdict)} == {"differs"}
