@@ -24,6 +24,8 @@ from generators.draw import Stream
 from generators.tables import SELECTOR
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from conformance.cases.observation import Observation
     from conformance.cases.script import Script
     from conformance.judge.mismatch import Judgement
@@ -58,8 +60,18 @@ class BlockResult:
     statements_sql: dict[int, str] = field(default_factory=dict)  # of the steps with a mismatch
 
 
-def make_script(seed: int | str, number: int, limits: Limits, *, updates: int = UPDATES_PER_BLOCK) -> Script:
-    """Block ``number`` of a seed: a table, its rows, and statements until ``updates`` rows were visited."""
+def make_script(
+    seed: int | str,
+    number: int,
+    limits: Limits,
+    *,
+    updates: int = UPDATES_PER_BLOCK,
+    change: Callable[[UpdateCase], UpdateCase] | None = None,
+) -> Script:
+    """Block ``number`` of a seed: a table, its rows, and statements until ``updates`` rows were visited.
+
+    ``change`` makes another Case of the one without steps: another key or session, say, or steps to begin with.
+    """
     draw = Stream("updates", seed, number)
     begun = start(draw.fork("start"), schema=SCHEMA_NAME)
     case = UpdateCase(
@@ -72,13 +84,17 @@ def make_script(seed: int | str, number: int, limits: Limits, *, updates: int = 
         rows=begun.rows,
         steps=(),
     )
+    if change is not None:
+        case = change(case)
     builder = ScriptBuilder(case, row_metadata=limits.row_metadata, row_event_max_size=limits.row_event_max_size)
-    steps: list[Step] = []
+    steps: list[Step] = list(case.steps)
+    for step in steps:
+        builder.add(step)
     visited = 0
     while visited < updates:
         part = draw.fork("step", len(steps))
         refused = part.below(_REFUSED_ONE_IN) == _REFUSED_ONE_IN - 1
-        step = next_step(part, begun.table, builder.model.rows, refused=refused)
+        step = next_step(part, case.table, builder.model.rows, refused=refused)
         if visited + len(step.rows) > updates:
             step = replace(step, rows=step.rows[: updates - visited])
         builder.add(step)

@@ -10,7 +10,7 @@ import json
 import shlex
 import time
 from collections import Counter
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
@@ -21,13 +21,14 @@ from conformance.checks.campaign import Campaign
 from conformance.checks.captures import captured_blocks
 from conformance.checks.evidence import case_verdict, signature
 from conformance.checks.shrinking import shrink_live
+from conformance.checks.topology import Pairs
 from conformance.requirements.deviations import Deviation, load_deviations
 from conformance.requirements.versions import applies, dialect_name, in_observed_range
 from conformance.servers.auto import Wishes, resolve
 from conformance.stream import Block, CaseVerdict, Finding, Progress, Subject, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Sequence
+    from collections.abc import Callable, Generator, Iterator, Sequence
     from pathlib import Path
 
     from conformance.cases.update_case import UpdateCase
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from conformance.checks.sizes import SizeProblem
     from conformance.judge.mismatch import Mismatch
     from conformance.servers.base import Server
+    from conformance.servers.pair import Pair
     from conformance.stream import AnyRecord
 
 PROFILES: Final = {"quick": 10_000, "full": 100_000, "soak": 1_000_000}
@@ -105,6 +107,7 @@ class Lab:
     failed: dict[str, int] = field(default_factory=dict)  # failing cases by check
     rate: float = 0.0
     _server: Server | None = None
+    _pairs: Pairs | None = None
     _resolved: bool = False
     _ran: bool = False
     _signatures: Counter[str] = field(default_factory=Counter)
@@ -172,8 +175,23 @@ class Lab:
     def version(self) -> tuple[int, int, int]:
         return (9, 7, 4) if self.server is None else self.server.number
 
+    @contextmanager
+    def pair(self, *, gtid: bool) -> Iterator[Pair]:
+        """The source of the run (one of its own where that has no GTIDs, or has them) with a replica that follows it
+        from now on. Started when first asked for and kept for other checks. Skips where there can be none."""
+        if self._pairs is None:
+            self._pairs = Pairs(self.server, self.narrate)
+        unavailable = self._pairs.available()
+        if unavailable is not None:
+            pytest.skip(unavailable.reason)
+        with self._pairs.use(gtid=gtid) as pair:
+            yield pair
+
     def close(self) -> None:
         """Stop what was started; a second call does nothing."""
+        if self._pairs is not None:
+            self._pairs.close()
+            self._pairs = None
         if self._server is not None:
             self._server.close()
             self._server = None

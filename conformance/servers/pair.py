@@ -13,12 +13,15 @@ from typing import TYPE_CHECKING
 from conformance.servers.errors import ServerError, SpecError, SqlError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from conformance.servers.base import Server
     from conformance.servers.capture import Position
     from conformance.servers.connection import Connection
     from conformance.servers.process import ProcessServer
 
 _NEW_WORDS = (8, 0, 23)  # CHANGE REPLICATION SOURCE; the statements about replicas follow with 8.0.22
+_NEW_NAMES = (8, 0, 26)  # replica_parallel_workers and the like
 _POLL_SECONDS = 0.02
 
 
@@ -89,6 +92,41 @@ class Pair:
         change = "CHANGE REPLICATION SOURCE TO" if new else "CHANGE MASTER TO"
         self.connection.execute(f"{change} {', '.join(settings)}")
         self.start()
+
+    def follow(self, position: Position, gtid_executed: str | None = None, *, extra: str = "") -> None:
+        """Take up the source's log at ``position``, whatever was before; with GTIDs by auto-position.
+
+        ``gtid_executed`` is the source's set at that place: what the replica lacks of it counts as applied.
+        """
+        if self.linked():
+            self.unlink()
+        if gtid_executed is not None:
+            lacking = self.connection.execute(f"SELECT GTID_SUBTRACT('{gtid_executed}', @@global.gtid_executed)")
+            if lacking.scalar():
+                self.connection.execute(f"SET GLOBAL gtid_purged = '+{lacking.scalar()}'")
+        self.link(None if gtid_executed is not None else position, extra=extra)
+
+    def linked(self) -> bool:
+        """Whether the replica has a source."""
+        return bool(self.connection.execute("SHOW REPLICA STATUS" if self._new_words else "SHOW SLAVE STATUS").rows)
+
+    def configure(self, settings: Mapping[str, str]) -> None:
+        """Set global variables of the replica. The applier takes them over when it starts (sheet, FR6.1)."""
+        word = "REPLICA" if self._new_words else "SLAVE"
+        old_names = self.replica.number < _NEW_NAMES
+        self.connection.execute(f"STOP {word} SQL_THREAD")
+        for name, value in settings.items():
+            if old_names:
+                name = name.replace("replica_", "slave_", 1)
+            self.connection.execute(f"SET GLOBAL {name} = {value}")
+        self.connection.execute(f"START {word} SQL_THREAD")
+
+    def skip(self, gtid: str) -> None:
+        """Step over the transaction that stopped the applier, and start it again."""
+        self.connection.execute_many(
+            [f"SET gtid_next = '{gtid}'", "BEGIN", "COMMIT", "SET gtid_next = 'AUTOMATIC'"]
+        ).check()
+        self.connection.execute(f"START {'REPLICA' if self._new_words else 'SLAVE'} SQL_THREAD")
 
     def start(self) -> None:
         """START REPLICA."""

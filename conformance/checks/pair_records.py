@@ -1,0 +1,172 @@
+"""What a block on a pair found, as records of the stream."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+from conformance.cases.files import case_id, dump_case
+from conformance.requirements.versions import applies, in_observed_range
+from conformance.stream import Block, CaseVerdict, Verdict
+
+if TYPE_CHECKING:
+    from conformance.cases.script import Script
+    from conformance.checks.lab import Lab
+    from conformance.checks.pairs import PairBlock
+    from conformance.judge.mismatch import Mismatch
+    from conformance.requirements.deviations import Deviation
+
+_OBSERVED: Final = frozenset(("bytes", "no-stop"))  # kinds that no worklog speaks about
+_SHOWN: Final = 20  # verdicts of a check with evidence
+
+
+@dataclass(slots=True, kw_only=True)
+class PairRecords:
+    """The records of one check on pairs, and its sums."""
+
+    lab: Lab
+    check: str
+    requirement: str
+    blocks: int = 0
+    updates: int = 0
+    other_bytes: int = 0
+    failed: int = 0
+    explained: Counter[str] = field(default_factory=Counter)
+    _shown: int = 0
+
+    def add(self, script: Script, block: PairBlock, note: str = "") -> None:
+        """A block that ran. ``note`` says on which pair."""
+        failing: list[Mismatch] = []
+        explained: list[Deviation] = []
+        for mismatch in block.found:
+            entry = self._entry(mismatch)
+            if entry is None:
+                failing.append(mismatch)
+            else:
+                explained.append(entry)
+            self._verdict(script, mismatch, entry, note)
+        counted = [mismatch for mismatch in failing if self._counts(mismatch)]
+        cases = max(block.updates, len(block.found))
+        verdicts = Counter(str(self._kind(mismatch)) for mismatch in failing)
+        verdicts[str(Verdict.PASS)] = cases - len(block.found)
+        ids = Counter(entry.id for entry in explained)
+        self.lab.sink(
+            Block(
+                check=self.check,
+                subject=self.lab.subject,
+                requirements=(self.requirement,),
+                block=self.blocks,
+                cases=cases,
+                verdicts={name: count for name, count in verdicts.items() if count},
+                failed=len(counted) if len(counted) != len(failing) else None,
+                mismatches=len(failing),
+                deviating=len(explained),
+                deviations=dict(ids),
+                seconds=block.seconds,
+            )
+        )
+        self.blocks += 1
+        self.updates += block.updates
+        self.other_bytes += block.tables.other_bytes
+        self.failed += len(counted)
+        self.explained.update(ids)
+
+    def inconclusive(self, script: Script, reason: str) -> None:
+        """A block whose source already departs from the prediction: nothing can be said of the replica."""
+        self.lab.sink(
+            CaseVerdict(
+                case=self._identity(script),
+                requirement=self.requirement,
+                verdict=Verdict.INCONCLUSIVE,
+                subject=self.lab.subject,
+                check=self.check,
+                block=self.blocks,
+                message=reason,
+            )
+        )
+        self.lab.sink(
+            Block(
+                check=self.check,
+                subject=self.lab.subject,
+                requirements=(self.requirement,),
+                block=self.blocks,
+                cases=1,
+                verdicts={str(Verdict.INCONCLUSIVE): 1},
+            )
+        )
+        self.blocks += 1
+
+    def conclude(self) -> None:
+        """Say what was done, and fail if something failed."""
+        known = ", ".join(f"{count} stops by {name}" for name, count in sorted(self.explained.items())) or "no stop"
+        self.lab.narrate(
+            f"{self.check}: {self.updates:,} updates in {self.blocks} blocks, {known}, "
+            f"{self.other_bytes} documents stored in other bytes than on the source, as predicted"
+        )
+        if self.failed:
+            pytest.fail(f"{self.failed} failures on pairs; see the report", pytrace=False)
+
+    def _entry(self, mismatch: Mismatch) -> Deviation | None:
+        if mismatch.deviation is None:
+            return None
+        lab = self.lab
+        return next(
+            (
+                entry
+                for entry in lab.deviations
+                if entry.switch == mismatch.deviation and applies(entry.versions, lab.version)
+            ),
+            None,
+        )
+
+    def _kind(self, mismatch: Mismatch) -> Verdict:
+        return Verdict.DIFFERS if mismatch.kind in _OBSERVED else Verdict.FAIL
+
+    def _counts(self, mismatch: Mismatch) -> bool:
+        return mismatch.kind not in _OBSERVED or in_observed_range(self.lab.version)
+
+    def _identity(self, script: Script) -> str:
+        """The Case's id; its file is stored with the report."""
+        identity = case_id(script.case)
+        directory = self.lab.settings.cases
+        if directory is not None:
+            path = directory / f"{identity}.json"
+            if not path.exists():
+                data = dump_case(replace(script.case, id=identity))
+                path.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
+        return identity
+
+    def _verdict(self, script: Script, mismatch: Mismatch, entry: Deviation | None, note: str) -> None:
+        if self._shown >= _SHOWN:
+            return
+        self._shown += 1
+        settings = self.lab.settings
+        words = ["binlog-lab", "conformance", "-r", self.requirement]
+        words += ["--seed", settings.seed, "--profile", settings.profile]
+        sql = [item.sql for item in script.items if getattr(item, "step", None) == mismatch.step]
+        identity = self._identity(script)
+        self.lab.sink(
+            CaseVerdict(
+                case=identity,
+                requirement=self.requirement,
+                verdict=self._kind(mismatch),
+                subject=self.lab.subject,
+                check=self.check,
+                block=self.blocks,
+                field=mismatch.field,
+                offset=mismatch.offset,
+                expected=mismatch.expected,
+                got=mismatch.got,
+                message=f"{mismatch.message} ({note})" if note else mismatch.message,
+                signature=f"{self.check}:{mismatch.kind}:{mismatch.deviation or ''}",
+                replay=shlex.join(words),
+                statements=tuple(sql) if mismatch.step is not None else (),
+                deviation=None if entry is None else entry.id,
+                case_file=None if settings.cases is None else str(settings.cases / f"{identity}.json"),
+            )
+        )

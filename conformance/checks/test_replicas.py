@@ -1,0 +1,117 @@
+"""FR2: a replica that has the same documents gets the same documents (requirements sheet, FR2).
+
+Generated updates on real pairs, in every combination of row image and option on both sides, key or no key,
+compression, GTIDs or positions, and one or several workers. Afterwards every row is compared: as text, by the SQL
+``=``, and in its stored bytes, which must be those that the reference applier makes.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+from conformance.cases.files import load_case
+from conformance.cases.script import build_script
+from conformance.checks.blocks import make_script
+from conformance.checks.campaign import server_limits
+from conformance.checks.pair_records import PairRecords
+from conformance.checks.pairs import REPLICAS, SOURCES, PairRun, with_counter
+from conformance.judge.replica import SWITCHES, LogDiffersError
+from conformance.requirements.versions import applies
+from conformance.stream import Block, CaseVerdict, Verdict
+from generators.draw import Stream
+
+if TYPE_CHECKING:
+    from conformance.checks.lab import Lab
+
+_UPDATES: Final = 20  # of a block
+_QUICK: Final = 4  # settings of the replica, and of the source with each of them
+
+
+@pytest.mark.requirement("FR2")
+@pytest.mark.parametrize("gtid", [True, False], ids=["gtid", "positions"])
+def test_replica_equals_source(lab: Lab, gtid: bool) -> None:
+    """Text, = and stored bytes of every row after generated updates; a stop is known, at its diff, or a failure."""
+    draw = Stream(lab.settings.seed, "pairs", int(gtid))
+    whole = lab.settings.profile != "quick"
+    check = "replicas/gtid" if gtid else "replicas/positions"
+    records = PairRecords(lab=lab, check=check, requirement="FR2")
+    with lab.pair(gtid=gtid) as pair, PairRun(pair, gtid=gtid) as run:
+        limits = server_limits(pair.source)
+        for replica in draw.shuffled(REPLICAS)[: None if whole else _QUICK]:
+            pair.configure(replica.variables())
+            for source in draw.shuffled(SOURCES)[: None if whole else _QUICK]:
+                seed = f"{lab.settings.seed}/{check}"
+                script = make_script(seed, records.blocks, limits, updates=_UPDATES, change=source.adapt)
+                try:
+                    block = run.block(script)
+                except LogDiffersError as error:
+                    records.inconclusive(script, str(error))
+                    run.restart()
+                    continue
+                records.add(script, block, f"{source}, {replica}")
+                if block.broken:
+                    run.restart()
+    records.conclude()
+
+
+@pytest.mark.requirement("FR2")
+def test_witnesses_stop_a_replica(lab: Lab) -> None:
+    """The applier of a real pair stops at the witness of each deviation that explains stops, at the diff foretold."""
+    listed = [
+        item
+        for item in lab.deviations
+        if item.switch in SWITCHES and item.witness is not None and applies(item.versions, lab.version)
+    ]
+    if not listed:
+        pytest.skip("no deviation that stops a replica is listed for this version")
+    gone: list[str] = []
+    with lab.pair(gtid=True) as pair, PairRun(pair, gtid=True) as run:
+        pair.configure(REPLICAS[0].variables())
+        limits = server_limits(pair.source)
+        for number, deviation in enumerate(listed):
+            assert deviation.witness is not None
+            case = with_counter(load_case(json.loads(deviation.witness)))
+            begun = time.perf_counter()
+            script = build_script(case, row_metadata=limits.row_metadata, row_event_max_size=limits.row_event_max_size)
+            block = run.block(script)
+            shown = bool(block.stops) and all(item.deviation == deviation.switch for item in block.found)
+            if block.broken:
+                run.restart()
+            if not shown:
+                gone.append(deviation.id)
+                got = "; ".join(f"{item.kind} {item.field}: {item.got}" for item in block.found)
+                lab.sink(
+                    CaseVerdict(
+                        case=case.id,
+                        requirement="FR2",
+                        verdict=Verdict.FAIL,
+                        subject=lab.subject,
+                        check="replicas/witness",
+                        block=number,
+                        field=deviation.id,
+                        expected="the applier stops at the diff that it refuses",
+                        got=got or "the replica applied everything",
+                        message="the listed deviation is not shown by its witness on a pair",
+                        signature=f"replicas/witness:{deviation.id}",
+                    )
+                )
+            lab.sink(
+                Block(
+                    check="replicas/witness",
+                    subject=lab.subject,
+                    requirements=("FR2",),
+                    block=number,
+                    cases=1,
+                    verdicts={} if shown else {str(Verdict.FAIL): 1},
+                    mismatches=0 if shown else 1,
+                    deviating=1 if shown else 0,
+                    deviations={deviation.id: 1} if shown else {},
+                    seconds=time.perf_counter() - begun,
+                )
+            )
+    if gone:
+        pytest.fail(f"not shown on a pair: {', '.join(gone)}", pytrace=False)

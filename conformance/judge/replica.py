@@ -1,0 +1,355 @@
+"""What a replica must hold: the reference applier over the source's events, and the comparison of two tables. Pure.
+
+The applier's documents are followed byte by byte, so that a stop is known by its transaction, row and column before it
+happens, and a row that was repaired, or that started with other bytes, is still compared exactly. Requirements sheet:
+FR2, FR4; partial-update sheet: 6.2.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from conformance.judge.events import first_difference, iter_events, split_groups
+from conformance.judge.mismatch import Mismatch
+from conformance.reference.apply import apply_field
+from conformance.reference.binlog.columns import PartialJson
+from conformance.reference.binlog.gtid import Gtid
+from conformance.reference.binlog.header import EventType
+from conformance.reference.binlog.rows import UPDATE_TYPES, RowsBody, included
+from conformance.reference.dialect import MYSQL, Dialect
+from conformance.reference.errors import CodecError, MysqlError
+from conformance.reference.jsonb.compare import equal
+from conformance.reference.jsonb.decode import decode
+from conformance.reference.jsonb.text import format_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from conformance.cases.script import Script
+
+SWITCHES: Final = ("refuse_unchanging_replace",)
+"""Switches of the dialect that explain a stop of the applier."""
+
+Documents = dict[str, bytes | None]
+Table = tuple[tuple[object, ...], ...]
+Texts = tuple[tuple[bytes | None, ...], ...]
+Verdicts = tuple[tuple[bool | None, ...], ...]
+
+
+class LoggedRow(NamedTuple):
+    """An updated row of the log: its statement, its start row, the after-image by column, and where its event ends
+    (0 inside a compressed transaction)."""
+
+    step: int
+    row: int
+    values: Mapping[str, object]
+    end: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Transaction:
+    """A transaction of the source's log with its updates. ``start`` and ``end`` are offsets in its file."""
+
+    start: int
+    end: int
+    gtid: str | None
+    rows: tuple[LoggedRow, ...]
+
+    @property
+    def first_step(self) -> int:
+        """The first statement with a logged row; -1 without one."""
+        return min((row.step for row in self.rows), default=-1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refusal:
+    """The applier refuses a diff. ``switch``: flipped alone, the diff applies."""
+
+    step: int
+    row: int
+    column: str
+    number: int
+    reason: str
+    switch: str | None
+    end: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stop:
+    """A real applier stopped: its error, and the end of the event that it could not apply."""
+
+    number: int
+    message: str
+    offset: int
+
+
+class LogDiffersError(Exception):
+    """The source's log cannot be laid beside its prediction; the check of the source's own events says how."""
+
+
+def transactions(script: Script, events: Sequence[bytes], steps: int | None = None) -> list[Transaction]:
+    """The transactions of a Case's session (or of its first ``steps`` statements), every logged row with the statement
+    and start row it belongs to."""
+    visited = [
+        (step, row.index)
+        for step, prediction in enumerate(script.predictions[:steps])
+        for row in prediction.rows
+        if row.change.logged
+    ]
+    names = [column.name for column in script.case.table.columns]
+    found: list[Transaction] = []
+    place = 0
+    for group in split_groups(events):
+        rows = []
+        gtid = None
+        plain = all(event[4] != EventType.TRANSACTION_PAYLOAD for event in group)
+        for raw, event, error in iter_events(group):
+            if event is None:
+                raise LogDiffersError(f"an event cannot be read: {error}")
+            if isinstance(event.body, Gtid) and event.body.gno:
+                gtid = f"{event.body.uuid}:{event.body.gno}"
+            if not isinstance(event.body, RowsBody) or event.body.type not in UPDATE_TYPES:
+                continue
+            columns = included(event.body.after_columns or 0, event.body.column_count)
+            for row in event.body.rows:
+                if place >= len(visited):
+                    raise LogDiffersError(f"more rows are logged than the {len(visited)} that change")
+                values = {names[index]: value for index, value in zip(columns, row.after or (), strict=True)}
+                rows.append(LoggedRow(*visited[place], values, _end(raw) if plain else 0))
+                place += 1
+        found.append(
+            Transaction(start=_end(group[0]) - len(group[0]), end=_end(group[-1]), gtid=gtid, rows=tuple(rows))
+        )
+    if place != len(visited):
+        raise LogDiffersError(f"{place} rows are logged of the {len(visited)} that change")
+    return found
+
+
+def _end(event: bytes) -> int:
+    """end_log_pos of the header."""
+    return int.from_bytes(event[13:17], "little")
+
+
+class ReplicaModel:
+    """The JSON columns of a replica's rows, as the reference applier leaves them. ``rows`` are in start order."""
+
+    def __init__(self, rows: Sequence[Mapping[str, object]], json: Sequence[str], dialect: Dialect = MYSQL) -> None:
+        self.json = tuple(json)
+        self.dialect = dialect
+        self.rows = [self.documents(row) for row in rows]
+
+    def documents(self, row: Mapping[str, object]) -> Documents:
+        """The JSON columns of a row."""
+        return {name: value for name in self.json if isinstance(value := row[name], bytes | None)}
+
+    def apply(self, transaction: Transaction, *, unless: str | None = None) -> Refusal | None:
+        """Apply a whole transaction, or nothing and say what is refused. ``unless``: a switch to flip."""
+        dialect = self.dialect if unless is None else _flipped(self.dialect, unless)
+        rows: dict[int, Documents] = {}
+        for row in transaction.rows:
+            state = rows.setdefault(row.row, dict(self.rows[row.row]))
+            for name in self.json:
+                if name not in row.values:
+                    continue
+                try:
+                    after = _applied(state[name], row.values[name], dialect)
+                except MysqlError as error:
+                    return Refusal(
+                        step=row.step,
+                        row=row.row,
+                        column=name,
+                        number=error.number,
+                        reason=str(error),
+                        switch=_explanation(state[name], row.values[name], dialect),
+                        end=row.end,
+                    )
+                state[name] = after
+        for index, state in rows.items():
+            self.rows[index] = state
+        return None
+
+
+def _applied(stored: bytes | None, value: object, dialect: Dialect) -> bytes | None:
+    if isinstance(value, PartialJson):
+        return apply_field(stored, value.diffs, dialect)
+    assert value is None or isinstance(value, bytes)
+    return value
+
+
+def _flipped(dialect: Dialect, switch: str) -> Dialect:
+    now = getattr(dialect.behaviour, switch)
+    return replace(dialect, behaviour=replace(dialect.behaviour, **{switch: not now}))
+
+
+def _explanation(stored: bytes | None, value: object, dialect: Dialect) -> str | None:
+    for switch in SWITCHES:
+        try:
+            _applied(stored, value, _flipped(dialect, switch))
+        except CodecError:
+            continue
+        return switch
+    return None
+
+
+_PLACE: Final = re.compile(r"end_log_pos (\d+)")
+
+
+def place_of(message: str, otherwise: int) -> int:
+    """Where the event ends that an applier's error names. The position of SHOW REPLICA STATUS lags behind: with several
+    workers it is told at checkpoints (observed on 9.7.4)."""
+    found = _PLACE.search(message)
+    return otherwise if found is None else int(found[1])
+
+
+def judge_stop(expected: Refusal | None, transaction: Transaction | None, stop: Stop) -> Mismatch:
+    """A stop of the applier. It has the refusal's switch as its deviation only if it is that refusal: the number, the
+    event (in a compressed transaction: the transaction), and the column that its message names."""
+    wanted = "the applier goes on"
+    deviation = None
+    if expected is not None and transaction is not None:
+        wanted = f"{expected.number} at {expected.end or transaction.end}, column {expected.column}: {expected.reason}"
+        there = stop.offset == expected.end if expected.end else transaction.start < stop.offset <= transaction.end
+        if there and stop.number == expected.number and f"column {expected.column}." in stop.message:
+            deviation = expected.switch
+    return Mismatch(
+        kind="stop",
+        step=None if expected is None else expected.step,
+        rows=() if expected is None else (expected.row,),
+        field="applier" if expected is None else expected.column,
+        expected=wanted,
+        got=f"{stop.number} at {stop.offset}: {stop.message}",
+        message="the applier stopped",
+        deviation=deviation,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sides:
+    """A table on the source and on its replica, rows in order of the selector.
+
+    ``stored`` rows have all columns as a row event has them, documents in their stored bytes. ``texts`` and ``equal``
+    (the SQL ``=`` of the two documents) are of the JSON columns; ``None`` where a document has no text (3157).
+    """
+
+    source: Table
+    replica: Table
+    source_texts: Texts
+    replica_texts: Texts
+    equal: Verdicts
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """How two documents must relate."""
+
+    text: bool = True
+    equal: bool = True
+
+
+SAME: Final = Relation()
+
+
+def relation_of(ours: bytes | None, theirs: bytes | None) -> Relation:
+    """How two documents relate now. FR4 wants it kept; one that does not hold now is not wanted later."""
+    if ours is None or theirs is None:
+        return Relation(ours is theirs, ours is theirs)
+    a, b = decode(ours), decode(theirs)
+    return Relation(format_text(a) == format_text(b), equal(a, b))
+
+
+@dataclass(slots=True)
+class TableComparison:
+    """What a comparison of two tables found. ``other_bytes``: documents stored otherwise than on the source, as the
+    applier makes them."""
+
+    texts: int = 0
+    bytes: int = 0
+    other_bytes: int = 0
+    found: list[Mismatch] = field(default_factory=list)
+
+
+def compare_tables(
+    names: Sequence[str],
+    json: Sequence[str],
+    sides: Sides,
+    order: Sequence[int],
+    predicted: ReplicaModel,
+    relations: Mapping[tuple[int, str], Relation] | None = None,
+) -> TableComparison:
+    """Every row of both sides. ``order``: the start row of each; ``relations``: where not both text and ``=`` hold."""
+    result = TableComparison()
+    if not len(sides.source) == len(sides.replica) == len(order):
+        result.found.append(
+            Mismatch(
+                kind="rows",
+                step=None,
+                field="rows",
+                expected=f"{len(order)}, and {len(sides.source)} on the source",
+                got=str(len(sides.replica)),
+                message="another number of rows",
+            )
+        )
+        return result
+    for place, index in enumerate(order):
+        for column, name in enumerate(names):
+            ours, theirs = sides.source[place][column], sides.replica[place][column]
+            if name not in json:
+                if ours != theirs:
+                    result.found.append(_differs("column", index, name, repr(ours), repr(theirs)))
+                continue
+            relation = SAME if relations is None else relations[index, name]
+            at = json.index(name)
+            result.found += _compare_documents(sides, place, at, index, name, relation, result)
+            wanted = predicted.rows[index][name]
+            assert theirs is None or isinstance(theirs, bytes)
+            result.bytes += len(theirs or b"")
+            if theirs != wanted:
+                result.found.append(_differs("bytes", index, name, _hex(wanted), _hex(theirs), wanted, theirs))
+            elif theirs != ours:
+                result.other_bytes += 1
+    return result
+
+
+def _compare_documents(
+    sides: Sides, place: int, at: int, index: int, name: str, relation: Relation, result: TableComparison
+) -> Iterator[Mismatch]:
+    if relation.text:
+        result.texts += 1
+        ours, theirs = sides.source_texts[place][at], sides.replica_texts[place][at]
+        if ours != theirs:
+            yield _differs("text", index, name, _text(ours), _text(theirs), ours, theirs)
+    if relation.equal and sides.equal[place][at] is False:
+        yield _differs("equal", index, name, "1", "0")
+
+
+def _differs(
+    kind: str, row: int, name: str, expected: str, got: str, a: bytes | None = None, b: bytes | None = None
+) -> Mismatch:
+    return Mismatch(
+        kind=kind,
+        step=None,
+        rows=(row,),
+        field=name,
+        offset=first_difference(a, b) if a is not None and b is not None else None,
+        expected=expected,
+        got=got,
+        message=_MESSAGES[kind],
+    )
+
+
+_MESSAGES: Final = {
+    "column": "a column that is not JSON has another value on the replica",
+    "text": "the document prints otherwise on the replica",
+    "equal": "the documents are not equal by =",
+    "bytes": "the stored document is not the one that the applier makes",
+}
+
+
+def _hex(data: bytes | None) -> str:
+    return "NULL" if data is None else data.hex()
+
+
+def _text(data: bytes | None) -> str:
+    return "NULL" if data is None else data.decode("utf-8", "replace")

@@ -1,0 +1,187 @@
+"""The comparison of a replica with its source, and what explains a stop: every planted fault of FR2 is noticed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from conformance.judge.replica import LoggedRow as Logged
+from conformance.judge.replica import (
+    Relation,
+    ReplicaModel,
+    Sides,
+    Stop,
+    Transaction,
+    compare_tables,
+    judge_stop,
+    place_of,
+    relation_of,
+    transactions,
+)
+from conformance.reference.binlog.columns import PartialJson
+from conformance.reference.dialect import MYSQL
+from conformance.reference.diffs import Diff, Operation, encode_diffs
+from conformance.reference.document import Document, element_index
+from conformance.reference.jsonb.encode import encode
+from conformance.reference.jsonb.text import format_text
+from conformance.reference.jsonb.view import View
+from conformance.reference.paths import Member, parse_path
+from tests.checks.faults_of_pairs import FAULTS
+from tests.judge import doctoring
+from tests.judge.perfect_server import observe
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from conformance.reference.jsonb.values import JsonValue
+
+NAMES = ["id", "n", "j"]
+DOCUMENT: JsonValue = {"a": 1, "b": "text", "z": "y"}
+
+
+def sides(ours: JsonValue, theirs: JsonValue, **changed: object) -> Sides:
+    """One row on both sides."""
+    made = Sides(
+        source=((1, 7, encode(ours)),),
+        replica=((1, 7, encode(theirs)),),
+        source_texts=((format_text(ours).encode(),),),
+        replica_texts=((format_text(theirs).encode(),),),
+        equal=((relation_of(encode(ours), encode(theirs)).equal,),),
+    )
+    return replace(made, **changed)  # type: ignore[arg-type]
+
+
+def kinds(found: Sides, relation: Relation | None = None) -> set[str]:
+    model = ReplicaModel([{"id": 1, "n": 7, "j": encode(DOCUMENT)}], ["j"])
+    relations = None if relation is None else {(0, "j"): relation}
+    return {item.kind for item in compare_tables(NAMES, ["j"], found, [0], model, relations).found}
+
+
+def with_hole() -> bytes:
+    """The document in other bytes: a member was taken out in place."""
+    document = Document(encode({"a": 1, "b": "text", "y": "pad", "z": "y"}))
+    root = document.root()
+    assert isinstance(root, View)
+    document.remove_bytes(root, element_index(root, Member("y")))
+    return document.stored()
+
+
+def test_equal_tables_pass() -> None:
+    assert kinds(sides(DOCUMENT, DOCUMENT)) == set()
+
+
+COMPARED: dict[str, tuple[Callable[[], Sides], set[str]]] = {
+    "replica-text": (lambda: sides(DOCUMENT, {"a": 2, "b": "text", "z": "y"}), {"text", "equal", "bytes"}),
+    "replica-number-type": (lambda: sides(DOCUMENT, {"a": 1.0, "b": "text", "z": "y"}), {"text", "bytes"}),
+    "replica-row-missing": (lambda: sides(DOCUMENT, DOCUMENT, replica=()), {"rows"}),
+    "replica-other-column": (
+        lambda: sides(DOCUMENT, DOCUMENT, replica=((1, 8, encode(DOCUMENT)),)),
+        {"column"},
+    ),
+    "replica-layout": (lambda: sides(DOCUMENT, DOCUMENT, replica=((1, 7, with_hole()),)), {"bytes"}),
+}
+
+
+@pytest.mark.parametrize("fault", COMPARED)
+def test_a_doctored_replica_is_noticed(fault: str) -> None:
+    assert FAULTS[fault][0] == "FR2"
+    make, expected = COMPARED[fault]
+    assert kinds(make()) == expected
+
+
+def test_other_bytes_than_on_the_source_are_counted_when_the_applier_makes_them() -> None:
+    model = ReplicaModel([{"j": with_hole()}], ["j"])
+    found = sides(DOCUMENT, DOCUMENT, replica=((1, 7, with_hole()),))
+    result = compare_tables(NAMES, ["j"], found, [0], model)
+    assert (result.found, result.other_bytes) == ([], 1)
+
+
+# --- stops -----------------------------------------------------------------------------------------------------------
+
+SAME = encode_diffs([Diff(Operation.REPLACE, parse_path("$.a"), 1)])
+REFUSED = Transaction(start=100, end=900, gtid="g:1", rows=(Logged(3, 0, {"j": PartialJson(SAME)}, 870),))
+TEXT = "Could not apply JSON diff in table t, column j., Error_code: 3648; end_log_pos 870"
+
+
+def model(**switches: bool) -> ReplicaModel:
+    dialect = replace(MYSQL, behaviour=replace(MYSQL.behaviour, **switches))
+    return ReplicaModel([{"j": encode(DOCUMENT)}], ["j"], dialect)
+
+
+def test_a_replace_that_changes_no_byte_is_refused_and_known_by_its_switch() -> None:
+    refusal = model().apply(REFUSED)
+    assert refusal is not None
+    assert (refusal.step, refusal.row, refusal.column, refusal.number) == (3, 0, "j", 3648)
+    assert refusal.switch == "refuse_unchanging_replace"
+    stop = Stop(number=3648, message=TEXT, offset=place_of(TEXT, 0))
+    assert judge_stop(refusal, REFUSED, stop).deviation == "refuse_unchanging_replace"
+    assert model().apply(REFUSED, unless="refuse_unchanging_replace") is None
+
+
+def test_a_refused_transaction_leaves_all_rows_alone() -> None:
+    applied = encode_diffs([Diff(Operation.INSERT, parse_path("$.new"), 5)])
+    rows = (Logged(0, 0, {"j": PartialJson(applied)}), Logged(1, 1, {"j": PartialJson(SAME)}))
+    replica = ReplicaModel([{"j": encode(DOCUMENT)}, {"j": encode(DOCUMENT)}], ["j"])
+    assert replica.apply(replace(REFUSED, rows=rows)) is not None
+    assert replica.rows == [{"j": encode(DOCUMENT)}, {"j": encode(DOCUMENT)}]
+
+
+@pytest.mark.parametrize(
+    ("fault", "stop"),
+    [
+        ("stop-elsewhere", Stop(number=3648, message=TEXT, offset=1200)),
+        ("stop-elsewhere", Stop(number=3648, message=TEXT, offset=869)),
+        ("stop-of-another-kind", Stop(number=1032, message=TEXT, offset=870)),
+        ("stop-of-another-kind", Stop(number=3648, message=TEXT.replace("column j.", "column k."), offset=870)),
+    ],
+)
+def test_another_stop_is_not_explained(fault: str, stop: Stop) -> None:
+    assert FAULTS[fault][0] == "FR2"
+    assert judge_stop(model().apply(REFUSED), REFUSED, stop).deviation is None
+
+
+def test_with_the_switch_off_the_same_stop_has_no_explanation() -> None:
+    assert FAULTS["switch-off"][0] == "FR2"
+    refusal = model(refuse_unchanging_replace=False).apply(REFUSED)
+    assert refusal is None
+    found = judge_stop(refusal, None, Stop(number=3648, message=TEXT, offset=870))
+    assert (found.kind, found.deviation) == ("stop", None)
+
+
+def test_a_diff_that_no_switch_makes_fit_is_a_failure() -> None:
+    missing = encode_diffs([Diff(Operation.REPLACE, parse_path("$.nowhere"), 1)])
+    transaction = replace(REFUSED, rows=(Logged(0, 0, {"j": PartialJson(missing)}, 870),))
+    refusal = model().apply(transaction)
+    assert refusal is not None
+    assert refusal.switch is None
+    assert judge_stop(refusal, transaction, Stop(number=3648, message=TEXT, offset=870)).deviation is None
+
+
+def test_inside_a_compressed_transaction_its_range_is_the_place() -> None:
+    compressed = replace(REFUSED, rows=tuple(row._replace(end=0) for row in REFUSED.rows))
+    refusal = model().apply(compressed)
+    for offset, known in ((100, False), (101, True), (900, True), (901, False)):
+        found = judge_stop(refusal, compressed, Stop(number=3648, message=TEXT, offset=offset))
+        assert (found.deviation is not None) is known
+
+
+def test_the_rows_of_a_log_belong_to_their_statements_and_start_rows() -> None:
+    script = doctoring.script()
+    found = transactions(script, observe(script).events)
+    logged = [
+        (number, row.index)
+        for number, prediction in enumerate(script.predictions)
+        for row in prediction.rows
+        if row.change.logged
+    ]
+    assert [(row.step, row.row) for item in found for row in item.rows] == logged
+    replica = ReplicaModel(
+        [dict(zip([c.name for c in script.case.table.columns], row, strict=True)) for row in script.case.rows],
+        list(script.model.columns.json),
+    )
+    for item in found:
+        assert item.start < item.end
+        assert replica.apply(item) is None
+    assert replica.rows == [replica.documents(row) for row in script.model.rows]
