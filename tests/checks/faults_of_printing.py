@@ -236,4 +236,64 @@ OPTION_FAULTS: Final = [
     ),
 ]
 
-FAULTS: Final = [*TEXT_FAULTS, *REPLAY_FAULTS, *OFF_FAULTS, *ON_FAULTS, *OPTION_FAULTS]
+# --- FR10, and old and new servers together: answers of an old server, and its rows ----------------------------------
+
+OLD_FAULTS: Final = [
+    Fault(
+        id="old/accepts",
+        requirement="FR10",
+        sentence="A BINLOG statement with an event of type 39 is an error on an old server.",
+        change=lambda answer: (None, *answer[1:]),
+    ),
+    Fault(
+        id="old/changes-the-row",
+        requirement="FR10",
+        sentence="Nothing of the event of type 39 is applied.",
+        change=lambda answer: (answer[0], [*answer[1][:-1], (b"0", *answer[1][-1][1:])]),
+    ),
+]
+RELAY_FAULTS: Final = [
+    Fault(
+        id="relay/runs-on",
+        requirement="FR10",
+        sentence="The old applier stops with an error.",
+        change=lambda stop: (0, *stop[1:]),
+    ),
+    Fault(
+        id="relay/position",
+        requirement="FR10",
+        sentence="The applier's position stays before the failing transaction.",
+        change=lambda stop: (stop[0], stop[1] + 1, *stop[2:]),
+    ),
+    Fault(
+        id="relay/earlier-updates",
+        requirement="FR10",
+        sentence="What stands before the event of type 39 was applied, the event itself was not.",
+        change=lambda stop: (*stop[:2], stop[2][:-1]),
+    ),
+]
+ROWS_FAULTS: Final = [
+    Fault(
+        id="rows/lost",
+        requirement="FR8",
+        sentence="An old server applies every update that a new one logs with the option off.",
+        change=lambda rows: rows[:-1],
+    ),
+    Fault(
+        id="rows/value",
+        requirement="FR8",
+        sentence="Rows are the same after an old server's log was applied by a new one.",
+        change=lambda rows: [*rows[:-1], (*rows[-1][:-1], b"?")],
+    ),
+]
+
+FAULTS: Final = [
+    *TEXT_FAULTS,
+    *REPLAY_FAULTS,
+    *OFF_FAULTS,
+    *ON_FAULTS,
+    *OPTION_FAULTS,
+    *OLD_FAULTS,
+    *RELAY_FAULTS,
+    *ROWS_FAULTS,
+]
