@@ -55,7 +55,8 @@ SQL_FAULTS: Final[tuple[SqlFault, ...]] = (
     SqlFault(id="persist-only-as-global", requirement="S4", statement=r"SET PERSIST_ONLY", change={"error": 1227}),
     # The hint.
     SqlFault(id="hint-without-warning", requirement="S5", statement=r"SET_VAR", change={"warnings": ()}),
-    SqlFault(id="hint-obeyed", requirement="S5", statement=r"SET_VAR", change={"rows": _PARTIAL}),
+    SqlFault(id="hint-obeyed", requirement="S5", statement=r"^SELECT .*SET_VAR", change={"rows": _PARTIAL}),
+    SqlFault(id="hint-obeyed-by-update", requirement="S5", statement=r"^UPDATE .*SET_VAR", change={"form": "whole"}),
     # Command line.
     SqlFault(id="starts-with-bad-value", requirement="S6", statement=r"=BAD", change={"error": None}),
     SqlFault(id="starts-without-argument", requirement="S6", statement=r"value-options$", change={"error": None}),
