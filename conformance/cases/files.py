@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from conformance.cases.images import RowImage
 from conformance.cases.session import Session
+from conformance.cases.sql_case import SqlCase
+from conformance.cases.sql_case_files import dump_sql_case, load_sql_case
 from conformance.cases.update_case import Hazard, Step, UpdateCase
 from conformance.reference.binlog.temporal import Date, Datetime, Time, Timestamp
 from conformance.reference.errors import CodecError, DecodeError
@@ -66,8 +68,10 @@ def validate(data: object) -> None:
     jsonschema.validate(data, case_schema())
 
 
-def dump_case(case: UpdateCase) -> dict[str, Any]:
+def dump_case(case: UpdateCase | SqlCase) -> dict[str, Any]:
     """A Case as JSON data. Fields that hold their default are left out."""
+    if isinstance(case, SqlCase):
+        return {"format": FORMAT, **dump_sql_case(case)}
     return {
         "format": FORMAT,
         "kind": case.kind,
@@ -88,8 +92,18 @@ def dump_case(case: UpdateCase) -> dict[str, Any]:
     }
 
 
+def load_any_case(data: Mapping[str, Any]) -> UpdateCase | SqlCase:
+    """The Case of JSON data, of whichever kind; :class:`DecodeError` with the path of what is wrong."""
+    if data.get("format") != FORMAT or data.get("kind") != SqlCase.kind:
+        return load_case(data)
+    try:
+        return load_sql_case(data)
+    except _MALFORMED as error:
+        raise DecodeError("case-format", f"the Case is incomplete or malformed: {error!r}") from None
+
+
 def load_case(data: Mapping[str, Any]) -> UpdateCase:
-    """The Case of JSON data; :class:`DecodeError` with the path of what is wrong."""
+    """The update Case of JSON data; :class:`DecodeError` with the path of what is wrong."""
     try:
         if data.get("format") != FORMAT:
             raise DecodeError("case-format", "unknown Case format", expected=FORMAT, got=data.get("format"))

@@ -1,23 +1,10 @@
-"""Statements for the seven conditions, and the form in which each update must be logged.
-
-The form is told in few words: ``none`` (nothing logged), ``query`` (as a statement), ``full`` (UPDATE_ROWS),
-``partial`` / ``empty`` / ``whole`` (PARTIAL_UPDATE_ROWS with diffs, with an empty list, or with the whole document).
-"""
+"""Cases for the seven conditions: one update each, and the form in which it must be logged (``judge.forms``)."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from conformance.judge.events import iter_events
-from conformance.reference.binlog.columns import PartialJson
-from conformance.reference.binlog.header import EventType
-from conformance.reference.binlog.query import Query
-from conformance.reference.binlog.rows import Row, RowsBody, included
-from conformance.servers.groups import groups_of_thread
-
-if TYPE_CHECKING:
-    from conformance.servers.base import Server
+from conformance.cases.sql_case import Outcome, SqlCase, SqlStatement
 
 _DOCUMENT: Final = '{"a": 1, "b": "' + "b" * 40 + '", "c": [1, 2, 3]}'
 _TABLE: Final = (
@@ -25,65 +12,68 @@ _TABLE: Final = (
     f"INSERT INTO t VALUES (1, 0, '{_DOCUMENT}', '{_DOCUMENT}')",
 )
 _ON: Final = "SET SESSION binlog_row_value_options='PARTIAL_JSON', SESSION binlog_row_image='MINIMAL'"
+_SET: Final = "UPDATE t SET j=JSON_SET(j,'$.a',2)"
+V1: Final = "log_bin_use_v1_row_events"
 
 
-@dataclass(frozen=True, slots=True)
-class Expectation:
-    """One update, its set-up, and the form in which it must be logged."""
-
-    name: str
-    update: str
-    form: str
-    why: str
-    setup: tuple[str, ...] = ()
-
-    @property
-    def statements(self) -> tuple[str, ...]:
-        return (*_TABLE, _ON, *self.setup, self.update)
-
-
-def _updates(form: str, why: str, **updates: str) -> list[Expectation]:
-    return [Expectation(name.replace("_", "-"), f"UPDATE t SET {text}", form, why) for name, text in updates.items()]
+def _case(
+    condition: str, name: str, update: str, forms: str | tuple[str, ...], why: str, setup: tuple[str, ...] = ()
+) -> SqlCase:
+    forms = (forms,) if isinstance(forms, str) else forms
+    return SqlCase(
+        id=f"{condition.lower()}-{name}",
+        requirements=(condition,),
+        schema=True,
+        globals=(V1,) if any(V1 in sql for sql in setup) else (),
+        statements=(
+            *(SqlStatement(sql=sql) for sql in (*_TABLE, _ON, *setup)),
+            SqlStatement(sql=update, judges=condition, outcomes=tuple(Outcome(form=form) for form in forms), note=why),
+        ),
+    )
 
 
-CONDITIONS: Final[dict[str, list[Expectation]]] = {
+def _updates(form: str, why: str, **updates: str) -> list[SqlCase]:
+    return [_case("D5", name.replace("_", "-"), f"UPDATE t SET {text}", form, why) for name, text in updates.items()]
+
+
+CONDITIONS: Final[dict[str, list[SqlCase]]] = {
     "D1": [
-        Expectation("log-enabled", "UPDATE t SET j=JSON_SET(j,'$.a',2)", "partial", "the log is enabled"),
-        Expectation(
-            "log-disabled",
-            "UPDATE t SET j=JSON_SET(j,'$.a',2)",
-            "none",
-            "nothing is logged with sql_log_bin=0",
-            ("SET SESSION sql_log_bin=0",),
+        _case("D1", "log-enabled", _SET, "partial", "the log is enabled"),
+        _case(
+            "D1", "log-disabled", _SET, "none", "nothing is logged with sql_log_bin=0", ("SET SESSION sql_log_bin=0",)
         ),
     ],
     "D2": [
-        Expectation("on", "UPDATE t SET j=JSON_SET(j,'$.a',2)", "partial", "the option is on"),
-        Expectation(
+        _case("D2", "on", _SET, "partial", "the option is on"),
+        _case(
+            "D2",
             "off",
-            "UPDATE t SET j=JSON_SET(j,'$.a',2)",
+            _SET,
             "full",
             "with the option off the event is UPDATE_ROWS with whole documents",
             ("SET SESSION binlog_row_value_options=''",),
         ),
-        Expectation("no-json-touched", "UPDATE t SET n=n+1", "none-json", "type 39 also without a JSON column"),
+        _case("D2", "no-json-touched", "UPDATE t SET n=n+1", "none-json", "type 39 also without a JSON column"),
     ],
     "D3": [
-        Expectation(
+        _case(
+            "D3",
             "statement",
-            "UPDATE t SET j=JSON_SET(j,'$.a',2)",
+            _SET,
             "query",
             "a statement-format session logs the statement",
             ("SET SESSION binlog_format='STATEMENT'",),
         ),
-        Expectation(
+        _case(
+            "D3",
             "mixed-safe",
-            "UPDATE t SET j=JSON_SET(j,'$.a',2)",
+            _SET,
             "query",
             "MIXED logs a safe statement as such",
             ("SET SESSION binlog_format='MIXED'",),
         ),
-        Expectation(
+        _case(
+            "D3",
             "mixed-unsafe",
             "UPDATE t SET j=JSON_SET(j,'$.a',UUID())",
             "partial",
@@ -91,7 +81,11 @@ CONDITIONS: Final[dict[str, list[Expectation]]] = {
             ("SET SESSION binlog_format='MIXED'",),
         ),
     ],
-    "D4": [],
+    # The worklog contradicts itself on who wins, so both forms are allowed; a mixture of them is not.
+    "D4": [
+        _case("D4", "v1-on", _SET, ("full-v1", "partial"), "version 1 row events are on", (f"SET GLOBAL {V1}=1",)),
+        _case("D4", "v1-off", _SET, "partial", "version 1 row events are off", (f"SET GLOBAL {V1}=0",)),
+    ],
     "D5": [
         *_updates(
             "partial",
@@ -126,28 +120,32 @@ CONDITIONS: Final[dict[str, list[Expectation]]] = {
         ),
     ],
     "D6": [
-        Expectation(
+        _case(
+            "D6",
             "one-byte-smaller",
             "UPDATE t SET j=JSON_SET(j,'$[0]','xxxx')",
             "partial",
             "4 + D = 17 is smaller than L = 18",
             ('UPDATE t SET j=\'["kkkk", "z"]\'',),
         ),
-        Expectation(
+        _case(
+            "D6",
             "equal",
             "UPDATE t SET j=JSON_SET(j,'$[0]','xxxx')",
             "whole",
             "4 + D = 17 is not smaller than L = 17",
             ('UPDATE t SET j=\'["kkkk", ""]\'',),
         ),
-        Expectation(
+        _case(
+            "D6",
             "one-byte-larger",
             "UPDATE t SET j=JSON_SET(j,'$[0]','xxxx')",
             "whole",
             "4 + D = 17 is not smaller than L = 16",
             ("UPDATE t SET j='[\"kkkk\", 1]'",),
         ),
-        Expectation(
+        _case(
+            "D6",
             "holes-count",
             "UPDATE t SET j=JSON_SET(j,'$[0]','yyyy')",
             "partial",
@@ -156,14 +154,16 @@ CONDITIONS: Final[dict[str, list[Expectation]]] = {
         ),
     ],
     "D7": [
-        Expectation(
+        _case(
+            "D7",
             "full-image",
-            "UPDATE t SET j=JSON_SET(j,'$.a',2)",
+            _SET,
             "partial",
             "the before-image holds whole documents",
             ("SET SESSION binlog_row_image='FULL'",),
         ),
-        Expectation(
+        _case(
+            "D7",
             "untouched-column",
             "UPDATE t SET n=n+1",
             "empty",
@@ -172,47 +172,3 @@ CONDITIONS: Final[dict[str, list[Expectation]]] = {
         ),
     ],
 }
-
-
-def observe(server: Server, expectation: Expectation) -> str:
-    """Run one expectation in a session and schema of its own; the form in which its update was logged."""
-    with server.connect() as connection, server.schema(connection):
-        capture = server.capture()
-        try:
-            for statement in expectation.statements[:-1]:
-                connection.execute(statement)
-            start = capture.mark(connection)
-            connection.execute(expectation.update)
-            events = list(groups_of_thread(capture.since(start).events, connection.thread_id))
-        finally:
-            capture.close()
-    return _form(events)
-
-
-def _form(events: list[bytes]) -> str:
-    forms: list[str] = []
-    for _, event, error in iter_events(events):
-        if event is None:
-            return f"unreadable: {error}"
-        body = event.body
-        if isinstance(body, Query) and body.text not in (b"BEGIN", b"COMMIT"):
-            forms.append("query")
-        elif isinstance(body, RowsBody) and body.type == EventType.UPDATE_ROWS:
-            forms.append("full")
-        elif isinstance(body, RowsBody) and body.type == EventType.PARTIAL_UPDATE_ROWS:
-            for row in body.rows:
-                if any(isinstance(value, PartialJson) for value in row.before or ()):
-                    return "diffs in a before-image"
-                forms.append(_row_form(body, row))
-    return ", ".join(forms) or "none"
-
-
-def _row_form(body: RowsBody, row: Row) -> str:
-    json_columns = body.map().json_columns
-    columns = included(body.after_columns or 0, body.column_count)
-    values = [value for index, value in zip(columns, row.after or (), strict=True) if index in json_columns]
-    if not values:
-        return "none-json"
-    if any(isinstance(value, PartialJson) and value.diffs for value in values):
-        return "partial"
-    return "empty" if any(isinstance(value, PartialJson) for value in values) else "whole"

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.checks.conditions import CONDITIONS, Expectation, observe
-from conformance.stream import Block, CaseVerdict, Verdict
+from conformance.checks.conditions import CONDITIONS, V1
+from conformance.checks.sql_runs import run_cases
 
 if TYPE_CHECKING:
     from conformance.checks.lab import Lab
@@ -28,46 +28,7 @@ def test_condition(lab: Lab, condition: str) -> None:
     check = f"conditions/{condition}"
     if condition == "D4":
         with server.connect() as connection:
-            if connection.variable("global.log_bin_use_v1_row_events") is None:
-                lab.not_applicable(check, condition, "the server has no log_bin_use_v1_row_events")
+            if connection.variable(f"global.{V1}") is None:
+                lab.not_applicable(check, condition, f"the server has no {V1}")
                 return
-    expectations = CONDITIONS[condition]
-    failures: list[tuple[Expectation, str]] = []
-    for expectation in expectations:
-        got = observe(server, expectation)
-        if got != expectation.form:
-            failures.append((expectation, got))
-    passed = len(expectations) - len(failures)
-    for expectation, got in failures:
-        lab.sink(
-            CaseVerdict(
-                case=f"{condition}/{expectation.name}",
-                requirement=condition,
-                verdict=Verdict.FAIL,
-                subject=lab.subject,
-                check=check,
-                block=0,
-                field="form of the update",
-                expected=expectation.form,
-                got=got,
-                message=expectation.why,
-                signature=f"{check}:{expectation.name}",
-                statements=expectation.statements,
-            )
-        )
-    lab.sink(
-        Block(
-            check=check,
-            subject=lab.subject,
-            requirements=(condition,),
-            block=0,
-            cases=len(expectations),
-            verdicts={
-                str(name): count for name, count in ((Verdict.PASS, passed), (Verdict.FAIL, len(failures))) if count
-            },
-            mismatches=len(failures),
-        )
-    )
-    if failures:
-        found = "; ".join(f"{item.name}: expected {item.form}, got {got}" for item, got in failures)
-        pytest.fail(found, pytrace=False)
+    run_cases(lab, check, CONDITIONS[condition], {"source": server})

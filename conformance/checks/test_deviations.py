@@ -8,16 +8,21 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.cases.files import load_case
+from conformance.cases.files import load_any_case
+from conformance.cases.sql_case import SqlCase
 from conformance.checks.shrinking import judge_live
+from conformance.checks.sql_runs import judge_live_sql
 from conformance.requirements.versions import applies
 from conformance.stream import Block, CaseVerdict, Verdict
 
 if TYPE_CHECKING:
+    from conformance.cases.update_case import UpdateCase
     from conformance.checks.lab import Lab
+    from conformance.requirements.deviations import Deviation
+    from conformance.servers.base import Server
 
 
-@pytest.mark.requirement("FR2")
+@pytest.mark.requirement("FR2", "W1b")
 def test_witnesses(lab: Lab) -> None:
     """The witness of each deviation shows it, and nothing else."""
     server = lab.server
@@ -29,32 +34,28 @@ def test_witnesses(lab: Lab) -> None:
     for number, deviation in enumerate(lab.deviations):
         if deviation.witness is None or not applies(deviation.versions, lab.version):
             continue
-        case = load_case(json.loads(deviation.witness))
+        case = load_any_case(json.loads(deviation.witness))
         if case.hazard not in server.hazards():
             leave = f"the witness of {deviation.id} has hazard {case.hazard}: give leave with --allow {case.hazard}"
             lab.not_applicable("deviations/witness", deviation.requirements[0], leave)
             continue
         begun = time.perf_counter()
-        result = judge_live(server, case)
-        found = [*result.judgement.mismatches, *result.faults.found]
-        shown = bool(found) and all(mismatch.deviation == deviation.switch for mismatch in found)
+        shown, found = _judge(server, case, deviation)
         if not shown:
             gone.append(deviation.id)
             lab.sink(
                 CaseVerdict(
-                    case=result.case_id,
+                    case=case.id or deviation.id,
                     requirement=deviation.requirements[0],
                     verdict=Verdict.FAIL,
                     subject=lab.subject,
                     check="deviations/witness",
                     block=number,
                     field=deviation.id,
-                    expected=f"the deviation that the switch {deviation.switch} explains",
-                    got="; ".join(
-                        f"{mismatch.kind} {mismatch.field}: {mismatch.message or mismatch.got[:200]}"
-                        for mismatch in found
-                    )
-                    or "no difference: unexpected pass",
+                    expected=f"the deviation that the switch {deviation.switch} explains"
+                    if deviation.switch
+                    else "the outcome that the Case writes out for this deviation",
+                    got="; ".join(found) or "no difference: unexpected pass",
                     message="the listed deviation is not shown by its witness",
                     signature=f"deviations/witness:{deviation.id}",
                 )
@@ -75,3 +76,15 @@ def test_witnesses(lab: Lab) -> None:
         )
     if gone:
         pytest.fail(f"not shown by their witnesses: {', '.join(gone)}", pytrace=False)
+
+
+def _judge(server: Server, case: UpdateCase | SqlCase, deviation: Deviation) -> tuple[bool, list[str]]:
+    """Whether the Case shows the deviation and nothing else; what it shows, in words."""
+    if isinstance(case, SqlCase):
+        differing = [verdict for verdict in judge_live_sql({"source": server}, case) if verdict.failing]
+        words = [f"{item.field}: expected {item.expected}, got {item.got}" for item in differing]
+        return bool(differing) and all(verdict.deviation == deviation.id for verdict in differing), words
+    result = judge_live(server, case)
+    found = [*result.judgement.mismatches, *result.faults.found]
+    words = [f"{item.kind} {item.field}: {item.message or item.got[:200]}" for item in found]
+    return bool(found) and all(mismatch.deviation == deviation.switch for mismatch in found), words

@@ -15,8 +15,10 @@ from conformance.stream import ExitCode
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from conformance.cases.sql_case import SqlCase
     from conformance.cases.update_case import UpdateCase
     from conformance.checks.blocks import BlockResult
+    from conformance.judge.sql import SqlVerdict
     from conformance.requirements.deviations import Deviation
     from conformance.servers.auto import Wishes
     from conformance.servers.base import Server
@@ -72,21 +74,29 @@ def command(
 
 
 def check_witnesses(deviations: Iterable[Deviation]) -> None:
-    """Raise if a witness is not a Case that can be run."""
-    from conformance.cases.files import load_case
+    """Raise if a witness is not a Case that can be run, or not one that knows the entry that has no switch."""
+    from conformance.cases.files import load_any_case
+    from conformance.cases.sql_case import SqlCase
     from conformance.reference.errors import CodecError
     from conformance.requirements.deviations import DeviationError
 
     for deviation in deviations:
         try:
-            if deviation.witness is not None:
-                load_case(json.loads(deviation.witness))
+            if deviation.witness is None:
+                continue
+            case = load_any_case(json.loads(deviation.witness))
+            known = isinstance(case, SqlCase) and any(
+                outcome.deviation == deviation.id for statement in case.statements for outcome in statement.outcomes
+            )
         except (ValueError, TypeError, CodecError) as problem:
             raise DeviationError(f"deviation {deviation.id!r}: the witness is not a Case: {problem}") from problem
+        if known == (deviation.switch is not None):
+            expected = "an update Case" if deviation.switch else f"a sql Case with an outcome of {deviation.id!r}"
+            raise DeviationError(f"deviation {deviation.id!r}: the witness is not {expected}")
 
 
-def _load(path: Path) -> UpdateCase:
-    from conformance.cases.files import load_case
+def _load(path: Path) -> UpdateCase | SqlCase:
+    from conformance.cases.files import load_any_case
     from conformance.reference.errors import CodecError
 
     try:
@@ -100,12 +110,14 @@ def _load(path: Path) -> UpdateCase:
     if not isinstance(data, dict):
         raise Usage(f"{path}: not a Case: expected an object")
     try:
-        return load_case(data)
+        return load_any_case(data)
     except CodecError as problem:
         raise Usage(f"{path}: {problem}") from problem
 
 
-def _replay(cases: list[tuple[Path, UpdateCase]], spec: str, wishes: Wishes, deviations: Iterable[Deviation]) -> int:
+def _replay(
+    cases: list[tuple[Path, UpdateCase | SqlCase]], spec: str, wishes: Wishes, deviations: Iterable[Deviation]
+) -> int:
     from conformance.requirements.versions import applies
     from conformance.servers.auto import resolve
 
@@ -115,7 +127,7 @@ def _replay(cases: list[tuple[Path, UpdateCase]], spec: str, wishes: Wishes, dev
         server = resolve(spec, wishes, narrate=narrate, progress=fetching)
     if server is None:
         raise Usage("a Case needs a server to run on: --server none only prints (--as sql, --as json)")
-    listed = {entry.switch for entry in deviations if applies(entry.versions, server.number)}
+    listed = {entry.switch or entry.id for entry in deviations if applies(entry.versions, server.number)}
     with server:
         for path, case in cases:
             if str(case.hazard) not in server.hazards() and str(case.hazard) != "none":
@@ -133,17 +145,35 @@ def _replay(cases: list[tuple[Path, UpdateCase]], spec: str, wishes: Wishes, dev
     return int(code)
 
 
-def _judge(server: Server, case: UpdateCase, listed: set[str]) -> tuple[str, list[str]]:
+def _judge(server: Server, case: UpdateCase | SqlCase, listed: set[str]) -> tuple[str, list[str]]:
+    from conformance.cases.sql_case import SqlCase
     from conformance.checks.shrinking import judge_live
+    from conformance.checks.sql_runs import GUEST, judge_live_sql
     from conformance.reference.errors import CodecError
     from conformance.servers.errors import ServerError
 
     try:
-        result = judge_live(server, case)
+        if not isinstance(case, SqlCase):
+            lines = _describe(judge_live(server, case), listed)
+        elif case.needs_own_server and not server.started_by_us:
+            return "ERROR", [f"the Case {GUEST}"]
+        else:
+            lines = _describe_statements(case, judge_live_sql({"source": server}, case), listed)
     except (ServerError, CodecError, TypeError) as problem:
         return "ERROR", str(problem).splitlines()[:_SHOWN]
-    lines = _describe(result, listed)
     return ("FAILED" if lines and not lines[0].startswith("listed") else "FIXED"), lines
+
+
+def _describe_statements(case: SqlCase, verdicts: Iterable[SqlVerdict], listed: set[str]) -> list[str]:
+    found = [verdict for verdict in verdicts if verdict.failing]
+    wrong = [verdict for verdict in found if verdict.deviation not in listed]
+    lines = []
+    for verdict in wrong[:_SHOWN]:
+        lines.append(f"statement {verdict.index}: {verdict.field}: {case.statements[verdict.index].text}")
+        lines += [f"    expected {verdict.expected[:300]}", f"    got      {verdict.got[:300]}"]
+    if not wrong and found:
+        lines.append(f"listed deviation: {', '.join(sorted({verdict.deviation for verdict in found}))}")
+    return lines
 
 
 def _describe(result: BlockResult, listed: set[str]) -> list[str]:
@@ -163,14 +193,21 @@ def _describe(result: BlockResult, listed: set[str]) -> list[str]:
     return lines
 
 
-def _as_json(case: UpdateCase) -> str:
+def _as_json(case: UpdateCase | SqlCase) -> str:
     from conformance.cases.files import dump_case
 
     return json.dumps(dump_case(case), indent=1, ensure_ascii=False) + "\n"
 
 
-def as_sql(case: UpdateCase) -> str:
+def as_sql(case: UpdateCase | SqlCase) -> str:
     """A script that reproduces a Case, for people: statements, and what is expected as comments."""
+    from conformance.cases.sql_case import SqlCase
+    from conformance.cases.sql_case_text import script_of
+
+    return script_of(case) if isinstance(case, SqlCase) else _update_script(case)
+
+
+def _update_script(case: UpdateCase) -> str:
     from conformance.cases.script import Control, ReadBack, Statement, build_script
     from conformance.reference.tables import create_table
 

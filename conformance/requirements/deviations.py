@@ -1,4 +1,8 @@
-"""Known deviations of real servers: data in ``deviations.toml``, or in a file of the user's in the same form."""
+"""Known deviations of real servers: data in ``deviations.toml``, or in a file of the user's in the same form.
+
+An entry names the dialect switch that models it; or, where no model can, its witness is a sql Case: the outcome that is
+known is written out there under the entry's id, and nothing else is explained by the entry.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +22,7 @@ if TYPE_CHECKING:
 PACKAGE = "conformance.requirements"
 DATA = "deviations.toml"
 WITNESSES = "witnesses"
-_NEEDED = frozenset({"id", "requirements", "switch", "versions", "reason"})
+_NEEDED = frozenset({"id", "requirements", "versions", "reason"})
 
 
 class DeviationError(Exception):
@@ -27,11 +31,11 @@ class DeviationError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deviation:
-    """One entry. ``witness`` is the JSON text of a Case, or ``None`` where the list gives none."""
+    """One entry. ``witness`` is the JSON text of a Case; without one there is a ``switch``."""
 
     id: str
     requirements: tuple[str, ...]
-    switch: str
+    switch: str | None = None
     versions: str
     reason: str
     witness: str | None = None
@@ -65,16 +69,18 @@ def load_deviations(path: Path | None = None) -> tuple[Deviation, ...]:
 def _entry(item: dict[str, Any], path: Path | None) -> Deviation:
     where = f"{path or DATA}: deviation {item.get('id', '?')!r}"
     missing = _NEEDED - set(item)
+    if "switch" not in item and "witness" not in item:
+        missing = missing | {"switch or witness"}
     if missing:
         raise DeviationError(f"{where}: {', '.join(sorted(missing))} missing")
-    unknown = set(item) - _NEEDED - {"witness"}
+    unknown = set(item) - _NEEDED - {"switch", "witness"}
     if unknown:
         raise DeviationError(f"{where}: unknown keys {sorted(unknown)}")
     for name, value in item.items():
         if not (_is_texts(value) if name == "requirements" else isinstance(value, str)):
             raise DeviationError(f"{where}: {name} is no {'list of texts' if name == 'requirements' else 'text'}")
     switches = {each.name for each in fields(ServerBehaviour)}
-    if item["switch"] not in switches:
+    if item.get("switch", next(iter(switches))) not in switches:
         raise DeviationError(f"{where}: no dialect switch {item['switch']!r}, expected one of {sorted(switches)}")
     for requirement in item["requirements"]:
         if requirement not in REQUIREMENTS:
@@ -97,7 +103,7 @@ def _entry(item: dict[str, Any], path: Path | None) -> Deviation:
     return Deviation(
         id=item["id"],
         requirements=tuple(item["requirements"]),
-        switch=item["switch"],
+        switch=item.get("switch"),
         versions=item["versions"],
         reason=item["reason"].strip(),
         witness=witness,

@@ -143,11 +143,12 @@ class ProcessServer(Server):
             own["user"] = "root"
         defaults = default_options(self.installation.number, performance_schema=self._performance_schema)
         given = {**self.options, **{name.replace("_", "-"): value for name, value in extra.items()}}
+        file = given.pop("defaults-file", None)  # where one is named, persisted settings are read as well
         return [
             *self.wrapper,
             *self.installation.launcher,
             str(self.installation.mysqld),
-            "--no-defaults",
+            "--no-defaults" if file is None else f"--defaults-file={file}",
             *self.installation.options,
             *option_words({**defaults, **own, **given}),
         ]

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from conformance.cases.files import load_case
-from conformance.checks import conditions, events, shrinking, test_conditions, test_deviations, test_sizes
+from conformance.cases.files import load_any_case, load_case
+from conformance.checks import conditions, events, shrinking, sql_runs, test_conditions, test_deviations, test_sizes
 from conformance.checks import lab as labs
 from conformance.checks.lab import UPDATE_CHECKS, Lab, Settings
+from conformance.checks.variable_cases import privilege_cases
+from conformance.checks.warning_cases import session_cases
 from conformance.reference.binlog.event import encode_event
 from conformance.reference.binlog.header import EventType
 from conformance.reference.errors import DecodeError
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from conformance.cases.sql_case import SqlCase
     from conformance.servers.process import ProcessServer
     from conformance.stream import AnyRecord
 
@@ -201,16 +204,53 @@ def test_a_reader_that_loses_a_byte_is_caught(record: Callable[..., Recorded], m
 def test_a_server_without_the_option_fails_the_conditions(
     record: Callable[..., Recorded], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(conditions, "_ON", "SET SESSION binlog_row_value_options=''")
+    from dataclasses import replace
+
+    def without(case: SqlCase) -> SqlCase:
+        statements = [replace(item, sql=item.sql.replace("'PARTIAL_JSON'", "''")) for item in case.statements]
+        return replace(case, statements=tuple(statements))
+
+    monkeypatch.setitem(conditions.CONDITIONS, "D1", [without(case) for case in conditions.CONDITIONS["D1"]])
     found = record()
-    with pytest.raises(pytest.fail.Exception, match="log-enabled: expected partial, got full"):
+    with pytest.raises(pytest.fail.Exception, match=r"d1-log-enabled: .* expected partial, got full"):
         test_conditions.test_condition(found.lab, "D1")
     (verdict,) = found.of(CaseVerdict)
     assert verdict.requirement == "D1"
     assert (verdict.expected, verdict.got) == ("partial", "full")
     assert verdict.statements[-1].startswith("UPDATE t SET")
+    assert verdict.replay == f"binlog-lab replay {verdict.case_file}"
+    assert load_any_case(json.loads((found.cases / f"{verdict.case}.json").read_text("utf-8"))).id == verdict.case
     assert found.failing_checks == {"conditions/D1"}
     assert found.exit_code == 1
+
+
+def test_a_warning_that_is_missing_fails_and_a_listed_outcome_does_not(
+    record: Callable[..., Recorded], server: ProcessServer
+) -> None:
+    found = record()
+    (case,) = [item for item in session_cases() if item.id == "warnings-session-row-minimal-on-log"]
+    sql_runs.run_cases(found.lab, "some/check", [case], {"source": server})
+    (verdict,) = found.of(CaseVerdict)
+    assert verdict.deviation == "sql-log-bin-without-warning"
+    assert found.exit_code == 0
+
+    found = record(deviations=False)
+    with pytest.raises(pytest.fail.Exception, match="sql_log_bin=0: expected 3645, got none"):
+        sql_runs.run_cases(found.lab, "some/check", [case], {"source": server})
+    assert {block.requirements for block in found.of(Block) if block.failures} == {("W1b",)}
+    assert found.exit_code == 1
+
+
+def test_a_guest_keeps_its_global_values(
+    record: Callable[..., Recorded], monkeypatch: pytest.MonkeyPatch, server: ProcessServer
+) -> None:
+    found = record()
+    monkeypatch.setattr(server, "started_by_us", False)
+    sql_runs.run_cases(found.lab, "some/check", list(privilege_cases())[:2], {"source": server})
+    (verdict,) = found.of(CaseVerdict)
+    assert (verdict.requirement, verdict.verdict) == ("S4", "not-applicable")
+    (block,) = found.of(Block)
+    assert block.verdicts == {"not-applicable": block.cases}
 
 
 def test_a_server_that_ignores_the_option_fails_the_size_formula(
@@ -294,11 +334,34 @@ def test_a_witness_that_shows_nothing_is_an_unexpected_pass(record: Callable[...
 
     found = record()
     stale = json.dumps(dump_case(planted.case()))
-    found.lab.deviations = tuple(replace(entry, witness=stale) for entry in load_deviations())
+    found.lab.deviations = tuple(
+        replace(entry, witness=stale) for entry in load_deviations() if entry.id == "unchanging-replace"
+    )
     with pytest.raises(pytest.fail.Exception, match="not shown by their witnesses: unchanging-replace"):
         test_deviations.test_witnesses(found.lab)
     (verdict,) = found.of(CaseVerdict)
     assert "unexpected pass" in verdict.got
+    assert found.exit_code == 1
+
+
+@pytest.mark.parametrize(
+    ("statement", "got"), [("SET SESSION sql_log_bin=1", "unexpected pass"), ("SET SESSION sql_log_bin=2", "1231")]
+)
+def test_a_witness_whose_outcome_is_another_is_stale(record: Callable[..., Recorded], statement: str, got: str) -> None:
+    from dataclasses import replace
+
+    entry = next(item for item in load_deviations() if item.id == "sql-log-bin-without-warning")
+    assert entry.witness is not None
+    data = json.loads(entry.witness)
+    data["statements"][1]["sql"] = statement
+    if got == "unexpected pass":  # as if the server were mended
+        data["statements"][1]["outcomes"].insert(0, {"warnings": []})
+    found = record()
+    found.lab.deviations = (replace(entry, witness=json.dumps(data)),)
+    with pytest.raises(pytest.fail.Exception, match="not shown by their witnesses: sql-log-bin-without-warning"):
+        test_deviations.test_witnesses(found.lab)
+    (verdict,) = found.of(CaseVerdict)
+    assert got in verdict.got
     assert found.exit_code == 1
 
 
@@ -307,6 +370,7 @@ def test_a_witness_that_may_stop_a_replica_needs_leave_on_a_guest(
 ) -> None:
     found = record()
     monkeypatch.setattr(server, "hazards", lambda: frozenset({"none"}))
+    found.lab.deviations = tuple(entry for entry in found.lab.deviations if entry.id == "unchanging-replace")
     test_deviations.test_witnesses(found.lab)
     (verdict,) = found.of(CaseVerdict)
     assert verdict.verdict == "not-applicable"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.cases.files import load_case
+from conformance.cases.files import load_any_case
 from conformance.cli.replay import check_witnesses
 from conformance.requirements.catalogue import REQUIREMENTS
 from conformance.requirements.deviations import Deviation, DeviationError, load_deviations
@@ -41,7 +41,7 @@ def test_every_entry_of_the_kit_has_a_witness_that_is_a_case_of_its_requirements
     check_witnesses(entries)
     for item in entries:
         assert item.witness is not None
-        case = load_case(json.loads(item.witness))
+        case = load_any_case(json.loads(item.witness))
         assert set(case.requirements) <= set(item.requirements) <= set(REQUIREMENTS)
         assert item.reason
 
@@ -67,7 +67,7 @@ def test_an_empty_list_is_a_list(tmp_path: Path) -> None:
         ("[deviation]\nid = 'x'", r"expected \[\[deviation\]\]"),
         ("[[deviations]]", "unknown keys"),
         (entry(id=None), "id missing"),
-        (entry(switch=None, reason=None), "reason, switch missing"),
+        (entry(switch=None, reason=None), "reason, switch or witness missing"),
         (entry(extra="1"), "unknown keys"),
         (entry(requirements='"FR2"'), "requirements is no list of texts"),
         (entry(requirements="[]"), "requirements is no list of texts"),
@@ -135,3 +135,29 @@ def test_differences_count_only_where_the_behaviour_was_observed() -> None:
     assert in_observed_range((9, 7, 4))
     assert not in_observed_range((8, 0, 2))
     assert not in_observed_range((10, 0, 0))
+
+
+# --- witnesses -------------------------------------------------------------------------------------------------------
+
+
+def sql_witness(deviation: str) -> str:
+    outcomes = [{"warnings": [3645]}, {"warnings": [], "verdict": "fail", "deviation": deviation}]
+    statement = {"sql": "SET SESSION sql_log_bin=0", "judges": "W1b", "outcomes": outcomes}
+    return json.dumps({"format": 1, "kind": "sql", "id": "x", "requirements": ["W1b"], "statements": [statement]})
+
+
+def test_an_entry_without_a_switch_stands_as_an_outcome_in_its_witness() -> None:
+    item = Deviation(id="mine", requirements=("W1b",), versions="9.7.4", reason="why", witness=sql_witness("mine"))
+    check_witnesses([item])
+
+
+@pytest.mark.parametrize(
+    ("switch", "named", "message"),
+    [(None, "other", "not a sql Case with an outcome of 'mine'"), ("partial_remove", "mine", "not an update Case")],
+)
+def test_a_witness_of_the_wrong_kind_is_refused(switch: str | None, named: str, message: str) -> None:
+    item = Deviation(
+        id="mine", requirements=("W1b",), switch=switch, versions="9.7.4", reason="why", witness=sql_witness(named)
+    )
+    with pytest.raises(DeviationError, match=message):
+        check_witnesses([item])

@@ -1,0 +1,106 @@
+"""The sql Case: statements, each with its node, its session and the outcomes that are allowed.
+
+No model stands behind it: what may happen is written down with each statement. A statement earns the verdict of the
+first outcome that its answer fits, and ``otherwise`` if none does. An outcome that is known to be wrong can stand
+among them with the id of its listed deviation (``requirements/deviations.toml``).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Final, Literal
+
+from conformance.cases.update_case import Hazard
+
+SOURCE: Final = "source"
+MAIN: Final = "main"
+VERDICTS: Final = ("pass", "lenient", "info", "inconclusive", "not-applicable", "differs", "fail")
+
+Options = tuple[tuple[str, str | None], ...]
+Rows = tuple[tuple[str | None, ...], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """One way in which a statement may end. What is ``None`` or empty is not looked at."""
+
+    error: int | Literal["any"] | None = None  # None: it succeeds
+    warnings: tuple[int, ...] | None = None  # all their numbers, in order
+    rows: Rows | None = None
+    text: str = ""  # must occur in the error's message or in a warning
+    form: str = ""  # of the logged update (``judge.forms``)
+    verdict: str = "pass"
+    deviation: str = ""  # id of the listed deviation that this outcome shows
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SqlStatement:
+    """One statement; or, with ``start``, a hard stop and a new start of its node with these options.
+
+    Of a start, the error is the message number that ended it, and warnings are those of its error log. ``judges``: the
+    requirement it is evidence for; set-up statements have none, and must succeed. ``about``: only warnings whose text
+    has this in it count.
+    """
+
+    sql: str = ""
+    start: Options | None = None
+    node: str = SOURCE
+    session: str = MAIN
+    judges: str = ""
+    outcomes: tuple[Outcome, ...] = (Outcome(),)
+    otherwise: str = "fail"
+    about: str = ""
+    note: str = ""
+
+    @property
+    def text(self) -> str:
+        """For people: the statement, or the start with its options."""
+        if self.start is None:
+            return self.sql
+        return " ".join(
+            ["mysqld", *(f"--{name}" if value is None else f"--{name}={value}" for name, value in self.start)]
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SqlCase:
+    """One scenario. Sessions open when they are first used, in a schema of the Case's own if ``schema`` is set.
+
+    ``globals``: variables whose global values it changes; they are put back afterwards. ``accounts``: pairs of a
+    session's label and the account it logs in as (without password; made by the Case, dropped afterwards).
+    """
+
+    kind: ClassVar[str] = "sql"
+
+    id: str
+    rev: int = 1
+    requirements: tuple[str, ...] = ()
+    seed: str = ""
+    needs: tuple[str, ...] = ()
+    hazard: Hazard = Hazard.NONE
+    schema: bool = False
+    globals: tuple[str, ...] = ()
+    accounts: tuple[tuple[str, str], ...] = ()
+    statements: tuple[SqlStatement, ...]
+
+    @property
+    def restarts(self) -> bool:
+        """Whether it starts its server with options of its own."""
+        return any(statement.start is not None for statement in self.statements)
+
+    @property
+    def needs_own_server(self) -> bool:
+        """Whether it does what a guest does not do: change global values, make accounts, restart."""
+        return bool(self.globals or self.accounts or self.restarts)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SqlAnswer:
+    """What a server answered to one statement. ``form`` is read out of ``events`` (``judge.forms``)."""
+
+    error: int | None = None
+    message: str = ""
+    warnings: tuple[tuple[int, str], ...] = ()
+    rows: Rows = ()
+    events: tuple[bytes, ...] = ()
+    form: str = ""

@@ -1,0 +1,54 @@
+"""A sql Case as a script for people: its statements, and what may come of each as comments."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from conformance.cases.sql_case import MAIN, SOURCE
+
+if TYPE_CHECKING:
+    from conformance.cases.sql_case import Outcome, SqlCase, SqlStatement
+
+
+def script_of(case: SqlCase) -> str:
+    """The whole Case. Another session or server, and a start, are comments: one client cannot do them."""
+    lines = [f"-- Case {case.id}; requirements: {', '.join(case.requirements)}"]
+    if any(outcome.error is not None for statement in case.statements for outcome in statement.outcomes[:1]):
+        lines.append("-- A statement is to be refused: run this with mysql --force.")
+    if case.schema:
+        lines += ["CREATE SCHEMA IF NOT EXISTS lab DEFAULT CHARACTER SET utf8mb4;", "USE lab;"]
+    accounts = dict(case.accounts)
+    place = (SOURCE, MAIN)
+    for statement in case.statements:
+        if (statement.node, statement.session) != place:
+            place = (statement.node, statement.session)
+            account = accounts.get(statement.session)
+            lines.append(f"-- server {place[0]}, session {place[1]}{f' of the account {account}' if account else ''}:")
+        if statement.start is None:
+            lines.append(
+                f"DELIMITER //\n{statement.sql}//\nDELIMITER ;" if ";" in statement.sql else f"{statement.sql};"
+            )
+        else:
+            lines.append(f"-- start the server again: {statement.text}")
+        if statement.judges:
+            lines += _expected(statement)
+    return "\n".join(lines) + "\n"
+
+
+def _expected(statement: SqlStatement) -> list[str]:
+    allowed = [outcome for outcome in statement.outcomes if outcome.verdict not in ("fail", "differs")]
+    lines = [f"-- {'expected' if number == 0 else 'or'}: {_words(outcome)}" for number, outcome in enumerate(allowed)]
+    return [*lines, "SHOW WARNINGS;"] if any(outcome.warnings for outcome in allowed) and statement.sql else lines
+
+
+def _words(outcome: Outcome) -> str:
+    parts = ["success" if outcome.error is None else f"error {outcome.error}"]
+    if outcome.warnings is not None:
+        parts.append(f"warnings {', '.join(map(str, outcome.warnings)) or 'none'}")
+    if outcome.text:
+        parts.append(f"a text with {outcome.text!r}")
+    if outcome.rows is not None:
+        parts.append(f"rows {[list(row) for row in outcome.rows]}")
+    if outcome.form:
+        parts.append(f"logged as: {outcome.form}")
+    return "; ".join(parts)

@@ -1,0 +1,167 @@
+"""Running sql Cases for a check: their verdicts as records, listed deviations apart."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import time
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+from conformance.cases.files import dump_case
+from conformance.judge.forms import form_of
+from conformance.judge.sql import judge_sql
+from conformance.requirements.versions import applies, in_observed_range
+from conformance.servers.run_sql import run_sql
+from conformance.stream import Block, CaseVerdict, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from conformance.cases.sql_case import SqlCase
+    from conformance.checks.lab import Lab
+    from conformance.judge.sql import SqlVerdict
+    from conformance.servers.base import Server
+
+_SHOWN: Final = 20  # records of a check with a statement of their own; the counts are always whole
+GUEST: Final = "changes global values, makes accounts or restarts: only on a server that the lab started itself"
+
+
+@dataclass(slots=True)
+class _Count:
+    verdicts: Counter[str] = field(default_factory=Counter)
+    deviations: Counter[str] = field(default_factory=Counter)
+    cases: int = 0
+    differing: int = 0
+    uncounted: int = 0  # mere differences outside the observed versions
+
+
+def judge_live_sql(nodes: Mapping[str, Server], case: SqlCase) -> tuple[SqlVerdict, ...]:
+    """Run one Case and judge it."""
+    answers = run_sql(nodes, case)
+    return judge_sql(case, [replace(answer, form=form_of(answer.events)) for answer in answers])
+
+
+def listed_outcomes(lab: Lab) -> frozenset[str]:
+    """Ids of the deviations whose outcomes stand in sql Cases, and that are known for this version."""
+    return frozenset(
+        entry.id for entry in lab.deviations if entry.switch is None and applies(entry.versions, lab.version)
+    )
+
+
+def run_cases(lab: Lab, check: str, cases: Iterable[SqlCase], nodes: Mapping[str, Server]) -> None:
+    """Judge Cases, write what was found, and fail if a statement ended as no Case allows."""
+    run = _Run(lab, check)
+    for case in cases:
+        if case.needs_own_server and not all(node.started_by_us for node in nodes.values()):
+            run.skip(case)
+        else:
+            run.judge(nodes, case)
+    run.finish()
+
+
+class _Run:
+    def __init__(self, lab: Lab, check: str) -> None:
+        self._lab = lab
+        self._check = check
+        self._listed = listed_outcomes(lab)
+        self._counts: dict[str, _Count] = defaultdict(_Count)
+        self._skipped: set[str] = set()
+        self._problems: list[str] = []
+        self._shown = 0
+        self._begun = time.perf_counter()
+
+    def skip(self, case: SqlCase) -> None:
+        for statement in case.statements:
+            if statement.judges:
+                self._counts[statement.judges].cases += 1
+                self._counts[statement.judges].verdicts[str(Verdict.NOT_APPLICABLE)] += 1
+                if statement.judges not in self._skipped:
+                    self._skipped.add(statement.judges)
+                    self._lab.sink(
+                        CaseVerdict(
+                            case=case.id,
+                            requirement=statement.judges,
+                            verdict=Verdict.NOT_APPLICABLE,
+                            subject=self._lab.subject,
+                            check=self._check,
+                            block=0,
+                            message=GUEST,
+                        )
+                    )
+
+    def judge(self, nodes: Mapping[str, Server], case: SqlCase) -> None:
+        for verdict in judge_live_sql(nodes, case):
+            count = self._counts[verdict.requirement]
+            count.cases += 1
+            deviating = verdict.deviation in self._listed
+            if deviating:
+                count.deviations[verdict.deviation] += 1
+            else:
+                count.verdicts[verdict.verdict] += 1
+                if verdict.failing:
+                    self._note(case, verdict, count)
+            if verdict.verdict != Verdict.PASS:
+                self._record(case, verdict, deviating=deviating)
+
+    def _note(self, case: SqlCase, verdict: SqlVerdict, count: _Count) -> None:
+        count.differing += 1
+        if verdict.verdict == Verdict.DIFFERS and not in_observed_range(self._lab.version):
+            count.uncounted += 1
+            return
+        statement = case.statements[verdict.index]
+        self._problems.append(f"{case.id}: {statement.text}: expected {verdict.expected}, got {verdict.got}")
+
+    def _record(self, case: SqlCase, verdict: SqlVerdict, *, deviating: bool) -> None:
+        self._shown += 1
+        if self._shown > _SHOWN:
+            return
+        directory = self._lab.settings.cases if verdict.failing else None
+        path = None if directory is None else directory / f"{case.id}.json"
+        if path is not None:
+            path.write_text(json.dumps(dump_case(case), indent=1) + "\n", encoding="utf-8")
+        statement = case.statements[verdict.index]
+        self._lab.sink(
+            CaseVerdict(
+                case=case.id,
+                requirement=verdict.requirement,
+                verdict=Verdict(verdict.verdict),
+                subject=self._lab.subject,
+                check=self._check,
+                block=0,
+                field=verdict.field,
+                expected=verdict.expected,
+                got=verdict.got,
+                message=statement.note or "the statement does not end as it should",
+                signature=f"{self._check}:{verdict.requirement}:{verdict.deviation or verdict.field}",
+                statements=tuple(item.text for item in case.statements[: verdict.index + 1])[-10:],
+                deviation=verdict.deviation if deviating else None,
+                case_file=None if path is None else str(path),
+                replay=None if path is None else f"{self._lab.settings.replay} {shlex.quote(str(path))}",
+            )
+        )
+
+    def finish(self) -> None:
+        seconds = (time.perf_counter() - self._begun) / max(1, len(self._counts))
+        for requirement, count in sorted(self._counts.items()):
+            self._lab.sink(
+                Block(
+                    check=self._check,
+                    subject=self._lab.subject,
+                    requirements=(requirement,),
+                    block=0,
+                    cases=count.cases,
+                    verdicts=dict(count.verdicts),
+                    failed=count.differing - count.uncounted if count.uncounted else None,
+                    mismatches=count.differing,
+                    deviating=count.deviations.total(),
+                    deviations=dict(count.deviations),
+                    seconds=seconds,
+                )
+            )
+        if self._problems:
+            more = f"; and {len(self._problems) - 5} more" if len(self._problems) > 5 else ""
+            pytest.fail("; ".join(self._problems[:5]) + more, pytrace=False)

@@ -1,0 +1,310 @@
+"""Cases for the variable itself: values, scopes, restrictions, privileges, hint (requirements sheet, section 1).
+
+All tables are finite; the Cases are their products with scopes, start values and contexts.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations, product
+from typing import TYPE_CHECKING, Final
+
+from conformance.cases.sql_case import Outcome, SqlCase, SqlStatement
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+OPTION: Final = "binlog_row_value_options"
+ON: Final = "'PARTIAL_JSON'"
+OFF: Final = "''"
+SCOPES: Final = ("SESSION", "GLOBAL", "PERSIST", "PERSIST_ONLY")
+NO_SPACE_WARNING: Final = "SET SESSION binlog_row_image='MINIMAL'"
+_GLOBALS: Final = (OPTION,)
+
+# Input, and the value it gives.
+ACCEPTED: Final = {
+    "PARTIAL_JSON": "PARTIAL_JSON",
+    "'PARTIAL_JSON'": "PARTIAL_JSON",
+    "'partial_json'": "PARTIAL_JSON",
+    "'PARTIAL_JSON,PARTIAL_JSON'": "PARTIAL_JSON",
+    "'PARTIAL_JSON,'": "PARTIAL_JSON",
+    "',PARTIAL_JSON'": "PARTIAL_JSON",
+    "1": "PARTIAL_JSON",
+    "TRUE": "PARTIAL_JSON",
+    "''": "",
+    "0": "",
+    "FALSE": "",
+}
+# Input, the error's number, and what its message names.
+REFUSED: Final = {
+    "2": (1231, "'2'"),
+    "3": (1231, "'3'"),
+    "-1": (1231, "'-1'"),
+    "'1'": (1231, "'1'"),
+    "'invalid'": (1231, "'invalid'"),
+    "'PARTIAL_JSON,bad'": (1231, "'bad'"),
+    "' PARTIAL_JSON'": (1231, "' PARTIAL_JSON'"),
+    "NULL": (1231, "'NULL'"),
+    "ON": (1231, "'ON'"),
+    "OFF": (1231, "'OFF'"),
+    "ALL": (1231, "'ALL'"),
+    "'PARTIAL_BLOB'": (1231, "'PARTIAL_BLOB'"),
+    "'attribute:PARTIAL_JSON'": (1231, "'attribute:PARTIAL_JSON'"),
+    "1.0": (1232, ""),
+    "1.5": (1232, ""),
+    "PARTIAL_JSON,PARTIAL_JSON": (1064, ""),
+}
+
+
+def set_option(scope: str, value: str) -> str:
+    """The SET statement."""
+    return f"SET {scope} {OPTION} = {value}"
+
+
+def refused(number: int, text: str = "") -> tuple[Outcome, ...]:
+    """The error that was observed; another one only differs, as the worklog gives no numbers."""
+    return Outcome(error=number, text=text), Outcome(error="any", verdict="differs")
+
+
+def read(scope: str, value: str, judges: str, *, session: str = "main", note: str = "") -> SqlStatement:
+    """Reading the variable back."""
+    return SqlStatement(
+        sql=f"SELECT @@{scope}.{OPTION}",
+        session=session,
+        judges=judges,
+        outcomes=(Outcome(rows=((value,),)),),
+        note=note,
+    )
+
+
+def slug(*parts: str) -> str:
+    """An id of readable parts."""
+    text = "-".join(parts).lower()
+    return "-".join(filter(None, "".join(char if char.isalnum() or char == "_" else "-" for char in text).split("-")))
+
+
+def value_cases() -> Iterator[SqlCase]:
+    """Every input of the table, in every scope that has a live value, from both start values."""
+    inputs = [*((text, None, value) for text, value in ACCEPTED.items())]
+    refusals = [(text, error, None) for text, error in REFUSED.items()]
+    for scope, (number, (text, error, value)) in product(SCOPES[:3], enumerate([*inputs, *refusals])):
+        live = "SESSION" if scope == "SESSION" else "GLOBAL"
+        statements = [SqlStatement(sql=NO_SPACE_WARNING)]
+        for before, start in ((ON, "PARTIAL_JSON"), (OFF, "")):
+            statements += [
+                SqlStatement(sql=set_option(live, before)),
+                SqlStatement(
+                    sql=set_option(scope, text),
+                    judges="S1",
+                    outcomes=refused(*error) if error else (Outcome(),),
+                ),
+                read(live, start if value is None else value, "S1"),
+            ]
+        yield SqlCase(
+            id=slug("value", scope, f"{number:02}", text.replace("'", "q")),
+            requirements=("S1",),
+            globals=_GLOBALS if scope != "SESSION" else (),
+            statements=tuple(statements),
+        )
+    yield SqlCase(
+        id="value-metadata",
+        requirements=("S1",),
+        statements=(
+            SqlStatement(
+                sql="SELECT variable_scope, data_type FROM performance_schema.variables_metadata"
+                f" WHERE variable_name = '{OPTION}'",
+                judges="S1",
+                # The table came after 8.0.
+                outcomes=(Outcome(rows=(("GLOBAL", "Set"),)), Outcome(rows=(("SESSION", "Set"),)), Outcome(error=1146)),
+            ),
+        ),
+    )
+
+
+def scope_cases() -> Iterator[SqlCase]:
+    """A change of the global value, for every old and new value and every value of an open session."""
+    values = {ON: "PARTIAL_JSON", OFF: ""}
+    for scope, old, own, new in product(SCOPES[1:], values, values, values):
+        after = values[old] if scope == "PERSIST_ONLY" else values[new]
+        yield SqlCase(
+            id=slug("scope", scope, *("on" if value == ON else "off" for value in (old, own, new))),
+            requirements=("S2",),
+            globals=_GLOBALS,
+            statements=(
+                SqlStatement(sql=set_option("GLOBAL", old), session="admin"),
+                SqlStatement(sql=set_option("SESSION", own)),
+                SqlStatement(sql=set_option(scope, new), session="admin"),
+                read("SESSION", values[own], "S2", note="an open session keeps its value"),
+                read("GLOBAL", after, "S2"),
+                read("SESSION", after, "S2", session="late", note="of a new session"),
+                SqlStatement(sql=set_option("SESSION", "DEFAULT")),
+                read("SESSION", after, "S2", note="copied by DEFAULT"),
+                SqlStatement(sql=set_option("SESSION", new)),
+                read("GLOBAL", after, "S2", note="a session's value is its own"),
+                SqlStatement(sql=set_option("GLOBAL", "DEFAULT")),
+                read("GLOBAL", "", "S2", note="the default is empty"),
+            ),
+        )
+
+
+_CONTEXTS: Final = {
+    "begin": ("START TRANSACTION",),
+    "begin-read": ("START TRANSACTION", "SELECT COUNT(*) FROM t"),
+    "begin-write": ("START TRANSACTION", "INSERT INTO t VALUES (2)"),
+    "autocommit-off-read": ("SET SESSION autocommit=0", "SELECT COUNT(*) FROM t"),
+    "autocommit-off-write": ("SET SESSION autocommit=0", "INSERT INTO t VALUES (2)"),
+}
+
+
+def restriction_cases() -> Iterator[SqlCase]:
+    """Where the variable must not be set: in transactions, procedures, functions and triggers."""
+    for (name, begin), scope, value in product(_CONTEXTS.items(), SCOPES, (ON, OFF)):
+        allowed = scope == "PERSIST_ONLY"
+        live = "SESSION" if scope == "SESSION" else "GLOBAL"
+        before, after = (OFF, "PARTIAL_JSON") if value == ON else (ON, "")
+        unchanged = "" if before == OFF else "PARTIAL_JSON"
+        yield SqlCase(
+            id=slug("restriction", name, scope, "on" if value == ON else "off"),
+            requirements=("S3",),
+            schema=True,
+            globals=_GLOBALS if scope != "SESSION" else (),
+            statements=(
+                SqlStatement(sql="CREATE TABLE t (id INT PRIMARY KEY)"),
+                SqlStatement(sql=set_option(live, before)),
+                *(SqlStatement(sql=sql) for sql in begin),
+                SqlStatement(
+                    sql=set_option(scope, value),
+                    judges="S3",
+                    outcomes=(Outcome(),) if allowed else refused(1766),
+                    note="in a transaction",
+                ),
+                read(live, unchanged, "S3"),
+                SqlStatement(sql="ROLLBACK"),
+                SqlStatement(sql=set_option(scope, value), judges="S3", note="after it"),
+                read(live, unchanged if allowed else after, "S3"),
+            ),
+        )
+    yield from _program_cases()
+
+
+def _program_cases() -> Iterator[SqlCase]:
+    for scope, value in product(SCOPES, (ON, OFF)):
+        live = "SESSION" if scope == "SESSION" else "GLOBAL"
+        before, after = (OFF, "PARTIAL_JSON") if value == ON else (ON, "")
+        unchanged = "" if before == OFF else "PARTIAL_JSON"
+        setting = set_option(scope, value)
+        allowed = scope == "PERSIST_ONLY"
+        programs = {
+            "procedure": ("CREATE PROCEDURE p() {}", "CALL p()", 1838),
+            "function": ("CREATE FUNCTION f() RETURNS INT NO SQL BEGIN {}; RETURN 1; END", "SELECT f()", 1765),
+            "trigger": ("CREATE TRIGGER r BEFORE INSERT ON t FOR EACH ROW {}", "INSERT INTO t VALUES (1)", 1765),
+        }
+        for name, (create, use, number) in programs.items():
+            yield SqlCase(
+                id=slug("restriction", name, scope, "on" if value == ON else "off"),
+                requirements=("S3",),
+                schema=True,
+                globals=_GLOBALS if scope != "SESSION" else (),
+                statements=(
+                    SqlStatement(sql="CREATE TABLE t (id INT PRIMARY KEY)"),
+                    SqlStatement(sql=set_option(live, before)),
+                    SqlStatement(sql=create.format(setting)),
+                    SqlStatement(
+                        sql=use,
+                        judges="S3",
+                        outcomes=(Outcome(),) if allowed else refused(number),
+                        note=f"in a {name.upper()}",
+                    ),
+                    read(live, unchanged, "S3"),
+                ),
+            )
+        yield SqlCase(
+            id=slug("restriction", "prepared", scope, "on" if value == ON else "off"),
+            requirements=("S3",),
+            globals=_GLOBALS if scope != "SESSION" else (),
+            statements=(
+                SqlStatement(sql=set_option(live, before)),
+                SqlStatement(sql=f'PREPARE s FROM "{setting}"'),
+                SqlStatement(sql="EXECUTE s", judges="S3", note="a prepared statement is allowed"),
+                read(live, unchanged if allowed else after, "S3"),
+            ),
+        )
+
+
+_ADMIN: Final = "SYSTEM_VARIABLES_ADMIN"
+_SESSION_ADMIN: Final = "SESSION_VARIABLES_ADMIN"
+_PERSIST_ADMIN: Final = "PERSIST_RO_VARIABLES_ADMIN"
+_ACCOUNT: Final = "binlog_lab_account"
+
+
+def _may_set(scope: str, privileges: set[str]) -> bool:
+    if scope == "PERSIST_ONLY":
+        return privileges >= {_ADMIN, _PERSIST_ADMIN}
+    return bool(privileges & ({"SUPER", _ADMIN} | ({_SESSION_ADMIN} if scope == "SESSION" else set())))
+
+
+def privilege_cases() -> Iterator[SqlCase]:
+    """Every set of the four privileges that matter, and the two that do not help, against every scope."""
+    matter = ("SUPER", _ADMIN, _SESSION_ADMIN, _PERSIST_ADMIN)
+    sets = [set(some) for count in range(len(matter) + 1) for some in combinations(matter, count)]
+    for privileges in [*sets, {"BINLOG_ADMIN"}, {"REPLICATION_APPLIER"}, {"BINLOG_ADMIN", "REPLICATION_APPLIER"}]:
+        grants = sorted(privileges)
+        for value in (ON, OFF):
+            yield SqlCase(
+                id=slug(
+                    "privilege", *(name.replace("_", "") for name in grants or ["none"]), "on" if value == ON else "off"
+                ),
+                requirements=("S4",),
+                globals=_GLOBALS,
+                accounts=(("account", _ACCOUNT),),
+                statements=(
+                    SqlStatement(sql=f"CREATE USER {_ACCOUNT}@localhost"),
+                    *(SqlStatement(sql=f"GRANT {name} ON *.* TO {_ACCOUNT}@localhost") for name in grants),
+                    *(
+                        SqlStatement(
+                            sql=set_option(scope, value),
+                            session="account",
+                            judges="S4",
+                            outcomes=(Outcome(),)
+                            if _may_set(scope, privileges)
+                            else refused(3630 if scope == "PERSIST_ONLY" else 1227),
+                            note=f"with {', '.join(grants) or 'no privilege'}",
+                        )
+                        for scope in SCOPES
+                    ),
+                ),
+            )
+
+
+def hint_cases() -> Iterator[SqlCase]:
+    """The optimizer hint is ignored with a warning, whatever the value, the statement and the session's own value."""
+    for (own, value), text, verb in product(
+        ((ON, "PARTIAL_JSON"), (OFF, "")), ("PARTIAL_JSON", "'PARTIAL_JSON'", "0", "1"), ("SELECT", "UPDATE")
+    ):
+        hint = f"/*+ SET_VAR({OPTION}={text}) */"
+        statement = (
+            SqlStatement(
+                sql=f"SELECT {hint} @@SESSION.{OPTION}",
+                judges="S5",
+                outcomes=(Outcome(warnings=(3637,), rows=((value,),)),),
+            )
+            if verb == "SELECT"
+            else SqlStatement(
+                sql=f"UPDATE {hint} t SET j = JSON_SET(j, '$.a', 2)",
+                judges="S5",
+                outcomes=(Outcome(warnings=(3637,), form="partial" if value else "full"),),
+            )
+        )
+        yield SqlCase(
+            id=slug("hint", verb, text.replace("'", "q"), "on" if own == ON else "off"),
+            requirements=("S5",),
+            schema=True,
+            statements=(
+                SqlStatement(sql="CREATE TABLE t (id INT PRIMARY KEY, j JSON)"),
+                SqlStatement(sql='INSERT INTO t VALUES (1, \'{"a": 1, "b": "' + "b" * 40 + "\"}')"),
+                SqlStatement(sql=NO_SPACE_WARNING),
+                SqlStatement(sql="SET SESSION binlog_format='ROW'"),
+                SqlStatement(sql=set_option("SESSION", own)),
+                statement,
+                read("SESSION", value, "S5", note="unchanged behind it"),
+            ),
+        )

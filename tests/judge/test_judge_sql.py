@@ -1,0 +1,118 @@
+"""Answers to statements against the outcomes that a Case allows; every planted fault is caught."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+
+from conformance.cases.sql_case import Outcome, SqlAnswer, SqlCase, SqlStatement
+from conformance.judge.sql import SqlVerdict, judge_sql
+from tests.judge import planted_statements
+from tests.judge.faults_of_sql import SQL_FAULTS, SqlFault
+
+
+@pytest.mark.parametrize("fault", SQL_FAULTS, ids=lambda fault: fault.id)
+def test_every_planted_fault_is_caught_where_it_is(fault: SqlFault) -> None:
+    assert planted_statements.verdict(fault) == ""
+
+
+def test_a_perfect_server_passes_every_case() -> None:
+    for case in planted_statements.all_cases():
+        answers = [planted_statements.perfect(statement) for statement in case.statements]
+        assert {verdict.verdict for verdict in judge_sql(case, answers)} == {"pass"}, case.id
+
+
+def test_every_judged_requirement_has_two_faults() -> None:
+    planted = Counter(fault.requirement for fault in SQL_FAULTS)
+    judged = {item.judges for case in planted_statements.all_cases() for item in case.statements if item.judges}
+    assert {name for name in judged if planted[name] < 2} == set()
+
+
+def test_ids_are_unique_and_name_what_they_judge() -> None:
+    cases = planted_statements.all_cases()
+    assert not [name for name, count in Counter(case.id for case in cases).items() if count > 1]
+    for case in cases:
+        assert {item.judges for item in case.statements if item.judges} == set(case.requirements), case.id
+
+
+def judged(answer: SqlAnswer, *outcomes: Outcome, judges: str = "S1", about: str = "") -> SqlVerdict | None:
+    item = SqlStatement(sql="SELECT 1", judges=judges, outcomes=outcomes or (Outcome(),), about=about)
+    found = judge_sql(SqlCase(id="x", requirements=("FR1",), statements=(item,)), [answer])
+    return found[0] if found else None
+
+
+def words(verdict: SqlVerdict | None) -> tuple[str, str, str]:
+    assert verdict is not None
+    assert verdict.verdict == "fail"
+    return verdict.field, verdict.expected, verdict.got
+
+
+def test_the_first_outcome_that_fits_gives_the_verdict() -> None:
+    outcomes = (Outcome(error=1231), Outcome(error="any", verdict="differs"))
+    for answer, expected in (
+        (SqlAnswer(error=1231), "pass"),
+        (SqlAnswer(error=1232), "differs"),
+        (SqlAnswer(), "fail"),
+    ):
+        verdict = judged(answer, *outcomes)
+        assert verdict is not None
+        assert verdict.verdict == expected
+
+
+def test_a_difference_is_told_against_the_first_outcome() -> None:
+    rows, other = (("a",),), ((None, "b"),)
+    assert words(judged(SqlAnswer(), Outcome(error=1231))) == ("error", "error 1231", "success")
+    assert words(judged(SqlAnswer(error=3, message="no"))) == ("error", "success", "error 3 no")
+    assert words(judged(SqlAnswer(), Outcome(error="any"))) == ("error", "an error", "success")
+    assert words(judged(SqlAnswer(rows=other), Outcome(rows=rows))) == ("rows", "('a')", "(NULL, 'b')")
+    assert words(judged(SqlAnswer(), Outcome(rows=rows)))[2] == "no rows"
+    assert words(judged(SqlAnswer(form="whole"), Outcome(form="partial"))) == ("form of the update", "partial", "whole")
+    found = SqlAnswer(warnings=((3647, "late"), (3645, "early")))
+    assert words(judged(found, Outcome(warnings=(3645, 3647))))[1:] == ("3645, 3647", "3647 late; 3645 early")
+    assert words(judged(found, Outcome(warnings=())))[1] == "none"
+    assert words(judged(found, Outcome(text="never"))) == ("text", "never", "late; early")
+    assert words(judged(SqlAnswer(), Outcome(text="never")))[2] == "no text"
+
+
+def test_what_an_outcome_leaves_out_is_not_looked_at() -> None:
+    answer = SqlAnswer(warnings=((1287, "old"),), rows=(("1",),), form="whole")
+    verdict = judged(answer)
+    assert verdict is not None
+    assert verdict.verdict == "pass"
+
+
+def test_warnings_about_something_else_do_not_count() -> None:
+    answer = SqlAnswer(warnings=((10068, "self signed"), (13101, "the option row_value_options")))
+    verdict = judged(answer, Outcome(warnings=(13101,)), about="row_value_options")
+    assert verdict is not None
+    assert verdict.verdict == "pass"
+
+
+def test_a_set_up_statement_is_told_only_if_it_fails() -> None:
+    assert judged(SqlAnswer(), judges="") is None
+    verdict = judged(SqlAnswer(error=1064), judges="")
+    assert verdict is not None
+    assert (verdict.requirement, verdict.verdict) == ("FR1", "fail")
+
+
+def test_a_known_outcome_carries_its_deviation_and_its_difference() -> None:
+    known = Outcome(warnings=(), verdict="fail", deviation="mine")
+    verdict = judged(SqlAnswer(), Outcome(warnings=(3645,)), known)
+    assert verdict is not None
+    assert (verdict.verdict, verdict.deviation, verdict.expected, verdict.got) == ("fail", "mine", "3645", "none")
+    mended = judged(SqlAnswer(warnings=((3645, ""),)), Outcome(warnings=(3645,)), known)
+    assert mended is not None
+    assert (mended.verdict, mended.deviation) == ("pass", "")
+    other = judged(SqlAnswer(warnings=((3647, ""),)), Outcome(warnings=(3645,)), known)
+    assert other is not None
+    assert (other.verdict, other.deviation) == ("fail", "")
+
+
+def test_there_is_one_answer_for_each_statement() -> None:
+    case = SqlCase(id="x", requirements=("S1",), statements=(SqlStatement(sql="SELECT 1"),))
+    with pytest.raises(ValueError, match="zip"):
+        judge_sql(case, [])
+    with pytest.raises(ValueError, match="zip"):
+        judge_sql(replace(case, statements=()), [SqlAnswer()])
