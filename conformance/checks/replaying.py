@@ -72,20 +72,19 @@ class Text:
         return count
 
 
-def print_log(server: ProcessServer, start: Position, end: Position, *, options: Sequence[str] = ()) -> Text:
-    """``mysqlbinlog --skip-gtids`` of a part of a server's own log files."""
+def print_log(server: ProcessServer, start: Position, end: Position, *, program: Sequence[str] = ()) -> Text:
+    """``mysqlbinlog --skip-gtids`` of a part of a server's own log files; by its own ``program`` or another."""
     with server.connect() as connection:
         base = connection.variable("log_bin_basename")
         names = [str(row[0]) for row in connection.execute("SHOW BINARY LOGS").texts()]
     assert base is not None
     files = names[names.index(start.file) : names.index(end.file) + 1]
     command = [
-        *server.program("mysqlbinlog"),
+        *(program or server.program("mysqlbinlog")),
         "--no-defaults",
         "--skip-gtids",
         f"--start-position={start.offset}",
         f"--stop-position={end.offset}",
-        *options,
         *(str(Path(base).parent / name) for name in files),
     ]
     done = subprocess.run(command, capture_output=True, check=False)
