@@ -38,6 +38,7 @@ COMMANDS: dict[str, str] = {
     "explain": "Annotated hex of a binary log.",
     "servers": "List, install, start and stop real MySQL servers.",
     "replay": "Run a stored Case again, or print it as SQL.",
+    "cases": "The case suite: list it, show a Case, export it as plain files.",
     "report": "Render a report again from its run.jsonl.",
     "doctor": "What is available here, what is missing, and how to get it.",
 }

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+from zlib import crc32
 
 from conformance.reference.binlog.event import encode_event
 from conformance.reference.binlog.format_description import FormatDescription
@@ -57,6 +58,14 @@ class FileWriter:
         )
         self.position += len(event)
         return event
+
+    def copy(self, event: bytes) -> bytes:
+        """An event of another file with the same checksums, at the next position: ``end_log_pos`` is made anew."""
+        footer = footer_size(self.format.algorithm)
+        placed = bytearray(event[: len(event) - footer])
+        self.position += len(event)
+        placed[13:17] = (self.position & 0xFFFFFFFF).to_bytes(4, "little")
+        return bytes(placed) + (crc32(placed).to_bytes(4, "little") if footer else b"")
 
     def group(self, gtid: Gtid | GtidTagged, bodies: Iterable[Body]) -> bytes:
         """A transaction: ``gtid`` with the computed length of the group, then ``bodies``."""

@@ -115,6 +115,20 @@ def test_a_rotate_leads_to_the_next_file() -> None:
 
 
 @pytest.mark.parametrize("algorithm", [Checksum.NONE, Checksum.CRC32])
+def test_copied_events_get_positions_of_their_own_and_keep_all_else(algorithm: int) -> None:
+    first = decode_file(_file(algorithm))[2:]
+    raw = [_file(algorithm)[event.position or 0 :][: event.header.length] for event in first]
+    writer = FileWriter(format=FormatDescription(algorithm=algorithm), position=0)
+    head = writer.start() + writer.add(Stop())
+    copies = decode_file(head + b"".join(map(writer.copy, raw)))[3:]
+    assert [copy.body for copy in copies] == [event.body for event in first]
+    for copy in copies:
+        assert copy.header.log_pos == (copy.position or 0) + copy.header.length
+        assert copy.header.timestamp == 1795154439
+    assert writer.position == len(head) + sum(map(len, raw))
+
+
+@pytest.mark.parametrize("algorithm", [Checksum.NONE, Checksum.CRC32])
 def test_the_real_mysqlbinlog_reads_a_file_made_by_hand(mysqlbinlog: list[str], tmp_path: Path, algorithm: int) -> None:
     path = tmp_path / "binlog.000001"
     path.write_bytes(_file(algorithm, compressed=True))

@@ -1,0 +1,151 @@
+"""``binlog-lab cases``: the case suite on the screen, and as plain files that need no lab."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from conformance.cli.console import CouldNotRun, Usage, narrate
+from conformance.stream import ExitCode
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from conformance.checks.suite import SuiteCase
+
+MARKER: Final = ".binlog-lab-cases"  # in a directory that an export made, so that a later one may replace it
+_README: Final = """\
+# Cases of binlog-lab {version}
+
+Each directory holds one Case: what is done to a server, and what must come of it.
+`index.json` lists them all with their requirements.
+
+| file | holds |
+|---|---|
+| `case.json` | the Case as data; `binlog-lab replay case.json` runs an `update` Case again |
+| `script.sql` | the same as a script, with what is expected as comments |
+| `{capture}` | recorded Cases: a binary log with the events that a real server wrote, from the rows' INSERT on |
+| `expected.jsonl` | the row changes in it, one JSON object a line, as `binlog-lab decode --format jsonl` prints them |
+| `resolved.jsonl` | the same with the diffs applied: whole documents |
+
+A decoder is right if it gives the changes of `expected.jsonl` for `{capture}`.
+One that applies diffs is right if it gives those of `resolved.jsonl`.
+A value of a JSON column is `{{"json": DOCUMENT}}`, or `{{"diffs": [...]}}` with `operation`, `path` and `value`.
+Numbers keep MySQL's text.
+The description event and the positions in `{capture}` are the export's, all else is as it was recorded.
+"""
+
+
+@click.group(name="cases")
+def command() -> None:
+    """List, show and export the case suite."""
+
+
+@command.command(name="list")
+@click.option("-r", "--requirement", "requirements", multiple=True, metavar="REQ", help="Cases of this requirement.")
+def list_(requirements: tuple[str, ...]) -> int:
+    """Print one line a Case: id, kind, requirements, where it comes from."""
+    from conformance.requirements.catalogue import REQUIREMENTS
+
+    unknown = [name for name in requirements if name not in REQUIREMENTS]
+    if unknown:
+        raise Usage(f"unknown requirement {', '.join(unknown)}")
+    found = [item for item in _suite() if not requirements or set(requirements) & set(item.case.requirements)]
+    if not found:
+        raise Usage(f"no Case of the suite is for {', '.join(requirements)}")
+    width = max(len(item.id) for item in found)
+    for item in found:
+        click.echo(f"{item.id:{width}}  {item.case.kind:6}  [{', '.join(item.case.requirements)}]  {item.origin}")
+    narrate(f"{len(found)} Cases")
+    return int(ExitCode.OK)
+
+
+@command.command()
+@click.argument("identity", metavar="ID")
+@click.option("--as", "form", type=click.Choice(["json", "sql"]), default="json", show_default=True)
+def show(identity: str, form: str) -> int:
+    """Print one Case as JSON, or as a SQL script with what is expected as comments."""
+    item = _find(identity)
+    click.echo(_json(item) if form == "json" else _sql(item), nl=False)
+    return int(ExitCode.OK)
+
+
+@command.command()
+@click.argument("directory", type=click.Path(path_type=Path), metavar="DIR")
+@click.argument("identities", nargs=-1, metavar="[ID]…")
+def export(directory: Path, identities: tuple[str, ...]) -> int:
+    """Write Cases (all, or those named) as plain files into DIR.
+
+    DIR must be new, empty, or hold an earlier export, of which files of the same name are replaced.
+    """
+    items = [_find(identity) for identity in dict.fromkeys(identities)] or list(_suite())
+    try:
+        _prepare(directory)
+        for item in items:
+            _write(item, directory)
+        index = [
+            {"id": item.id, "kind": item.case.kind, "requirements": item.case.requirements, "origin": item.origin}
+            for item in items
+        ]
+        (directory / "index.json").write_text(json.dumps(index, indent=1) + "\n", encoding="utf-8")
+    except OSError as problem:
+        raise CouldNotRun(f"{problem.filename or directory}: {problem.strerror or problem}") from problem
+    narrate(f"{len(items)} Cases in {directory}, {sum(item.recording is not None for item in items)} with a binary log")
+    return int(ExitCode.OK)
+
+
+def _suite() -> Iterable[SuiteCase]:
+    from conformance.checks.suite import suite
+
+    return suite()
+
+
+def _find(identity: str) -> SuiteCase:
+    for item in _suite():
+        if item.id == identity:
+            return item
+    raise Usage(f"no Case {identity} in the suite", hint="binlog-lab cases list names them all")
+
+
+def _json(item: SuiteCase) -> str:
+    from conformance.cases.files import dump_case
+
+    return json.dumps(dump_case(item.case), indent=1, ensure_ascii=False) + "\n"
+
+
+def _sql(item: SuiteCase) -> str:
+    from conformance.cli.replay import as_sql
+
+    return as_sql(item.case)
+
+
+def _prepare(directory: Path) -> None:
+    from conformance.checks.suite import CAPTURE
+    from conformance.version import __version__
+
+    if directory.exists() and not directory.is_dir():
+        raise Usage(f"{directory} is no directory")
+    if directory.exists() and any(directory.iterdir()) and not (directory / MARKER).exists():
+        raise Usage(f"{directory} holds other things", hint="give a directory that is new, empty, or an earlier export")
+    directory.mkdir(parents=True, exist_ok=True)
+    (directory / MARKER).write_text(f"{__version__}\n", encoding="utf-8")
+    (directory / "README.md").write_text(_README.format(version=__version__, capture=CAPTURE), encoding="utf-8")
+
+
+def _write(item: SuiteCase, directory: Path) -> None:
+    from conformance.checks.suite import CAPTURE, row_changes
+
+    place = directory / item.id
+    place.mkdir(parents=True, exist_ok=True)
+    (place / "case.json").write_text(_json(item), encoding="utf-8")
+    (place / "script.sql").write_text(_sql(item), encoding="utf-8", errors="backslashreplace")
+    if item.recording is None:
+        return
+    log = item.recording.binary_log()
+    (place / CAPTURE).write_bytes(log)
+    for name, resolve in (("expected.jsonl", False), ("resolved.jsonl", True)):
+        text = "".join(f"{line}\n" for line in row_changes(log, resolve=resolve))
+        (place / name).write_text(text, encoding="utf-8", errors="backslashreplace")
