@@ -1,7 +1,8 @@
 """Cases for warnings 1 and 3 at run time: every state of the variables involved, and every SET out of it.
 
 The expected warnings follow from the triggers of the worklog's warnings 1 and 3 (requirements sheet, section 1), the
-numbers from its table. Setting the option gives one warning at most: warning 1 comes first.
+numbers from its table. Setting the option gives one warning at most: warning 1 comes first. A SET that must warn stands
+there in every spelling that the grammar has for its scope and its value.
 """
 
 from __future__ import annotations
@@ -76,8 +77,27 @@ def after_image(state: State, value: str, *, session: bool) -> Expected:
     return Expected(requirement="W0")
 
 
-def setting(scope: str, variable: str, value: str, state: State) -> SqlStatement:
-    """SET of one of the three variables, with what it must give."""
+# Values as they can be written. Numbers are a bitmap for the option, and a place in the list of values for the others.
+_SPELLINGS: Final[dict[tuple[str, str], tuple[str, ...]]] = {
+    (OPTION, "PARTIAL_JSON"): ("'PARTIAL_JSON'", "partial_json", "1", "TRUE"),
+    (OPTION, ""): ("''", "0", "FALSE"),
+    ("binlog_format", "MIXED"): ("'MIXED'", "mixed", "0"),
+    ("binlog_format", "STATEMENT"): ("'STATEMENT'", "statement", "1"),
+    ("binlog_format", "ROW"): ("'ROW'", "row", "2"),
+    ("binlog_row_image", "MINIMAL"): ("'MINIMAL'", "minimal", "0"),
+    ("binlog_row_image", "NOBLOB"): ("'NOBLOB'", "noblob", "1"),
+    ("binlog_row_image", "FULL"): ("'FULL'", "full", "2"),
+}
+_SCOPES: Final[dict[str, tuple[str, ...]]] = {
+    "SESSION": ("SESSION ", "@@SESSION.", "LOCAL ", ""),
+    "GLOBAL": ("GLOBAL ", "@@GLOBAL."),
+    "PERSIST": ("PERSIST ", "@@PERSIST."),
+    "PERSIST_ONLY": ("PERSIST_ONLY ", "@@PERSIST_ONLY."),
+}
+
+
+def settings_of(scope: str, variable: str, value: str, state: State) -> list[SqlStatement]:
+    """SET of one of the three variables, in all its spellings if it must warn, with what it must give."""
     rules = {OPTION: after_option, "binlog_format": after_format, "binlog_row_image": after_image}
     expected = rules[variable](state, value, session=scope == "SESSION")
     if scope == "PERSIST_ONLY":
@@ -85,31 +105,33 @@ def setting(scope: str, variable: str, value: str, state: State) -> SqlStatement
     outcomes = [Outcome(warnings=expected.warnings, text=expected.text)]
     if variable == "binlog_format":  # deprecated from 8.0.34 on
         outcomes.insert(0, Outcome(warnings=(DEPRECATED, *expected.warnings), text=expected.text))
-    return SqlStatement(
-        sql=f"SET {scope} {variable}='{value}'", judges=expected.requirement, outcomes=tuple(outcomes), note=state.slug
-    )
+    spellings = list(product(_SCOPES[scope], _SPELLINGS[variable, value]))
+    if not expected.warnings:
+        spellings = spellings[:1]
+    return [
+        SqlStatement(
+            sql=f"SET {prefix}{variable}={text}", judges=expected.requirement, outcomes=tuple(outcomes), note=state.slug
+        )
+        for prefix, text in spellings
+    ]
 
 
 def _settings(scope: str, state: State) -> list[SqlStatement]:
-    pairs = [
-        *product((OPTION,), VALUES),
-        *product(("binlog_format",), FORMATS),
-        *product(("binlog_row_image",), IMAGES),
-    ]
-    return [setting(scope, variable, value, state) for variable, value in pairs]
+    return [item for variable, value in _SPELLINGS for item in settings_of(scope, variable, value, state)]
 
 
-def _log_bin(state: State, value: int) -> SqlStatement:
+def _log_bin(state: State) -> Iterator[SqlStatement]:
     """Trigger 1b, second part."""
-    trigger = value == 0 and bool(state.option)
-    wanted = Outcome(warnings=(IGNORED,), text=_LOG_CLOSED) if trigger else Outcome(warnings=())
-    known = (Outcome(warnings=(), verdict="fail", deviation=NO_WARNING),) if trigger else ()
-    return SqlStatement(
-        sql=f"SET SESSION sql_log_bin={value}",
-        judges="W1b" if trigger else "W0",
-        outcomes=(wanted, *known),
-        note=state.slug,
-    )
+    for prefix, value in product(_SCOPES["SESSION"], ("0", "1", "OFF", "ON")):
+        trigger = value in ("0", "OFF") and bool(state.option)
+        wanted = Outcome(warnings=(IGNORED,), text=_LOG_CLOSED) if trigger else Outcome(warnings=())
+        known = (Outcome(warnings=(), verdict="fail", deviation=NO_WARNING),) if trigger else ()
+        yield SqlStatement(
+            sql=f"SET {prefix}sql_log_bin={value}",
+            judges="W1b" if trigger else "W0",
+            outcomes=(wanted, *known),
+            note=state.slug,
+        )
 
 
 def _each_from(state: State, restore: str, settings: list[SqlStatement]) -> tuple[SqlStatement, ...]:
@@ -120,7 +142,7 @@ def session_cases() -> Iterator[SqlCase]:
     """Every state of a session, and every SET of a session variable out of it."""
     for form, image, option, log in product(FORMATS, IMAGES, VALUES, (True, False)):
         state = State(format=form, image=image, option=option, log=log)
-        settings = [*_settings("SESSION", state), *(_log_bin(state, value) for value in (0, 1))]
+        settings = [*_settings("SESSION", state), *_log_bin(state)]
         restore = (
             f"SET SESSION binlog_format='{form}', SESSION binlog_row_image='{image}',"
             f" SESSION sql_log_bin={int(log)}, SESSION {OPTION}='{option}'"
