@@ -37,6 +37,7 @@ class PairRecords:
     other_bytes: int = 0
     failed: int = 0
     explained: Counter[str] = field(default_factory=Counter)
+    unlike: Counter[str] = field(default_factory=Counter)
     _shown: int = 0
 
     def add(self, script: Script, block: PairBlock, note: str = "") -> None:
@@ -75,6 +76,7 @@ class PairRecords:
         self.other_bytes += block.tables.other_bytes
         self.failed += len(counted)
         self.explained.update(ids)
+        self.unlike.update(block.unlike)
 
     def inconclusive(self, script: Script, reason: str) -> None:
         """A block whose source already departs from the prediction: nothing can be said of the replica."""
@@ -104,9 +106,11 @@ class PairRecords:
     def conclude(self) -> None:
         """Say what was done, and fail if something failed."""
         known = ", ".join(f"{count} stops by {name}" for name, count in sorted(self.explained.items())) or "no stop"
+        met = ", ".join(f"{count:,} on {name} rows" for name, count in sorted(self.unlike.items()) if name != "updates")
         self.lab.narrate(
             f"{self.check}: {self.updates:,} updates in {self.blocks} blocks, {known}, "
             f"{self.other_bytes} documents stored in other bytes than on the source, as predicted"
+            + (f"; of {self.unlike['updates']:,} logged rows {met}" if met else "")
         )
         if self.failed:
             pytest.fail(f"{self.failed} failures on pairs; see the report", pytrace=False)

@@ -7,6 +7,7 @@ from the source, the transaction is skipped, the applier started again. After an
 from __future__ import annotations
 
 import time
+from collections import Counter
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from itertools import product
@@ -29,6 +30,7 @@ from conformance.judge.replica import (
     place_of,
     relation_of,
     transactions,
+    unlikeness,
 )
 from conformance.reference.binlog.rows import UPDATE_TYPES, RowsBody
 from conformance.reference.errors import CodecError
@@ -113,6 +115,7 @@ class PairBlock:
     stops: list[Mismatch] = field(default_factory=list)
     tables: TableComparison = field(default_factory=TableComparison)
     relations: dict[tuple[int, str], Relation] = field(default_factory=dict)
+    unlike: Counter[str] = field(default_factory=Counter)  # updates of rows by how the replica's differed before
     broken: bool = False
     seconds: float = 0.0
 
@@ -248,7 +251,12 @@ class PairRun:
         place = 0
         while not result.broken:
             refusal = None
-            while place < len(log) and (refusal := model.apply(log[place])) is None:
+            while place < len(log):
+                if result.relations:
+                    self._count_unlike(script, log[place], model, result)
+                refusal = model.apply(log[place])
+                if refusal is not None:
+                    break
                 place += 1
             try:
                 self.pair.wait(end)
@@ -283,6 +291,20 @@ class PairRun:
                 result.broken = True
                 return
             place += 1
+
+    def _count_unlike(self, script: Script, transaction: Transaction, model: ReplicaModel, result: PairBlock) -> None:
+        """Updates in a transaction that meets rows whose documents are stored otherwise than on the source."""
+        met: dict[int, set[str]] = {}
+        for logged in transaction.rows:
+            result.unlike["updates"] += 1
+            if logged.row not in met:
+                predicted = script.predictions[logged.step].rows
+                before = next(item.change.before for item in predicted if item.index == logged.row)
+                ours, theirs = model.documents(before), model.rows[logged.row]
+                met[logged.row] = {
+                    unlikeness(ours[name], theirs[name]) for name in theirs if ours[name] != theirs[name]
+                }
+            result.unlike.update(met[logged.row])
 
     def _stop(self, stopped: ReplicaStopped | None = None) -> Stop:
         """The error and the place, when the applier's threads have ended."""

@@ -23,6 +23,7 @@ from conformance.reference.errors import CodecError, MysqlError
 from conformance.reference.jsonb.compare import equal
 from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.text import format_text
+from conformance.reference.jsonb.values import same
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -257,6 +258,15 @@ def relation_of(ours: bytes | None, theirs: bytes | None) -> Relation:
         return Relation(ours is theirs, ours is theirs)
     a, b = decode(ours), decode(theirs)
     return Relation(format_text(a) == format_text(b), equal(a, b))
+
+
+def unlikeness(ours: bytes | None, theirs: bytes | None) -> str:
+    """How two documents with different bytes differ: ``padded`` (nothing but free space), ``numbers`` (equal by =),
+    ``retyped`` (equal text), or ``diverged``."""
+    if ours is not None and theirs is not None and same(decode(ours), decode(theirs)):
+        return "padded"
+    relation = relation_of(ours, theirs)
+    return "numbers" if relation.equal else "retyped" if relation.text else "diverged"
 
 
 @dataclass(slots=True)

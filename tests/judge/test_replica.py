@@ -19,13 +19,16 @@ from conformance.judge.replica import (
     place_of,
     relation_of,
     transactions,
+    unlikeness,
 )
 from conformance.reference.binlog.columns import PartialJson
 from conformance.reference.dialect import MYSQL
 from conformance.reference.diffs import Diff, Operation, encode_diffs
 from conformance.reference.document import Document, element_index
+from conformance.reference.jsonb import opaque
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.jsonb.text import format_text
+from conformance.reference.jsonb.values import Opaque
 from conformance.reference.jsonb.view import View
 from conformance.reference.paths import Member, parse_path
 from tests.checks.faults_of_pairs import FAULTS
@@ -96,6 +99,39 @@ def test_other_bytes_than_on_the_source_are_counted_when_the_applier_makes_them(
     found = sides(DOCUMENT, DOCUMENT, replica=((1, 7, with_hole()),))
     result = compare_tables(NAMES, ["j"], found, [0], model)
     assert (result.found, result.other_bytes) == ([], 1)
+
+
+# --- FR4 -------------------------------------------------------------------------------------------------------------
+
+
+def test_a_relation_that_did_not_hold_before_is_not_wanted() -> None:
+    other = sides({"d": Opaque(10, b"12345678")}, {"d": "x"}, replica=((1, 7, encode(DOCUMENT)),))
+    assert kinds(other, Relation(text=False, equal=False)) == set()
+
+
+RELATED: dict[str, tuple[Relation, set[str]]] = {
+    "text-relation": (Relation(text=True, equal=False), {"text"}),
+    "equal-relation": (Relation(text=False, equal=True), {"equal"}),
+}
+
+
+@pytest.mark.parametrize("fault", RELATED)
+def test_a_relation_that_is_lost_is_noticed(fault: str) -> None:
+    assert FAULTS[fault][0] == "FR4"
+    relation, expected = RELATED[fault]
+    assert kinds(sides({"a": 2}, DOCUMENT), relation) == expected
+
+
+def test_relations_and_kinds_of_unlike_documents() -> None:
+    one, double, date = encode([1]), encode([1.0]), encode([opaque.date(2020, 1, 1)])
+    assert relation_of(one, double) == Relation(text=False, equal=True)
+    assert relation_of(date, encode(["2020-01-01"])) == Relation(text=True, equal=False)
+    assert relation_of(None, None) == Relation()
+    assert relation_of(None, one) == Relation(text=False, equal=False)
+    assert unlikeness(encode(DOCUMENT), with_hole()) == "padded"
+    assert unlikeness(one, double) == "numbers"
+    assert unlikeness(date, encode(["2020-01-01"])) == "retyped"
+    assert unlikeness(one, encode([2])) == "diverged"
 
 
 # --- stops -----------------------------------------------------------------------------------------------------------
