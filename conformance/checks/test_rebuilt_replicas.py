@@ -14,6 +14,7 @@ import pytest
 
 from conformance.checks.blocks import make_script
 from conformance.checks.campaign import server_limits
+from conformance.checks.cloning import clone, dumpable
 from conformance.checks.pair_records import PairRecords
 from conformance.checks.pairs import REPLICAS, SOURCES, PairRun
 from conformance.checks.rebuilding import KINDS, Kind
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 _ROWS: Final = 16  # so many that most updates meet a row that still differs
 _UPDATES: Final = 16  # of a block, beside those that prepare it
 _QUICK, _FULL = 1, 80  # blocks for each share of a kind
+_QUICK_CLONES, _FULL_CLONES = 3, 70
 _TRAPS: Final = 4  # every so many blocks
 _PARTIAL: Final = tuple(item for item in SOURCES if item.partial_json)
 _WITH_KEY: Final = tuple(item for item in _PARTIAL if item.key)
@@ -64,6 +66,39 @@ def test_rebuilt_replica(lab: Lab, kind: Kind) -> None:
                 run.restart()
                 continue
             records.add(script, block, f"{source}, {replica}")
+            if block.broken:
+                run.restart()
+    records.conclude()
+
+
+@pytest.mark.requirement("FR4")
+def test_cloned_replica(lab: Lab) -> None:
+    """A replica loaded from mysqldump goes on behind the original; relations hold, and every stop is known."""
+    draw = Stream(lab.settings.seed, "cloned")
+    check = "rebuilt_replicas/cloned"
+    records = PairRecords(lab=lab, check=check, requirement="FR4")
+    padded = next(kind for kind in KINDS if kind.name == "padded-source")
+    with lab.pair(gtid=True) as pair, PairRun(pair, gtid=True) as run:
+        limits = server_limits(pair.source)
+        for number in range(_QUICK_CLONES if lab.settings.profile == "quick" else _FULL_CLONES):
+            part = draw.fork(number)
+            source = part.choice(_WITH_KEY)
+
+            def change(case: UpdateCase) -> UpdateCase:
+                shape = dumpable(case)
+                more = replace(shape, rows=start_rows(part.fork("start"), shape.table, _ROWS))  # noqa: B023
+                return padded.prepare(source.adapt(more), trap=False)  # noqa: B023 - called at once
+
+            pair.configure(part.choice(REPLICAS).variables())
+            script = make_script(f"{lab.settings.seed}/{check}", number, limits, updates=_UPDATES, change=change)
+            after = len(padded.steps(script.case))
+            try:
+                block = run.block(script, clone(run, after))
+            except LogDiffersError as error:
+                records.inconclusive(script, str(error))
+                run.restart()
+                continue
+            records.add(script, block, str(source))
             if block.broken:
                 run.restart()
     records.conclude()
