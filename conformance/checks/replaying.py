@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from conformance.checks.outcomes import Problem
 from conformance.judge.events import iter_events
+from conformance.judge.replica import Refusal, ReplicaModel, transactions
 from conformance.reference.binlog.header import EventType
 from conformance.reference.binlog.rows import DELETE_TYPES, RowsBody
 from conformance.requirements.versions import applies
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 
     from conformance.cases.script import Script
     from conformance.checks.lab import Lab
-    from conformance.judge.mismatch import Mismatch
     from conformance.reference.tables import Table
     from conformance.servers.capture import Capture, Position
     from conformance.servers.connection import Connection
@@ -37,7 +37,6 @@ _STORED: Final = (
     "SESSION binlog_transaction_compression=0, SESSION binlog_format='ROW'"
 )
 _ERROR: Final = re.compile(r"^ERROR (\d+) \(\w+\)(?: at line (\d+))?", re.MULTILINE)
-_DIFF_REFUSED: Final = 3648
 _SHOWN: Final = 300  # characters of a value
 
 
@@ -169,15 +168,55 @@ def compare_states(expected: State, got: State, names: Sequence[str]) -> list[Pr
     return problems
 
 
-def stop_problem(lab: Lab, script: Script, found: Sequence[Mismatch], replayed: Replayed) -> Problem:
+class Expected(NamedTuple):
+    """What the reference applier makes of a log: the documents of all rows in start order, or the diff it refuses."""
+
+    model: ReplicaModel
+    refusal: Refusal | None
+
+
+def expected_of(script: Script, events: Sequence[bytes], *, refuses: bool = True) -> Expected:
+    """Apply the captured events to the start rows. ``refuses`` off: without refusals that a switch explains."""
+    case = script.case
+    names = [column.name for column in case.table.columns]
+    json = [case.table.columns[index].name for index in case.table.json_columns]
+    model = ReplicaModel([dict(zip(names, row, strict=True)) for row in case.rows], json)
+    for transaction in transactions(script, events):
+        refusal = model.apply(transaction)
+        if refusal is not None and not refuses and refusal.switch is not None:
+            refusal = model.apply(transaction, unless=refusal.switch)
+        if refusal is not None:
+            return Expected(model, refusal)
+    return Expected(model, None)
+
+
+def expected_state(script: Script, source: State, model: ReplicaModel) -> State:
+    """The source's rows, with the documents as the applier stores them: free space may be another (sheet, NR5)."""
+    case = script.case
+    places = {case.table.columns[index].name: index for index in case.table.json_columns}
+    final = script.model.rows
+    order = sorted(range(len(case.rows)), key=lambda index: int(str(final[index][case.selector])))
+    stored = []
+    for row, index in zip(source.stored, order, strict=True):
+        values = list(row)
+        for name, document in model.rows[index].items():
+            values[places[name]] = document
+        stored.append(tuple(values))
+    return State(source.texts, stored)
+
+
+def stop_problem(lab: Lab, script: Script, refusal: Refusal | None, replayed: Replayed) -> Problem:
     """The replay stopped: at which statement, and whether a listed deviation of the applier explains it there."""
     steps = [number for number, prediction in enumerate(script.predictions) if prediction.events]
     step = steps[replayed.statements] if replayed.statements < len(steps) else None
     deviation = None
-    if replayed.error == _DIFF_REFUSED:
-        switches = {item.deviation for item in found if item.step == step and item.deviation}
+    if refusal is not None and (refusal.step, refusal.number) == (step, replayed.error):
         deviation = next(
-            (entry.id for entry in lab.deviations if entry.switch in switches and applies(entry.versions, lab.version)),
+            (
+                entry.id
+                for entry in lab.deviations
+                if entry.switch == refusal.switch and applies(entry.versions, lab.version)
+            ),
             None,
         )
     return Problem(

@@ -11,6 +11,8 @@ from conformance.cases.script import build_script
 from conformance.checks import lab as labs
 from conformance.checks import printing, replaying, test_printing, test_replaying, test_unchanged
 from conformance.checks.lab import Lab, Settings
+from conformance.judge.expected import expected_groups
+from conformance.reference.binlog.event import encode_event
 from conformance.servers.run import run_case
 from conformance.stream import Block, CaseVerdict
 from tests.checks import planted
@@ -161,6 +163,16 @@ def test_a_refused_replay_is_the_listed_deviation_or_a_failure(
     assert verdict.deviation == ("unchanging-replace" if listed else None)
     assert "3648" in verdict.got
     assert recorded.failing == (set() if listed else {"replaying/rows"})
+
+
+def test_a_refusal_that_a_switch_explains_is_left_out_for_a_server_that_does_not_refuse() -> None:
+    script = build_script(planted.witness())
+    events = [event.body for group in expected_groups(script, "lab") for event in group.events]
+    raw = [encode_event(body) for body in events]  # type: ignore[arg-type]
+    refusal = replaying.expected_of(script, raw).refusal
+    assert refusal is not None
+    assert refusal.switch == "refuse_unchanging_replace"
+    assert replaying.expected_of(script, raw, refuses=False).refusal is None
 
 
 # --- FR8, FR9 --------------------------------------------------------------------------------------------------------
