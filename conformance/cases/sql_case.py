@@ -7,7 +7,7 @@ among them with the id of its listed deviation (``requirements/deviations.toml``
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Final, Literal
 
 from conformance.cases.update_case import Hazard
@@ -39,7 +39,8 @@ class SqlStatement:
 
     Of a start, the error is the message number that ended it, and warnings are those of its error log. ``judges``: the
     requirement it is evidence for; set-up statements have none, and must succeed. ``about``: only warnings whose text
-    has this in it count.
+    has this in it count. ``fresh``: it sets everything that matters to those behind it, so that the Case means the same
+    without those between the first fresh statement and the last before another one.
     """
 
     sql: str = ""
@@ -50,6 +51,7 @@ class SqlStatement:
     outcomes: tuple[Outcome, ...] = (Outcome(),)
     otherwise: str = "fail"
     about: str = ""
+    fresh: bool = False
     note: str = ""
 
     @property
@@ -82,6 +84,12 @@ class SqlCase:
     globals: tuple[str, ...] = ()
     accounts: tuple[tuple[str, str], ...] = ()
     statements: tuple[SqlStatement, ...]
+
+    def shortened(self, index: int) -> SqlCase:
+        """As far as a statement, without what a fresh one before it makes superfluous."""
+        fresh = [number for number, statement in enumerate(self.statements[: index + 1]) if statement.fresh]
+        first, last = (fresh[0], fresh[-1]) if fresh else (0, 0)
+        return replace(self, statements=self.statements[:first] + self.statements[last : index + 1])
 
     @property
     def restarts(self) -> bool:

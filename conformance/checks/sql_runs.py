@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shlex
 import time
@@ -16,16 +17,18 @@ from conformance.judge.forms import form_of
 from conformance.judge.sql import judge_sql
 from conformance.requirements.versions import applies, in_observed_range
 from conformance.servers.run_sql import run_sql
-from conformance.stream import Block, CaseVerdict, Verdict
+from conformance.stream import Block, CaseVerdict, Finding, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+    from pathlib import Path
 
     from conformance.cases.sql_case import SqlCase
     from conformance.checks.lab import Lab
     from conformance.judge.sql import SqlVerdict
     from conformance.servers.base import Server
 
+_FINDINGS: Final = 5  # distinct failures of a check that are shrunk
 _SHOWN: Final = 20  # records of a check with a statement of their own; the counts are always whole
 GUEST: Final = "changes global values, makes accounts or restarts: only on a server that the lab started itself"
 
@@ -71,6 +74,7 @@ class _Run:
         self._counts: dict[str, _Count] = defaultdict(_Count)
         self._skipped: set[str] = set()
         self._problems: list[str] = []
+        self._signatures: set[str] = set()
         self._shown = 0
         self._begun = time.perf_counter()
 
@@ -105,7 +109,7 @@ class _Run:
                 if verdict.failing:
                     self._note(case, verdict, count)
             if verdict.verdict != Verdict.PASS:
-                self._record(case, verdict, deviating=deviating)
+                self._record(nodes, case, verdict, deviating=deviating)
 
     def _note(self, case: SqlCase, verdict: SqlVerdict, count: _Count) -> None:
         count.differing += 1
@@ -115,14 +119,14 @@ class _Run:
         statement = case.statements[verdict.index]
         self._problems.append(f"{case.id}: {statement.text}: expected {verdict.expected}, got {verdict.got}")
 
-    def _record(self, case: SqlCase, verdict: SqlVerdict, *, deviating: bool) -> None:
+    def _record(self, nodes: Mapping[str, Server], case: SqlCase, verdict: SqlVerdict, *, deviating: bool) -> None:
+        signature = f"{self._check}:{verdict.requirement}:{verdict.deviation or verdict.field}"
+        new = signature not in self._signatures
+        self._signatures.add(signature)
         self._shown += 1
-        if self._shown > _SHOWN:
+        if self._shown > _SHOWN and not new:
             return
-        directory = self._lab.settings.cases if verdict.failing else None
-        path = None if directory is None else directory / f"{case.id}.json"
-        if path is not None:
-            path.write_text(json.dumps(dump_case(case), indent=1) + "\n", encoding="utf-8")
+        path = self._store(case) if verdict.failing else None
         statement = case.statements[verdict.index]
         self._lab.sink(
             CaseVerdict(
@@ -136,11 +140,52 @@ class _Run:
                 expected=verdict.expected,
                 got=verdict.got,
                 message=statement.note or "the statement does not end as it should",
-                signature=f"{self._check}:{verdict.requirement}:{verdict.deviation or verdict.field}",
+                signature=signature,
                 statements=tuple(item.text for item in case.statements[: verdict.index + 1])[-10:],
                 deviation=verdict.deviation if deviating else None,
                 case_file=None if path is None else str(path),
-                replay=None if path is None else f"{self._lab.settings.replay} {shlex.quote(str(path))}",
+                replay=None if path is None else self._replay(path),
+            )
+        )
+        if path is not None and new and not deviating and len(self._signatures) <= _FINDINGS:
+            self._shrink(nodes, case, verdict, path, signature)
+
+    def _store(self, case: SqlCase) -> Path | None:
+        if self._lab.settings.cases is None:
+            return None
+        path = self._lab.settings.cases / f"{case.id}.json"
+        path.write_text(json.dumps(dump_case(case), indent=1) + "\n", encoding="utf-8")
+        return path
+
+    def _replay(self, path: Path) -> str:
+        return f"{self._lab.settings.replay} {shlex.quote(str(path))}"
+
+    def _shrink(
+        self, nodes: Mapping[str, Server], case: SqlCase, verdict: SqlVerdict, path: Path, signature: str
+    ) -> None:
+        """A finding: the statements that matter to the one that failed, if they alone show the same difference."""
+        culprit = case.statements[verdict.index]
+        small = case.shortened(verdict.index)
+        self._lab.narrate(f"shrinking {path.name} ({signature})")
+        again = judge_live_sql(nodes, small)[-1:]
+        if small != case and again and (again[0].field, again[0].deviation) == (verdict.field, verdict.deviation):
+            content = json.dumps(dump_case(replace(small, id="")), sort_keys=True).encode()
+            small = replace(small, id=f"{case.id}-{hashlib.blake2b(content, digest_size=4).hexdigest()}")
+            path = self._store(small) or path
+        else:
+            small = case
+        self._lab.sink(
+            Finding(
+                signature=signature,
+                case=small.id,
+                case_file=str(path),
+                replay=self._replay(path),
+                requirement=verdict.requirement,
+                subject=self._lab.subject,
+                check=self._check,
+                size_before=len(json.dumps(dump_case(case))),
+                size_after=len(json.dumps(dump_case(small))),
+                message=f"{culprit.text}: expected {verdict.expected}, got {verdict.got}",
             )
         )
 

@@ -135,7 +135,9 @@ def _log_bin(state: State) -> Iterator[SqlStatement]:
 
 
 def _each_from(state: State, restore: str, settings: list[SqlStatement]) -> tuple[SqlStatement, ...]:
-    return tuple(statement for item in settings for statement in (SqlStatement(sql=restore, note=state.slug), item))
+    return tuple(
+        statement for item in settings for statement in (SqlStatement(sql=restore, fresh=True, note=state.slug), item)
+    )
 
 
 def session_cases() -> Iterator[SqlCase]:

@@ -36,6 +36,7 @@ CASE = SqlCase(
             ),
             otherwise="differs",
             about="row",
+            fresh=True,
             note="why",
         ),
     ),

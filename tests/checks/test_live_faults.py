@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from conformance.cases.files import load_any_case, load_case
+from conformance.cases.sql_case import SqlCase
 from conformance.checks import conditions, events, shrinking, sql_runs, test_conditions, test_deviations, test_sizes
 from conformance.checks import lab as labs
 from conformance.checks.lab import UPDATE_CHECKS, Lab, Settings
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from conformance.cases.sql_case import SqlCase
     from conformance.servers.process import ProcessServer
     from conformance.stream import AnyRecord
 
@@ -230,14 +230,22 @@ def test_a_warning_that_is_missing_fails_and_a_listed_outcome_does_not(
     found = record()
     (case,) = [item for item in session_cases() if item.id == "warnings-session-row-minimal-on-log"]
     sql_runs.run_cases(found.lab, "some/check", [case], {"source": server})
-    (verdict,) = found.of(CaseVerdict)
-    assert verdict.deviation == "sql-log-bin-without-warning"
+    assert {verdict.deviation for verdict in found.of(CaseVerdict)} == {"sql-log-bin-without-warning"}
+    assert found.of(Finding) == []
     assert found.exit_code == 0
 
     found = record(deviations=False)
     with pytest.raises(pytest.fail.Exception, match="sql_log_bin=0: expected 3645, got none"):
         sql_runs.run_cases(found.lab, "some/check", [case], {"source": server})
     assert {block.requirements for block in found.of(Block) if block.failures} == {("W1b",)}
+    (finding,) = found.of(Finding)
+    small = load_any_case(json.loads((found.cases / f"{finding.case}.json").read_text("utf-8")))
+    assert isinstance(small, SqlCase)
+    first, second = small.statements
+    assert first.sql.startswith("SET SESSION binlog_format='ROW', SESSION binlog_row_image='MINIMAL'")
+    assert second.sql == "SET SESSION sql_log_bin=0"
+    assert finding.replay == f"binlog-lab replay {finding.case_file}"
+    assert finding.size_after < finding.size_before
     assert found.exit_code == 1
 
 

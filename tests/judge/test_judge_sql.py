@@ -30,6 +30,16 @@ def test_every_judged_requirement_has_two_faults() -> None:
     assert {name for name in judged if planted[name] < 2} == set()
 
 
+def test_a_shortened_case_means_the_same_to_its_last_statement() -> None:
+    plain, fresh = SqlStatement(sql="DO 0"), SqlStatement(sql="DO 1", fresh=True)
+    judged = SqlStatement(sql="DO 2", judges="S1")
+    case = SqlCase(id="x", requirements=("S1",), statements=(plain, fresh, judged, plain, fresh, judged, judged, plain))
+    assert case.shortened(5).statements == (plain, fresh, judged)
+    assert case.shortened(6).statements == (plain, fresh, judged, judged)
+    assert case.shortened(2).statements == (plain, fresh, judged)
+    assert replace(case, statements=(plain, judged, judged)).shortened(1).statements == (plain, judged)
+
+
 def test_ids_are_unique_and_name_what_they_judge() -> None:
     cases = planted_statements.all_cases()
     assert not [name for name, count in Counter(case.id for case in cases).items() if count > 1]
