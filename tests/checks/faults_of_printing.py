@@ -8,7 +8,7 @@ to statements.
 from __future__ import annotations
 
 import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
@@ -267,27 +267,57 @@ RELAY_FAULTS: Final = [
     ),
     Fault(
         id="relay/earlier-updates",
-        requirement="FR10",
+        requirement="X2",
         sentence="What stands before the event of type 39 was applied, the event itself was not.",
         change=lambda stop: (*stop[:2], stop[2][:-1]),
+    ),
+    Fault(
+        id="relay/other-value",
+        requirement="X2",
+        sentence="An old applier gives the rows of the updates that a new server logs with the option off.",
+        change=lambda stop: (*stop[:2], [*stop[2][:-1], (*stop[2][-1][:-1], b"?")]),
     ),
 ]
 ROWS_FAULTS: Final = [
     Fault(
         id="rows/lost",
-        requirement="FR8",
+        requirement="X1",
         sentence="An old server applies every update that a new one logs with the option off.",
         change=lambda rows: rows[:-1],
     ),
     Fault(
         id="rows/value",
-        requirement="FR8",
+        requirement="X1",
         sentence="Rows are the same after an old server's log was applied by a new one.",
         change=lambda rows: [*rows[:-1], (*rows[-1][:-1], b"?")],
     ),
 ]
 
+# --- NFR1: what a server did with an event whose value_options is written in another way, as an InjectionOutcome -----
+
+FORMAT_FAULTS: Final = [
+    Fault(
+        id="format/unknown-bit",
+        requirement="NFR1",
+        sentence="Bits of value_options that the server does not know are refused.",
+        change=lambda outcome: replace(outcome, error=0),
+    ),
+    Fault(
+        id="format/longer-form",
+        requirement="NFR1",
+        sentence="A longer form of the packed integer is the same number.",
+        change=lambda outcome: replace(outcome, error=1610, after=outcome.before),
+    ),
+    Fault(
+        id="format/changed",
+        requirement="NFR1",
+        sentence="A refused event changes nothing, an accepted one makes the document that it describes.",
+        change=lambda outcome: replace(outcome, after=replace(outcome.after, text=b"{}")),
+    ),
+]
+
 FAULTS: Final = [
+    *FORMAT_FAULTS,
     *TEXT_FAULTS,
     *REPLAY_FAULTS,
     *OFF_FAULTS,
