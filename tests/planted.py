@@ -1,0 +1,165 @@
+"""All planted faults in one command: ``python -m tests.planted`` (from the repository's root) plants every one and says
+for each requirement how many its checks and judges caught.
+
+A test plants a fault if one of its parameters is called ``fault`` (or ``checks``: those that must notice), or if it is
+marked ``planted`` with the requirements that the fault breaks. A fault that several tests plant is caught if all of
+them catch it. Options are pytest's: ``-m "not live"`` leaves out what needs a server, ``-k`` selects. Exit status 1 if
+a fault was missed, if a requirement with checks of its own has fewer than two faults, or if nothing ran.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import defaultdict
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+ROOT: Final = Path(__file__).parents[1]
+LEAST: Final = 2  # faults of a requirement with checks of its own
+
+# What the modules of the reference stand for, where a fault changes their text.
+_MODULES: Final = {
+    "jsonb": ("F3",),
+    "cursor": ("F3",),
+    "paths": ("F3",),
+    "diffs": ("F3",),
+    "document": ("IP2",),
+    "inplace": ("IP1",),
+    "update": ("FR1", "D5", "D6"),
+    "apply": ("FR2",),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Planted:
+    """One fault in one test."""
+
+    name: str
+    requirements: tuple[str, ...]
+
+
+def planted_by(item: pytest.Item) -> Planted | None:
+    """The fault that a test plants, if it plants one."""
+    marks = tuple(str(name) for mark in item.iter_markers("planted") for name in mark.args)
+    parameters: dict[str, Any] = item.callspec.params if hasattr(item, "callspec") else {}
+    fault = parameters.get("fault")
+    if fault is None:
+        requirements = marks or _of_checks(parameters.get("checks", ()))
+        return Planted(item.nodeid, requirements) if requirements else None
+    requirements = marks or _broken_by(fault)
+    if not requirements:
+        raise pytest.UsageError(f"{item.nodeid}: which requirement does the fault break? Mark the test 'planted'")
+    name = fault if isinstance(fault, str) else str(getattr(fault, "id", None) or fault.name)
+    return Planted(f"{requirements[0]} {name}", requirements)
+
+
+def _of_checks(checks: Iterable[str]) -> tuple[str, ...]:
+    """What the checks of the update campaign judge that must notice."""
+    from conformance.checks.lab import UPDATE_CHECKS
+
+    return tuple(name for check in sorted(checks) for name in UPDATE_CHECKS[check].requirements)
+
+
+def _broken_by(fault: Any) -> tuple[str, ...]:
+    """The requirements of a fault of any of the catalogues."""
+    from conformance.checks.lab import UPDATE_CHECKS
+    from tests.checks.faults_of_pairs import FAULTS
+    from tests.checks.planted import DOCTORED
+    from tests.checks.planted_injections import PlantedFault
+
+    if isinstance(fault, PlantedFault):
+        return ("FR5",)
+    if isinstance(fault, str):
+        return (FAULTS[fault][0],) if fault in FAULTS else _of_checks(DOCTORED[fault][1] if fault in DOCTORED else ())
+    if hasattr(fault, "requirement"):
+        return (str(fault.requirement),)
+    if hasattr(fault, "kind"):  # of a mismatch that the judge must find
+        return _of_checks(check.id for check in UPDATE_CHECKS.values() if fault.kind in check.kinds)
+    if hasattr(fault, "module"):  # of the reference, whose text it changes
+        return _MODULES[str(fault.module).partition(".")[0]]
+    return ()
+
+
+@dataclass(slots=True, eq=False)  # pytest keeps plugins in sets
+class Tally:
+    """A pytest plugin that keeps the tests with faults, and counts what came of each."""
+
+    faults: dict[str, Planted] = field(default_factory=dict)  # by test
+    passed: set[str] = field(default_factory=set)
+    failed: set[str] = field(default_factory=set)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
+        """Keep the tests that plant something."""
+        found = {item.nodeid: planted for item in items if (planted := planted_by(item)) is not None}
+        config.hook.pytest_deselected(items=[item for item in items if item.nodeid not in found])
+        items[:] = [item for item in items if item.nodeid in found]
+        self.faults = found
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Note what came of a test."""
+        if report.failed:
+            self.failed.add(report.nodeid)
+        elif report.when == "call" and report.passed:
+            self.passed.add(report.nodeid)
+
+    def by_requirement(self) -> dict[str, dict[str, str]]:
+        """Requirement -> fault -> ``caught``, ``missed`` or ``not run``, the worst of its tests."""
+        out: dict[str, dict[str, str]] = defaultdict(dict)
+        for test, planted in self.faults.items():
+            word = "missed" if test in self.failed else "caught" if test in self.passed else "not run"
+            for requirement in planted.requirements:
+                known = out[requirement].get(planted.name)
+                words = {word, known} - {None, "not run"}
+                out[requirement][planted.name] = "missed" if "missed" in words else "caught" if words else "not run"
+        return out
+
+
+def table(found: dict[str, dict[str, str]]) -> tuple[list[str], bool]:
+    """One line a requirement in the catalogue's order, then what was missed; and whether all is well."""
+    from conformance.requirements.catalogue import REQUIREMENTS
+
+    lines = []
+    well = True
+    for name, row in REQUIREMENTS.items():
+        faults = found.get(name, {})
+        if not faults and row.explanation is not None:
+            continue
+        counts = {word: sum(value == word for value in faults.values()) for word in ("caught", "missed", "not run")}
+        line = f"{name:6} {counts['caught']:4}/{len(faults)} caught/planted"
+        if counts["not run"]:
+            line += f", {counts['not run']} not run"
+        if row.explanation is None and len(faults) < LEAST:
+            line += f", fewer than {LEAST} faults"
+        well = well and not counts["missed"] and (row.explanation is not None or len(faults) >= LEAST)
+        lines.append(line)
+    lines += [f"no requirement {name}" for name in sorted(set(found) - set(REQUIREMENTS))]
+    missed = {fault for faults in found.values() for fault, word in faults.items() if word == "missed"}
+    lines += [f"missed: {fault}" for fault in sorted(missed)]
+    everything: dict[str, set[str]] = defaultdict(set)
+    for faults in found.values():
+        for fault, word in faults.items():
+            everything[word].add(fault)
+    total = sum(map(len, everything.values()))
+    lines.append(f"{len(everything['caught'])}/{total} caught/planted, {len(everything['not run'])} not run")
+    return lines, well and bool(everything["caught"]) and set(found) <= set(REQUIREMENTS)
+
+
+def main(arguments: list[str]) -> int:
+    """Plant them all."""
+    tally = Tally()
+    options = ["-q", "--no-header", "--disable-warnings", "-p", "no:cacheprovider", "--tb=line", f"--rootdir={ROOT}"]
+    code = pytest.main([*options, *arguments, str(ROOT / "tests")], plugins=[tally])
+    lines, well = table(tally.by_requirement())
+    sys.stdout.write("\n".join(["", *lines, ""]))
+    return 0 if well and code == pytest.ExitCode.OK else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

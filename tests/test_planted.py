@@ -1,0 +1,70 @@
+"""The command that plants all faults: every judged requirement has some, and none is called caught that was not."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.planted import LEAST, Planted, Tally, table
+
+ROOT = Path(__file__).parents[1]
+
+
+def tally(**outcomes: str) -> Tally:
+    found = Tally(faults={test: Planted(test[0], ("FR1", "FR2")) for test in outcomes})
+    found.passed = {test for test, word in outcomes.items() if word == "passed"}
+    found.failed = {test for test, word in outcomes.items() if word == "failed"}
+    return found
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "word"),
+    [
+        ({"a1": "passed"}, "caught"),
+        ({"a1": "passed", "a2": "passed"}, "caught"),
+        ({"a1": "passed", "a2": "skipped"}, "caught"),
+        ({"a1": "skipped"}, "not run"),
+        ({"a1": "failed"}, "missed"),
+        ({"a1": "failed", "a2": "passed"}, "missed"),
+        ({"a1": "passed", "a2": "failed"}, "missed"),
+        ({"a1": "skipped", "a2": "failed", "a3": "passed"}, "missed"),
+    ],
+)
+def test_a_fault_is_caught_if_no_test_that_ran_missed_it(outcomes: dict[str, str], word: str) -> None:
+    assert tally(**outcomes).by_requirement() == {"FR1": {"a": word}, "FR2": {"a": word}}
+
+
+def test_the_table_counts_by_requirement_and_names_what_was_missed() -> None:
+    lines, well = table({"FR1": {"a": "caught", "b": "missed", "c": "not run"}, "U1": {"a": "caught"}})
+    assert not well
+    assert "FR1       1/3 caught/planted, 1 not run" in lines
+    assert "U1        1/1 caught/planted" in lines
+    assert "FR2       0/0 caught/planted, fewer than 2 faults" in lines
+    assert "missed: b" in lines
+    assert lines[-1] == "1/3 caught/planted, 1 not run"
+    assert not any(line.startswith("FR15") for line in lines)
+
+
+def test_a_requirement_that_is_none_is_told() -> None:
+    lines, well = table({"FR99": {"a": "caught"}})
+    assert "no requirement FR99" in lines
+    assert not well
+
+
+def test_every_requirement_with_checks_of_its_own_has_faults() -> None:
+    """Of the tests as they are collected; whether each fault is caught is for those tests to say."""
+    program = (
+        "import pytest; from tests.planted import Tally, table; found = Tally(); "
+        "pytest.main(['--collect-only', '-q', '-p', 'no:cacheprovider', 'tests'], plugins=[found]); "
+        "print('\\n'.join(table(found.by_requirement())[0]))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert "caught/planted" in lines[-1], done.stdout[-2000:]
+    assert [line for line in lines if f"fewer than {LEAST} faults" in line or line.startswith("no requirement")] == []
