@@ -76,6 +76,8 @@ def test_binlog_statements_on_an_old_server(lab: Lab) -> None:
             said = old.answer(twins.old, twins.logged(statement, partial=False), old.OFF)
             expected = old.read(twins.reader, old.OFF)
             applied += old.compare_rows(expected, said.rows, statement, "the old server has other rows")
+            if said.error is not None:
+                applied.append(_refused(said.error, statement))
             statement = old.update(part, old.ON)
             before = old.read(twins.old, old.ON)
             events = twins.logged(statement, partial=True)
@@ -197,6 +199,16 @@ def _accepted(statement: str) -> Problem:
         expected="an error",
         got="none",
         message="an old server takes an event 39",
+        statements=(statement,),
+    )
+
+
+def _refused(error: int, statement: str) -> Problem:
+    return Problem(
+        field="error",
+        expected="none",
+        got=str(error),
+        message="an old server refuses an update that is logged without the option",
         statements=(statement,),
     )
 

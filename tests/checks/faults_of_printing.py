@@ -282,7 +282,7 @@ ROWS_FAULTS: Final = [
     Fault(
         id="rows/lost",
         requirement="X1",
-        sentence="An old server applies every update that a new one logs with the option off.",
+        sentence="All rows are there after an old server's log was applied by a new one.",
         change=lambda rows: rows[:-1],
     ),
     Fault(
@@ -290,6 +290,20 @@ ROWS_FAULTS: Final = [
         requirement="X1",
         sentence="Rows are the same after an old server's log was applied by a new one.",
         change=lambda rows: [*rows[:-1], (*rows[-1][:-1], b"?")],
+    ),
+]
+UPDATE_FAULTS: Final = [
+    Fault(
+        id="old/lost-update",
+        requirement="X2",
+        sentence="An old server applies every update that a new one logs with the option off.",
+        change=lambda answer: (answer[0], [*answer[1][:-1], (answer[1][-1][0], b"-1", *answer[1][-1][2:])]),
+    ),
+    Fault(
+        id="old/refuses-update",
+        requirement="X2",
+        sentence="An old server takes every row event that is logged with the option off.",
+        change=lambda answer: (1105, answer[1]),
     ),
 ]
 
@@ -326,4 +340,5 @@ FAULTS: Final = [
     *OLD_FAULTS,
     *RELAY_FAULTS,
     *ROWS_FAULTS,
+    *UPDATE_FAULTS,
 ]

@@ -17,7 +17,7 @@ from conformance.reference.binlog.small import Xid
 from conformance.servers.errors import ServerUnavailable
 from conformance.servers.old import VARIABLE, old_installation, placed
 from conformance.stream import Block, CaseVerdict
-from tests.checks.faults_of_printing import OLD_FAULTS, RELAY_FAULTS, ROWS_FAULTS
+from tests.checks.faults_of_printing import OLD_FAULTS, RELAY_FAULTS, ROWS_FAULTS, UPDATE_FAULTS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -78,6 +78,24 @@ def test_an_old_server_that_takes_the_event_fails_the_check(
         test_old.test_binlog_statements_on_an_old_server(lab)
     assert failing(records) == {"old/binlog-on"}
     assert {verdict.requirement for verdict in verdicts(records)} == {"FR10"}
+
+
+@pytest.mark.live
+@pytest.mark.parametrize("fault", UPDATE_FAULTS, ids=lambda fault: fault.id)
+def test_an_old_server_that_loses_an_update_fails_the_check(
+    lab: Lab, records: list[AnyRecord], monkeypatch: pytest.MonkeyPatch, fault: Any
+) -> None:
+    real = old.answer
+
+    def doctored(connection: Any, events: Any, table: str) -> old.Answer:
+        said = real(connection, events, table)
+        return old.Answer(*fault.change(said)) if table == old.OFF else said
+
+    monkeypatch.setattr(old, "answer", doctored)
+    with pytest.raises(pytest.fail.Exception, match="not treated as they must be"):
+        test_old.test_binlog_statements_on_an_old_server(lab)
+    assert failing(records) == {"old/binlog-off"}
+    assert {verdict.requirement for verdict in verdicts(records)} == {"X2"}
 
 
 @pytest.mark.live
