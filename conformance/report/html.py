@@ -96,6 +96,7 @@ def _context(summary: Summary) -> dict[str, Any]:
         "judged": {name: row for name, row in rows.items() if row[1].cases},
         "rows": rows,
         "groups": _groups(rows),
+        "needs": words.NEEDS,
         "coverage": summary.coverage(),
         "coverage_words": words.coverage(summary),
         "failures": shown,

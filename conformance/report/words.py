@@ -129,6 +129,14 @@ def difference(failure: CaseVerdict) -> str:
     return f"First difference: {failure.field}{f', offset {failure.offset}' if failure.offset is not None else ''}."
 
 
+NEEDS = {
+    "1S": "one server",
+    "2S": "a source and a replica",
+    "3S": "a chain of three",
+    "OLD": "a server older than the feature",
+}
+
+
 def coverage(summary: Summary) -> str:
     """How much of the catalogue this run judged: ``15 of 140 requirements judged, 26 as part of these, 99 not``."""
     counts = summary.coverage_counts()

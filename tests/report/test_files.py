@@ -247,7 +247,14 @@ def test_the_page_lists_every_requirement_with_source_servers_outcomes_and_why_i
     coverage = text.partition('id="coverage"')[2].partition("</details>")[0]
     for name in run.requirements:
         assert f'<span class="id">{name}</span>' in coverage
-    for words in ("<h3>Parts</h3>", "Document 7, section 4", "1S, OLD", "Allowed: Only this.", "needs a second server"):
+    for words in (
+        "<h3>Parts</h3>",
+        "OLD a server older than the feature.",
+        "Document 7, section 4",
+        "1S, OLD",
+        "Allowed: Only this.",
+        "needs a second server",
+    ):
         assert words in coverage
     assert '<a href="#requirement-FR1">judged as part of FR1</a>' in coverage
     assert "of 8 requirements judged, 1 as part of these, 3 not judged" in coverage
