@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from conformance.checks.lab import UPDATE_CHECKS
-from conformance.requirements.catalogue import REQUIREMENTS, CatalogueError, parse_rows
+from conformance.report import words
+from conformance.requirements.catalogue import NEEDS, REQUIREMENTS, CatalogueError, parse_rows
 
 ROOT = Path(__file__).parents[2]
 
@@ -100,6 +101,10 @@ def test_statements_differ_and_end_as_sentences() -> None:
     for row in REQUIREMENTS.values():
         assert row.statement.endswith("."), row.id
         assert row.allowed.endswith("."), row.id
+
+
+def test_the_report_explains_every_word_for_servers() -> None:
+    assert tuple(words.NEEDS) == NEEDS
 
 
 def test_non_requirements_and_stories_are_no_demands() -> None:
