@@ -1,4 +1,6 @@
-"""Cases for the seven conditions: one update each, and the form in which it must be logged (``judge.forms``)."""
+"""Cases for the seven conditions, and for what the sheets add to them (D10 and on, observed on 9.7.4): one update each,
+and the form in which it must be logged (``judge.forms``).
+"""
 
 from __future__ import annotations
 
@@ -13,6 +15,9 @@ _TABLE: Final = (
 )
 _ON: Final = "SET SESSION binlog_row_value_options='PARTIAL_JSON', SESSION binlog_row_image='MINIMAL'"
 _SET: Final = "UPDATE t SET j=JSON_SET(j,'$.a',2)"
+_JOINED: Final = ("CREATE TABLE t2 (id INT PRIMARY KEY, k JSON)", "INSERT INTO t2 VALUES (0, '{\"a\": 1}')")
+_TEXT: Final = "ALTER TABLE t ADD x LONGTEXT"
+_OBSERVED: Final = frozenset({"D10", "D11", "D12", "D14"})  # another form is a difference, no failure of the worklog's
 V1: Final = "log_bin_use_v1_row_events"
 
 
@@ -27,7 +32,13 @@ def _case(
         globals=(V1,) if any(V1 in sql for sql in setup) else (),
         statements=(
             *(SqlStatement(sql=sql) for sql in (*_TABLE, _ON, *setup)),
-            SqlStatement(sql=update, judges=condition, outcomes=tuple(Outcome(form=form) for form in forms), note=why),
+            SqlStatement(
+                sql=update,
+                judges=condition,
+                outcomes=tuple(Outcome(form=form) for form in forms),
+                otherwise="differs" if condition in _OBSERVED else "fail",
+                note=why,
+            ),
         ),
     )
 
@@ -170,5 +181,95 @@ CONDITIONS: Final[dict[str, list[SqlCase]]] = {
             "an untouched JSON column in a FULL after-image is an empty list of diffs",
             ("SET SESSION binlog_row_image='FULL'",),
         ),
+    ],
+    "D10": [
+        _case(
+            "D10",
+            name,
+            f"UPDATE {tables} SET t.j=JSON_SET(t.j,'$.a',{value})",
+            form,
+            why,
+            _JOINED,
+        )
+        for name, tables, value, form, why in (
+            ("first", "t STRAIGHT_JOIN t2 ON t2.id=t.n", "2", "partial", "t is the first table of the join"),
+            ("value-of-second", "t STRAIGHT_JOIN t2 ON t2.id=t.n", "t2.id+5", "partial", "t is the first of the join"),
+            ("left-join", "t LEFT JOIN t2 ON t2.id=t.n", "2", "partial", "t is on the left of the join"),
+            ("second", "t2 STRAIGHT_JOIN t ON t2.id=t.n", "2", "whole", "t is not the first table of the join"),
+        )
+    ],
+    "D11": [
+        _case("D11", name, update, "partial", f"{name} does not disqualify the update", setup)
+        for name, update, setup in (
+            ("view", "UPDATE v SET j=JSON_SET(j,'$.a',2)", ("CREATE VIEW v AS SELECT id, j FROM t",)),
+            (
+                "view-with-check",
+                "UPDATE v SET j=JSON_SET(j,'$.a',2)",
+                ("CREATE VIEW v AS SELECT id, j FROM t WHERE id < 5 WITH CHECK OPTION",),
+            ),
+            ("order-and-limit", f"{_SET} ORDER BY id LIMIT 1", ()),
+            ("ignore", "UPDATE IGNORE t SET j=JSON_SET(j,'$.a',2)", ()),
+            ("with", f"WITH c AS (SELECT 1 AS id) {_SET} WHERE id IN (SELECT id FROM c)", ()),
+            ("exists", f"{_SET} WHERE EXISTS (SELECT 1 FROM t2 WHERE t2.id=t.n)", _JOINED),
+            ("prepared", "EXECUTE s", ("PREPARE s FROM 'UPDATE t SET j=JSON_SET(j,''$.a'',2)'",)),
+            ("procedure", "CALL p()", (f"CREATE PROCEDURE p() {_SET}",)),
+            (
+                "partitions",  # which cannot lie in the shared tablespace that the lab's own servers use
+                _SET,
+                (
+                    "ALTER TABLE t TABLESPACE=innodb_file_per_table",
+                    "ALTER TABLE t PARTITION BY HASH (id) PARTITIONS 2",
+                ),
+            ),
+            ("check-constraint", _SET, ("ALTER TABLE t ADD CHECK (JSON_TYPE(j)='OBJECT')",)),
+            ("virtual-column", _SET, ("ALTER TABLE t ADD g INT AS (j->'$.a') VIRTUAL, ADD KEY (g)",)),
+            ("stored-column", _SET, ("ALTER TABLE t ADD g INT AS (j->'$.a') STORED",)),
+            ("multi-valued-index", _SET, ("ALTER TABLE t ADD KEY ((CAST(j->'$.c' AS UNSIGNED ARRAY)))",)),
+            ("no-key", _SET, ("ALTER TABLE t DROP PRIMARY KEY",)),
+            ("key-changed", "UPDATE t SET id=id+1, j=JSON_SET(j,'$.a',2)", ()),
+            (
+                "trigger-before-on-another-column",
+                _SET,
+                ("CREATE TRIGGER b BEFORE UPDATE ON t FOR EACH ROW SET NEW.n=7",),
+            ),
+            ("trigger-after", _SET, ("CREATE TRIGGER b AFTER UPDATE ON t FOR EACH ROW SET @x=1",)),
+        )
+    ],
+    "D12": [
+        _case(
+            "D12",
+            "on-duplicate-key",
+            "INSERT INTO t (id) VALUES (1) ON DUPLICATE KEY UPDATE j=JSON_SET(j,'$.a',2)",
+            "whole",
+            "the statement is no UPDATE",
+            ("ALTER TABLE t DROP k",),
+        ),
+        _case(
+            "D12",
+            "replace",
+            """REPLACE INTO t VALUES (1, 0, '{"a": 2}', '{"a": 2}')""",
+            "whole",
+            "the statement is no UPDATE",
+        ),
+        _case("D12", "myisam", _SET, "whole", "the engine has no partial updates", ("ALTER TABLE t ENGINE=MyISAM",)),
+        _case(
+            "D12",
+            "json-in-text",
+            "UPDATE t SET x=JSON_SET(x,'$.a',2)",
+            "none-json",
+            "the column is LONGTEXT",
+            (_TEXT, """UPDATE t SET x='{"a": 1}'"""),
+        ),
+    ],
+    "D14": [
+        _case(
+            "D14",
+            name,
+            "UPDATE t SET n=n+1",
+            form,
+            "NOBLOB leaves out no JSON column",
+            (_TEXT, "SET SESSION binlog_row_image='NOBLOB'", f"SET SESSION binlog_row_value_options='{option}'"),
+        )
+        for name, option, form in (("on", "PARTIAL_JSON", "empty"), ("off", "", "full"))
     ],
 }

@@ -106,4 +106,16 @@ SQL_FAULTS: Final[tuple[SqlFault, ...]] = (
     SqlFault(id="d6-holes-forgotten", requirement="D6", statement=r"'yyyy'", change={"form": "whole"}),
     SqlFault(id="d7-diffs-before", requirement="D7", statement=r"^UPDATE", change={"form": "diffs in a before-image"}),
     SqlFault(id="d7-untouched-whole", requirement="D7", statement=r"n=n\+1", change={"form": "whole"}),
+    # What the sheets add: joins, what does not disqualify, statements that are no updates, NOBLOB.
+    SqlFault(id="first-of-join-whole", requirement="D10", statement=r"t STRAIGHT_JOIN t2", change={"form": "whole"}),
+    SqlFault(
+        id="second-of-join-partial", requirement="D10", statement=r"t2 STRAIGHT_JOIN t ", change={"form": "partial"}
+    ),
+    SqlFault(id="view-whole", requirement="D11", statement=r"^UPDATE v", change={"form": "whole"}),
+    SqlFault(id="partitions-whole", requirement="D11", statement=r"partitions does not", change={"form": "whole"}),
+    SqlFault(id="generated-column-lost", requirement="D11", statement=r"stored-column", change={"form": "none"}),
+    SqlFault(id="duplicate-partial", requirement="D12", statement=r"ON DUPLICATE KEY", change={"form": "partial"}),
+    SqlFault(id="myisam-partial", requirement="D12", statement=r"the engine has no", change={"form": "partial"}),
+    SqlFault(id="noblob-without-json", requirement="D14", statement=r"n=n\+1", change={"form": "none-json"}),
+    SqlFault(id="noblob-off-as-on", requirement="D14", statement=r"leaves out no JSON", change={"form": "whole"}),
 )
