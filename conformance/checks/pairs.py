@@ -20,6 +20,7 @@ from conformance.cases.sql_format import format_document
 from conformance.cases.sql_tokens import quote_identifier
 from conformance.judge.events import iter_events
 from conformance.judge.mismatch import Mismatch
+from conformance.judge.own_log import OwnLog, compare_own_log
 from conformance.judge.replica import (
     ReplicaModel,
     Sides,
@@ -115,6 +116,7 @@ class PairBlock:
     stops: list[Mismatch] = field(default_factory=list)
     tables: TableComparison = field(default_factory=TableComparison)
     relations: dict[tuple[int, str], Relation] = field(default_factory=dict)
+    own_log: OwnLog = field(default_factory=OwnLog)
     unlike: Counter[str] = field(default_factory=Counter)  # updates of rows by how the replica's differed before
     broken: bool = False
     seconds: float = 0.0
@@ -189,8 +191,11 @@ class PairRun:
         executed = self.source.variable("global.gtid_executed") if self.gtid else None
         self.pair.follow(self._source_log.mark(self.source), None if executed is None else executed.replace("\n", ""))
 
-    def block(self, script: Script, rebuild: Rebuild | None = None) -> PairBlock:
-        """Run one block. With ``rebuild`` the replica's rows are made anew before the last steps come."""
+    def block(
+        self, script: Script, rebuild: Rebuild | None = None, *, settings_of: ReplicaSettings | None = None
+    ) -> PairBlock:
+        """Run one block. With ``rebuild`` the replica's rows are made anew before the last steps come. With the
+        settings of the replica its own log is compared as well, where nothing had to be repaired."""
         begun = time.perf_counter()
         case = script.case
         settings = case.session.statements()
@@ -199,6 +204,7 @@ class PairRun:
             [*settings, f"DROP TABLE IF EXISTS {quote_identifier(case.table.name)}", create_table(case.table)]
         ).check()
         start = self._source_log.mark(self.source)
+        own_start = self._replica_log.mark(self.replica)
         self.source.execute(script.insert)
         model = ReplicaModel(_start_rows(case), _json_names(case))
         result = PairBlock(updates=script.updates)
@@ -217,6 +223,15 @@ class PairRun:
         end = self._source_log.mark(self.source)
         whole = transactions(script, self._events(start, end))
         self._follow(script, [item for item in whole if item.first_step >= done], model, end, result)
+        if settings_of is not None and rebuild is None and not result.stops:
+            own = self._replica_log.since(own_start, self._replica_log.mark(self.replica))
+            result.own_log = compare_own_log(
+                script,
+                whole,
+                self._received(own.events),
+                ReplicaModel(_start_rows(case), _json_names(case)),
+                partial_json=settings_of.partial_json,
+            )
         if not result.broken:
             result.tables = self._compare(script, model, result.relations)
             try:
@@ -226,6 +241,12 @@ class PairRun:
                 result.broken = True
         result.seconds = time.perf_counter() - begun
         return result
+
+    def _received(self, events: Sequence[bytes]) -> list[bytes]:
+        """Of the replica's log, what carries the source's server id. The workers' groups have thread ids of their own
+        (observed on 9.7.4)."""
+        number = self.pair.source.server_id.to_bytes(4, "little")
+        return [event for event in events if event[5:9] == number]
 
     def _events(self, start: Position, end: Position) -> list[bytes]:
         """Of the source's own session."""

@@ -1,4 +1,4 @@
-"""FR2: a replica that has the same documents gets the same documents (requirements sheet, FR2).
+"""FR2 and FR6.1: a replica that has the same documents gets the same documents, and logs them under its own option.
 
 Generated updates on real pairs, in every combination of row image and option on both sides, key or no key,
 compression, GTIDs or positions, and one or several workers. Afterwards every row is compared: as text, by the SQL
@@ -18,7 +18,7 @@ from conformance.cases.script import build_script
 from conformance.checks.blocks import make_script
 from conformance.checks.campaign import server_limits
 from conformance.checks.pair_records import PairRecords
-from conformance.checks.pairs import REPLICAS, SOURCES, PairRun, with_counter
+from conformance.checks.pairs import REPLICAS, SOURCES, PairBlock, PairRun, with_counter
 from conformance.judge.replica import SWITCHES, LogDiffersError
 from conformance.requirements.versions import applies
 from conformance.stream import Block, CaseVerdict, Verdict
@@ -31,14 +31,16 @@ _UPDATES: Final = 20  # of a block
 _QUICK: Final = 4  # settings of the replica, and of the source with each of them
 
 
-@pytest.mark.requirement("FR2")
+@pytest.mark.requirement("FR2", "FR6")
 @pytest.mark.parametrize("gtid", [True, False], ids=["gtid", "positions"])
 def test_replica_equals_source(lab: Lab, gtid: bool) -> None:
-    """Text, = and stored bytes of every row after generated updates; a stop is known, at its diff, or a failure."""
+    """Text, = and stored bytes of every row after generated updates; a stop is known, at its diff, or a failure. The
+    replica's own log has the events that its own option asks for, with the diffs that came in."""
     draw = Stream(lab.settings.seed, "pairs", int(gtid))
     whole = lab.settings.profile != "quick"
     check = "replicas/gtid" if gtid else "replicas/positions"
     records = PairRecords(lab=lab, check=check, requirement="FR2")
+    own = PairRecords(lab=lab, check=f"{check}/own-log", requirement="FR6")
     with lab.pair(gtid=gtid) as pair, PairRun(pair, gtid=gtid) as run:
         limits = server_limits(pair.source)
         for replica in draw.shuffled(REPLICAS)[: None if whole else _QUICK]:
@@ -47,14 +49,18 @@ def test_replica_equals_source(lab: Lab, gtid: bool) -> None:
                 seed = f"{lab.settings.seed}/{check}"
                 script = make_script(seed, records.blocks, limits, updates=_UPDATES, change=source.adapt)
                 try:
-                    block = run.block(script)
+                    block = run.block(script, settings_of=replica)
                 except LogDiffersError as error:
                     records.inconclusive(script, str(error))
                     run.restart()
                     continue
                 records.add(script, block, f"{source}, {replica}")
+                if block.own_log.rows or block.own_log.found:
+                    logged = PairBlock(updates=block.own_log.rows, stops=block.own_log.found)
+                    own.add(script, logged, f"{source}, {replica}")
                 if block.broken:
                     run.restart()
+    own.conclude()
     records.conclude()
 
 

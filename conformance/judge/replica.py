@@ -147,28 +147,35 @@ class ReplicaModel:
 
     def apply(self, transaction: Transaction, *, unless: str | None = None) -> Refusal | None:
         """Apply a whole transaction, or nothing and say what is refused. ``unless``: a switch to flip."""
-        dialect = self.dialect if unless is None else _flipped(self.dialect, unless)
-        rows: dict[int, Documents] = {}
+        before = {row.row: self.rows[row.row] for row in transaction.rows}
         for row in transaction.rows:
-            state = rows.setdefault(row.row, dict(self.rows[row.row]))
-            for name in self.json:
-                if name not in row.values:
-                    continue
-                try:
-                    after = _applied(state[name], row.values[name], dialect)
-                except MysqlError as error:
-                    return Refusal(
-                        step=row.step,
-                        row=row.row,
-                        column=name,
-                        number=error.number,
-                        reason=str(error),
-                        switch=_explanation(state[name], row.values[name], dialect),
-                        end=row.end,
-                    )
-                state[name] = after
-        for index, state in rows.items():
-            self.rows[index] = state
+            refusal = self.apply_row(row, unless=unless)
+            if refusal is not None:
+                for index, documents in before.items():
+                    self.rows[index] = documents
+                return refusal
+        return None
+
+    def apply_row(self, row: LoggedRow, *, unless: str | None = None) -> Refusal | None:
+        """Apply one row, or nothing and say what is refused."""
+        dialect = self.dialect if unless is None else _flipped(self.dialect, unless)
+        state = dict(self.rows[row.row])
+        for name in self.json:
+            if name not in row.values:
+                continue
+            try:
+                state[name] = _applied(state[name], row.values[name], dialect)
+            except MysqlError as error:
+                return Refusal(
+                    step=row.step,
+                    row=row.row,
+                    column=name,
+                    number=error.number,
+                    reason=str(error),
+                    switch=_explanation(state[name], row.values[name], dialect),
+                    end=row.end,
+                )
+        self.rows[row.row] = state
         return None
 
 
