@@ -45,6 +45,7 @@ class SqlStatement:
 
     sql: str = ""
     start: Options | None = None
+    file: Options = ()  # of a start: options in its configuration file
     node: str = SOURCE
     session: str = MAIN
     judges: str = ""
@@ -59,9 +60,14 @@ class SqlStatement:
         """For people: the statement, or the start with its options."""
         if self.start is None:
             return self.sql
-        return " ".join(
-            ["mysqld", *(f"--{name}" if value is None else f"--{name}={value}" for name, value in self.start)]
-        )
+        words = [name if value is None else f"{name}={value}" for name, value in self.start]
+        file = f" (file: {' '.join(self.file_lines)})" if self.file else ""
+        return " ".join(["mysqld", *(f"--{word}" for word in words)]) + file
+
+    @property
+    def file_lines(self) -> list[str]:
+        """The configuration file of a start."""
+        return ["[mysqld]", *(name if value is None else f"{name}={value}" for name, value in self.file)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

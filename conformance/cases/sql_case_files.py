@@ -42,8 +42,8 @@ def _load_statement(data: Mapping[str, Any], number: int) -> SqlStatement:
     known = dict(data)
     if ("sql" in known) == ("start" in known):
         raise DecodeError("case-statement", "expected either sql or start", path=(f"statements[{number}]",))
-    if "start" in known:
-        known["start"] = tuple((str(name), None if value is None else str(value)) for name, value in known["start"])
+    for key in {"start", "file"} & set(known):
+        known[key] = tuple((str(name), None if value is None else str(value)) for name, value in known[key])
     if "outcomes" in known:
         known["outcomes"] = tuple(_load_outcome(item) for item in known["outcomes"])
     statement = SqlStatement(**known)

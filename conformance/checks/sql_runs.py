@@ -57,7 +57,8 @@ def listed_outcomes(lab: Lab) -> frozenset[str]:
 
 def run_cases(lab: Lab, check: str, cases: Iterable[SqlCase], nodes: Mapping[str, Server]) -> None:
     """Judge Cases, write what was found, and fail if a statement ended as no Case allows."""
-    run = _Run(lab, check)
+    cases = list(cases)
+    run = _Run(lab, check, {item.judges for case in cases for item in case.statements if item.judges})
     for case in cases:
         if case.needs_own_server and not all(node.started_by_us for node in nodes.values()):
             run.skip(case)
@@ -67,9 +68,10 @@ def run_cases(lab: Lab, check: str, cases: Iterable[SqlCase], nodes: Mapping[str
 
 
 class _Run:
-    def __init__(self, lab: Lab, check: str) -> None:
+    def __init__(self, lab: Lab, check: str, requirements: set[str]) -> None:
         self._lab = lab
-        self._check = check
+        self._item = check
+        self._several = len(requirements) > 1
         self._listed = listed_outcomes(lab)
         self._counts: dict[str, _Count] = defaultdict(_Count)
         self._skipped: set[str] = set()
@@ -77,6 +79,10 @@ class _Run:
         self._signatures: set[str] = set()
         self._shown = 0
         self._begun = time.perf_counter()
+
+    def _check(self, requirement: str) -> str:
+        """A check for each requirement: reports charge what no record names to all requirements of a check."""
+        return f"{self._item}/{requirement}" if self._several else self._item
 
     def skip(self, case: SqlCase) -> None:
         for statement in case.statements:
@@ -91,7 +97,7 @@ class _Run:
                             requirement=statement.judges,
                             verdict=Verdict.NOT_APPLICABLE,
                             subject=self._lab.subject,
-                            check=self._check,
+                            check=self._check(statement.judges),
                             block=0,
                             message=GUEST,
                         )
@@ -120,7 +126,8 @@ class _Run:
         self._problems.append(f"{case.id}: {statement.text}: expected {verdict.expected}, got {verdict.got}")
 
     def _record(self, nodes: Mapping[str, Server], case: SqlCase, verdict: SqlVerdict, *, deviating: bool) -> None:
-        signature = f"{self._check}:{verdict.requirement}:{verdict.deviation or verdict.field}"
+        check = self._check(verdict.requirement)
+        signature = f"{check}:{verdict.requirement}:{verdict.deviation or verdict.field}"
         new = signature not in self._signatures
         self._signatures.add(signature)
         self._shown += 1
@@ -134,7 +141,7 @@ class _Run:
                 requirement=verdict.requirement,
                 verdict=Verdict(verdict.verdict),
                 subject=self._lab.subject,
-                check=self._check,
+                check=check,
                 block=0,
                 field=verdict.field,
                 expected=verdict.expected,
@@ -182,7 +189,7 @@ class _Run:
                 replay=self._replay(path),
                 requirement=verdict.requirement,
                 subject=self._lab.subject,
-                check=self._check,
+                check=self._check(verdict.requirement),
                 size_before=len(json.dumps(dump_case(case))),
                 size_after=len(json.dumps(dump_case(small))),
                 message=f"{culprit.text}: expected {verdict.expected}, got {verdict.got}",
@@ -194,7 +201,7 @@ class _Run:
         for requirement, count in sorted(self._counts.items()):
             self._lab.sink(
                 Block(
-                    check=self._check,
+                    check=self._check(requirement),
                     subject=self._lab.subject,
                     requirements=(requirement,),
                     block=0,

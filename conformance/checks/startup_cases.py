@@ -1,4 +1,4 @@
-"""Cases of a server's start: the option on the command line, and warnings 1 and 3 from there and from persisted values.
+"""Cases of a server's start: the option on the command line; warnings 1 and 3 from there, a file and persisted values.
 
 Finite because a server is started for each (requirements sheet, section 1: command line, 1e, startup of warning 3).
 """
@@ -16,11 +16,12 @@ if TYPE_CHECKING:
 _NAME: Final = "binlog-row-value-options"
 _ABOUT: Final = "row_value_options"  # in the texts of all messages that concern the option
 _IGNORED, _ONLY_AFTER, _WRAPPED = 13101, 13103, 13140
-_QUIET: Final = ("binlog-row-image", "MINIMAL")
 
 
-def _start(judges: str, *options: tuple[str, str | None], outcomes: tuple[Outcome, ...]) -> SqlStatement:
-    return SqlStatement(start=options, judges=judges, about=_ABOUT, outcomes=outcomes)
+def _start(
+    judges: str, *options: tuple[str, str | None], outcomes: tuple[Outcome, ...], file: Options = ()
+) -> SqlStatement:
+    return SqlStatement(start=options, file=file, judges=judges, about=_ABOUT, outcomes=outcomes)
 
 
 def _case(name: str, requirement: str, *statements: SqlStatement) -> SqlCase:
@@ -29,46 +30,55 @@ def _case(name: str, requirement: str, *statements: SqlStatement) -> SqlCase:
 
 def command_line_cases() -> Iterator[SqlCase]:
     """What the command line takes, and what ends the start."""
-    taken: dict[str, tuple[tuple[str, str | None], str]] = {
-        "number": ((_NAME, "1"), "PARTIAL_JSON"),
-        "empty": ((_NAME, ""), ""),
-        "skip": ((f"skip-{_NAME}", None), ""),
-    }
-    for name, (option, value) in taken.items():
-        yield _case(
-            name, "S6", _start("S6", _QUIET, option, outcomes=(Outcome(warnings=()),)), read("GLOBAL", value, "S6")
-        )
+    outcome = Outcome(warnings=(_ONLY_AFTER,))  # FULL is only the default here
+    yield SqlCase(
+        id="start-number",
+        requirements=("S6", "W3e"),
+        statements=(_start("W3e", (_NAME, "1"), outcomes=(outcome,)), read("GLOBAL", "PARTIAL_JSON", "S6")),
+    )
+    for name, option in (("empty", (_NAME, "")), ("skip", (f"skip-{_NAME}", None))):
+        yield _case(name, "S6", _start("S6", option, outcomes=(Outcome(warnings=()),)), read("GLOBAL", "", "S6"))
     for name, argument, number in (("bad", "BAD", 77), ("two", "2", 77), ("no-argument", None, 71)):
         yield _case(name, "S6", _start("S6", (_NAME, argument), outcomes=refused(number)))
 
 
 def startup_warning_cases() -> Iterator[SqlCase]:
-    """Triggers 1e and 3e from the command line, and from values persisted by the run before."""
+    """Triggers 1e and 3e from the command line, from a file, and from values persisted by the run before.
+
+    The start without a log is that of ``warning_cases.closed_log_case``.
+    """
     option = (_NAME, "PARTIAL_JSON")
-    causes: dict[str, tuple[str, Options, int, str]] = {
-        "statement": ("W1e", (("binlog-format", "STATEMENT"),), _IGNORED, "When binlog_format=STATEMENT, "),
-        "log-off": ("W1e", (("skip-log-bin", None),), _IGNORED, "When the binary log is "),
-        "image-full": ("W3e", (("binlog-row-image", "FULL"),), _ONLY_AFTER, ""),
-        "image-default": ("W3e", (), _ONLY_AFTER, ""),
-    }
-    for name, (requirement, options, number, text) in causes.items():
-        outcome = Outcome(warnings=(number,), text=text)
-        yield _case(name, requirement, _start(requirement, *options, option, outcomes=(outcome,)))
-    wrapped = {
-        "persisted-statement": ("W1e", "binlog_format='STATEMENT'", (), _IGNORED, "MY-003645"),
-        "persisted-log-off": ("W1e", "binlog_row_image='MINIMAL'", (("skip-log-bin", None),), _IGNORED, "MY-003645"),
-        "persisted-image": ("W3e", "binlog_row_image='FULL'", (), _ONLY_AFTER, "MY-003647"),
-        "persisted-quiet": ("W0", "binlog_row_image='MINIMAL'", (), 0, ""),
-    }
-    for name, (requirement, other, options, number, text) in wrapped.items():
-        # Observed on 9.7.4: the session warning comes wrapped, not in its own message for the error log.
-        outcomes = (Outcome(warnings=(number,)), Outcome(warnings=(_WRAPPED,), text=text))
-        yield _case(
-            name,
-            requirement,
-            SqlStatement(start=()),
-            SqlStatement(sql=f"SET PERSIST {other}"),
-            SqlStatement(sql=f"SET PERSIST {OPTION}='PARTIAL_JSON'"),
-            _start(requirement, *options, outcomes=outcomes if number else (Outcome(warnings=()),)),
-            read("GLOBAL", "PARTIAL_JSON", requirement),
-        )
+    form, image = ("binlog-format", "STATEMENT"), ("binlog-row-image", "FULL")
+    statement = Outcome(warnings=(_IGNORED,), text="When binlog_format=STATEMENT, ")
+    full = Outcome(warnings=(_ONLY_AFTER,))
+    yield _case("statement", "W1e", _start("W1e", form, option, outcomes=(statement,)))
+    yield _case("image-full", "W3e", _start("W3e", image, option, outcomes=(full,)))
+    yield SqlCase(
+        id="start-persisted",
+        requirements=("W0", "W1e", "W3e"),
+        statements=(
+            _start("W1e", outcomes=(statement,), file=(form, option)),
+            *_persist(("binlog_format", "STATEMENT")),
+            _start("W1e", outcomes=_wrapped(_IGNORED, "MY-003645")),
+            *_persist(("binlog_format", "ROW"), ("binlog_row_image", "FULL")),
+            _start("W3e", outcomes=_wrapped(_ONLY_AFTER, "MY-003647")),
+            *_persist(("binlog_row_image", "MINIMAL")),
+            _start("W1e", ("skip-log-bin", None), outcomes=_wrapped(_IGNORED, "MY-003645")),
+            _start("W0", outcomes=(Outcome(warnings=()),)),
+            read("GLOBAL", "PARTIAL_JSON", "W0", note="it was read from the persisted values"),
+        ),
+    )
+
+
+def _persist(*values: tuple[str, str]) -> list[SqlStatement]:
+    """Values, and the option behind them: the next start sets them one by one in this order, each with its warnings."""
+    return [
+        SqlStatement(sql=f"RESET PERSIST IF EXISTS {OPTION}"),
+        *(SqlStatement(sql=f"SET PERSIST {variable}='{value}'") for variable, value in values),
+        SqlStatement(sql=f"SET PERSIST {OPTION}='PARTIAL_JSON'"),
+    ]
+
+
+def _wrapped(number: int, text: str) -> tuple[Outcome, ...]:
+    """Observed on 9.7.4: the session warning comes wrapped, not in its own message for the error log."""
+    return Outcome(warnings=(number,)), Outcome(warnings=(_WRAPPED,), text=text)

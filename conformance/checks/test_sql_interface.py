@@ -105,7 +105,7 @@ def test_global_warnings(lab: Lab) -> None:
     _run(lab, "global-warnings", warning_cases.global_cases())
 
 
-@pytest.mark.requirement("W0", "W1a", "W1b", "W1c", "W1d", "W3b", "W3d")
+@pytest.mark.requirement("W0", "W1a", "W1b", "W1c", "W1d", "W1e", "W3b", "W3d")
 def test_warnings_without_a_log(lab: Lab, restartable: ProcessServer | None) -> None:
     """The same on a server that writes no binary log."""
     case = warning_cases.closed_log_case()
@@ -122,13 +122,13 @@ def test_warning_2(lab: Lab, restartable: ProcessServer | None) -> None:
     _restart(lab, "warning-2-start", [case for case in cases if case.restarts], restartable, ("W2c",))
 
 
-@pytest.mark.requirement("S6")
+@pytest.mark.requirement("S6", "W3e")
 def test_command_line(lab: Lab, restartable: ProcessServer | None) -> None:
     """A start with the option takes its value, or ends with an error."""
-    _restart(lab, "command-line", startup_cases.command_line_cases(), restartable, ("S6",))
+    _restart(lab, "command-line", startup_cases.command_line_cases(), restartable, ("S6", "W3e"))
 
 
 @pytest.mark.requirement("W0", "W1e", "W3e")
 def test_startup_warnings(lab: Lab, restartable: ProcessServer | None) -> None:
-    """A start with the option on, from the command line or persisted, logs the warning that applies."""
+    """A start with the option on, from the command line, a file or persisted, logs the warning that applies."""
     _restart(lab, "startup-warnings", startup_cases.startup_warning_cases(), restartable, ("W0", "W1e", "W3e"))

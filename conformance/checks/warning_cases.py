@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 FORMATS: Final = ("ROW", "MIXED", "STATEMENT")
 IMAGES: Final = ("FULL", "NOBLOB", "MINIMAL")
 VALUES: Final = ("PARTIAL_JSON", "")
-IGNORED, ONLY_AFTER, DEPRECATED = 3645, 3647, 1287
+IGNORED, ONLY_AFTER, DEPRECATED, IGNORED_AT_START = 3645, 3647, 1287, 13101
 NO_WARNING: Final = "sql-log-bin-without-warning"  # the deviation's id
 _LOG_CLOSED: Final = "When the binary log is "
 _STATEMENT: Final = "When binlog_format=STATEMENT, "
@@ -172,8 +172,16 @@ def global_cases() -> Iterator[SqlCase]:
 
 
 def closed_log_case() -> SqlCase:
-    """A server without a binary log: the third cause of 1a, the second of 1c; the image still gives warning 3."""
-    statements = [SqlStatement(start=(("skip-log-bin", None),), note="no binary log")]
+    """A server without a binary log: a cause of 1a, 1c and 1e; setting the image still gives warning 3."""
+    statements = [
+        SqlStatement(
+            start=(("skip-log-bin", None), (OPTION.replace("_", "-"), "PARTIAL_JSON")),
+            judges="W1e",
+            outcomes=(Outcome(warnings=(IGNORED_AT_START,), text=_LOG_CLOSED),),
+            about="row_value_options",
+            note="no binary log",
+        )
+    ]
     for scope, form, image, option in product(("SESSION", "GLOBAL", "PERSIST"), FORMATS, IMAGES, VALUES):
         state = State(format=form, image=image, option=option, log=False)
         live = "SESSION" if scope == "SESSION" else "GLOBAL"
@@ -202,12 +210,15 @@ def v1_cases(*, present: bool) -> Iterator[SqlCase]:
             requirements=(requirement,),
             statements=(SqlStatement(sql=f"SET {scope} {_V1} = 1", judges=requirement, outcomes=gone),),
         )
-    option = (_V1.replace("_", "-"), "1")
+    # Without the validation it would end as well, only later.
+    option, validate = (_V1.replace("_", "-"), "1"), ("validate-config", None)
     yield SqlCase(
         id="warning-2-gone-start",
         requirements=("W2c",),
         statements=(
-            SqlStatement(start=(option,), judges="W2c", outcomes=(Outcome(error=67, verdict="not-applicable"),)),
+            SqlStatement(
+                start=(validate, option), judges="W2c", outcomes=(Outcome(error=67, verdict="not-applicable"),)
+            ),
         ),
     )
 

@@ -108,14 +108,14 @@ class _Run:
         )
 
     def _start(self, statement: SqlStatement) -> SqlAnswer:
-        """Persisted settings are read, which ``--no-defaults`` would prevent: an empty file of defaults does not."""
+        """Persisted settings are read, which ``--no-defaults`` would prevent: a file of defaults does not."""
         server = self._own(statement.node)
         for key in [key for key in self._sessions if key[0] == statement.node]:
             self._sessions.pop(key).close()
         known = set(server.error_log().splitlines())
         server.kill()
-        defaults = server.directory / "empty.cnf"
-        defaults.touch()
+        defaults = server.directory / "my.cnf"
+        defaults.write_text("\n".join(statement.file_lines) + "\n", encoding="utf-8")
         failed = False
         try:
             server.start({"defaults-file": str(defaults), **dict(statement.start or ())})

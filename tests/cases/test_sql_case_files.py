@@ -24,7 +24,7 @@ CASE = SqlCase(
     globals=("binlog_format",),
     accounts=(("account", "somebody"),),
     statements=(
-        SqlStatement(start=(("binlog-format", "STATEMENT"), ("skip-log-bin", None))),
+        SqlStatement(start=(("binlog-format", "STATEMENT"), ("skip-log-bin", None)), file=(("x", "1"),)),
         SqlStatement(sql="CREATE PROCEDURE p() BEGIN DO 0; END", node="replica", session="account"),
         SqlStatement(
             sql="SELECT 1, NULL",
@@ -96,7 +96,7 @@ def test_what_is_no_case_is_refused_with_the_reason(change: dict[str, Any], mess
 
 def test_a_script_tells_sessions_starts_and_what_is_expected() -> None:
     text = script_of(CASE)
-    assert "-- start the server again: mysqld --binlog-format=STATEMENT --skip-log-bin" in text
+    assert "-- start the server again: mysqld --binlog-format=STATEMENT --skip-log-bin (file: [mysqld] x=1)" in text
     assert "-- server replica, session account of the account somebody:" in text
     assert "DELIMITER //\nCREATE PROCEDURE p() BEGIN DO 0; END//\nDELIMITER ;" in text
     assert (
