@@ -1,0 +1,98 @@
+"""The checks on pairs with faults in them, on real servers: a doctored replica fails, an unknown stop fails."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from conformance.checks import lab as labs
+from conformance.checks import pairs, test_replicas
+from conformance.checks.lab import Lab, Settings
+from conformance.checks.pairs import REPLICAS, SOURCES, PairRun
+from conformance.judge import replica
+from conformance.stream import Block, CaseVerdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from conformance.judge.mismatch import Mismatch
+    from conformance.judge.replica import Stop, Table
+    from conformance.servers.process import ProcessServer
+    from conformance.stream import AnyRecord
+
+pytestmark = pytest.mark.live
+
+
+class Recorded:
+    """A lab on the tests' server with few blocks, and its records."""
+
+    def __init__(self, lab: Lab, records: list[AnyRecord]) -> None:
+        self.lab = lab
+        self.records = records
+
+    def failing(self) -> set[str]:
+        return {item.check for item in self.records if isinstance(item, Block) and item.failures}
+
+    def verdicts(self) -> list[CaseVerdict]:
+        return [item for item in self.records if isinstance(item, CaseVerdict)]
+
+
+@pytest.fixture
+def recorded(server: ProcessServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Recorded]:
+    monkeypatch.setattr(labs, "resolve", lambda *_, **__: server)
+    monkeypatch.setattr(test_replicas, "_QUICK", 1)
+    records: list[AnyRecord] = []
+    lab = Lab(Settings(cases=tmp_path), records.append)
+    try:
+        yield Recorded(lab, records)
+    finally:
+        if lab._pairs is not None:  # the server is the tests' own
+            lab._pairs.close()
+
+
+def test_without_a_fault_the_check_passes_on_both_kinds_of_pairs(recorded: Recorded) -> None:
+    for gtid in (True, False):
+        test_replicas.test_replica_equals_source(recorded.lab, gtid)
+    assert recorded.failing() == set()
+    assert {item.requirements for item in recorded.records if isinstance(item, Block)} == {("FR2",), ("FR6",)}
+
+
+def test_a_replica_with_another_row_fails(recorded: Recorded, monkeypatch: pytest.MonkeyPatch) -> None:
+    original = PairRun._probe
+
+    def probe(self: PairRun, *arguments: Any, revert: bool) -> Table:
+        rows = original(self, *arguments, revert=revert)
+        return rows[:-1] if revert else rows  # the replica's probe is undone, the source's is not
+
+    monkeypatch.setattr(PairRun, "_probe", probe)
+    with pytest.raises(pytest.fail.Exception, match="failures on pairs"):
+        test_replicas.test_replica_equals_source(recorded.lab, True)
+    assert recorded.failing() == {"replicas/gtid"}
+    shown = next(item for item in recorded.verdicts() if item.verdict.failing)
+    assert shown.field == "rows"
+    assert shown.replay == "binlog-lab conformance -r FR2 --seed 1 --profile quick"
+
+
+def test_the_witness_stops_a_real_replica(recorded: Recorded) -> None:
+    test_replicas.test_witnesses_stop_a_replica(recorded.lab)
+    (block,) = [item for item in recorded.records if isinstance(item, Block)]
+    assert (block.deviating, block.deviations) == (1, {"unchanging-replace": 1})
+
+
+def test_a_stop_that_nobody_foretold_fails(recorded: Recorded, monkeypatch: pytest.MonkeyPatch) -> None:
+    original = replica.judge_stop
+
+    def elsewhere(expected: Any, transaction: Any, stop: Stop) -> Mismatch:
+        return original(expected, transaction, replica.Stop(number=stop.number, message=stop.message, offset=1))
+
+    monkeypatch.setattr(pairs, "judge_stop", elsewhere)
+    with pytest.raises(pytest.fail.Exception, match="not shown on a pair: unchanging-replace"):
+        test_replicas.test_witnesses_stop_a_replica(recorded.lab)
+    (verdict,) = recorded.verdicts()
+    assert verdict.expected == "the applier stops at the diff that it refuses"
+
+
+def test_the_combinations_are_all_there() -> None:
+    assert (len(set(REPLICAS)), len(set(SOURCES))) == (12, 24)
