@@ -94,9 +94,9 @@ def dump_case(case: UpdateCase | SqlCase) -> dict[str, Any]:
 
 def load_any_case(data: Mapping[str, Any]) -> UpdateCase | SqlCase:
     """The Case of JSON data, of whichever kind; :class:`DecodeError` with the path of what is wrong."""
-    if data.get("format") != FORMAT or data.get("kind") != SqlCase.kind:
-        return load_case(data)
     try:
+        if data.get("format") != FORMAT or data.get("kind") != SqlCase.kind:
+            return load_case(data)
         return load_sql_case(data)
     except _MALFORMED as error:
         raise DecodeError("case-format", f"the Case is incomplete or malformed: {error!r}") from None

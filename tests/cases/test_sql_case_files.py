@@ -94,6 +94,12 @@ def test_what_is_no_case_is_refused_with_the_reason(change: dict[str, Any], mess
         load_any_case({**stored(), **change})
 
 
+@pytest.mark.parametrize("junk", [[], None, 3, "text"])
+def test_what_is_no_object_is_refused(junk: Any) -> None:
+    with pytest.raises(DecodeError, match="malformed"):
+        load_any_case(junk)
+
+
 def test_a_script_tells_sessions_starts_and_what_is_expected() -> None:
     text = script_of(CASE)
     assert "-- start the server again: mysqld --binlog-format=STATEMENT --skip-log-bin (file: [mysqld] x=1)" in text
