@@ -107,9 +107,10 @@ class PairRecords:
         """Say what was done, and fail if something failed."""
         known = ", ".join(f"{count} stops by {name}" for name, count in sorted(self.explained.items())) or "no stop"
         met = ", ".join(f"{count:,} on {name} rows" for name, count in sorted(self.unlike.items()) if name != "updates")
+        other = f", {self.other_bytes:,} documents stored in other bytes than on the source, as predicted"
         self.lab.narrate(
-            f"{self.check}: {self.updates:,} updates in {self.blocks} blocks, {known}, "
-            f"{self.other_bytes} documents stored in other bytes than on the source, as predicted"
+            f"{self.check}: {self.updates:,} updates in {self.blocks} blocks, {known}"
+            + (other if self.other_bytes else "")
             + (f"; of {self.unlike['updates']:,} logged rows {met}" if met else "")
         )
         if self.failed:
