@@ -70,8 +70,20 @@ def from_tagged(data: Any) -> JsonValue:
         except (KeyError, ValueError, TypeError) as error:
             raise DecodeError("bad-tag", f"a typed value is incomplete or malformed ({error})", got=data) from None
     if "$object" in data:
-        return {key: from_tagged(item) for key, item in data["$object"]}
+        return _from_members(data["$object"])
     return {key: from_tagged(item) for key, item in data.items()}
+
+
+def _from_members(members: Any) -> dict[str, JsonValue]:
+    out: dict[str, JsonValue] = {}
+    try:
+        for key, item in members:
+            if not isinstance(key, str):
+                raise DecodeError("bad-tag", "the name of a member is no text", got=key)
+            out[key] = from_tagged(item)
+    except (TypeError, ValueError):
+        raise DecodeError("bad-tag", "$object is no list of pairs", got=members) from None
+    return out
 
 
 def _from_type(data: dict[str, Any]) -> JsonValue:

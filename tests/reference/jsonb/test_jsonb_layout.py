@@ -274,6 +274,11 @@ def test_hand_written_tags_are_read() -> None:
         {"$type": "UNSIGNED INTEGER", "text": "x"},
         {"$type": "INTEGER"},
         {"$type": ["a"], "text": "1"},
+        {"$object": [[None, 1]]},
+        {"$object": [["$a"]]},
+        {"$object": [["$a", 1, 2]]},
+        {"$object": [7]},
+        {"$object": None},
         [object()],
     ],
 )
