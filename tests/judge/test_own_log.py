@@ -109,6 +109,22 @@ def test_a_log_with_diffs_under_an_option_that_is_off_is_noticed() -> None:
     assert {item.field for item in judged(partial_json=False).found} == {"event type"}
 
 
+def test_rows_of_a_statement_may_stand_in_another_order() -> None:
+    step = Step((Assignment("j", parse_expression(PARTIAL, "j")),), (0, 1))
+    documents = [encode({"a": 1, "b": letter * 60}) for letter in "bc"]
+    rows = tuple(enumerate(documents, 1))
+    made = build_script(UpdateCase(id="", table=TABLE, selector="id", rows=rows, steps=(step,)))
+    log = transactions(made, observe(made).events)
+
+    def doctor(found: list[list[Any]]) -> None:
+        for group in found:
+            group[:] = [replace(body, rows=body.rows[::-1]) if is_update(body) else body for body in group]
+
+    start = ReplicaModel([{"j": document} for document in documents], ["j"])
+    found = compare_own_log(made, log, observe(made, doctor=doctor).events, start, partial_json=True)
+    assert (found.rows, found.found) == (2, [])
+
+
 def test_a_row_that_is_missing_is_noticed() -> None:
     made = script()
     log = transactions(made, observe(made).events)
