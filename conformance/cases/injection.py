@@ -88,11 +88,13 @@ class RowState:
 class InjectionOutcome:
     """What the server did. ``error``: the event was refused with this number. ``death``: the signature of the crash.
 
-    ``after`` is the row in the same transaction after the event, or after the error; ``None``: there is no row.
+    ``before`` and ``after`` are the row before the event, and in the same transaction after it or after the error;
+    ``None``: there is no row.
     """
 
     error: int = 0
     message: str = ""
+    before: RowState | None = None
     after: RowState | None = None
     death: str = ""
     silent: bool = False  # no answer in the stated time

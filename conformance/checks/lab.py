@@ -25,6 +25,8 @@ from conformance.checks.topology import Pairs
 from conformance.requirements.deviations import Deviation, load_deviations
 from conformance.requirements.versions import applies, dialect_name, in_observed_range
 from conformance.servers.auto import Wishes, resolve
+from conformance.servers.inject import Injector, launch_target
+from conformance.servers.process import ProcessServer
 from conformance.stream import Block, CaseVerdict, Finding, Progress, Subject, Verdict
 
 if TYPE_CHECKING:
@@ -112,6 +114,7 @@ class Lab:
     _ran: bool = False
     _signatures: Counter[str] = field(default_factory=Counter)
     _shown: int = 0
+    _injector: Injector | None = None
 
     def __post_init__(self) -> None:
         if self.settings.deviations:
@@ -187,8 +190,34 @@ class Lab:
         with self._pairs.use(gtid=gtid) as pair:
             yield pair
 
+    def injector(self) -> Injector | None:
+        """The target of injected events: a server of the same installation, started when first asked for.
+
+        ``None`` where the server under test is not one that the lab starts as a process.
+        """
+        server = self.server
+        if self._injector is None and isinstance(server, ProcessServer):
+            self.narrate("starting a server for injected events")
+            target = launch_target(
+                server.installation, options=server.options, keep=self.settings.keep, narrate=self.narrate
+            )
+            self._injector = Injector(target)
+        return self._injector
+
+    def injector_log(self) -> str:
+        """The error log of the target of injected events."""
+        return "" if self._injector is None else self._injector.server.error_log()
+
+    def first(self, signature: str) -> bool:
+        """Whether this signature was not met before; remembers it."""
+        self._signatures[signature] += 1
+        return self._signatures[signature] == 1
+
     def close(self) -> None:
         """Stop what was started; a second call does nothing."""
+        if self._injector is not None:
+            self._injector.close()
+            self._injector = None
         if self._pairs is not None:
             self._pairs.close()
             self._pairs = None

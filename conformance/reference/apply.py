@@ -22,12 +22,16 @@ from conformance.reference.document import (
 )
 from conformance.reference.errors import DecodeError, corrupted_diff, could_not_apply_diff
 from conformance.reference.jsonb.encode import encode
+from conformance.reference.jsonb.opaque import decimal_to_text
 from conformance.reference.jsonb.text import format_text
+from conformance.reference.jsonb.values import DECIMAL, Opaque
 from conformance.reference.jsonb.view import View
 from conformance.reference.paths import Cell, Member
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from conformance.reference.jsonb.values import JsonValue
 
 
 def apply_field(stored: bytes | None, field: bytes, dialect: Dialect = MYSQL) -> bytes | None:
@@ -40,6 +44,8 @@ def apply_field(stored: bytes | None, field: bytes, dialect: Dialect = MYSQL) ->
         diffs = decode_diffs(field, strict=dialect.reader.strict)
     except DecodeError as error:
         raise corrupted_diff(f"corrupted JSON diff: {error}", offset=error.offset) from error
+    for diff in diffs:
+        _check_decimals(diff.value)
     if not dialect.behaviour.stores_invalid_text:
         _refuse_invalid_text(diffs)
     return apply_diffs(stored, diffs, dialect)
@@ -57,6 +63,16 @@ def apply_diffs(stored: bytes | None, diffs: Iterable[Diff], dialect: Dialect = 
         if refused:
             raise could_not_apply_diff(f"{diff.operation.name} {diff.path}: {refused}").at(f"diffs[{index}]")
     return document.stored()
+
+
+def _check_decimals(value: JsonValue) -> None:
+    """The one kind of opaque value that the server looks into while it reads a diff (requirements sheet, FR5)."""
+    if isinstance(value, Opaque):
+        if value.field_type == DECIMAL:
+            decimal_to_text(value.payload, lenient=True)
+    elif isinstance(value, (list, dict)):
+        for item in value.values() if isinstance(value, dict) else value:
+            _check_decimals(item)
 
 
 def _refuse_invalid_text(diffs: Iterable[Diff]) -> None:

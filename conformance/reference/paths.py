@@ -98,6 +98,8 @@ def _format_cell(cell: Cell) -> str:
 
 def _is_letter(point: int) -> bool:
     """The server looks at the low eight bits of the code point only (observed on 9.7.4, 130 965 keys)."""
+    if 0xDC80 <= point <= 0xDCFF:  # a byte that is not UTF-8: it may stand between quotes only (observed on 9.7.4)
+        return False
     low = point & 0xFF
     return (0x41 <= low <= 0x5A or 0x61 <= low <= 0x7A or 0x80 <= low <= 0xFE) and not 0x300 <= point <= 0x36F
 

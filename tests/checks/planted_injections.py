@@ -34,10 +34,10 @@ class PlantedFault:
 def faultless(injection: Injection, dialect: Dialect = MYSQL) -> InjectionOutcome:
     """What a server does that is right in everything."""
     predicted = predict(injection, dialect)
+    before = state_of(injection.stored) if injection.row_exists else None
     if predicted.error:
-        before = state_of(injection.stored) if injection.row_exists else None
-        return InjectionOutcome(error=predicted.error, after=before)
-    return InjectionOutcome(after=predicted.state)
+        return InjectionOutcome(error=predicted.error, before=before, after=before)
+    return InjectionOutcome(before=before, after=predicted.state)
 
 
 def _on_error(change: Callable[[InjectionOutcome], InjectionOutcome]) -> Callable[..., InjectionOutcome | None]:
@@ -54,7 +54,7 @@ def _applied(change: Callable[[RowState], RowState]) -> Callable[..., InjectionO
 
 
 def _null_becomes_document(injection: Injection, outcome: InjectionOutcome) -> InjectionOutcome | None:
-    return InjectionOutcome(after=_OTHER) if injection.stored is None and outcome.error in (3648, 1032) else None
+    return replace(outcome, error=0, after=_OTHER) if injection.stored is None and outcome.error == 3648 else None
 
 
 def _null_becomes_json_null(injection: Injection, outcome: InjectionOutcome) -> InjectionOutcome | None:
@@ -64,7 +64,7 @@ def _null_becomes_json_null(injection: Injection, outcome: InjectionOutcome) -> 
 def _accepts_damage(injection: Injection, outcome: InjectionOutcome) -> InjectionOutcome | None:
     if injection.demand is not Demand.ERROR or not outcome.error:
         return None
-    return InjectionOutcome(after=state_of(injection.stored))
+    return replace(outcome, error=0, after=outcome.before)
 
 
 def _other_switch(switch: str) -> Callable[[Injection, InjectionOutcome], InjectionOutcome | None]:
@@ -128,6 +128,16 @@ FAULTS: Final = (
         "the document after the diffs is the one that the applier's rules give",
         "differs",
         _applied(lambda _: _OTHER),
+    ),
+    PlantedFault(
+        "start-document-misread",
+        "the row in front of the event is the one that was stored there",
+        "differs",
+        lambda injection, outcome: (
+            replace(outcome, before=_OTHER, after=_OTHER if outcome.error else outcome.after)
+            if injection.row_exists
+            else None
+        ),
     ),
     PlantedFault(
         "applier-takes-unchanging-replace",

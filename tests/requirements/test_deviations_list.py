@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance.cases.files import load_any_case
+from conformance.checks.test_diverged import SHOWN_BY_DAMAGE
 from conformance.cli.replay import check_witnesses
 from conformance.requirements.catalogue import REQUIREMENTS
 from conformance.requirements.deviations import Deviation, DeviationError, load_deviations
@@ -40,10 +41,13 @@ def test_every_entry_of_the_kit_has_a_witness_that_is_a_case_of_its_requirements
     assert entries
     check_witnesses(entries)
     for item in entries:
-        assert item.witness is not None
-        case = load_any_case(json.loads(item.witness))
-        assert set(case.requirements) <= set(item.requirements) <= set(REQUIREMENTS)
+        assert set(item.requirements) <= set(REQUIREMENTS)
         assert item.reason
+        if item.witness is None:  # an event cannot be written as an UPDATE: the check on damaged events has the Cases
+            assert item.switch in SHOWN_BY_DAMAGE
+            continue
+        case = load_any_case(json.loads(item.witness))
+        assert set(case.requirements) <= set(item.requirements)
 
 
 def test_an_entry_of_a_file_is_read_with_its_witness(tmp_path: Path) -> None:

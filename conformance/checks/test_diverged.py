@@ -1,0 +1,99 @@
+"""FR5: events meet documents that they were not made for, and damaged events meet any document.
+
+Either an error that changes nothing, or a document that can be read; and the server lives. The events are given to a
+server as BINLOG statements. That an applier goes on after its row was repaired is not judged here.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from conformance.checks.injections import Tried, listed_deviation, record
+from conformance.judge.diverged import judge_injection
+from conformance.requirements.versions import dialect_of
+from generators import damaged, diverged
+from generators.draw import Stream
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from conformance.cases.injection import Injection
+    from conformance.checks.lab import Lab
+    from conformance.servers.inject import Injector
+
+_GROUPS = {"quick": 8, "full": 60, "soak": 1000}  # of about a hundred injections
+_DAMAGED = {"quick": 300, "full": 3000, "soak": 50_000}
+_BLOCK = 500
+# The switches that the listed damages show: the place of a witness, which cannot be written as an UPDATE.
+SHOWN_BY_DAMAGE = ("stores_invalid_text", "copies_full_values")
+
+
+def _injector(lab: Lab, check: str) -> Injector | None:
+    if lab.server is None:
+        pytest.skip("needs a server: events are put into one")
+    injector = lab.injector()
+    if injector is None:
+        lab.not_applicable(
+            check, "FR5", "events are injected only into a server that the lab starts beside the one under test"
+        )
+    return injector
+
+
+def _run(lab: Lab, injector: Injector, check: str, injections: Sequence[Injection]) -> tuple[int, list[Tried]]:
+    """Inject, judge and record in blocks; the number of failures."""
+    dialect = dialect_of(lab.version)
+    failures = 0
+    everything: list[Tried] = []
+    for block, start in enumerate(range(0, len(injections), _BLOCK)):
+        begun = time.perf_counter()
+        part = injections[start : start + _BLOCK]
+        tried = [
+            Tried(injection, outcome, judge_injection(injection, outcome, dialect))
+            for injection, outcome in zip(part, injector.run(part), strict=True)
+        ]
+        failures += record(lab, check, block, tried, time.perf_counter() - begun)
+        everything += tried
+    return failures, everything
+
+
+def _conclude(failures: int) -> None:
+    if failures:
+        pytest.fail(f"{failures} cases failed; see the report", pytrace=False)
+
+
+@pytest.mark.requirement("FR5")
+def test_diverged_documents(lab: Lab) -> None:
+    """The sheet's matrix and generated groups, by BINLOG statements."""
+    injector = _injector(lab, "diverged/statements")
+    if injector is None:
+        return
+    injections = list(diverged.matrix())
+    for number in range(_GROUPS[lab.settings.profile]):
+        injections += diverged.group(Stream("diverged", lab.settings.seed, number))
+    _conclude(_run(lab, injector, "diverged/statements", injections)[0])
+
+
+@pytest.mark.requirement("FR5")
+def test_damaged_events(lab: Lab) -> None:
+    """One field changed at a time: the sheet's list and generated damages, by BINLOG statements."""
+    injector = _injector(lab, "diverged/damaged")
+    if injector is None:
+        return
+    allowed = injector.server.hazards()
+    injections = [item for item in damaged.listed() if item.hazard in allowed]
+    listed = len(injections)
+    made = (damaged.damaged(Stream("damaged", lab.settings.seed, n)) for n in range(_DAMAGED[lab.settings.profile]))
+    injections += [item for item in made if item.hazard in allowed]
+    failures, tried = _run(lab, injector, "diverged/damaged", injections)
+    _conclude(failures)
+    shown = {item.judged.deviation for item in tried[:listed]}
+    gone = [
+        entry.id
+        for switch in SHOWN_BY_DAMAGE
+        if (entry := listed_deviation(lab, switch)) is not None and switch not in shown
+    ]
+    if gone:
+        pytest.fail(f"unexpected pass: listed deviations that are not shown any more: {', '.join(gone)}", pytrace=False)

@@ -1,0 +1,141 @@
+"""FR5: what an event may do to a row whose document it was not made for, or to any row when the event is damaged.
+
+Strictly judged is what WL#2955 (7.1) says: the server lives; an error leaves the row as it was; what is stored is a
+document that can be read; a damaged event is refused. Which of the five numbers for damage a server answers with, and
+which document an event makes of a diverged one, was only observed: there a difference from the reference is ``differs``
+(requirements sheet, FR5, "Which error number is demanded").
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from conformance.cases.injection import (
+    MISSING_ROW,
+    Demand,
+    Injection,
+    Predicted,
+    flipped,
+    predict,
+    state_of,
+)
+from conformance.reference.dialect import MYSQL
+
+if TYPE_CHECKING:
+    from conformance.cases.injection import InjectionOutcome, RowState
+    from conformance.reference.dialect import Dialect
+
+ALLOWED: Final = frozenset((1610, 3142, 3157, 3648, 3649))
+SWITCHES: Final = ("stores_invalid_text", "copies_full_values", "refuse_unchanging_replace", "null_takes_empty_diffs")
+
+
+class Grade(Enum):
+    """How bad it is; the checks translate to the verdicts of the stream."""
+
+    CRASH = "crash"
+    TIMEOUT = "timeout"
+    FAIL = "fail"
+    DIFFERS = "differs"
+    PASS = "pass"  # noqa: S105 - no password
+
+
+class Judged(NamedTuple):
+    """``rule`` names what was broken; ``deviation`` the dialect switch that explains it, if one does."""
+
+    grade: Grade
+    rule: str = ""
+    expected: str = ""
+    got: str = ""
+    deviation: str | None = None
+
+
+def judge_injection(injection: Injection, outcome: InjectionOutcome, dialect: Dialect = MYSQL) -> Judged:
+    """One injection against the worklog's demands first, then against the reference."""
+    predicted = expected_of(injection, dialect)
+    broken = _broken(injection, outcome)
+    if broken is None:
+        start = state_of(injection.stored) if injection.row_exists else None
+        if not _same(start, outcome.before):
+            return Judged(Grade.DIFFERS, "the row before the event reads otherwise", show(start), show(outcome.before))
+        return _compare(predicted, outcome)
+    if _took(outcome) and _compare(predict(injection, dialect), outcome).grade is Grade.PASS:
+        # The model of this server does the same: the switch without which it would refuse is the explanation.
+        return broken._replace(deviation=_explaining(injection, dialect))
+    return broken
+
+
+def _took(outcome: InjectionOutcome) -> bool:
+    """Whether the event was applied: only that can be explained by a switch that makes the reference take it too."""
+    return not (outcome.error or outcome.death or outcome.silent)
+
+
+def expected_of(injection: Injection, dialect: Dialect = MYSQL) -> Predicted:
+    """What the sheet observed where it says so, else what the reference predicts."""
+    return Predicted(error=injection.number) if injection.number else predict(injection, dialect)
+
+
+def _broken(injection: Injection, outcome: InjectionOutcome) -> Judged | None:
+    """The first demand of the worklog that is not met."""
+    if outcome.death:
+        return Judged(Grade.CRASH, "the server dies", "a living server", outcome.death)
+    if outcome.silent:
+        return Judged(Grade.TIMEOUT, "the server does not answer", "an answer", "none")
+    if outcome.error:
+        allowed = ALLOWED if injection.row_exists else ALLOWED | {MISSING_ROW}
+        if outcome.error not in allowed:
+            got = f"{outcome.error} {outcome.message}"
+            return Judged(Grade.FAIL, "an error of another kind", ", ".join(map(str, sorted(allowed))), got)
+        if outcome.after != outcome.before:
+            rule = "the row changed although the event was refused"
+            return Judged(Grade.FAIL, rule, show(outcome.before), show(outcome.after))
+        return None
+    if outcome.after is None:
+        # Without a row nothing can be stored: an error was due, a row that is gone is worse.
+        return Judged(Grade.FAIL, "no error, and there is no row", "a row, or an error", "no row")
+    if not outcome.after.sound:
+        return Judged(Grade.FAIL, "what is stored cannot be read", "a readable document", show(outcome.after))
+    if injection.demand is Demand.ERROR:
+        return Judged(Grade.FAIL, "a damaged event is applied", "an error", show(outcome.after))
+    return None
+
+
+def _compare(predicted: Predicted, outcome: InjectionOutcome) -> Judged:
+    if outcome.error or predicted.error:
+        if outcome.error == predicted.error:
+            return Judged(Grade.PASS)
+        expected = f"error {predicted.error}" if predicted.error else show(predicted.state)
+        got = f"error {outcome.error} {outcome.message}".rstrip() if outcome.error else show(outcome.after)
+        return Judged(Grade.DIFFERS, "another outcome than the reference's", expected, got)
+    if not _same(predicted.state, outcome.after):
+        return Judged(
+            Grade.DIFFERS, "another document than the reference's", show(predicted.state), show(outcome.after)
+        )
+    return Judged(Grade.PASS)
+
+
+def _same(predicted: RowState | None, got: RowState | None) -> bool:
+    if predicted is None or got is None or predicted.is_null or got.is_null or (predicted.sound and got.sound):
+        return predicted == got
+    # Which number reading answers with, and how much is free in such a value, is nobody's promise.
+    return predicted.sound == got.sound
+
+
+def _explaining(injection: Injection, dialect: Dialect) -> str | None:
+    """The one switch whose turning makes the reference refuse what the server took."""
+    for switch in SWITCHES:
+        if getattr(dialect.behaviour, switch) and predict(injection, flipped(dialect, switch)).error in ALLOWED:
+            return switch
+    return None
+
+
+def show(state: RowState | None) -> str:
+    """A row's state for people."""
+    if state is None:
+        return "no row"
+    if state.error:
+        return f"reading gives error {state.error}"
+    if state.is_null:
+        return "SQL NULL"
+    text = "a text that is NULL" if state.text is None else state.text[:400].decode("utf-8", "replace")
+    return f"{text} (valid {int(bool(state.valid))}, size {state.size}, free {state.free})"
