@@ -219,7 +219,7 @@ KINDS: Final = (
         lambda case: _set(case, (_ONE, opaque.date(2020, 1, 1))) + _append(case, opaque.date(2020, 1, 1)),
         lambda case: _set(case, (_ONE, "2020-01-01")),
         from_text,
-        8,
+        9,
         needs_key=True,
     ),
     Kind(

@@ -30,7 +30,7 @@ _ROWS: Final = 16  # so many that most updates meet a row that still differs
 _UPDATES: Final = 16  # of a block, beside those that prepare it
 _QUICK, _FULL = 1, 80  # blocks for each share of a kind
 _QUICK_CLONES, _FULL_CLONES = 3, 70
-_TRAPS: Final = 4  # every so many blocks
+_TRAPS: Final = 8  # every so many blocks
 _PARTIAL: Final = tuple(item for item in SOURCES if item.partial_json)
 _WITH_KEY: Final = tuple(item for item in _PARTIAL if item.key)
 
