@@ -125,6 +125,7 @@ class Injector:
     def session(self) -> Connection:
         """A session that knows the format of the events; the server is started again if it is gone."""
         if self._connection is None or self._connection.closed or self._pid != self.server.pid:
+            self._hang_up()
             if not self.server.alive():
                 self.server.stop()
                 self.server.start()
@@ -218,11 +219,14 @@ class Injector:
             time.sleep(0.01)
         return False
 
-    def close(self) -> None:
-        """The session and the server."""
+    def _hang_up(self) -> None:
         with contextlib.suppress(ServerError):
             if self._connection is not None:
                 self._connection.close()
+
+    def close(self) -> None:
+        """The session and the server."""
+        self._hang_up()
         self.server.close()
 
     def __enter__(self) -> Self:

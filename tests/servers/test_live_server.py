@@ -31,8 +31,9 @@ from conformance.servers.guests import granted, leftovers
 from conformance.servers.identity import processes_with_argument
 from conformance.servers.installation import from_path
 from conformance.servers.process import launch
-from conformance.servers.runs import runs_root, standing_servers, stop_standing
+from conformance.servers.runs import standing_servers, stop_standing
 from conformance.servers.standing import hand_over
+from tests.live import run_directories
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -103,11 +104,11 @@ def test_two_servers_have_their_own_identity(installation: Installation, server:
 
 
 def test_a_wrong_option_is_told_with_the_error_log(installation: Installation) -> None:
-    before = set(runs_root().iterdir())
+    before = run_directories(os.getpid())
     with pytest.raises(StartFailed, match="no-such-option") as caught:
         launch(installation, options={"no-such-option": "1"})
     assert "ended while starting (exit status" in caught.value.missing
-    assert set(runs_root().iterdir()) <= before
+    assert set(run_directories(os.getpid())) <= set(before)
 
 
 def test_close_leaves_no_process_and_no_directory(installation: Installation) -> None:
