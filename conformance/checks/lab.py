@@ -12,7 +12,7 @@ import time
 from collections import Counter
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
@@ -306,10 +306,7 @@ class Lab:
         if not problems:
             return
         identity = case_id(case)
-        directory = self.settings.cases
-        path = None if directory is None else directory / f"{identity}.json"
-        if path is not None:
-            path.write_text(json.dumps(dump_case(replace(case, id=identity)), indent=1) + "\n", encoding="utf-8")
+        path = self.store(dump_case(replace(case, id=identity)))
         for problem in problems:
             self.sink(
                 CaseVerdict(
@@ -324,7 +321,7 @@ class Lab:
                     got=str(problem.got),
                     message=problem.message,
                     signature=f"{check}:{problem.requirement}:{problem.message}",
-                    replay=None if path is None else self._replay(path),
+                    replay=None if path is None else self.replay_of(path),
                     case_file=None if path is None else str(path),
                 )
             )
@@ -371,8 +368,8 @@ class Lab:
         self._shown += 1
         if self._shown > _VERDICTS and self._signatures[name] > 1:
             return
-        path = self._store(result)
-        replay = None if path is None else self._replay(path)
+        path = None if result.case is None else self.store(result.case)
+        replay = None if path is None else self.replay_of(path)
         deviation = self._entry(mismatch.deviation).id if deviating and mismatch.deviation else None
         self.sink(
             case_verdict(
@@ -390,16 +387,17 @@ class Lab:
         if not deviating and self._signatures[name] == 1 and len(self._signatures) <= _FINDINGS and path:
             self._shrink(check, result, mismatch, path, name)
 
-    def _replay(self, path: Path) -> str:
+    def replay_of(self, path: Path) -> str:
+        """The command that runs a stored Case again."""
         return f"{self.settings.replay} {shlex.quote(str(path))}"
 
-    def _store(self, result: BlockResult) -> Path | None:
-        directory = self.settings.cases
-        if directory is None or result.case is None:
+    def store(self, case: dict[str, Any]) -> Path | None:
+        """Write a Case, as its file holds it, under its id; ``None`` if the run keeps none."""
+        if self.settings.cases is None:
             return None
-        path = directory / f"{result.case_id}.json"
-        if not path.exists():
-            path.write_text(json.dumps(result.case, indent=1) + "\n", encoding="utf-8")
+        path = self.settings.cases / f"{case['id']}.json"
+        if not path.exists():  # an id has one content in a run, and a full disk must not cut what is stored already
+            path.write_text(json.dumps(case, indent=1) + "\n", encoding="utf-8")
         return path
 
     def _shrink(self, check: UpdateCheck, result: BlockResult, mismatch: Mismatch, path: Path, name: str) -> None:
@@ -410,16 +408,14 @@ class Lab:
             self.narrate(f"shrinking {path.name} ({name})")
             small = shrink_live(self.server, result.case, check.kinds, mismatch.deviation)
         if small is None:
-            small, smaller = result.case, path
-        else:
-            smaller = path.with_name(f"{small['id']}.json")
-            smaller.write_text(json.dumps(small, indent=1) + "\n", encoding="utf-8")
+            small = result.case
+        smaller = self.store(small) or path
         self.sink(
             Finding(
                 signature=name,
                 case=small["id"],
                 case_file=str(smaller),
-                replay=self._replay(smaller),
+                replay=self.replay_of(smaller),
                 requirement=check.requirements[0],
                 subject=self.subject,
                 check=check.id,

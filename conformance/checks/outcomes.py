@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
@@ -55,11 +54,8 @@ def record(lab: Lab, outcome: Outcome) -> int:
     identity, stored = f"{outcome.check}/{outcome.block}", None
     if outcome.case is not None and outcome.problems:
         identity = case_id(outcome.case)
-        if lab.settings.cases is not None:
-            path = lab.settings.cases / f"{identity}.json"
-            data = dump_case(replace(outcome.case, id=identity))
-            path.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
-            stored = str(path)
+        path = lab.store(dump_case(replace(outcome.case, id=identity)))
+        stored = None if path is None else str(path)
     for problem in (*failing[:_SHOWN], *(item for item in outcome.problems if item.deviation)):
         lab.sink(
             CaseVerdict(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from collections import Counter
 from dataclasses import dataclass, field, replace
@@ -15,6 +14,8 @@ from conformance.requirements.versions import applies, in_observed_range
 from conformance.stream import Block, CaseVerdict, Verdict
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from conformance.cases.script import Script
     from conformance.checks.lab import Lab
     from conformance.checks.pairs import PairBlock
@@ -82,7 +83,7 @@ class PairRecords:
         """A block whose source already departs from the prediction: nothing can be said of the replica."""
         self.lab.sink(
             CaseVerdict(
-                case=self._identity(script),
+                case=self._stored(script)[0],
                 requirement=self.requirement,
                 verdict=Verdict.INCONCLUSIVE,
                 subject=self.lab.subject,
@@ -135,16 +136,10 @@ class PairRecords:
     def _counts(self, mismatch: Mismatch) -> bool:
         return mismatch.kind not in _OBSERVED or in_observed_range(self.lab.version)
 
-    def _identity(self, script: Script) -> str:
-        """The Case's id; its file is stored with the report."""
+    def _stored(self, script: Script) -> tuple[str, Path | None]:
+        """The Case's id, and its file beside the report."""
         identity = case_id(script.case)
-        directory = self.lab.settings.cases
-        if directory is not None:
-            path = directory / f"{identity}.json"
-            if not path.exists():
-                data = dump_case(replace(script.case, id=identity))
-                path.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
-        return identity
+        return identity, self.lab.store(dump_case(replace(script.case, id=identity)))
 
     def _verdict(self, script: Script, mismatch: Mismatch, entry: Deviation | None, note: str) -> None:
         if self._shown >= _SHOWN:
@@ -154,7 +149,7 @@ class PairRecords:
         words = ["binlog-lab", "conformance", "-r", self.requirement]
         words += ["--seed", settings.seed, "--profile", settings.profile]
         sql = [item.sql for item in script.items if getattr(item, "step", None) == mismatch.step]
-        identity = self._identity(script)
+        identity, path = self._stored(script)
         self.lab.sink(
             CaseVerdict(
                 case=identity,
@@ -172,6 +167,6 @@ class PairRecords:
                 replay=shlex.join(words),
                 statements=tuple(sql) if mismatch.step is not None else (),
                 deviation=None if entry is None else entry.id,
-                case_file=None if settings.cases is None else str(settings.cases / f"{identity}.json"),
+                case_file=None if path is None else str(path),
             )
         )

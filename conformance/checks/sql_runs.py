@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import shlex
 import time
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field, replace
@@ -133,7 +132,7 @@ class _Run:
         self._shown += 1
         if self._shown > _SHOWN and not new:
             return
-        path = self._store(case) if verdict.failing else None
+        path = self._lab.store(dump_case(case)) if verdict.failing else None
         statement = case.statements[verdict.index]
         self._lab.sink(
             CaseVerdict(
@@ -151,21 +150,11 @@ class _Run:
                 statements=tuple(item.text for item in case.statements[: verdict.index + 1])[-10:],
                 deviation=verdict.deviation if deviating else None,
                 case_file=None if path is None else str(path),
-                replay=None if path is None else self._replay(path),
+                replay=None if path is None else self._lab.replay_of(path),
             )
         )
         if path is not None and new and not deviating and len(self._signatures) <= _FINDINGS:
             self._shrink(nodes, case, verdict, path, signature)
-
-    def _store(self, case: SqlCase) -> Path | None:
-        if self._lab.settings.cases is None:
-            return None
-        path = self._lab.settings.cases / f"{case.id}.json"
-        path.write_text(json.dumps(dump_case(case), indent=1) + "\n", encoding="utf-8")
-        return path
-
-    def _replay(self, path: Path) -> str:
-        return f"{self._lab.settings.replay} {shlex.quote(str(path))}"
 
     def _shrink(
         self, nodes: Mapping[str, Server], case: SqlCase, verdict: SqlVerdict, path: Path, signature: str
@@ -178,7 +167,7 @@ class _Run:
         if small != case and again and (again[0].field, again[0].deviation) == (verdict.field, verdict.deviation):
             content = json.dumps(dump_case(replace(small, id="")), sort_keys=True).encode()
             small = replace(small, id=f"{case.id}-{hashlib.blake2b(content, digest_size=4).hexdigest()}")
-            path = self._store(small) or path
+            path = self._lab.store(dump_case(small)) or path
         else:
             small = case
         self._lab.sink(
@@ -186,7 +175,7 @@ class _Run:
                 signature=signature,
                 case=small.id,
                 case_file=str(path),
-                replay=self._replay(path),
+                replay=self._lab.replay_of(path),
                 requirement=verdict.requirement,
                 subject=self._lab.subject,
                 check=self._check(verdict.requirement),
