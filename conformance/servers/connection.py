@@ -273,7 +273,6 @@ def connect(
     arguments: dict[str, Any] = {
         "user": address.user,
         "password": address.password,
-        "use_pure": True,
         "charset": "utf8mb4",
         "autocommit": True,
         "get_warnings": False,
@@ -288,13 +287,19 @@ def connect(
         arguments["database"] = database
     if _needs_tls(address) and not address.socket:
         _require_tls(address, connect_timeout)
+    raw: Any = connector.MySQLConnection()
     try:
-        raw: Any = connector.connect(**arguments)
-    except connector.Error as error:
-        raise _login_error(address, error) from None
-    except (OSError, ValueError, AttributeError, TypeError) as error:  # what a bad handshake makes of the connector
-        raise ConnectionLost(f"login at {address} failed: {error}") from None
-    sock = getattr(getattr(raw, "_socket", None), "sock", None)
+        raw.connect(**arguments)
+    except BaseException as error:
+        # A server that dies between the login and the connector's first statements leaves the socket open.
+        if (left := _socket_of(raw)) is not None:
+            left.close()
+        if isinstance(error, connector.Error):
+            raise _login_error(address, error) from None
+        if isinstance(error, (OSError, ValueError, AttributeError, TypeError)):  # what a bad handshake makes of it
+            raise ConnectionLost(f"login at {address} failed: {error}") from None
+        raise
+    sock = _socket_of(raw)
     if sock is None:
         raise ServerUnavailable(
             "this version of mysql-connector-python does not let its socket be used",
@@ -303,6 +308,10 @@ def connect(
     sock.settimeout(timeout)
     stream = PacketStream(sock, query_attributes=bool(raw.client_flags & _QUERY_ATTRIBUTES))
     return Connection(raw, stream, address, fate)
+
+
+def _socket_of(raw: Any) -> Any:
+    return getattr(getattr(raw, "_socket", None), "sock", None)
 
 
 def _tls_arguments(tls: dict[str, str]) -> dict[str, Any]:

@@ -125,7 +125,7 @@ class Injector:
     def session(self) -> Connection:
         """A session that knows the format of the events; the server is started again if it is gone."""
         if self._connection is None or self._connection.closed or self._pid != self.server.pid:
-            self._hang_up()
+            self.hang_up()
             if not self.server.alive():
                 self.server.stop()
                 self.server.start()
@@ -219,14 +219,15 @@ class Injector:
             time.sleep(0.01)
         return False
 
-    def _hang_up(self) -> None:
+    def hang_up(self) -> None:
+        """Close the session; the next use makes a new one."""
         with contextlib.suppress(ServerError):
             if self._connection is not None:
                 self._connection.close()
 
     def close(self) -> None:
         """The session and the server."""
-        self._hang_up()
+        self.hang_up()
         self.server.close()
 
     def __enter__(self) -> Self:

@@ -57,8 +57,10 @@ def target(installation: Installation) -> Iterator[ProcessServer]:
 
 
 @pytest.fixture
-def injector(target: ProcessServer) -> Injector:
-    return Injector(target)
+def injector(target: ProcessServer) -> Iterator[Injector]:
+    injector = Injector(target)
+    yield injector
+    injector.hang_up()
 
 
 @pytest.fixture

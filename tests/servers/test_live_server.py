@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import re
+import select
 import signal
+import socket
 import subprocess
 import sys
+import threading
 import time
+import warnings
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -288,11 +293,11 @@ def test_a_time_limit_ends_the_session_but_not_the_server(server: ProcessServer)
 
 
 def test_a_session_that_was_killed_tells_it(server: ProcessServer) -> None:
-    connection = server.connect()
-    with server.connect() as other:
-        other.execute(f"KILL {connection.thread_id}")
-    with pytest.raises((ConnectionLost, SqlError)):
-        until(lambda: connection.execute("SELECT 1") is None)
+    with server.connect() as connection:
+        with server.connect() as other:
+            other.execute(f"KILL {connection.thread_id}")
+        with pytest.raises((ConnectionLost, SqlError)):
+            until(lambda: connection.execute("SELECT 1") is None)
 
 
 def test_a_login_with_a_wrong_password_or_an_absent_server_is_told(server: ProcessServer) -> None:
@@ -300,6 +305,34 @@ def test_a_login_with_a_wrong_password_or_an_absent_server_is_told(server: Proce
         connect(replace(server.tcp_address(), password="wrong"))
     with pytest.raises(ConnectionLost, match="2003"):
         connect(Address(host="127.0.0.1", port=1, user="u"))
+
+
+def test_a_server_lost_during_the_login_leaves_no_socket_open(server: ProcessServer, tmp_path: Path) -> None:
+    place = str(tmp_path / "s")
+
+    def serve(listener: socket.socket) -> None:
+        """Pass everything on until the first statement behind the login, then hang up."""
+        client, _ = listener.accept()
+        with client, socket.socket(socket.AF_UNIX) as real:
+            real.connect(str(server.address.socket))
+            while True:
+                ready, _, _ = select.select([client, real], [], [])
+                data = ready[0].recv(1 << 16)
+                if not data or (ready[0] is client and data[3:5] == b"\0\x03"):
+                    return
+                (real if ready[0] is client else client).sendall(data)
+
+    with socket.socket(socket.AF_UNIX) as listener, warnings.catch_warnings(record=True) as left:
+        listener.bind(place)
+        listener.listen()
+        thread = threading.Thread(target=serve, args=(listener,))
+        thread.start()
+        warnings.simplefilter("always")
+        with pytest.raises(ConnectionLost):
+            connect(replace(server.address, socket=place))
+        thread.join(10)
+        gc.collect()
+    assert [item for item in left if issubclass(item.category, ResourceWarning)] == []
 
 
 # -- capture ---------------------------------------------------------------------------------------------------------
