@@ -108,6 +108,7 @@ class Lab:
     deviations: tuple[Deviation, ...] = ()
     failed: dict[str, int] = field(default_factory=dict)  # failing cases by check
     rate: float = 0.0
+    rebuilt: Counter[str] = field(default_factory=Counter)  # logged updates on rebuilt replicas, by how rows differed
     _server: Server | None = None
     _pairs: Pairs | None = None
     _resolved: bool = False

@@ -328,7 +328,10 @@ class PairRun:
                 before = next(item.change.before for item in predicted if item.index == logged.row)
                 ours, theirs = model.documents(before), model.rows[logged.row]
                 met[logged.row] = {
-                    unlikeness(ours[name], theirs[name]) for name in theirs if ours[name] != theirs[name]
+                    word
+                    for name in theirs
+                    if ours[name] != theirs[name]
+                    for word in unlikeness(ours[name], theirs[name])
                 }
             result.unlike.update(met[logged.row])
 

@@ -203,31 +203,36 @@ def _nothing(_: UpdateCase) -> tuple[Step, ...]:
     return ()
 
 
-# Traps: partial-update sheet 8, deviation 1, and the clone of the requirements sheet, FR4.
+# Traps: partial-update sheet 8, deviation 1, and the clone of the requirements sheet, FR4. Where values differ the
+# source has free space as well, as where a replica is cloned from a dump.
 KINDS: Final = (
-    Kind("padded-source", _pad_source, _nothing, _same, 4),
+    Kind("padded-source", _pad_source, _nothing, _same, 2),
     Kind(
         "padded-replica",
         lambda case: _set(case, (_ONE, 1), (_GROWS, "p")),
         lambda case: _set(case, (_GROWS, _PAD[:40]), (_ONE, 1)),
         _same,
-        4,
+        2,
         pad_replica=True,
     ),
     Kind(
         "retyped",
-        lambda case: _set(case, (_ONE, opaque.date(2020, 1, 1))) + _append(case, opaque.date(2020, 1, 1)),
+        lambda case: (
+            *_set(case, (_ONE, opaque.date(2020, 1, 1))),
+            *_append(case, opaque.date(2020, 1, 1)),
+            *_pad_source(case),
+        ),
         lambda case: _set(case, (_ONE, "2020-01-01")),
         from_text,
-        9,
+        11,
         needs_key=True,
     ),
     Kind(
         "numbers",
-        lambda case: _set(case, (_ONE, 1.0), (_GROWS, "p")) + _append(case, 1.0),
+        lambda case: (*_set(case, (_ONE, 1.0), (_GROWS, "p")), *_append(case, 1.0), *_pad_source(case)),
         lambda case: _set(case, (_ONE, 1), (_GROWS, "q")),
         other_numbers,
-        6,
+        7,
         needs_key=True,
     ),
 )

@@ -7,6 +7,7 @@ Stored bytes must be those that the reference applier makes.
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -19,6 +20,7 @@ from conformance.checks.pair_records import PairRecords
 from conformance.checks.pairs import REPLICAS, SOURCES, PairRun
 from conformance.checks.rebuilding import KINDS, Kind
 from conformance.judge.replica import LogDiffersError
+from conformance.stream import Block, CaseVerdict, Verdict
 from generators.cases import start_rows
 from generators.draw import Stream
 
@@ -32,6 +34,9 @@ _QUICK, _FULL = 1, 80  # blocks for each share of a kind
 _QUICK_CLONES, _FULL_CLONES = 3, 70
 _TRAPS: Final = 8  # every so many blocks
 _PARTIAL: Final = tuple(item for item in SOURCES if item.partial_json)
+# Of the logged updates; a row can differ in several ways.
+WANTED: Final = {"padded": 0.3, "retyped": 0.3, "numbers": 0.2}
+WANTED_UPDATES: Final = 20_000
 _WITH_KEY: Final = tuple(item for item in _PARTIAL if item.key)
 
 
@@ -69,6 +74,7 @@ def test_rebuilt_replica(lab: Lab, kind: Kind) -> None:
             if block.broken:
                 run.restart()
     records.conclude()
+    lab.rebuilt.update(records.unlike)
 
 
 @pytest.mark.requirement("FR4")
@@ -102,3 +108,43 @@ def test_cloned_replica(lab: Lab) -> None:
             if block.broken:
                 run.restart()
     records.conclude()
+    lab.rebuilt.update(records.unlike)
+
+
+@pytest.mark.requirement("FR4")
+def test_enough_rows_differed(lab: Lab) -> None:
+    """The checks above met rows that differ in each of the ways that FR4 speaks of, in the shares that were planned."""
+    begun = time.perf_counter()
+    met = dict(lab.rebuilt)
+    updates = met.pop("updates", 0)
+    shares = {name: met.get(name, 0) / updates if updates else 0.0 for name in WANTED}
+    said = ", ".join(f"{met.get(name, 0):,} on {name} rows ({share:.0%})" for name, share in shares.items())
+    lab.narrate(f"rebuilt_replicas: {updates:,} logged updates on rebuilt replicas, {said}")
+    if lab.settings.profile == "quick":  # too few for shares
+        return
+    short = [f"{name} {share:.0%} of {WANTED[name]:.0%}" for name, share in shares.items() if share < WANTED[name]]
+    if updates < WANTED_UPDATES:
+        short.append(f"{updates:,} of {WANTED_UPDATES:,} updates")
+    lab.sink(
+        Block(
+            check="rebuilt_replicas/shares",
+            subject=lab.subject,
+            requirements=("FR4",),
+            block=0,
+            cases=1,
+            verdicts={str(Verdict.INCONCLUSIVE if short else Verdict.PASS): 1},
+            seconds=time.perf_counter() - begun,
+        )
+    )
+    if short:
+        lab.sink(
+            CaseVerdict(
+                case="rebuilt_replicas/shares",
+                requirement="FR4",
+                verdict=Verdict.INCONCLUSIVE,
+                subject=lab.subject,
+                check="rebuilt_replicas/shares",
+                block=0,
+                message=f"fewer rows differed than planned: {', '.join(short)}",
+            )
+        )

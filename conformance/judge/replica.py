@@ -22,6 +22,7 @@ from conformance.reference.dialect import MYSQL, Dialect
 from conformance.reference.errors import CodecError, MysqlError
 from conformance.reference.jsonb.compare import equal
 from conformance.reference.jsonb.decode import decode
+from conformance.reference.jsonb.layout import storage_free
 from conformance.reference.jsonb.text import format_text
 from conformance.reference.jsonb.values import same
 
@@ -267,13 +268,16 @@ def relation_of(ours: bytes | None, theirs: bytes | None) -> Relation:
     return Relation(format_text(a) == format_text(b), equal(a, b))
 
 
-def unlikeness(ours: bytes | None, theirs: bytes | None) -> str:
-    """How two documents with different bytes differ: ``padded`` (nothing but free space), ``numbers`` (equal by =),
-    ``retyped`` (equal text), or ``diverged``."""
-    if ours is not None and theirs is not None and same(decode(ours), decode(theirs)):
-        return "padded"
-    relation = relation_of(ours, theirs)
-    return "numbers" if relation.equal else "retyped" if relation.text else "diverged"
+def unlikeness(ours: bytes | None, theirs: bytes | None) -> frozenset[str]:
+    """How two documents with different bytes differ: ``padded`` (free space on a side), and in their values ``numbers``
+    (equal by =), ``retyped`` (equal text), or ``diverged``."""
+    if ours is None or theirs is None:
+        return frozenset(("diverged",))
+    found = {"padded"} if storage_free(ours) or storage_free(theirs) else set()
+    if not same(decode(ours), decode(theirs)):
+        relation = relation_of(ours, theirs)
+        found.add("numbers" if relation.equal else "retyped" if relation.text else "diverged")
+    return frozenset(found)
 
 
 @dataclass(slots=True)

@@ -128,10 +128,12 @@ def test_relations_and_kinds_of_unlike_documents() -> None:
     assert relation_of(date, encode(["2020-01-01"])) == Relation(text=True, equal=False)
     assert relation_of(None, None) == Relation()
     assert relation_of(None, one) == Relation(text=False, equal=False)
-    assert unlikeness(encode(DOCUMENT), with_hole()) == "padded"
-    assert unlikeness(one, double) == "numbers"
-    assert unlikeness(date, encode(["2020-01-01"])) == "retyped"
-    assert unlikeness(one, encode([2])) == "diverged"
+    assert unlikeness(encode(DOCUMENT), with_hole()) == {"padded"}
+    assert unlikeness(one, double) == {"numbers"}
+    assert unlikeness(date, encode(["2020-01-01"])) == {"retyped"}
+    assert unlikeness(one, encode([2])) == {"diverged"}
+    assert unlikeness(with_hole(), encode({"other": 1})) == {"padded", "diverged"}
+    assert unlikeness(one, None) == {"diverged"}
 
 
 # --- stops -----------------------------------------------------------------------------------------------------------
