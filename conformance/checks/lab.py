@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from conformance.cases.update_case import UpdateCase
     from conformance.checks.blocks import BlockResult
     from conformance.checks.sizes import SizeProblem
+    from conformance.checks.topology import Chain
     from conformance.judge.mismatch import Mismatch
     from conformance.servers.base import Server
     from conformance.servers.pair import Pair
@@ -183,13 +184,22 @@ class Lab:
     def pair(self, *, gtid: bool) -> Iterator[Pair]:
         """The source of the run (one of its own where that has no GTIDs, or has them) with a replica that follows it
         from now on. Started when first asked for and kept for other checks. Skips where there can be none."""
+        with self._available_pairs().use(gtid=gtid) as pair:
+            yield pair
+
+    @contextmanager
+    def chain(self, *, gtid: bool) -> Iterator[Chain]:
+        """The pair, and a third server that follows its replica."""
+        with self._available_pairs().use_chain(gtid=gtid) as chain:
+            yield chain
+
+    def _available_pairs(self) -> Pairs:
         if self._pairs is None:
             self._pairs = Pairs(self.server, self.narrate)
         unavailable = self._pairs.available()
         if unavailable is not None:
             pytest.skip(unavailable.reason)
-        with self._pairs.use(gtid=gtid) as pair:
-            yield pair
+        return self._pairs
 
     def injector(self) -> Injector | None:
         """The target of injected events: a server of the same installation, started when first asked for.

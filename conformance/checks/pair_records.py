@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from conformance.cases.script import Script
+    from conformance.checks.appliers import PairBlock
     from conformance.checks.lab import Lab
-    from conformance.checks.pairs import PairBlock
     from conformance.judge.mismatch import Mismatch
     from conformance.requirements.deviations import Deviation
 

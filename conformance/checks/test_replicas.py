@@ -15,10 +15,11 @@ import pytest
 
 from conformance.cases.files import load_case
 from conformance.cases.script import build_script
+from conformance.checks.appliers import PairBlock
 from conformance.checks.blocks import make_script
 from conformance.checks.campaign import server_limits
 from conformance.checks.pair_records import PairRecords
-from conformance.checks.pairs import REPLICAS, SOURCES, PairBlock, PairRun, with_counter
+from conformance.checks.pairs import REPLICAS, SOURCES, PairRun, with_counter
 from conformance.judge.replica import SWITCHES, LogDiffersError
 from conformance.requirements.versions import applies
 from conformance.stream import Block, CaseVerdict, Verdict

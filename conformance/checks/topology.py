@@ -1,4 +1,5 @@
-"""The pairs of a run: a replica beside the source of the run, and a pair without GTIDs, each started when first used.
+"""The pairs of a run: a replica beside the source of the run, a pair without GTIDs, and a third server behind each, all
+started when first used.
 
 The source of the run works for other checks too, so a replica follows it only while a check uses the pair, and takes
 up its log where it stands then.
@@ -8,7 +9,7 @@ from __future__ import annotations
 
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from conformance.servers.pair import Pair
 from conformance.servers.process import ProcessServer, launch
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from conformance.servers.base import Server
     from conformance.servers.cache import Narrate
 
+_NEW_NAMES: Final = (8, 0, 26)
+_LOGS_WHAT_IT_APPLIES: Final = ("log-replica-updates", "log-slave-updates")  # the default since 8.0.3
 _NO_GTIDS: Final = {"gtid-mode": "OFF", "enforce-gtid-consistency": "OFF"}
 
 
@@ -29,6 +32,13 @@ class Unavailable:
     reason: str
 
 
+class Chain(NamedTuple):
+    """Three servers: ``lower`` follows the replica of ``upper``."""
+
+    upper: Pair
+    lower: Pair
+
+
 class Pairs:
     """Makes the pairs of one run. ``close`` ends what was started; the source of the run belongs to the lab."""
 
@@ -37,6 +47,7 @@ class Pairs:
         self._narrate = narrate
         self._stack = ExitStack()
         self._pairs: dict[bool, Pair] = {}
+        self._lower: dict[bool, Pair] = {}
         self._ids = 100
 
     def available(self) -> Unavailable | None:
@@ -53,24 +64,28 @@ class Pairs:
         pair = self._pairs.get(gtid)
         if pair is None:
             pair = self._pairs[gtid] = self._start(gtid)
-        with pair.source.connect() as connection:
-            capture = pair.source.capture()
-            try:
-                executed = connection.variable("global.gtid_executed") if gtid else None
-                position = capture.mark(connection)
-            finally:
-                capture.close()
-        pair.follow(position, None if executed is None else executed.replace("\n", ""))
-        try:
+        with _linked(pair, gtid=gtid):
             yield pair
-        finally:
-            if pair.replica.alive():
-                pair.unlink()
+
+    @contextmanager
+    def use_chain(self, *, gtid: bool) -> Iterator[Chain]:
+        """A pair, and behind its replica one more."""
+        with self.use(gtid=gtid) as upper:
+            lower = self._lower.get(gtid)
+            if lower is None:
+                middle = upper.replica
+                assert isinstance(middle, ProcessServer)
+                self._narrate(f"starting a replica of {middle.id}")
+                last = self._launch(middle, middle.options, performance_schema=True)
+                lower = self._lower[gtid] = Pair(middle, last)
+                self._stack.callback(lower.close)
+            with _linked(lower, gtid=gtid):
+                yield Chain(upper, lower)
 
     def _start(self, gtid: bool) -> Pair:
         assert isinstance(self._server, ProcessServer)
         source = self._server
-        options = dict(source.options)
+        options = {_LOGS_WHAT_IT_APPLIES[source.number < _NEW_NAMES]: "ON", **source.options}
         with source.connect() as connection:
             has_gtids = connection.variable("global.gtid_mode") == "ON"
         if gtid is not has_gtids:
@@ -102,4 +117,23 @@ class Pairs:
     def close(self) -> None:
         """End the servers that were started here; a second call does nothing."""
         self._pairs.clear()
+        self._lower.clear()
         self._stack.close()
+
+
+@contextmanager
+def _linked(pair: Pair, *, gtid: bool) -> Iterator[None]:
+    """The replica follows from where the source is now."""
+    with pair.source.connect() as connection:
+        capture = pair.source.capture()
+        try:
+            executed = connection.variable("global.gtid_executed") if gtid else None
+            position = capture.mark(connection)
+        finally:
+            capture.close()
+    pair.follow(position, None if executed is None else executed.replace("\n", ""))
+    try:
+        yield
+    finally:
+        if pair.replica.alive():
+            pair.unlink()

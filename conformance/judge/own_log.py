@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from conformance.judge.events import iter_events
 from conformance.judge.mismatch import Mismatch
+from conformance.judge.replica import key_before
 from conformance.reference.binlog.columns import PartialJson
 from conformance.reference.binlog.header import EventType, event_name
 from conformance.reference.binlog.rows import UPDATE_TYPES, RowsBody, included
@@ -89,14 +90,9 @@ def _in_order(script: Script, logged: Sequence[LoggedRow], own: Sequence[_OwnRow
         places = list(group)
         rows = [own[place] for place, _ in places]
         by_key = {row.key: row for row in rows}
-        wanted = [_key_before(script, row) for _, row in places]
+        wanted = [key_before(script, row.step, row.row) for _, row in places]
         ordered += [by_key[key] for key in wanted] if set(by_key) == set(wanted) else rows
     return ordered
-
-
-def _key_before(script: Script, logged: LoggedRow) -> object:
-    rows = script.predictions[logged.step].rows
-    return next(row.change.before[script.case.selector] for row in rows if row.index == logged.row)
 
 
 def _compare_row(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
+from itertools import groupby
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from conformance.judge.events import first_difference, iter_events, split_groups
@@ -101,10 +102,12 @@ def transactions(script: Script, events: Sequence[bytes], steps: int | None = No
         if row.change.logged
     ]
     names = [column.name for column in script.case.table.columns]
+    selector = script.case.table.index_of[script.case.selector]
     found: list[Transaction] = []
     place = 0
     for group in split_groups(events):
-        rows = []
+        rows: list[LoggedRow] = []
+        keys: list[object] = []
         gtid = None
         plain = all(event[4] != EventType.TRANSACTION_PAYLOAD for event in group)
         for raw, event, error in iter_events(group):
@@ -115,18 +118,46 @@ def transactions(script: Script, events: Sequence[bytes], steps: int | None = No
             if not isinstance(event.body, RowsBody) or event.body.type not in UPDATE_TYPES:
                 continue
             columns = included(event.body.after_columns or 0, event.body.column_count)
+            old = list(included(event.body.before_columns or 0, event.body.column_count))
             for row in event.body.rows:
                 if place >= len(visited):
                     raise LogDiffersError(f"more rows are logged than the {len(visited)} that change")
                 values = {names[index]: value for index, value in zip(columns, row.after or (), strict=True)}
+                keys.append((row.before or ())[old.index(selector)] if selector in old else None)
                 rows.append(LoggedRow(*visited[place], values, _end(raw) if plain else 0))
                 place += 1
         found.append(
-            Transaction(start=_end(group[0]) - len(group[0]), end=_end(group[-1]), gtid=gtid, rows=tuple(rows))
+            Transaction(
+                start=_end(group[0]) - len(group[0]),
+                end=_end(group[-1]),
+                gtid=gtid,
+                rows=tuple(_by_key(script, rows, keys)),
+            )
         )
     if place != len(visited):
         raise LogDiffersError(f"{place} rows are logged of the {len(visited)} that change")
     return found
+
+
+def key_before(script: Script, step: int, row: int) -> object:
+    """The selector's value of a start row before a statement."""
+    rows = script.predictions[step].rows
+    return next(item.change.before[script.case.selector] for item in rows if item.index == row)
+
+
+def _by_key(script: Script, rows: Sequence[LoggedRow], keys: Sequence[object]) -> Iterator[LoggedRow]:
+    """Rows of a transaction with the start rows that their keys name. A replica without a key meets the rows of a
+    statement in the order of its own table and logs them so (observed on 9.7.4)."""
+    place = 0
+    for step, group in groupby(rows, lambda row: row.step):
+        logged = list(group)
+        there = keys[place : place + len(logged)]
+        place += len(logged)
+        by_key = {key_before(script, step, row.row): row.row for row in logged}
+        if set(there) == set(by_key):
+            yield from (row._replace(row=by_key[key]) for row, key in zip(logged, there, strict=True))
+        else:
+            yield from logged
 
 
 def _end(event: bytes) -> int:

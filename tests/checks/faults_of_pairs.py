@@ -72,4 +72,19 @@ FAULTS: Final[dict[str, tuple[str, str, str]]] = {
         "an update in place on the replica writes less than 5 % of the document to the redo log",
         "the redo log grows by the document",
     ),
+    "chain-last-row": (
+        "FR6",
+        "the last server of a chain has the documents of the first",
+        "a row of the last server prints another value",
+    ),
+    "chain-last-follows-middle": (
+        "FR6",
+        "each server of a chain writes event 39 iff its own option is on",
+        "the last one's own log has the event type of the server before it",
+    ),
+    "chain-middle-invents-diffs": (
+        "FR6",
+        "a document that came whole is logged whole, on the middle server too",
+        "the middle server's log has diffs although its option is off",
+    ),
 }

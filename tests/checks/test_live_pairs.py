@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from conformance.checks import appliers, pair_tables, test_replicas
 from conformance.checks import lab as labs
-from conformance.checks import pairs, test_replicas
 from conformance.checks.lab import Lab, Settings
-from conformance.checks.pairs import REPLICAS, SOURCES, PairRun
+from conformance.checks.pairs import REPLICAS, SOURCES
 from conformance.judge import replica
 from conformance.stream import Block, CaseVerdict
 
@@ -60,13 +60,13 @@ def test_without_a_fault_the_check_passes_on_both_kinds_of_pairs(recorded: Recor
 
 
 def test_a_replica_with_another_row_fails(recorded: Recorded, monkeypatch: pytest.MonkeyPatch) -> None:
-    original = PairRun._probe
+    original = pair_tables.probe
 
-    def probe(self: PairRun, *arguments: Any, revert: bool) -> Table:
-        rows = original(self, *arguments, revert=revert)
+    def probe(*arguments: Any, revert: bool) -> Table:
+        rows = original(*arguments, revert=revert)
         return rows[:-1] if revert else rows  # the replica's probe is undone, the source's is not
 
-    monkeypatch.setattr(PairRun, "_probe", probe)
+    monkeypatch.setattr(pair_tables, "probe", probe)
     with pytest.raises(pytest.fail.Exception, match="failures on pairs"):
         test_replicas.test_replica_equals_source(recorded.lab, True)
     assert recorded.failing() == {"replicas/gtid"}
@@ -87,7 +87,7 @@ def test_a_stop_that_nobody_foretold_fails(recorded: Recorded, monkeypatch: pyte
     def elsewhere(expected: Any, transaction: Any, stop: Stop) -> Mismatch:
         return original(expected, transaction, replica.Stop(number=stop.number, message=stop.message, offset=1))
 
-    monkeypatch.setattr(pairs, "judge_stop", elsewhere)
+    monkeypatch.setattr(appliers, "judge_stop", elsewhere)
     with pytest.raises(pytest.fail.Exception, match="not shown on a pair: unchanging-replace"):
         test_replicas.test_witnesses_stop_a_replica(recorded.lab)
     (verdict,) = recorded.verdicts()

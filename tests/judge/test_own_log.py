@@ -142,9 +142,11 @@ def test_redo_of_whole_documents_fails_and_noise_decides_nothing() -> None:
 
 
 def test_every_fault_written_down_is_planted_somewhere() -> None:
+    from tests.checks import test_live_chains
     from tests.judge import test_replica
 
     planted = {
+        *test_live_chains.DOCTORED,
         *test_replica.COMPARED,
         *test_replica.RELATED,
         "stop-elsewhere",

@@ -1,0 +1,69 @@
+"""FR6.1 on a chain of three: each server logs by its own option, and the last has the documents of the first.
+
+Every combination of the option on the three servers, among them a middle server with the option off between two that
+have it on, and the other way round; images, keys, compression and workers are drawn.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import product
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+from conformance.checks.appliers import PairBlock
+from conformance.checks.blocks import make_script
+from conformance.checks.campaign import server_limits
+from conformance.checks.chains import ChainRun
+from conformance.checks.pair_records import PairRecords
+from conformance.checks.pairs import REPLICAS, SOURCES
+from conformance.judge.replica import LogDiffersError
+from generators.draw import Stream
+
+if TYPE_CHECKING:
+    from conformance.checks.lab import Lab
+
+_UPDATES: Final = 20  # of a block
+_QUICK, _FULL = 1, 8  # blocks for each combination of the option
+OPTIONS: Final = tuple(product((True, False), repeat=3))  # on the first, the middle and the last server
+
+
+@pytest.mark.requirement("FR6")
+@pytest.mark.parametrize("gtid", [True, False], ids=["gtid", "positions"])
+def test_chain(lab: Lab, gtid: bool) -> None:
+    """The last server's documents are the first's; the own logs of the middle and the last are as their options ask."""
+    check = "chains/gtid" if gtid else "chains/positions"
+    draw = Stream(lab.settings.seed, "chains", int(gtid))
+    last_rows = PairRecords(lab=lab, check=check, requirement="FR6")
+    logs = [PairRecords(lab=lab, check=f"{check}/{name}-log", requirement="FR6") for name in ("middle", "last")]
+    with lab.chain(gtid=gtid) as chain, ChainRun(chain, gtid=gtid) as run:
+        limits = server_limits(chain.upper.source)
+        for number in range(len(OPTIONS) * (_QUICK if lab.settings.profile == "quick" else _FULL)):
+            part = draw.fork(number)
+            options = OPTIONS[number % len(OPTIONS)]
+            source = replace(part.fork("source").choice(SOURCES), partial_json=options[0])
+            middle, last = (
+                replace(part.fork(name).choice(REPLICAS), partial_json=option)
+                for name, option in zip(("middle", "last"), options[1:], strict=True)
+            )
+            chain.upper.configure(middle.variables())
+            chain.lower.configure(last.variables())
+            seed = f"{lab.settings.seed}/{check}"
+            script = make_script(seed, number, limits, updates=_UPDATES, change=source.adapt)
+            note = f"{source}, {middle}, {last}"
+            try:
+                block = run.chain_block(script, middle, last)
+            except LogDiffersError as error:
+                last_rows.inconclusive(script, str(error))
+                run.restart()
+                continue
+            last_rows.add(script, block.last, note)
+            for records, log in zip(logs, (block.middle_log, block.last_log), strict=True):
+                if log.rows or log.found:
+                    records.add(script, PairBlock(updates=log.rows, stops=log.found), note)
+            if block.last.broken:
+                run.restart()
+    # pytest.fail ends the first that failed; what the others found is in the stream already.
+    for records in (*logs, last_rows):
+        records.conclude()
