@@ -24,6 +24,7 @@ from conformance.checks.shrinking import shrink_live
 from conformance.checks.topology import Pairs
 from conformance.requirements.deviations import Deviation, load_deviations
 from conformance.requirements.versions import applies, dialect_name, in_observed_range
+from conformance.servers.applier import Applier, launch_applier
 from conformance.servers.auto import Wishes, resolve
 from conformance.servers.inject import Injector, launch_target
 from conformance.servers.process import ProcessServer
@@ -117,6 +118,7 @@ class Lab:
     _signatures: Counter[str] = field(default_factory=Counter)
     _shown: int = 0
     _injector: Injector | None = None
+    _applier: Applier | None = None
 
     def __post_init__(self) -> None:
         if self.settings.deviations:
@@ -219,6 +221,21 @@ class Lab:
         """The error log of the target of injected events."""
         return "" if self._injector is None else self._injector.server.error_log()
 
+    def applier(self) -> Applier | None:
+        """The target whose applier is fed by hand, as :meth:`injector` has its target."""
+        server = self.server
+        if self._applier is None and isinstance(server, ProcessServer):
+            self.narrate("starting a server whose applier is fed by hand")
+            target = launch_applier(
+                server.installation, options=server.options, keep=self.settings.keep, narrate=self.narrate
+            )
+            self._applier = Applier(target)
+        return self._applier
+
+    def applier_log(self) -> str:
+        """The error log of the target whose applier is fed."""
+        return "" if self._applier is None else self._applier.server.error_log()
+
     def first(self, signature: str) -> bool:
         """Whether this signature was not met before; remembers it."""
         self._signatures[signature] += 1
@@ -229,6 +246,9 @@ class Lab:
         if self._injector is not None:
             self._injector.close()
             self._injector = None
+        if self._applier is not None:
+            self._applier.close()
+            self._applier = None
         if self._pairs is not None:
             self._pairs.close()
             self._pairs = None

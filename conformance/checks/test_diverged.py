@@ -1,7 +1,7 @@
 """FR5: events meet documents that they were not made for, and damaged events meet any document.
 
 Either an error that changes nothing, or a document that can be read; and the server lives. The events are given to a
-server as BINLOG statements. That an applier goes on after its row was repaired is not judged here.
+server as BINLOG statements; ``test_applier`` has what a replica's applier does with them.
 """
 
 from __future__ import annotations
@@ -11,9 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.checks.injections import Tried, listed_deviation, record
-from conformance.judge.diverged import judge_injection
-from conformance.requirements.versions import dialect_of
+from conformance.checks.injections import injected, listed_deviation, record
 from generators import damaged, diverged
 from generators.draw import Stream
 
@@ -21,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from conformance.cases.injection import Injection
+    from conformance.checks.injections import Tried
     from conformance.checks.lab import Lab
     from conformance.servers.inject import Injector
 
@@ -44,16 +43,13 @@ def _injector(lab: Lab, check: str) -> Injector | None:
 
 def _run(lab: Lab, injector: Injector, check: str, injections: Sequence[Injection]) -> tuple[int, list[Tried]]:
     """Inject, judge and record in blocks; the number of failures."""
-    dialect = dialect_of(lab.version)
     failures = 0
     everything: list[Tried] = []
     for block, start in enumerate(range(0, len(injections), _BLOCK)):
         begun = time.perf_counter()
         part = injections[start : start + _BLOCK]
-        tried = [
-            Tried(injection, outcome, judge_injection(injection, outcome, dialect))
-            for injection, outcome in zip(part, injector.run(part), strict=True)
-        ]
+        outcomes = injector.run(part)
+        tried = [injected(lab, injection, outcome) for injection, outcome in zip(part, outcomes, strict=True)]
         failures += record(lab, check, block, tried, time.perf_counter() - begun)
         everything += tried
     return failures, everything

@@ -15,8 +15,9 @@ from conformance.checks import old, replaying
 from conformance.checks.outcomes import Outcome, Problem, record
 from conformance.reference.binlog.header import EventType
 from conformance.servers.errors import ServerUnavailable
-from conformance.servers.old import launch_old, old_installation, placed
+from conformance.servers.old import launch_old, old_installation
 from conformance.servers.process import ProcessServer
+from conformance.servers.relay_log import placed
 from conformance.stream import Verdict
 from generators.draw import Stream
 

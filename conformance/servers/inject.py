@@ -34,10 +34,10 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from conformance.cases.injection import Injection
+    from conformance.reference.tables import Table
     from conformance.servers.cache import Narrate
     from conformance.servers.connection import Connection
     from conformance.servers.installation import Installation
-    from conformance.servers.packets import Result
     from conformance.servers.process import ProcessServer
 
 SERVER_ID: Final = 91
@@ -56,20 +56,28 @@ _DYING: Final = 2.0  # seconds that a dying server may take to be gone
 _SIGNAL: Final = re.compile(r"^\S+ UTC - \w+ got (?:signal|exception) (\S+)", re.MULTILINE)
 _FRAME: Final = re.compile(r"^\s*#(\d+) 0x([0-9a-f]+)", re.MULTILINE)
 _FRAMES: Final = range(4, 17)  # the ones above belong to the handler of the signal
-_STATE: Final = "SELECT j IS NULL, JSON_VALID(j), CAST(j AS CHAR), JSON_STORAGE_SIZE(j), JSON_STORAGE_FREE(j)"
+STATE: Final = "SELECT j IS NULL, JSON_VALID(j), CAST(j AS CHAR), JSON_STORAGE_SIZE(j), JSON_STORAGE_FREE(j)"
 
 
-def row_event(row: int, image: bytes) -> bytes:
-    """A PARTIAL_UPDATE_ROWS event of one row, its ``image`` as it is."""
+def row_event(*rows: tuple[int, bytes]) -> bytes:
+    """A PARTIAL_UPDATE_ROWS event: numbers of rows, and for each its ``image`` as it is."""
     head = rows_body(TABLE_MAP, EventType.PARTIAL_UPDATE_ROWS, (), before=BEFORE, after=AFTER)
-    body = Opaque(type=EventType.PARTIAL_UPDATE_ROWS, data=encode_head(head) + row_of(row, image))
-    return encode_event(body, server_id=SERVER_ID)
+    data = encode_head(head) + b"".join(row_of(number, image) for number, image in rows)
+    return encode_event(Opaque(type=EventType.PARTIAL_UPDATE_ROWS, data=data), server_id=SERVER_ID)
 
 
 def write_event(rows: Sequence[tuple[int, bytes | None]]) -> bytes:
     """A WRITE_ROWS event: ids and stored documents."""
     body = rows_body(TABLE_MAP, EventType.WRITE_ROWS, [Row(None, row) for row in rows])
     return encode_event(body, server_id=SERVER_ID)
+
+
+def fresh(*tables: Table) -> list[str]:
+    """Statements for empty tables in the schema of injections."""
+    out = [f"CREATE SCHEMA IF NOT EXISTS {SCHEMA} DEFAULT CHARACTER SET utf8mb4"]
+    for table in tables:
+        out += [f"DROP TABLE IF EXISTS {SCHEMA}.{table.name}", create_table(table, qualified=True)]
+    return out
 
 
 def statement(*events: bytes) -> str:
@@ -86,8 +94,8 @@ def script(injection: Injection, version: str) -> tuple[str, ...]:
         create_table(TABLE, qualified=True),
         statement(encode_event(FormatDescription(server_version=version))),
         statement(table_map, write_event([(1, injection.stored)])),
-        statement(table_map, row_event(row, injection.image)),
-        f"{_STATE} FROM {SCHEMA}.t",
+        statement(table_map, row_event((row, injection.image))),
+        f"{STATE} FROM {SCHEMA}.t",
     )
 
 
@@ -139,18 +147,17 @@ class Injector:
     def load(self, documents: Sequence[bytes | None]) -> dict[bytes | None, tuple[int, RowState]]:
         """An empty table with one row for each document: its id and how it reads."""
         session = self.session()
-        session.execute_many(
-            [
-                f"CREATE SCHEMA IF NOT EXISTS {SCHEMA} DEFAULT CHARACTER SET utf8mb4",
-                f"DROP TABLE IF EXISTS {SCHEMA}.t",
-                create_table(TABLE, qualified=True),
-            ]
-        ).check()
+        session.execute_many(fresh(TABLE)).check()
         rows = list(enumerate(dict.fromkeys(documents), 1))
+        self.write(rows)
+        states = session.execute(f"{STATE} FROM {SCHEMA}.t ORDER BY id").rows
+        return {document: (number, state_in(row)) for (number, document), row in zip(rows, states, strict=True)}
+
+    def write(self, rows: Sequence[tuple[int, bytes | None]]) -> None:
+        """Rows with exactly these documents, in the session's transaction."""
+        session = self.session()
         for start in range(0, len(rows), _ROWS_PER_EVENT):
             session.execute(statement(self._table_map, write_event(rows[start : start + _ROWS_PER_EVENT])))
-        states = session.execute(f"{_STATE} FROM {SCHEMA}.t ORDER BY id").rows
-        return {document: (number, _state(row)) for (number, document), row in zip(rows, states, strict=True)}
 
     def run(self, injections: Sequence[Injection]) -> Iterator[InjectionOutcome]:
         """The outcome of each, in order."""
@@ -174,26 +181,20 @@ class Injector:
                 self.session()  # starts the server again: what was committed is still there
 
     def _inject(self, row: int, image: bytes, before: RowState | None) -> InjectionOutcome:
-        read = f"{_STATE} FROM {SCHEMA}.t WHERE id = {row}"
+        read = f"{STATE} FROM {SCHEMA}.t WHERE id = {row}"
         session = self.session()
         try:
-            event = statement(self._table_map, row_event(row, image))
+            event = statement(self._table_map, row_event((row, image)))
             # Observed on 9.7.4: what follows a BINLOG statement in the same packet is dropped without a word.
             refused = session.execute_many(["ROLLBACK", "BEGIN", event]).error
             if refused is not None and refused.position < 2:
                 raise refused
-            after = self._read(session, read)
+            after = read_row(session, read)
         except ConnectionLost as error:
             return self.lost(error, before)
         if refused is None:
             return InjectionOutcome(before=before, after=after)
         return InjectionOutcome(error=refused.number, message=refused.message, before=before, after=after)
-
-    def _read(self, session: Connection, read: str) -> RowState | None:
-        try:
-            return _row(session.execute(read))
-        except SqlError as error:
-            return RowState(error=error.number)
 
     def lost(self, error: ConnectionLost, before: RowState | None) -> InjectionOutcome:
         """The server died, hangs, or has thrown this session out."""
@@ -239,11 +240,17 @@ class Injector:
         self.close()
 
 
-def _row(result: Result) -> RowState | None:
-    return _state(result.rows[0]) if result.rows else None
+def read_row(session: Connection, query: str) -> RowState | None:
+    """The row that a query for :data:`STATE` gives; ``None``: there is none."""
+    try:
+        rows = session.execute(query).rows
+    except SqlError as error:
+        return RowState(error=error.number)
+    return state_in(rows[0]) if rows else None
 
 
-def _state(row: tuple[bytes | None, ...]) -> RowState:
+def state_in(row: tuple[bytes | None, ...]) -> RowState:
+    """What :data:`STATE` selected."""
     null, valid, text, size, free = row
     if null == b"1":
         return RowState(is_null=True)

@@ -10,6 +10,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from conformance.cases.feeding import AFTER_ANOTHER
 from conformance.servers.errors import ServerError, SpecError, SqlError
 
 if TYPE_CHECKING:
@@ -20,9 +21,13 @@ if TYPE_CHECKING:
     from conformance.servers.connection import Connection
     from conformance.servers.process import ProcessServer
 
-_NEW_WORDS = (8, 0, 23)  # CHANGE REPLICATION SOURCE; the statements about replicas follow with 8.0.22
+NEW_WORDS = (8, 0, 23)  # CHANGE REPLICATION SOURCE; the statements about replicas follow with 8.0.22
 _NEW_NAMES = (8, 0, 26)  # replica_parallel_workers and the like
 _POLL_SECONDS = 0.02
+FAILED_WORKER = (
+    "SELECT LAST_ERROR_NUMBER, LAST_ERROR_MESSAGE FROM performance_schema.replication_applier_status_by_worker "
+    f"WHERE LAST_ERROR_NUMBER <> 0 ORDER BY LAST_ERROR_NUMBER = {AFTER_ANOTHER}, LAST_ERROR_TIMESTAMP LIMIT 1"
+)
 
 
 class ReplicaStopped(ServerError):
@@ -62,7 +67,7 @@ class Pair:
         self.source = source
         self.replica = replica
         self.connection: Connection = replica.connect()
-        self._new_words = replica.number >= _NEW_WORDS
+        self._new_words = replica.number >= NEW_WORDS
         self._gtid = False
 
     def link(self, position: Position | None = None, *, extra: str = "") -> None:
@@ -182,11 +187,7 @@ class Pair:
     def _stopped(self, status: ReplicaStatus) -> ReplicaStopped:
         """The worker's own number and text where the performance schema is on: the coordinator only sums up."""
         try:
-            rows = self.connection.execute(
-                "SELECT LAST_ERROR_NUMBER, LAST_ERROR_MESSAGE "
-                "FROM performance_schema.replication_applier_status_by_worker "
-                "WHERE LAST_ERROR_NUMBER <> 0 ORDER BY WORKER_ID LIMIT 1"
-            ).texts()
+            rows = self.connection.execute(FAILED_WORKER).texts()
         except SqlError:
             rows = []
         if rows:

@@ -15,7 +15,8 @@ from conformance.reference.binlog.files import read_events
 from conformance.reference.binlog.format_description import FormatDescription
 from conformance.reference.binlog.small import Xid
 from conformance.servers.errors import ServerUnavailable
-from conformance.servers.old import VARIABLE, old_installation, placed
+from conformance.servers.old import VARIABLE, old_installation
+from conformance.servers.relay_log import placed
 from conformance.stream import Block, CaseVerdict
 from tests.checks.faults_of_printing import OLD_FAULTS, RELAY_FAULTS, ROWS_FAULTS, UPDATE_FAULTS
 

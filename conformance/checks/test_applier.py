@@ -1,0 +1,82 @@
+"""FR5 on a real applier: the transactions of a hand-written relay log meet documents that they were not made for.
+
+Either the applier stops with an error, nothing of the transaction is there, and after a repair of the row it is started
+again and applies it and the later ones; or every row is a document that can be read. The server lives. What a damaged
+event stopped can only go on after the transaction is skipped, because no document fits it.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from conformance.checks.injections import fed, record
+from generators import feedings
+from generators.draw import Stream
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from conformance.cases.feeding import Feeding
+    from conformance.checks.lab import Lab
+    from conformance.servers.applier import Applier
+
+_PART = {"quick": 9, "full": 1, "soak": 1}  # one in so many Cases of the sheet's matrix
+_GROUPS = {"quick": 1, "full": 20, "soak": 600}  # of about a hundred transactions
+_DAMAGED = {"quick": 50, "full": 1_000, "soak": 20_000}
+_BLOCK = 250  # transactions in one relay log
+
+
+def applier_of(lab: Lab, check: str, requirement: str = "FR5") -> Applier | None:
+    """The server whose applier is fed; ``None``: there can be none, which is recorded."""
+    if lab.server is None:
+        pytest.skip("needs a server: its applier is fed with a relay log")
+    applier = lab.applier()
+    if applier is None:
+        lab.not_applicable(
+            check, requirement, "a relay log is written only for a server that the lab starts beside the one under test"
+        )
+    return applier
+
+
+def _run(lab: Lab, applier: Applier, check: str, cases: Sequence[Feeding]) -> None:
+    """Feed, judge and record in blocks."""
+    failures = 0
+    allowed = applier.server.hazards()
+    cases = [case for case in cases if case.hazard in allowed]
+    for block, start in enumerate(range(0, len(cases), _BLOCK)):
+        begun = time.perf_counter()
+        part = cases[start : start + _BLOCK]
+        tried = [fed(lab, case, outcome) for case, outcome in zip(part, applier.run(part), strict=True)]
+        failures += record(lab, check, block, tried, time.perf_counter() - begun)
+    if failures:
+        pytest.fail(f"{failures} cases failed; see the report", pytrace=False)
+
+
+@pytest.mark.requirement("FR5")
+def test_applier_and_diverged_documents(lab: Lab) -> None:
+    """The sheet's matrix and generated groups: stop, repair, start again."""
+    check = "applier/diverged"
+    applier = applier_of(lab, check)
+    if applier is None:
+        return
+    draw = Stream("applier", lab.settings.seed)
+    cases = list(feedings.matrix(draw.fork("matrix"), _PART[lab.settings.profile]))
+    for number in range(_GROUPS[lab.settings.profile]):
+        cases += feedings.group(draw.fork("group", number))
+    _run(lab, applier, check, cases)
+
+
+@pytest.mark.requirement("FR5")
+def test_applier_and_damaged_events(lab: Lab) -> None:
+    """One field changed at a time: stop, skip, start again."""
+    check = "applier/damaged"
+    applier = applier_of(lab, check)
+    if applier is None:
+        return
+    draw = Stream("applier-damaged", lab.settings.seed)
+    cases = list(feedings.listed_damage(draw.fork("listed")))
+    cases += [feedings.damage(draw.fork(number)) for number in range(_DAMAGED[lab.settings.profile])]
+    _run(lab, applier, check, cases)

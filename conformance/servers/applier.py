@@ -1,0 +1,376 @@
+"""A real applier without a source: transactions built by the reference in a hand-written relay log (sheet, 0.3).
+
+One relay log holds many transactions, one after the other. Each first writes a mark, so that what is committed is read
+from a table and not from the applier's position, which lags (:mod:`conformance.servers.relay_log`). At a stop the rows
+are read, then repaired with sql_log_bin=0 (or the transaction is skipped), and the applier is started again on the same
+log. Observed on 9.7.4: a stop costs about 15 ms with everything around it.
+
+What can be trusted at a stop, and what cannot (9.7.4, four workers): the thread is down when SHOW REPLICA STATUS says
+No, not when an error is shown; the worker that failed says why, but those behind it, who had to wait for its commit,
+say 3030, and any of these numbers can be the one that the coordinator repeats.
+
+The server is watched: a death is the outcome of the transaction it was at, and the server is started again with a new
+relay log of what is left.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final, Self
+
+from conformance.cases.feeding import MARKS, MARKS_MAP, Again, FeedingOutcome
+from conformance.cases.injection import SCHEMA, TABLE, TABLE_MAP
+from conformance.reference.binlog.event import encode_event
+from conformance.reference.binlog.format_description import FormatDescription
+from conformance.reference.binlog.gtid import Gtid
+from conformance.reference.binlog.header import EventType
+from conformance.reference.binlog.images import Row
+from conformance.reference.binlog.rows import rows_body
+from conformance.reference.binlog.small import Xid
+from conformance.reference.binlog.writer import begin
+from conformance.servers.cache import silent
+from conformance.servers.errors import ConnectionLost
+from conformance.servers.inject import (
+    OPTIONS,
+    SERVER_ID,
+    STATE,
+    Injector,
+    fresh,
+    read_row,
+    row_event,
+    statement,
+    write_event,
+)
+from conformance.servers.pair import FAILED_WORKER
+from conformance.servers.process import launch
+from conformance.servers.relay_log import FILE, RELAY_LOG, applier_status, change, placed, put, start
+from conformance.servers.settings import option_words
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from types import TracebackType
+
+    from conformance.cases.feeding import Feeding
+    from conformance.cases.injection import InjectionOutcome, RowState
+    from conformance.servers.cache import Narrate
+    from conformance.servers.connection import Connection
+    from conformance.servers.installation import Installation
+    from conformance.servers.process import ProcessServer
+
+_APPLIER_ID: Final = SERVER_ID + 1  # not that of the events
+_OPTIONS: Final[dict[str, str | None]] = {
+    **OPTIONS,
+    "relay-log": RELAY_LOG,
+    "replica-parallel-workers": "4",
+    "replica-preserve-commit-order": "ON",
+}
+_BESIDE: Final = 1 << 20  # the marks of transactions that run beside a Case
+_END: Final = 1 << 30  # the mark of the last transaction of a log
+_SPARE: Final = 1 << 29  # added to a row's number: the row that takes its place at a repair
+_PATIENCE: Final = 30.0
+_SHORTEST, _LONGEST = 0.0005, 0.01  # seconds between two looks at the applier
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """The applier is down: the worker's number and text, and the coordinator's number."""
+
+    error: int
+    coordinator: int
+    message: str
+
+
+class ApplierSilent(Exception):
+    """Neither a stop nor the end of the log in the stated time."""
+
+
+def transaction(number: int, events: Sequence[bytes], *, after: int | None = None) -> list[bytes]:
+    """The events of a transaction around some row events. ``number`` counts from 1; ``after``: the transaction that
+    must be committed before it begins, the one before it if left out."""
+    clock = Gtid(
+        type=EventType.ANONYMOUS_GTID,
+        last_committed=number - 1 if after is None else after,
+        sequence_number=number,
+    )
+    head = [encode_event(body, server_id=SERVER_ID) for body in (clock, begin(SCHEMA))]
+    return [*head, *events, encode_event(Xid(xid=number), server_id=SERVER_ID)]
+
+
+def mark(number: int) -> list[bytes]:
+    """The events that write a mark."""
+    rows = rows_body(MARKS_MAP, EventType.WRITE_ROWS, [Row(None, (number,))])
+    return [encode_event(body, server_id=SERVER_ID) for body in (MARKS_MAP, rows)]
+
+
+@dataclass(slots=True)
+class _Entry:
+    """One Case on the server: its number from 1, the numbers of its rows, and what became of it."""
+
+    number: int
+    case: Feeding
+    rows: tuple[int, ...]
+    outcome: FeedingOutcome
+
+
+def relay_log(entries: Sequence[tuple[int, tuple[int, ...], Feeding]], version: str) -> bytes:
+    """The log of some Cases: number, rows, Case."""
+    events = [encode_event(FormatDescription(server_version=version), server_id=SERVER_ID)]
+    table_map = encode_event(TABLE_MAP, server_id=SERVER_ID)
+    clock = 0
+    for number, rows, case in entries:
+        images = zip(rows, (row.image for row in case.rows), strict=True)
+        before = clock
+        clock += 1
+        events += transaction(clock, [*mark(number), table_map, row_event(*images)])
+        for other in range(case.beside):
+            clock += 1
+            events += transaction(clock, mark(_BESIDE * (other + 1) + number), after=before)
+    return placed([*events, *transaction(clock + 1, mark(_END))])[0]
+
+
+def feeding_script(case: Feeding, version: str) -> tuple[str, ...]:
+    """Statements that show a Case again, on a server that stores files where it is told to."""
+    options = " ".join(option_words({**_OPTIONS, "secure-file-priv": "", "skip-replica-start": None}))
+    rows = tuple(range(1, 1 + len(case.rows)))
+    table_map = encode_event(TABLE_MAP, server_id=SERVER_ID)
+    begin_with = stored(rows, case)
+    look = (
+        "DO SLEEP(1)",
+        FAILED_WORKER,
+        f"{STATE} FROM {SCHEMA}.t WHERE id < {_SPARE} ORDER BY id",
+        f"SELECT id FROM {SCHEMA}.mark",
+    )
+    start_again = ["START REPLICA SQL_THREAD", *look]
+    return (
+        f"/* needs a server with {options} */ SET SESSION sql_log_bin = 0",
+        *fresh(TABLE, MARKS),
+        statement(encode_event(FormatDescription(server_version=version), server_id=SERVER_ID)),
+        *([statement(table_map, write_event(begin_with))] if begin_with else []),
+        "RESET REPLICA ALL",
+        f"SELECT x'{relay_log([(1, rows, case)], version).hex()}' INTO DUMPFILE '{FILE}'",
+        f"SELECT './{FILE}\\n' INTO DUMPFILE '{RELAY_LOG}.index'",
+        change("SOURCE"),
+        *start_again,
+        *(["SET GLOBAL sql_replica_skip_counter = 1"] if case.repaired is None else repair(rows)),
+        *start_again,
+        "STOP REPLICA SQL_THREAD",
+    )
+
+
+def stored(rows: Sequence[int], case: Feeding) -> list[tuple[int, bytes | None]]:
+    """The rows that a Case begins with, those for its repair among them."""
+    out = [(row, item.stored) for row, item in zip(rows, case.rows, strict=True) if item.row_exists]
+    return out + [(_SPARE + row, document) for row, document in zip(rows, case.repaired or (), strict=False)]
+
+
+def repair(rows: Sequence[int]) -> list[str]:
+    """Statements that put the spare rows in the place of these. Plain SQL, for a session with sql_log_bin=0: observed
+    on 9.7.4, a BINLOG statement while the applier's threads are just ending can be the end of the server."""
+    numbers, spare = (", ".join(str(offset + row) for row in rows) for offset in (0, _SPARE))
+    table = f"{SCHEMA}.t"
+    return [
+        f"DELETE FROM {table} WHERE id IN ({numbers})",
+        f"UPDATE {table} SET id = id - {_SPARE} WHERE id IN ({spare})",
+    ]
+
+
+def launch_applier(
+    installation: Installation,
+    *,
+    options: Mapping[str, str | None] | None = None,
+    keep: bool = False,
+    narrate: Narrate = silent,
+) -> ProcessServer:
+    """A server whose applier is fed."""
+    return launch(
+        installation, server_id=_APPLIER_ID, options={**(options or {}), **_OPTIONS}, keep=keep, narrate=narrate
+    )
+
+
+class Applier:
+    """Feeds the applier of a target of :func:`launch_applier`, and keeps it running."""
+
+    def __init__(self, server: ProcessServer) -> None:
+        self.server = server
+        self._injector = Injector(server)  # for its session, its rows, and what it makes of a death
+
+    @property
+    def deaths(self) -> int:
+        """Crashes so far."""
+        return self._injector.deaths
+
+    def session(self) -> Connection:
+        """A session on the server, which is started again if it is gone."""
+        return self._injector.session()
+
+    # --- Cases -------------------------------------------------------------------------------------------------------
+
+    def run(self, cases: Sequence[Feeding]) -> list[FeedingOutcome]:
+        """The outcome of each, in order."""
+        entries = self._load(cases)
+        left = entries
+        while left:
+            at: list[_Entry] = [left[0]]
+            try:
+                self._feed(left, at)
+                break
+            except ConnectionLost as error:
+                self._gone(at[0], self._injector.lost(error, None))
+            except ApplierSilent:
+                self.server.kill()
+                self._gone(at[0], None)
+            left = [entry for entry in left if entry.number > at[0].number]
+        for entry in entries:
+            if not (entry.outcome.death or entry.outcome.silent):
+                try:
+                    self._conclude(self.session(), entry)
+                except ConnectionLost as error:
+                    self._gone(entry, self._injector.lost(error, None))
+        return [entry.outcome for entry in entries]
+
+    def _load(self, cases: Sequence[Feeding]) -> list[_Entry]:
+        """Empty tables with the rows of the Cases, each its own."""
+        entries, documents = [], []
+        count = 0
+        for number, case in enumerate(cases, 1):
+            rows = tuple(range(count + 1, count + 1 + len(case.rows)))
+            count += len(rows)
+            documents += stored(rows, case)
+            entries.append(_Entry(number, case, rows, FeedingOutcome()))
+        session = self.session()
+        session.execute_many(fresh(TABLE, MARKS)).check()
+        self._injector.write(documents)
+        for entry in entries:
+            entry.outcome = FeedingOutcome(before=self._read(entry))
+        return entries
+
+    def _feed(self, entries: Sequence[_Entry], at: list[_Entry]) -> None:
+        """One relay log to its end. ``at[0]`` is always the Case that the server is busy with."""
+        session = self.session()
+        data = relay_log([(entry.number, entry.rows, entry.case) for entry in entries], self.server.version)
+        put(self.server, session, data)
+        tried: _Entry | None = None  # was repaired, and has not yet gone on
+        passed = 0  # number of the last Case that is behind us although its mark may be missing
+        while True:
+            start(self.server, session)
+            stop = self._wait(session, entries, passed, at)
+            if stop is None:
+                break
+            entry = at[0]
+            if entry is tried:
+                assert entry.outcome.again is not None
+                entry.outcome = replace(
+                    entry.outcome,
+                    again=replace(
+                        entry.outcome.again, error=stop.error or stop.coordinator or -1, message=stop.message
+                    ),
+                )
+                self._skip(session)
+                passed, tried = entry.number, None
+                continue
+            entry.outcome = replace(
+                entry.outcome,
+                stopped=True,
+                error=stop.error,
+                coordinator=stop.coordinator,
+                message=stop.message,
+                after=self._read(entry),
+                committed=bool(self._marks(session, entry)),
+                again=Again(),
+            )
+            if entry.case.repaired is None or not stop.error:
+                self._skip(session)
+                passed = entry.number
+            else:
+                session.execute_many(repair(entry.rows)).check()
+                tried = entry
+
+    def _wait(self, session: Connection, entries: Sequence[_Entry], passed: int, at: list[_Entry]) -> Stop | None:
+        """Until the applier is down, or has come to the end (``None``)."""
+        begun = time.monotonic()
+        pause = _SHORTEST
+        known = -1
+        while True:
+            status = applier_status(self.server, session)
+            # In this order: what was committed before the thread was seen to be down is there.
+            last, end = self._reached(session)
+            behind = max(last, passed)
+            at[0] = next((entry for entry in entries if entry.number > behind), entries[-1])
+            if end:
+                session.execute("STOP REPLICA SQL_THREAD")
+                return None
+            if not status.running:
+                if at[0].number <= behind:  # it stops where no Case is, and nothing more can be done about it
+                    raise ApplierSilent
+                return self._stop(session, status.error, status.message)
+            if last > known:
+                known, begun = last, time.monotonic()
+            if time.monotonic() - begun > _PATIENCE:
+                raise ApplierSilent
+            time.sleep(pause)
+            pause = min(2 * pause, _LONGEST)
+
+    def _stop(self, session: Connection, coordinator: int, message: str) -> Stop:
+        rows = session.execute(FAILED_WORKER).texts()
+        if not rows:
+            return Stop(coordinator, coordinator, message)
+        return Stop(int(rows[0][0] or 0), coordinator, rows[0][1] or "")
+
+    def _reached(self, session: Connection) -> tuple[int, bool]:
+        """The last Case with a mark, and whether the end has one."""
+        row = session.execute(
+            f"SELECT COALESCE(MAX(IF(id < {_BESIDE}, id, 0)), 0), COALESCE(MAX(id = {_END}), 0) FROM {SCHEMA}.mark"
+        ).rows[0]
+        return int(row[0] or 0), row[1] == b"1"
+
+    def _marks(self, session: Connection, entry: _Entry) -> int:
+        found = session.execute(f"SELECT COUNT(*) FROM {SCHEMA}.mark WHERE id = {entry.number}").scalar()
+        return int(found or 0)
+
+    def _beside(self, session: Connection, entry: _Entry) -> int:
+        marks = ", ".join(str(_BESIDE * (other + 1) + entry.number) for other in range(entry.case.beside))
+        if not marks:
+            return 0
+        return int(session.execute(f"SELECT COUNT(*) FROM {SCHEMA}.mark WHERE id IN ({marks})").scalar() or 0)
+
+    def _skip(self, session: Connection) -> None:
+        session.execute("SET GLOBAL sql_replica_skip_counter = 1")
+
+    def _read(self, entry: _Entry) -> tuple[RowState | None, ...]:
+        session = self.session()
+        return tuple(read_row(session, f"{STATE} FROM {SCHEMA}.t WHERE id = {row}") for row in entry.rows)
+
+    def _conclude(self, session: Connection, entry: _Entry) -> None:
+        """At the end of the log."""
+        rows, committed = self._read(entry), bool(self._marks(session, entry))
+        beside = self._beside(session, entry)
+        outcome = entry.outcome
+        if outcome.again is None:
+            entry.outcome = replace(outcome, after=rows, committed=committed, beside=beside)
+        else:
+            again = replace(outcome.again, after=rows, committed=committed, beside=beside)
+            entry.outcome = replace(outcome, again=again)
+
+    def _gone(self, entry: _Entry, death: InjectionOutcome | None) -> None:
+        """The server died at this Case, or hangs (``None``): its part of the log is left out from now on."""
+        if death is None or death.silent:
+            entry.outcome = replace(entry.outcome, silent=True)
+        else:
+            entry.outcome = replace(entry.outcome, death=death.death)
+
+    def hang_up(self) -> None:
+        """Close the session; the next use makes a new one."""
+        self._injector.hang_up()
+
+    def close(self) -> None:
+        """The session and the server."""
+        self._injector.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

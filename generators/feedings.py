@@ -1,0 +1,76 @@
+"""Transactions for an applier (requirements sheet, FR5): diverged documents and damaged events, alone and in company.
+
+Company is of two kinds: other rows in the same event, with the one that fails anywhere among them; and small
+transactions beside this one, which workers may run at the same time.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from conformance.cases.feeding import Feeding, repair_of
+from conformance.cases.injection import predict
+from generators import damaged, diverged
+from generators.draw import mix
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from conformance.cases.injection import Injection
+    from generators.draw import Draw
+
+_BESIDE: Final = mix((0, 55), (1, 20), (3, 20), (6, 5))
+_MATRIX_DOCUMENTS: Final = tuple(diverged.MATRIX_DOCUMENTS.values())
+
+
+def alone(draw: Draw, injection: Injection, documents: Sequence[bytes | None] = ()) -> Feeding:
+    """One row, repaired with the first of ``documents`` that the event fits."""
+    repaired = repair_of(injection, documents) if predict(injection).error else None
+    return Feeding(rows=(injection,), repaired=None if repaired is None else (repaired,), beside=draw.choice(_BESIDE))
+
+
+def matrix(draw: Draw, part: int) -> Iterator[Feeding]:
+    """One Case in ``part`` of the sheet's matrix, which ones is drawn."""
+    for number, injection in enumerate(diverged.matrix()):
+        one = draw.fork(number)
+        if not one.below(part):
+            yield alone(one, injection, _MATRIX_DOCUMENTS)
+
+
+def group(draw: Draw) -> list[Feeding]:
+    """The injections of a generated group, and events of several of its rows."""
+    injections = diverged.group(draw)
+    documents = list(dict.fromkeys(item.stored for item in injections))
+    out = [alone(draw.fork("alone", number), item, documents) for number, item in enumerate(injections)]
+    refused = [bool(predict(item).error) for item in injections]
+    fitting = [case for case, error in zip(out, refused, strict=True) if not error]
+    failing = [case for case, error in zip(out, refused, strict=True) if error]
+    if fitting and failing:
+        out += [several(draw.fork("several", number), fitting, failing) for number in range(len(injections) // 4)]
+    return out
+
+
+def several(draw: Draw, fitting: Sequence[Feeding], failing: Sequence[Feeding]) -> Feeding:
+    """Rows of one event: some that fit and, mostly, one that does not."""
+    chosen = [draw.choice(fitting) for _ in range(1 + draw.below(4))]
+    if draw.below(5):
+        chosen.insert(draw.below(len(chosen) + 1), draw.choice(failing))
+    rows = tuple(case.rows[0] for case in chosen)
+    repaired = tuple(
+        document
+        for case in chosen
+        if (document := case.repaired[0] if case.repaired else case.rows[0].stored) is not None
+        and (case.repaired or case not in failing)
+    )
+    return Feeding(rows=rows, repaired=repaired if len(repaired) == len(rows) else None, beside=draw.choice(_BESIDE))
+
+
+def listed_damage(draw: Draw) -> Iterator[Feeding]:
+    """The damages of the sheets. No document fits a damaged event; where one merely does not fit, one is looked for."""
+    for number, injection in enumerate(damaged.listed()):
+        yield alone(draw.fork(number), injection, _MATRIX_DOCUMENTS)
+
+
+def damage(draw: Draw) -> Feeding:
+    """A generated damage."""
+    return alone(draw.fork("beside"), damaged.damaged(draw.fork("event")))

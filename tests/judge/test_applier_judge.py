@@ -1,0 +1,82 @@
+"""FR5's judge for appliers: a faultless one passes, and every planted fault gets the grade of the sheet's sentence."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from conformance.cases.feeding import AFTER_ANOTHER, Feeding
+from conformance.judge.applier import judge_feeding
+from conformance.judge.diverged import Grade
+from generators import feedings
+from generators.draw import Stream
+from tests.checks.planted_feedings import FAULTS, FeedingFault, faultless, number_of
+
+DRAW = Stream("applier-judge", 1)
+CASES = [
+    *feedings.matrix(DRAW.fork("matrix"), 6),
+    *feedings.listed_damage(DRAW.fork("damage")),
+    *(case for number in range(2) for case in feedings.group(DRAW.fork("group", number))),
+]
+SAFE = [case for case in CASES if case.hazard == "none"]
+MIDDLE = [
+    case
+    for case in SAFE
+    if len(case.rows) > 2 and number_of(case.rows[1]) and not number_of(case.rows[0]) and not number_of(case.rows[2])
+]
+
+
+def test_a_faultless_applier_passes_everything() -> None:
+    assert {judge_feeding(case, faultless(case)).grade for case in SAFE} == {Grade.PASS}
+
+
+def test_the_cases_have_every_kind_of_company() -> None:
+    assert {case.beside for case in SAFE} >= {0, 1, 3}
+    assert {len(case.rows) for case in SAFE} >= {1, 2, 3, 4}
+    assert len(MIDDLE) >= 3
+    stops = [case for case in SAFE if faultless(case).stopped]
+    repaired = [case for case in stops if case.repaired is not None]
+    assert len(repaired) > len(stops) // 3
+    assert {case.repaired is None for case in stops} == {True, False}
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
+def test_a_planted_fault_is_caught_wherever_it_shows(fault: FeedingFault) -> None:
+    shown = 0
+    for case in SAFE:
+        doctored = fault.doctor(case, faultless(case))
+        if doctored is None or doctored == faultless(case):
+            continue
+        shown += 1
+        judged = judge_feeding(case, doctored)
+        assert judged.grade.value == fault.grade, (case.name, judged)
+        assert judged.deviation is None
+        assert judged.rule
+    assert shown
+
+
+@pytest.mark.planted("FR5", "SC2")
+@pytest.mark.parametrize("row", [0, 2])
+def test_a_row_before_or_behind_the_failing_one_must_be_as_before(row: int) -> None:
+    case = MIDDLE[0]
+    outcome = faultless(case)
+    after = list(outcome.after)
+    applied = faultless(Feeding(rows=(case.rows[row],))).after[0]
+    assert applied != after[row]
+    after[row] = applied
+    assert judge_feeding(case, replace(outcome, after=tuple(after))).grade is Grade.FAIL
+
+
+def test_the_coordinator_may_name_a_worker_that_waited_only_where_one_did() -> None:
+    stops = [case for case in SAFE if faultless(case).stopped]
+    for beside, grade in ((0, Grade.DIFFERS), (1, Grade.PASS)):
+        case = replace(stops[0], beside=beside)
+        assert judge_feeding(case, replace(faultless(case), coordinator=AFTER_ANOTHER)).grade is grade
+
+
+def test_what_9_7_4_stores_although_it_is_no_json_fails_and_is_explained_by_its_switch() -> None:
+    spoiling = [case for case in CASES if case.hazard == "corrupts-row"]
+    judged = [judge_feeding(case, faultless(case)) for case in spoiling]
+    assert {item.grade for item in judged} == {Grade.FAIL}
+    assert {item.deviation for item in judged} == {"stores_invalid_text", "copies_full_values"}
