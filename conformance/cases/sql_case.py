@@ -13,6 +13,7 @@ from typing import ClassVar, Final, Literal
 from conformance.cases.update_case import Hazard
 
 SOURCE: Final = "source"
+REPLICA: Final = "replica"
 MAIN: Final = "main"
 VERDICTS: Final = ("pass", "lenient", "info", "inconclusive", "not-applicable", "differs", "fail")
 
@@ -27,6 +28,7 @@ class Outcome:
     error: int | Literal["any"] | None = None  # None: it succeeds
     warnings: tuple[int, ...] | None = None  # all their numbers, in order
     rows: Rows | None = None
+    as_before: bool = False  # the same error, or the same rows, as the statement before it
     text: str = ""  # must occur in the error's message or in a warning
     form: str = ""  # of the logged update (``judge.forms``)
     verdict: str = "pass"
@@ -40,7 +42,9 @@ class SqlStatement:
     Of a start, the error is the message number that ended it, and warnings are those of its error log. ``judges``: the
     requirement it is evidence for; set-up statements have none, and must succeed. ``about``: only warnings whose text
     has this in it count. ``fresh``: it sets everything that matters to those behind it, so that the Case means the same
-    without those between the first fresh statement and the last before another one.
+    without those between the first fresh statement and the last before another one. ``at_once``: on a replica, without
+    waiting until it has everything that the source wrote; where that wait ends with a stop of the applier, its error is
+    the answer, and the statement is not run.
     """
 
     sql: str = ""
@@ -53,6 +57,7 @@ class SqlStatement:
     otherwise: str = "fail"
     about: str = ""
     fresh: bool = False
+    at_once: bool = False
     note: str = ""
 
     @property

@@ -42,6 +42,8 @@ def _expected(statement: SqlStatement) -> list[str]:
 
 
 def _words(outcome: Outcome) -> str:
+    if outcome.as_before:
+        return "the same as the statement before it"
     parts = ["success" if outcome.error is None else f"error {outcome.error}"]
     if outcome.warnings is not None:
         parts.append(f"warnings {', '.join(map(str, outcome.warnings)) or 'none'}")

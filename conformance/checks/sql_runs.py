@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from conformance.checks.lab import Lab
     from conformance.judge.sql import SqlVerdict
     from conformance.servers.base import Server
+    from conformance.servers.pair import Pair
 
 _FINDINGS: Final = 5  # distinct failures of a check that are shrunk
 _SHOWN: Final = 20  # records of a check with a statement of their own; the counts are always whole
@@ -41,9 +42,9 @@ class _Count:
     uncounted: int = 0  # mere differences outside the observed versions
 
 
-def judge_live_sql(nodes: Mapping[str, Server], case: SqlCase) -> tuple[SqlVerdict, ...]:
-    """Run one Case and judge it."""
-    answers = run_sql(nodes, case)
+def judge_live_sql(nodes: Mapping[str, Server], case: SqlCase, pair: Pair | None = None) -> tuple[SqlVerdict, ...]:
+    """Run one Case and judge it; on a ``pair``, whose servers are then the nodes."""
+    answers = run_sql(nodes, case, pair)
     return judge_sql(case, [replace(answer, form=form_of(answer.events)) for answer in answers])
 
 
@@ -54,10 +55,12 @@ def listed_outcomes(lab: Lab) -> frozenset[str]:
     )
 
 
-def run_cases(lab: Lab, check: str, cases: Iterable[SqlCase], nodes: Mapping[str, Server]) -> None:
+def run_cases(
+    lab: Lab, check: str, cases: Iterable[SqlCase], nodes: Mapping[str, Server], pair: Pair | None = None
+) -> None:
     """Judge Cases, write what was found, and fail if a statement ended as no Case allows."""
     cases = list(cases)
-    run = _Run(lab, check, {item.judges for case in cases for item in case.statements if item.judges})
+    run = _Run(lab, check, pair, {item.judges for case in cases for item in case.statements if item.judges})
     for case in cases:
         if case.needs_own_server and not all(node.started_by_us for node in nodes.values()):
             run.skip(case)
@@ -67,8 +70,9 @@ def run_cases(lab: Lab, check: str, cases: Iterable[SqlCase], nodes: Mapping[str
 
 
 class _Run:
-    def __init__(self, lab: Lab, check: str, requirements: set[str]) -> None:
+    def __init__(self, lab: Lab, check: str, pair: Pair | None, requirements: set[str]) -> None:
         self._lab = lab
+        self._pair = pair
         self._item = check
         self._several = len(requirements) > 1
         self._listed = listed_outcomes(lab)
@@ -103,7 +107,7 @@ class _Run:
                     )
 
     def judge(self, nodes: Mapping[str, Server], case: SqlCase) -> None:
-        for verdict in judge_live_sql(nodes, case):
+        for verdict in judge_live_sql(nodes, case, self._pair):
             count = self._counts[verdict.requirement]
             count.cases += 1
             deviating = verdict.deviation in self._listed
@@ -163,7 +167,7 @@ class _Run:
         culprit = case.statements[verdict.index]
         small = case.shortened(verdict.index)
         self._lab.narrate(f"shrinking {path.name} ({signature})")
-        again = judge_live_sql(nodes, small)[-1:]
+        again = judge_live_sql(nodes, small, self._pair)[-1:]
         if small != case and again and (again[0].field, again[0].deviation) == (verdict.field, verdict.deviation):
             content = json.dumps(dump_case(replace(small, id="")), sort_keys=True).encode()
             small = replace(small, id=f"{case.id}-{hashlib.blake2b(content, digest_size=4).hexdigest()}")

@@ -28,19 +28,23 @@ def form_of(events: Iterable[bytes]) -> str:
         body = event.body
         if isinstance(body, Query) and body.text not in (b"BEGIN", b"COMMIT"):
             forms.append("query")
-        elif isinstance(body, RowsBody) and body.type == EventType.UPDATE_ROWS:
-            forms.append("full")
-        elif isinstance(body, RowsBody) and body.type == EventType.UPDATE_ROWS_V1:
-            forms.append("full-v1")
-        elif isinstance(body, RowsBody) and body.type == EventType.PARTIAL_UPDATE_ROWS:
-            for row in body.rows:
-                if any(isinstance(value, PartialJson) for value in row.before or ()):
-                    return "diffs in a before-image"
-                forms.append(_row_form(body, row))
+        elif isinstance(body, RowsBody):
+            forms += row_forms(body)
     return ", ".join(forms) or "none"
 
 
+def row_forms(body: RowsBody) -> list[str]:
+    """The forms of the updates in one event; none for an event of another kind."""
+    if body.type == EventType.UPDATE_ROWS:
+        return ["full"]
+    if body.type == EventType.UPDATE_ROWS_V1:
+        return ["full-v1"]
+    return [_row_form(body, row) for row in body.rows] if body.type == EventType.PARTIAL_UPDATE_ROWS else []
+
+
 def _row_form(body: RowsBody, row: Row) -> str:
+    if any(isinstance(value, PartialJson) for value in row.before or ()):
+        return "diffs in a before-image"
     json_columns = body.map().json_columns
     columns = included(body.after_columns or 0, body.column_count)
     values = [value for index, value in zip(columns, row.after or (), strict=True) if index in json_columns]

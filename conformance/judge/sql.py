@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -33,15 +34,18 @@ def judge_sql(case: SqlCase, answers: Sequence[SqlAnswer]) -> tuple[SqlVerdict, 
     """One verdict for each statement that judges something, and for each set-up statement that did not succeed."""
     verdicts = []
     for index, (statement, answer) in enumerate(zip(case.statements, answers, strict=True)):
-        verdict = _judge(index, statement, answer, case.requirements[0])
+        verdict = _judge(index, statement, answers[max(0, index - 1)], answer, case.requirements[0])
         if statement.judges or verdict.failing:
             verdicts.append(verdict)
     return tuple(verdicts)
 
 
-def _judge(index: int, statement: SqlStatement, answer: SqlAnswer, fallback: str) -> SqlVerdict:
+def _judge(index: int, statement: SqlStatement, before: SqlAnswer, answer: SqlAnswer, fallback: str) -> SqlVerdict:
     requirement = statement.judges or fallback
-    differences = [_difference(outcome, answer, statement.about) for outcome in statement.outcomes]
+    differences = [
+        _unlike(before, answer) if outcome.as_before else _difference(outcome, answer, statement.about)
+        for outcome in statement.outcomes
+    ]
     field, expected, got = differences[0] or ("", "", "")
     for outcome, difference in zip(statement.outcomes, differences, strict=True):
         if difference is None:
@@ -57,6 +61,20 @@ def _judge(index: int, statement: SqlStatement, answer: SqlAnswer, fallback: str
     return SqlVerdict(
         index=index, requirement=requirement, verdict=statement.otherwise, field=field, expected=expected, got=got
     )
+
+
+def _unlike(before: SqlAnswer, answer: SqlAnswer) -> tuple[str, str, str] | None:
+    """Field, expected and got where two answers differ; of rows, the first one that does."""
+    if before.error != answer.error:
+        return "error", _error_words(before.error, before.message), _error_words(answer.error, answer.message)
+    for ours, theirs in zip_longest(before.rows, answer.rows):
+        if ours != theirs:
+            return (
+                "rows",
+                "no row" if ours is None else _row_words((ours,)),
+                "no row" if theirs is None else _row_words((theirs,)),
+            )
+    return None
 
 
 def _difference(outcome: Outcome, answer: SqlAnswer, about: str) -> tuple[str, str, str] | None:

@@ -59,7 +59,10 @@ class ReplicaStatus:
 
 
 class Pair:
-    """Two servers; ``connection`` is a session on the replica that the pair keeps for its questions."""
+    """Two servers; ``connection`` is a session on the replica that the pair keeps for its questions.
+
+    ``by_gtid``: the two are linked by auto-position.
+    """
 
     def __init__(self, source: ProcessServer, replica: Server) -> None:
         if not (source.started_by_us and replica.started_by_us):
@@ -68,7 +71,7 @@ class Pair:
         self.replica = replica
         self.connection: Connection = replica.connect()
         self._new_words = replica.number >= NEW_WORDS
-        self._gtid = False
+        self.by_gtid = False
 
     def link(self, position: Position | None = None, *, extra: str = "") -> None:
         """Point the replica at the source and start it: by GTID, or from ``position``. ``extra`` are more options.
@@ -93,7 +96,7 @@ class Pair:
             settings.extend((f"{word}_LOG_FILE = '{position.file}'", f"{word}_LOG_POS = {position.offset}"))
         if extra:
             settings.append(extra)
-        self._gtid = position is None
+        self.by_gtid = position is None
         change = "CHANGE REPLICATION SOURCE TO" if new else "CHANGE MASTER TO"
         self.connection.execute(f"{change} {', '.join(settings)}")
         self.start()

@@ -6,9 +6,10 @@ import contextlib
 import re
 from typing import TYPE_CHECKING, Final, Self
 
-from conformance.cases.sql_case import SOURCE, SqlAnswer
+from conformance.cases.sql_case import MAIN, REPLICA, SOURCE, SqlAnswer
 from conformance.servers.errors import ServerUnavailable, SqlError, StartFailed
 from conformance.servers.groups import groups_of_thread
+from conformance.servers.pair import ReplicaStopped
 from conformance.servers.process import ProcessServer
 
 if TYPE_CHECKING:
@@ -18,20 +19,27 @@ if TYPE_CHECKING:
     from conformance.servers.base import Server
     from conformance.servers.capture import Capture
     from conformance.servers.connection import Connection
+    from conformance.servers.pair import Pair
 
 _LOGGED: Final = re.compile(r"^\S+ \d+ \[(Warning|ERROR)\] \[MY-(\d+)\] \[\w+\] (.*)$")
 _PERSISTED: Final = "mysqld-auto.cnf"  # in the data directory; holds what SET PERSIST wrote
 
 
-def run_sql(nodes: Mapping[str, Server], case: SqlCase) -> tuple[SqlAnswer, ...]:
-    """One answer per statement. An error is an answer; a lost server or session is a :class:`ServerError`."""
-    with _Run(nodes, case) as run:
+def run_sql(nodes: Mapping[str, Server], case: SqlCase, pair: Pair | None = None) -> tuple[SqlAnswer, ...]:
+    """One answer per statement. An error is an answer; a lost server or session is a :class:`ServerError`.
+
+    With a ``pair`` its servers are the nodes source and replica.
+    """
+    if pair is not None:
+        nodes = {SOURCE: pair.source, REPLICA: pair.replica}
+    with _Run(nodes, case, pair) as run:
         return tuple(run.answer(statement) for statement in case.statements)
 
 
 class _Run:
-    def __init__(self, nodes: Mapping[str, Server], case: SqlCase) -> None:
+    def __init__(self, nodes: Mapping[str, Server], case: SqlCase, pair: Pair | None) -> None:
         self._nodes = nodes
+        self._pair = pair
         self._case = case
         self._sessions: dict[tuple[str, str], Connection] = {}
         self._captures: dict[str, Capture] = {}
@@ -56,11 +64,28 @@ class _Run:
             capture.close()
         try:
             self._stack.close()
+            if self._pair is not None:
+                self._rejoin(self._pair)
         finally:
             if self._case.restarts:
                 self._leave_as_found()
             elif self._saved or self._case.accounts:
                 self._put_back()
+
+    def _rejoin(self, pair: Pair) -> None:
+        """The replica has everything, or takes the log up behind it, without this Case's schema."""
+        with pair.source.connect() as source, contextlib.closing(pair.source.capture()) as log:
+            end = log.mark(source)
+            try:
+                pair.wait(end)
+                return
+            except ReplicaStopped:
+                executed = source.variable("global.gtid_executed") if pair.by_gtid else None
+        pair.follow(end, None if executed is None else executed.replace("\n", ""))
+        with pair.replica.connect() as replica:
+            replica.execute("SET SESSION sql_log_bin = 0")
+            for schema in self._schemas.values():
+                replica.execute(f"DROP SCHEMA IF EXISTS {schema}")
 
     def _leave_as_found(self) -> None:
         """Without what was persisted; running, if it was."""
@@ -95,6 +120,11 @@ class _Run:
     def answer(self, statement: SqlStatement) -> SqlAnswer:
         if statement.start is not None:
             return self._start(statement)
+        if statement.node == REPLICA and self._pair is not None and not statement.at_once:
+            try:
+                self._pair.wait(self._capture(SOURCE).mark(self._session(SOURCE, MAIN)))
+            except ReplicaStopped as stopped:
+                return SqlAnswer(error=stopped.number, message=stopped.message)
         connection = self._session(statement.node, statement.session)
         captured = any(outcome.form for outcome in statement.outcomes)
         if not captured:
@@ -141,6 +171,8 @@ class _Run:
         return self._sessions[key]
 
     def _schema(self, node: str) -> str:
+        if node == REPLICA and self._pair is not None:
+            node = SOURCE  # the replica has it from there
         if node not in self._schemas:
             server = self._node(node)
             keeper = self._stack.enter_context(server.connect())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -33,10 +34,12 @@ CASE = SqlCase(
                 Outcome(rows=(("1", None),), warnings=(1287, 3645), text="it's", form="partial"),
                 Outcome(error="any", verdict="differs"),
                 Outcome(error=1231, verdict="fail", deviation="mine"),
+                Outcome(as_before=True),
             ),
             otherwise="differs",
             about="row",
             fresh=True,
+            at_once=True,
             note="why",
         ),
     ),
@@ -110,7 +113,7 @@ def test_a_script_tells_sessions_starts_and_what_is_expected() -> None:
         in text
     )
     assert "mine" not in text
-    assert text.count("-- or:") == 0
+    assert re.findall("-- or: (.*)", text) == ["the same as the statement before it"]
 
 
 def test_a_script_with_a_refused_statement_says_how_to_run_it() -> None:

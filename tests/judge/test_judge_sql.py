@@ -126,3 +126,21 @@ def test_there_is_one_answer_for_each_statement() -> None:
         judge_sql(case, [])
     with pytest.raises(ValueError, match="zip"):
         judge_sql(replace(case, statements=()), [SqlAnswer()])
+
+
+def test_an_answer_as_before_has_the_same_error_or_rows() -> None:
+    first = SqlStatement(sql="SELECT 1")
+    second = SqlStatement(sql="SELECT 1", judges="FR2", outcomes=(Outcome(as_before=True),))
+    case = SqlCase(id="x", requirements=("FR2",), statements=(first, second))
+    anything = replace(first, outcomes=(Outcome(), Outcome(error=3157)))
+    too_deep = SqlAnswer(error=3157, message="too deep")
+    rows, other = SqlAnswer(rows=(("1",), ("2", None))), SqlAnswer(rows=(("1",), ("3", None)))
+
+    def last(before: SqlAnswer, answer: SqlAnswer) -> SqlVerdict:
+        return judge_sql(replace(case, statements=(anything, second)), [before, answer])[-1]
+
+    assert last(rows, rows).verdict == last(too_deep, too_deep).verdict == "pass"
+    assert words(last(rows, other)) == ("rows", "('2', NULL)", "('3', NULL)")
+    assert words(last(rows, SqlAnswer(rows=(("1",),)))) == ("rows", "('2', NULL)", "no row")
+    assert words(last(rows, too_deep)) == ("error", "success", "error 3157 too deep")
+    assert words(last(too_deep, rows)) == ("error", "error 3157 too deep", "success")
