@@ -1,8 +1,8 @@
 """Row events with one field changed: the list of the sheets (requirements, FR5; binlog-events, 11.4), and generated.
 
-Every value inside these events is a scalar, a string or an array. Objects with damaged members are left out on purpose:
-a released server ends itself at some of them (FR5, deviations 1 and 2), and such inputs do not belong into a suite.
-For the same reason nothing here turns a type byte into that of an object.
+Every value inside these events is a scalar, a string or an array. Objects with damaged members are apart (``members``),
+as a released server ends itself at some of them. For the same reason nothing here turns a type byte into that of an
+object.
 """
 
 from __future__ import annotations

@@ -11,8 +11,9 @@ import json
 from dataclasses import MISSING, fields, replace
 from decimal import Decimal
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
+from conformance.cases.event_case import EventCase, dump_event_case, load_event_case
 from conformance.cases.images import RowImage
 from conformance.cases.session import Session
 from conformance.cases.sql_case import SqlCase
@@ -39,6 +40,8 @@ from conformance.reference.tables import Table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+
+AnyCase: TypeAlias = UpdateCase | SqlCase | EventCase
 
 SCHEMA_NAME: Final = "lab"  # the schema of a stored Case; a run puts its own in its place
 FORMAT: Final = 1
@@ -68,10 +71,12 @@ def validate(data: object) -> None:
     jsonschema.validate(data, case_schema())
 
 
-def dump_case(case: UpdateCase | SqlCase) -> dict[str, Any]:
+def dump_case(case: AnyCase) -> dict[str, Any]:
     """A Case as JSON data. Fields that hold their default are left out."""
     if isinstance(case, SqlCase):
         return {"format": FORMAT, **dump_sql_case(case)}
+    if isinstance(case, EventCase):
+        return {"format": FORMAT, **dump_event_case(case)}
     return {
         "format": FORMAT,
         "kind": case.kind,
@@ -92,12 +97,14 @@ def dump_case(case: UpdateCase | SqlCase) -> dict[str, Any]:
     }
 
 
-def load_any_case(data: Mapping[str, Any]) -> UpdateCase | SqlCase:
+def load_any_case(data: Mapping[str, Any]) -> AnyCase:
     """The Case of JSON data, of whichever kind; :class:`DecodeError` with the path of what is wrong."""
     try:
-        if data.get("format") != FORMAT or data.get("kind") != SqlCase.kind:
-            return load_case(data)
-        return load_sql_case(data)
+        if data.get("format") == FORMAT and data.get("kind") == SqlCase.kind:
+            return load_sql_case(data)
+        if data.get("format") == FORMAT and data.get("kind") == EventCase.kind:
+            return load_event_case(data)
+        return load_case(data)
     except _MALFORMED as error:
         raise DecodeError("case-format", f"the Case is incomplete or malformed: {error!r}") from None
 

@@ -89,7 +89,7 @@ class InjectionOutcome:
     """What the server did. ``error``: the event was refused with this number. ``death``: the signature of the crash.
 
     ``before`` and ``after`` are the row before the event, and in the same transaction after it or after the error;
-    ``None``: there is no row.
+    ``None``: there is no row. ``reading``: the server died when the row was read afterwards, not at the event.
     """
 
     error: int = 0
@@ -97,6 +97,7 @@ class InjectionOutcome:
     before: RowState | None = None
     after: RowState | None = None
     death: str = ""
+    reading: bool = False
     silent: bool = False  # no answer in the stated time
 
 

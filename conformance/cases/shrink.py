@@ -104,7 +104,7 @@ def _simpler_expressions(expression: Expression) -> Iterator[Expression]:
             yield replace(expression, arguments=expression.arguments[:gone] + expression.arguments[gone + 1 :])
     for place, (path, value) in enumerate(expression.arguments):
         if isinstance(value, Literal):
-            for smaller in _smaller_values(value.value):
+            for smaller in smaller_values(value.value):
                 pair = (path, Literal(smaller))
                 arguments = (*expression.arguments[:place], pair, *expression.arguments[place + 1 :])
                 yield replace(expression, arguments=arguments)
@@ -122,24 +122,24 @@ def _smaller_documents(case: UpdateCase) -> Iterator[UpdateCase]:
                 value = decode(stored)
             except CodecError:
                 continue
-            for smaller in _smaller_values(value):
+            for smaller in smaller_values(value):
                 changed = (*row[:index], encode(smaller), *row[index + 1 :])
                 yield replace(case, rows=(*case.rows[:number], changed, *case.rows[number + 1 :]))
 
 
-def _smaller_values(value: Any) -> Iterator[Any]:
+def smaller_values(value: Any) -> Iterator[Any]:
     """Values with a part left out, or a part made smaller."""
     if isinstance(value, dict):
         items = list(value.items())
         for cut in _cuts(items):
             yield dict(cut)
         for key, item in items:
-            for smaller in _smaller_values(item):
+            for smaller in smaller_values(item):
                 yield {**value, key: smaller}
     elif isinstance(value, list):
         yield from _cuts(value)
         for place, item in enumerate(value[:20]):
-            for smaller in _smaller_values(item):
+            for smaller in smaller_values(item):
                 yield [*value[:place], smaller, *value[place + 1 :]]
     elif isinstance(value, str) and len(value) > 1:
         yield value[: len(value) // 2]

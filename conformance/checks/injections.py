@@ -1,31 +1,47 @@
 """Events put before a server by hand, as Cases of FR5: judged, and recorded in the stream.
 
-A failing Case is stored as a SQL script that shows it again on any server with ``gtid_mode=OFF``; a crash with the
-server's error log beside it. The server's data directory is kept as well.
+A failing Case is stored, the first of a signature is shrunk on the server that showed it, and ``binlog-lab replay``
+runs both again. A crash has its report out of the server's error log beside it; of a crash that no listed deviation
+explains the data directory is copied as well, the first of each signature and only a few in a run, as it is large.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+import pytest
+
+from conformance.cases.event_case import EventCase
+from conformance.cases.files import dump_case
+from conformance.cases.injection import Demand, predict
+from conformance.cases.shrink_event import shrink_injection
 from conformance.judge.applier import judge_feeding
+from conformance.judge.crashes import crash_of
 from conformance.judge.diverged import Grade, judge_injection
+from conformance.reference.dialect import WORKLOG
 from conformance.requirements.versions import applies, dialect_of, in_observed_range
 from conformance.servers.applier import feeding_script
-from conformance.servers.inject import script
+from conformance.servers.inject import crash_report, script
+from conformance.servers.template import copy_template
 from conformance.stream import Block, CaseVerdict, Finding, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
     from conformance.cases.feeding import Feeding, FeedingOutcome
     from conformance.cases.injection import Injection, InjectionOutcome
     from conformance.checks.lab import Lab
     from conformance.judge.diverged import Judged
+    from conformance.requirements.crashes import Crash
     from conformance.requirements.deviations import Deviation
+    from conformance.requirements.versions import Version
+    from conformance.servers.inject import Injector
+    from conformance.servers.process import ProcessServer
 
 VERDICTS: Final = {
     Grade.CRASH: Verdict.CRASH,
@@ -35,47 +51,84 @@ VERDICTS: Final = {
     Grade.PASS: Verdict.PASS,
 }
 REQUIREMENT: Final = "FR5"
+SECONDS: Final = 20.0  # for shrinking one injection
 _SHOWN: Final = 3  # Cases of one signature with a record of their own
+_SHRUNK: Final = 5  # signatures of a run whose first Case is made smaller
+_KEPT: Final = 3  # data directories of a run
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tried:
-    """One Case and what the judge says. ``texts``: documents compared; ``death``: signature of a crash; ``script``:
-    makes the statements that show the Case again; ``log``: the error log of the server it was tried on."""
+    """One Case and what the judge says. ``texts``: documents compared; ``death``: the stack of a crash, and ``crash``
+    its signature; ``script``: makes the statements that show the Case again; ``case``: the same as a Case that can be
+    stored, made smaller on ``injector`` and replayed."""
 
     id: str
     name: str
     judged: Judged
     script: Callable[[], tuple[str, ...]]
-    log: Callable[[], str | None]
     texts: int = 0
     death: str = ""
+    crash: Crash | None = None
+    case: EventCase | None = None
+    injector: Injector | None = None
+
+    @property
+    def sign(self) -> tuple[object, ...]:
+        """What another injection must show to be the same failure."""
+        return self.judged.grade, self.judged.rule, self.judged.deviation, self.crash
 
 
-def injected(lab: Lab, injection: Injection, outcome: InjectionOutcome) -> Tried:
-    """By a BINLOG statement."""
-    return Tried(
-        id=injection.id,
-        name=injection.name,
-        judged=judge_injection(injection, outcome, dialect_of(lab.version)),
-        script=lambda: script(injection, _server_version(lab)),
-        log=lab.injector_log,
-        texts=int(outcome.after is not None and not outcome.error),
-        death=outcome.death,
-    )
+def injected(lab: Lab, injector: Injector, injection: Injection, outcome: InjectionOutcome, seed: str = "") -> Tried:
+    """By a BINLOG statement. To be called before the server is used again: what a crash left behind is kept first."""
+    item = judged_event(injector, injection, outcome, lab.version, seed)
+    if outcome.death:
+        _keep(lab, injector.server, item)
+    return item
 
 
-def fed(lab: Lab, case: Feeding, outcome: FeedingOutcome) -> Tried:
-    """By a relay log."""
-    return Tried(
+def fed(lab: Lab, server: ProcessServer, case: Feeding, outcome: FeedingOutcome) -> Tried:
+    """By a relay log, to the applier of ``server``."""
+    item = Tried(
         id=case.id,
         name=case.name,
         judged=judge_feeding(case, outcome, dialect_of(lab.version)),
-        script=lambda: feeding_script(case, _server_version(lab)),
-        log=lab.applier_log,
+        script=lambda: feeding_script(case, server.version),
         texts=0 if outcome.error and outcome.again is None else len(case.rows),
         death=outcome.death,
     )
+    if outcome.death:
+        _keep(lab, server, item)
+    return item
+
+
+def judged_event(
+    injector: Injector, injection: Injection, outcome: InjectionOutcome, version: Version, seed: str = ""
+) -> Tried:
+    """An injection with what the judge says of its outcome."""
+    return Tried(
+        id=injection.id,
+        name=injection.name,
+        judged=judge_injection(injection, outcome, dialect_of(version)),
+        script=lambda: script(injection, injector.server.version),
+        texts=int(outcome.after is not None and not outcome.error),
+        death=outcome.death,
+        crash=crash_of(injection, outcome),
+        case=EventCase(id=injection.id, requirements=(REQUIREMENT,), seed=seed, injection=injection),
+        injector=injector,
+    )
+
+
+def explaining(deviations: Iterable[Deviation], version: Version, item: Tried) -> Deviation | None:
+    """The listed deviation that explains an outcome: by its switch, or a crash by its signature."""
+    if item.judged.grade is Grade.PASS:
+        return None
+    crash, switch = item.crash, item.judged.deviation
+    for entry in deviations:
+        known = entry.crash == crash if crash is not None else switch is not None and entry.switch == switch
+        if known and applies(entry.versions, version):
+            return entry
+    return None
 
 
 def listed_deviation(lab: Lab, switch: str | None) -> Deviation | None:
@@ -86,15 +139,33 @@ def listed_deviation(lab: Lab, switch: str | None) -> Deviation | None:
     return None
 
 
-def record(lab: Lab, check: str, block: int, tried: Sequence[Tried], seconds: float) -> int:
+def _keep(lab: Lab, server: ProcessServer, item: Tried) -> None:
+    """The report of a crash; and the data, where the crash is a new one."""
+    directory = lab.settings.cases
+    listed = explaining(lab.deviations, lab.version, item) is not None
+    if directory is None:
+        server.keep |= not listed
+        return
+    name = f"crash-{hashlib.blake2b(item.death.encode(), digest_size=4).hexdigest()}"
+    log = directory / f"{name}.error.log"
+    if log.exists():
+        return
+    log.write_text(crash_report(server.error_log()), encoding="utf-8")
+    if not listed and sum(1 for _ in directory.glob("crash-*.data")) < _KEPT:
+        data = directory / f"{name}.data"
+        copy_template(server.data_directory, data)
+        lab.narrate(f"the server died ({item.death}); its data directory is kept in {data}")
+
+
+def record(lab: Lab, check: str, block: int, items: Sequence[Tried], seconds: float) -> int:
     """Write the records of a block; the number of failures."""
     verdicts: Counter[str] = Counter()
     deviations: Counter[str] = Counter()
     seen: Counter[str] = Counter()
     failures = 0
-    for item in tried:
+    for item in items:
         verdict = VERDICTS[item.judged.grade]
-        entry = listed_deviation(lab, item.judged.deviation)
+        entry = explaining(lab.deviations, lab.version, item)
         if entry is not None:
             deviations[entry.id] += 1
         else:
@@ -102,7 +173,7 @@ def record(lab: Lab, check: str, block: int, tried: Sequence[Tried], seconds: fl
             failures += verdict.failing and (verdict is not Verdict.DIFFERS or in_observed_range(lab.version))
         if verdict is Verdict.PASS:
             continue
-        reason = item.death or (entry.id if entry is not None else item.judged.rule)
+        reason = entry.id if entry is not None else item.death or item.judged.rule
         signature = f"{check}:{verdict}:{reason}"
         seen[signature] += 1
         if seen[signature] <= _SHOWN:
@@ -113,11 +184,11 @@ def record(lab: Lab, check: str, block: int, tried: Sequence[Tried], seconds: fl
             subject=lab.subject,
             requirements=(REQUIREMENT,),
             block=block,
-            cases=len(tried),
+            cases=len(items),
             verdicts=dict(verdicts),
             failed=failures,
-            texts_compared=sum(item.texts for item in tried),
-            mismatches=len(tried) - verdicts[str(Verdict.PASS)] - sum(deviations.values()),
+            texts_compared=sum(item.texts for item in items),
+            mismatches=len(items) - verdicts[str(Verdict.PASS)] - sum(deviations.values()),
             deviating=sum(deviations.values()),
             deviations=dict(deviations),
             seconds=seconds,
@@ -130,8 +201,7 @@ def _show(lab: Lab, check: str, block: int, item: Tried, signature: str, entry: 
     """The record of one Case that did not pass, and a finding for the first of an unexplained kind."""
     judged = item.judged
     statements = item.script()
-    stored = _store(lab, item, statements)
-    replay = None if stored is None else f"mysql --force < {stored}"
+    stored, replay = _store(lab, item, statements)
     lab.sink(
         CaseVerdict(
             case=item.id,
@@ -143,7 +213,7 @@ def _show(lab: Lab, check: str, block: int, item: Tried, signature: str, entry: 
             field=item.name,
             expected=judged.expected,
             got=judged.got,
-            message=judged.rule,
+            message=judged.rule if item.crash is None else f"{judged.rule} ({item.crash})",
             signature=signature,
             replay=replay,
             statements=statements,
@@ -152,31 +222,102 @@ def _show(lab: Lab, check: str, block: int, item: Tried, signature: str, entry: 
         )
     )
     if entry is None and stored is not None and replay is not None and lab.first(signature):
+        small = _smaller(lab, item, signature)
+        path, command = (stored, replay) if small is item else _store(lab, small, ())
         lab.sink(
             Finding(
                 signature=signature,
-                case=item.id,
-                case_file=str(stored),
-                replay=replay,
+                case=small.id,
+                case_file=str(path),
+                replay=command or replay,
                 requirement=REQUIREMENT,
                 subject=lab.subject,
                 check=check,
+                size_before=_size(item),
+                size_after=_size(small),
                 message=judged.rule,
             )
         )
 
 
-def _server_version(lab: Lab) -> str:
-    return "9.7.4" if lab.server is None else lab.server.version
-
-
-def _store(lab: Lab, item: Tried, statements: tuple[str, ...]) -> Path | None:
-    directory = lab.settings.cases
-    if directory is None:
-        return None
-    path = directory / f"{item.id}.sql"
+def _store(lab: Lab, item: Tried, statements: tuple[str, ...]) -> tuple[Path | None, str | None]:
+    """Where a Case is stored, and the command that shows it again; a script where there is no kind of Case for it."""
+    if item.case is not None:
+        path = lab.store(dump_case(item.case))
+        return path, None if path is None else lab.replay_of(path)
+    if lab.settings.cases is None:
+        return None, None
+    path = lab.settings.cases / f"{item.id}.sql"
     path.write_text("".join(f"{statement};\n" for statement in statements), encoding="utf-8")
-    if item.death:
-        log = directory / f"{item.id}.error.log"
-        log.write_text(item.log() or "", encoding="utf-8")
-    return path
+    return path, f"mysql --force < {path}"
+
+
+def _size(item: Tried) -> int | None:
+    return None if item.case is None else len(json.dumps(dump_case(item.case)))
+
+
+def _smaller(lab: Lab, item: Tried, signature: str) -> Tried:
+    if item.injector is None or lab.count_shrunk() > _SHRUNK:
+        return item
+    lab.narrate(f"shrinking {item.id} ({signature})")
+    return shrink_on(item.injector, item, lab.version)
+
+
+def unexpected_pass(lab: Lab, check: str, gone: Sequence[Deviation]) -> None:
+    """Failing records for listed deviations that nothing shows any more, and the end of the check."""
+    if not gone:
+        return
+    for entry in gone:
+        lab.sink(
+            CaseVerdict(
+                case=entry.id,
+                requirement=entry.requirements[0],
+                verdict=Verdict.FAIL,
+                subject=lab.subject,
+                check=f"{check}-listed",
+                block=0,
+                field=entry.id,
+                expected="the listed deviation" if entry.crash is None else str(entry.crash),
+                got="no generated event shows it: unexpected pass",
+                message="a listed deviation is not shown any more",
+                signature=f"{check}:{entry.id}",
+            )
+        )
+    lab.sink(
+        Block(
+            check=f"{check}-listed",
+            subject=lab.subject,
+            requirements=tuple(dict.fromkeys(entry.requirements[0] for entry in gone)),
+            block=0,
+            cases=len(gone),
+            verdicts={str(Verdict.FAIL): len(gone)},
+            mismatches=len(gone),
+        )
+    )
+    names = ", ".join(entry.id for entry in gone)
+    pytest.fail(f"unexpected pass: listed deviations that are not shown any more: {names}", pytrace=False)
+
+
+def shrink_on(injector: Injector, item: Tried, version: Version, *, seconds: float = SECONDS) -> Tried:
+    """The smallest injection found in the time that shows the same on this server."""
+    assert item.case is not None
+    last, first = item, item.case
+
+    def fails(candidate: Injection) -> bool:
+        nonlocal last
+        if first.injection.demand is Demand.ERROR and not predict(candidate, WORKLOG).error:
+            return False  # nothing is wrong with it any more
+        again = try_one(injector, candidate, version, first.seed)
+        if again.sign == item.sign:
+            last = again
+            return True
+        return False
+
+    shrink_injection(first.injection, fails, seconds=seconds)
+    return last
+
+
+def try_one(injector: Injector, injection: Injection, version: Version, seed: str = "") -> Tried:
+    """One injection on a table of its own, judged."""
+    outcome = injector.inject(injection, injector.load([injection.stored]))
+    return judged_event(injector, injection, outcome, version, seed)

@@ -117,6 +117,7 @@ class Lab:
     _ran: bool = False
     _signatures: Counter[str] = field(default_factory=Counter)
     _shown: int = 0
+    _shrunk: int = 0
     _injector: Injector | None = None
     _applier: Applier | None = None
 
@@ -217,10 +218,6 @@ class Lab:
             self._injector = Injector(target)
         return self._injector
 
-    def injector_log(self) -> str:
-        """The error log of the target of injected events."""
-        return "" if self._injector is None else self._injector.server.error_log()
-
     def applier(self) -> Applier | None:
         """The target whose applier is fed by hand, as :meth:`injector` has its target."""
         server = self.server
@@ -232,14 +229,15 @@ class Lab:
             self._applier = Applier(target)
         return self._applier
 
-    def applier_log(self) -> str:
-        """The error log of the target whose applier is fed."""
-        return "" if self._applier is None else self._applier.server.error_log()
-
     def first(self, signature: str) -> bool:
         """Whether this signature was not met before; remembers it."""
         self._signatures[signature] += 1
         return self._signatures[signature] == 1
+
+    def count_shrunk(self) -> int:
+        """One injected event more to be made smaller; how many with this one."""
+        self._shrunk += 1
+        return self._shrunk
 
     def close(self) -> None:
         """Stop what was started; a second call does nothing."""

@@ -27,8 +27,8 @@ from conformance.requirements.deviations import load_deviations
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from conformance.cases.files import AnyCase
     from conformance.cases.sql_case import SqlCase
-    from conformance.cases.update_case import UpdateCase
 
 CAPTURE: Final = "capture.binlog"
 
@@ -55,7 +55,7 @@ class Recording:
 class SuiteCase:
     """One entry. ``origin`` says where it comes from."""
 
-    case: UpdateCase | SqlCase
+    case: AnyCase
     origin: str
     recording: Recording | None = None
 

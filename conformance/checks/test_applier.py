@@ -49,7 +49,7 @@ def _run(lab: Lab, applier: Applier, check: str, cases: Sequence[Feeding]) -> No
     for block, start in enumerate(range(0, len(cases), _BLOCK)):
         begun = time.perf_counter()
         part = cases[start : start + _BLOCK]
-        tried = [fed(lab, case, outcome) for case, outcome in zip(part, applier.run(part), strict=True)]
+        tried = [fed(lab, applier.server, case, outcome) for case, outcome in zip(part, applier.run(part), strict=True)]
         failures += record(lab, check, block, tried, time.perf_counter() - begun)
     if failures:
         pytest.fail(f"{failures} cases failed; see the report", pytrace=False)

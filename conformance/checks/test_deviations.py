@@ -10,13 +10,14 @@ import pytest
 
 from conformance.cases.files import load_any_case
 from conformance.cases.sql_case import SqlCase
+from conformance.cases.update_case import UpdateCase
 from conformance.checks.shrinking import judge_live
 from conformance.checks.sql_runs import judge_live_sql
 from conformance.requirements.versions import applies
 from conformance.stream import Block, CaseVerdict, Verdict
 
 if TYPE_CHECKING:
-    from conformance.cases.update_case import UpdateCase
+    from conformance.cases.files import AnyCase
     from conformance.checks.lab import Lab
     from conformance.requirements.deviations import Deviation
     from conformance.servers.base import Server
@@ -78,12 +79,14 @@ def test_witnesses(lab: Lab) -> None:
         pytest.fail(f"not shown by their witnesses: {', '.join(gone)}", pytrace=False)
 
 
-def _judge(server: Server, case: UpdateCase | SqlCase, deviation: Deviation) -> tuple[bool, list[str]]:
+def _judge(server: Server, case: AnyCase, deviation: Deviation) -> tuple[bool, list[str]]:
     """Whether the Case shows the deviation and nothing else; what it shows, in words."""
     if isinstance(case, SqlCase):
         differing = [verdict for verdict in judge_live_sql({"source": server}, case) if verdict.failing]
         words = [f"{item.field}: expected {item.expected}, got {item.got}" for item in differing]
         return bool(differing) and all(verdict.deviation == deviation.id for verdict in differing), words
+    if not isinstance(case, UpdateCase):
+        raise TypeError(f"the witness of {deviation.id} is no update or sql Case")
     result = judge_live(server, case)
     found = [*result.judgement.mismatches, *result.faults.found]
     words = [f"{item.kind} {item.field}: {item.message or item.got[:200]}" for item in found]

@@ -15,6 +15,8 @@ from conformance.stream import ExitCode
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from conformance.cases.event_case import EventCase
+    from conformance.cases.files import AnyCase
     from conformance.cases.sql_case import SqlCase
     from conformance.cases.update_case import UpdateCase
     from conformance.checks.blocks import BlockResult
@@ -75,6 +77,7 @@ def command(
 
 def check_witnesses(deviations: Iterable[Deviation]) -> None:
     """Raise if a witness is not a Case that can be run, or not one that knows the entry that has no switch."""
+    from conformance.cases.event_case import EventCase
     from conformance.cases.files import load_any_case
     from conformance.cases.sql_case import SqlCase
     from conformance.reference.errors import CodecError
@@ -90,12 +93,12 @@ def check_witnesses(deviations: Iterable[Deviation]) -> None:
             )
         except (ValueError, TypeError, CodecError) as problem:
             raise DeviationError(f"deviation {deviation.id!r}: the witness is not a Case: {problem}") from problem
-        if known == (deviation.switch is not None):
+        if known == (deviation.switch is not None) or isinstance(case, EventCase):
             expected = "an update Case" if deviation.switch else f"a sql Case with an outcome of {deviation.id!r}"
             raise DeviationError(f"deviation {deviation.id!r}: the witness is not {expected}")
 
 
-def _load(path: Path) -> UpdateCase | SqlCase:
+def _load(path: Path) -> AnyCase:
     from conformance.cases.files import load_any_case
     from conformance.reference.errors import CodecError
 
@@ -115,9 +118,7 @@ def _load(path: Path) -> UpdateCase | SqlCase:
         raise Usage(f"{path}: {problem}") from problem
 
 
-def _replay(
-    cases: list[tuple[Path, UpdateCase | SqlCase]], spec: str, wishes: Wishes, deviations: Iterable[Deviation]
-) -> int:
+def _replay(cases: list[tuple[Path, AnyCase]], spec: str, wishes: Wishes, deviations: Iterable[Deviation]) -> int:
     from conformance.requirements.versions import applies
     from conformance.servers.auto import resolve
 
@@ -127,14 +128,14 @@ def _replay(
         server = resolve(spec, wishes, narrate=narrate, progress=fetching)
     if server is None:
         raise Usage("a Case needs a server to run on: --server none only prints (--as sql, --as json)")
-    listed = {entry.switch or entry.id for entry in deviations if applies(entry.versions, server.number)}
+    entries = [entry for entry in deviations if applies(entry.versions, server.number)]
     with server:
         for path, case in cases:
             if str(case.hazard) not in server.hazards() and str(case.hazard) != "none":
                 narrate(f"{path}: the Case has hazard {case.hazard}; allow it with --allow {case.hazard}")
                 word, found = "ERROR", []
             else:
-                word, found = _judge(server, case, listed)
+                word, found = _judge(server, case, entries)
             click.echo(f"{word}  {case.id}  {path}")
             for line in found:
                 click.echo(f"  {line}")
@@ -145,15 +146,19 @@ def _replay(
     return int(code)
 
 
-def _judge(server: Server, case: UpdateCase | SqlCase, listed: set[str]) -> tuple[str, list[str]]:
+def _judge(server: Server, case: AnyCase, entries: list[Deviation]) -> tuple[str, list[str]]:
+    from conformance.cases.event_case import EventCase
     from conformance.cases.sql_case import SqlCase
     from conformance.checks.shrinking import judge_live
     from conformance.checks.sql_runs import GUEST, judge_live_sql
     from conformance.reference.errors import CodecError
     from conformance.servers.errors import ServerError
 
+    listed = {entry.switch or entry.id for entry in entries}
     try:
-        if not isinstance(case, SqlCase):
+        if isinstance(case, EventCase):
+            lines = _judge_event(server, case, entries)
+        elif not isinstance(case, SqlCase):
             lines = _describe(judge_live(server, case), listed)
         elif case.needs_own_server and not server.started_by_us:
             return "ERROR", [f"the Case {GUEST}"]
@@ -162,6 +167,30 @@ def _judge(server: Server, case: UpdateCase | SqlCase, listed: set[str]) -> tupl
     except (ServerError, CodecError, TypeError) as problem:
         return "ERROR", str(problem).splitlines()[:_SHOWN]
     return ("FAILED" if lines and not lines[0].startswith("listed") else "FIXED"), lines
+
+
+def _judge_event(server: Server, case: EventCase, entries: list[Deviation]) -> list[str]:
+    """In a server beside the one that was asked for: of the same installation, and without GTIDs."""
+    from conformance.checks.injections import explaining, try_one
+    from conformance.judge.diverged import Grade
+    from conformance.servers.errors import ServerUnavailable
+    from conformance.servers.inject import Injector, launch_target
+    from conformance.servers.process import ProcessServer
+
+    if not isinstance(server, ProcessServer):
+        raise ServerUnavailable("an event is put only into a server that the lab starts itself as a process")
+    with Injector(launch_target(server.installation, options=server.options)) as injector:
+        item = try_one(injector, case.injection, server.number, case.seed)
+    if item.judged.grade is Grade.PASS:
+        return []
+    entry = explaining(entries, server.number, item)
+    if entry is not None:
+        return [f"listed deviation: {entry.id}{f' ({item.crash})' if item.crash else ''}"]
+    return [
+        f"{case.injection.name or 'event'}: {item.judged.rule}",
+        f"    expected {item.judged.expected[:300]}",
+        f"    got      {item.judged.got[:300]}",
+    ]
 
 
 def _describe_statements(case: SqlCase, verdicts: Iterable[SqlVerdict], listed: set[str]) -> list[str]:
@@ -193,18 +222,44 @@ def _describe(result: BlockResult, listed: set[str]) -> list[str]:
     return lines
 
 
-def _as_json(case: UpdateCase | SqlCase) -> str:
+def _as_json(case: AnyCase) -> str:
     from conformance.cases.files import dump_case
 
     return json.dumps(dump_case(case), indent=1, ensure_ascii=False) + "\n"
 
 
-def as_sql(case: UpdateCase | SqlCase) -> str:
+def as_sql(case: AnyCase) -> str:
     """A script that reproduces a Case, for people: statements, and what is expected as comments."""
+    from conformance.cases.event_case import EventCase
     from conformance.cases.sql_case import SqlCase
     from conformance.cases.sql_case_text import script_of
 
+    if isinstance(case, EventCase):
+        return _event_script(case)
     return script_of(case) if isinstance(case, SqlCase) else _update_script(case)
+
+
+def _event_script(case: EventCase) -> str:
+    from conformance.cases.injection import Demand
+    from conformance.judge.diverged import expected_of, show
+    from conformance.servers.inject import script
+
+    *before, event, read = script(case.injection, "9.7.4")
+    expected = expected_of(case.injection)
+    wanted = f"error {expected.error}" if expected.error else show(expected.state)
+    lines = [
+        f"-- Case {case.id}{f', seed {case.seed}' if case.seed else ''}; requirements: {', '.join(case.requirements)}",
+        "-- Run it with mysql --force on a server of your own with gtid_mode=OFF and enforce_gtid_consistency=OFF.",
+        *([f"-- Hazard {case.hazard}: it may do that to the server."] if case.hazard != "none" else []),
+        *(f"{statement};" for statement in before),
+        f"-- The event: {case.injection.name}.",
+        f"{event};",
+        "-- expected: an error" if case.injection.demand is Demand.ERROR else f"-- expected: {wanted}",
+        "-- expected in any case: the server lives, and the row holds a document that can be read.",
+        f"{read};",
+        "DROP SCHEMA binlog_lab_injection;",
+    ]
+    return "\n".join(lines) + "\n"
 
 
 def _update_script(case: UpdateCase) -> str:

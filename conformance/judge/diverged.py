@@ -58,6 +58,9 @@ def judge_injection(injection: Injection, outcome: InjectionOutcome, dialect: Di
         start = state_of(injection.stored) if injection.row_exists else None
         if not _same(start, outcome.before):
             return Judged(Grade.DIFFERS, "the row before the event reads otherwise", show(start), show(outcome.before))
+        refused = outcome.error and injection.demand is Demand.ERROR and not predicted.error
+        if refused and _explaining(injection, dialect) is not None:
+            return Judged(Grade.PASS)  # as the worklog asks, where this version is known to take it
         return _compare(predicted, outcome)
     if _took(outcome) and _compare(predict(injection, dialect), outcome).grade is Grade.PASS:
         # The model of this server does the same: the switch without which it would refuse is the explanation.

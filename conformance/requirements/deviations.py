@@ -1,7 +1,9 @@
 """Known deviations of real servers: data in ``deviations.toml``, or in a file of the user's in the same form.
 
 An entry names the dialect switch that models it; or, where no model can, its witness is a sql Case: the outcome that is
-known is written out there under the entry's id, and nothing else is explained by the entry.
+known is written out there under the entry's id, and nothing else is explained by the entry. The end of a program is
+known by its signature (``crash``: when, at which damage of the input, with which signal): its witness is a generator,
+because an input that crashes other people's software is stored nowhere.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from conformance.reference.dialect import ServerBehaviour
 from conformance.requirements.catalogue import REQUIREMENTS
+from conformance.requirements.crashes import DAMAGES, MOMENTS, Crash
 from conformance.requirements.versions import parse_range
 
 if TYPE_CHECKING:
@@ -31,11 +34,12 @@ class DeviationError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deviation:
-    """One entry. ``witness`` is the JSON text of a Case; without one there is a ``switch``."""
+    """One entry. ``witness`` is the JSON text of a Case; without one there is a ``switch`` or a ``crash``."""
 
     id: str
     requirements: tuple[str, ...]
     switch: str | None = None
+    crash: Crash | None = None
     versions: str
     reason: str
     witness: str | None = None
@@ -69,14 +73,18 @@ def load_deviations(path: Path | None = None) -> tuple[Deviation, ...]:
 def _entry(item: dict[str, Any], path: Path | None) -> Deviation:
     where = f"{path or DATA}: deviation {item.get('id', '?')!r}"
     missing = _NEEDED - set(item)
-    if "switch" not in item and "witness" not in item:
-        missing = missing | {"switch or witness"}
+    if not {"switch", "witness", "crash"} & set(item):
+        missing = missing | {"switch, crash or witness"}
     if missing:
         raise DeviationError(f"{where}: {', '.join(sorted(missing))} missing")
-    unknown = set(item) - _NEEDED - {"switch", "witness"}
+    unknown = set(item) - _NEEDED - {"switch", "witness", "crash"}
     if unknown:
         raise DeviationError(f"{where}: unknown keys {sorted(unknown)}")
+    if "crash" in item and {"switch", "witness"} & set(item):
+        raise DeviationError(f"{where}: a crash has neither switch nor witness, its signature is all that is known")
     for name, value in item.items():
+        if name == "crash":
+            continue
         if not (_is_texts(value) if name == "requirements" else isinstance(value, str)):
             raise DeviationError(f"{where}: {name} is no {'list of texts' if name == 'requirements' else 'text'}")
     switches = {each.name for each in fields(ServerBehaviour)}
@@ -104,10 +112,23 @@ def _entry(item: dict[str, Any], path: Path | None) -> Deviation:
         id=item["id"],
         requirements=tuple(item["requirements"]),
         switch=item.get("switch"),
+        crash=_crash(item["crash"], where) if "crash" in item else None,
         versions=item["versions"],
         reason=item["reason"].strip(),
         witness=witness,
     )
+
+
+def _crash(item: object, where: str) -> Crash:
+    """``crash = { during = "applying", damage = "member-in-diff", signal = 6 }``."""
+    if not isinstance(item, dict) or set(item) != set(Crash._fields):
+        raise DeviationError(f"{where}: crash needs {', '.join(Crash._fields)}, and nothing else")
+    for name, words in (("during", MOMENTS), ("damage", DAMAGES)):
+        if item[name] not in words:
+            raise DeviationError(f"{where}: crash: {name} {item[name]!r} is none of {', '.join(words)}")
+    if not isinstance(item["signal"], int) or isinstance(item["signal"], bool) or item["signal"] < 1:
+        raise DeviationError(f"{where}: crash: signal {item['signal']!r} is no number of a signal")
+    return Crash(**item)
 
 
 def _is_texts(value: object) -> bool:

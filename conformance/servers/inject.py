@@ -16,7 +16,8 @@ import base64
 import contextlib
 import re
 import time
-from typing import TYPE_CHECKING, Final, Self
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final, Self, TypeAlias
 
 from conformance.cases.injection import AFTER, BEFORE, SCHEMA, TABLE, TABLE_MAP, InjectionOutcome, RowState, row_of
 from conformance.reference.binlog.event import encode_event
@@ -39,6 +40,9 @@ if TYPE_CHECKING:
     from conformance.servers.connection import Connection
     from conformance.servers.installation import Installation
     from conformance.servers.process import ProcessServer
+
+# A stored document -> the id of its row, and how it reads.
+Rows: TypeAlias = "dict[bytes | None, tuple[int, RowState]]"
 
 SERVER_ID: Final = 91
 OPTIONS: Final[dict[str, str | None]] = {
@@ -99,14 +103,20 @@ def script(injection: Injection, version: str) -> tuple[str, ...]:
     )
 
 
+def crash_report(log: str) -> str:
+    """The last crash report in an error log, with what stands behind it."""
+    found = list(_SIGNAL.finditer(log))
+    return log[found[-1].start() :] if found else ""
+
+
 def crash_signature(log: str) -> str:
     """Signal and relative frames of the last crash report in an error log."""
-    found = list(_SIGNAL.finditer(log))
-    if not found:
+    report = crash_report(log)
+    found = _SIGNAL.match(report)
+    if found is None:
         return "no crash report"
-    report = log[found[-1].end() :]
     frames = [address[-3:] for number, address in _FRAME.findall(report) if int(number) in _FRAMES]
-    return f"signal {found[-1].group(1).rstrip(';')}: {','.join(frames)}"
+    return f"signal {found.group(1).rstrip(';')}: {','.join(frames)}"
 
 
 def launch_target(
@@ -144,7 +154,7 @@ class Injector:
             self._connection.execute(statement(encode_event(description, server_id=SERVER_ID)))
         return self._connection
 
-    def load(self, documents: Sequence[bytes | None]) -> dict[bytes | None, tuple[int, RowState]]:
+    def load(self, documents: Sequence[bytes | None]) -> Rows:
         """An empty table with one row for each document: its id and how it reads."""
         session = self.session()
         session.execute_many(fresh(TABLE)).check()
@@ -168,30 +178,34 @@ class Injector:
             if self._connection is not None and not self._connection.closed:
                 self._connection.execute("ROLLBACK")
 
-    def _each(
-        self, injections: Sequence[Injection], rows: Mapping[bytes | None, tuple[int, RowState]]
-    ) -> Iterator[InjectionOutcome]:
+    def _each(self, injections: Sequence[Injection], rows: Rows) -> Iterator[InjectionOutcome]:
         for injection in injections:
-            number, before = rows[injection.stored]
-            if not injection.row_exists:
-                number = _MISSING_ROW
-            outcome = self._inject(number, injection.image, before if injection.row_exists else None)
+            outcome = self.inject(injection, rows)
             yield outcome
             if outcome.death or outcome.silent:
                 self.session()  # starts the server again: what was committed is still there
 
+    def inject(self, injection: Injection, rows: Rows) -> InjectionOutcome:
+        """The outcome of one, on the rows of :meth:`load`. A server that died is started again by what comes next."""
+        number, before = rows[injection.stored]
+        if not injection.row_exists:
+            number = _MISSING_ROW
+        return self._inject(number, injection.image, before if injection.row_exists else None)
+
     def _inject(self, row: int, image: bytes, before: RowState | None) -> InjectionOutcome:
         read = f"{STATE} FROM {SCHEMA}.t WHERE id = {row}"
         session = self.session()
+        reading = False
         try:
             event = statement(self._table_map, row_event((row, image)))
             # Observed on 9.7.4: what follows a BINLOG statement in the same packet is dropped without a word.
             refused = session.execute_many(["ROLLBACK", "BEGIN", event]).error
             if refused is not None and refused.position < 2:
                 raise refused
+            reading = True
             after = read_row(session, read)
         except ConnectionLost as error:
-            return self.lost(error, before)
+            return replace(self.lost(error, before), reading=reading)
         if refused is None:
             return InjectionOutcome(before=before, after=after)
         return InjectionOutcome(error=refused.number, message=refused.message, before=before, after=after)
@@ -203,8 +217,6 @@ class Injector:
         )
         if isinstance(error, ServerDied) or not (silent or self._lives_on()):
             self.deaths += 1
-            # Whoever looks into this crash wants its data directory.
-            self.server.keep = True
             return InjectionOutcome(before=before, death=crash_signature(self.server.error_log()))
         if silent:
             self.server.kill()

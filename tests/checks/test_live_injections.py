@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import time
@@ -10,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from conformance.cases.event_case import EventCase
+from conformance.cases.files import load_any_case
 from conformance.cases.injection import Injection, InjectionOutcome, partial_image, state_of
 from conformance.checks import lab as labs
 from conformance.checks import test_diverged
@@ -142,8 +145,6 @@ def test_a_server_that_dies_is_an_outcome_and_the_rest_goes_on(
     assert outcomes[1].death.startswith("signal 11: ")
     assert outcomes[0] == outcomes[2] == outcomes[3]
     assert injector.deaths == 1
-    assert injector.server.keep
-    injector.server.keep = False
 
 
 # --- the items -------------------------------------------------------------------------------------------------------
@@ -183,7 +184,7 @@ def test_a_planted_fault_fails_its_item(
     assert exit_code(records) == 1
 
 
-def test_a_death_keeps_script_and_log(found: tuple[Lab, list[AnyRecord]], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_death_keeps_case_log_and_data(found: tuple[Lab, list[AnyRecord]], monkeypatch: pytest.MonkeyPatch) -> None:
     lab, records = found
     original = Injector._inject
 
@@ -201,19 +202,25 @@ def test_a_death_keeps_script_and_log(found: tuple[Lab, list[AnyRecord]], monkey
     (block,) = of(records, Block)
     assert (block.cases, block.verdicts) == (len(SAMPLE), {"pass": len(SAMPLE) - 1, "crash": 1})
     assert lab.settings.cases is not None
-    log = (lab.settings.cases / f"{verdict.case}.error.log").read_text("utf-8")
-    assert crash_signature(log) == verdict.got
-    assert "BINLOG" in (lab.settings.cases / f"{verdict.case}.sql").read_text("utf-8")
+    (log,) = lab.settings.cases.glob("crash-*.error.log")
+    assert crash_signature(log.read_text("utf-8")) == verdict.got
+    (data,) = lab.settings.cases.glob("crash-*.data")
+    assert (data / "mysql.ibd").exists()
+    case = load_any_case(json.loads((lab.settings.cases / f"{verdict.case}.json").read_text("utf-8")))
+    assert isinstance(case, EventCase)
+    assert case.injection in SAMPLE
+    assert any("BINLOG" in statement for statement in verdict.statements)
 
 
 def test_a_deviation_that_is_gone_is_an_unexpected_pass(
     found: tuple[Lab, list[AnyRecord]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    lab, _ = found
+    lab, records = found
     sound = [item for item in damaged.listed() if item.name != "x" and item.hazard == "none"]
     monkeypatch.setattr(damaged, "listed", lambda: iter(sound))
     with pytest.raises(pytest.fail.Exception, match="not shown any more: invalid-text-in-diffs, full-values-unread"):
         test_diverged.test_damaged_events(lab)
+    assert exit_code(records) == 1
 
 
 def test_without_the_list_of_deviations_they_are_failures(

@@ -34,6 +34,14 @@ def test_what_9_7_4_stores_although_it_is_no_json_fails_and_is_explained_by_its_
     assert {item.deviation for item in judged} == {"stores_invalid_text", "copies_full_values"}
 
 
+def test_a_server_that_refuses_what_9_7_4_stores_passes() -> None:
+    for item in INJECTIONS:
+        if item.hazard == "corrupts-row":
+            before = state_of(item.stored)
+            refused = InjectionOutcome(error=3649, before=before, after=before)
+            assert judge_injection(item, refused).grade is Grade.PASS
+
+
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
 def test_a_planted_fault_is_caught_wherever_it_shows(fault: PlantedFault) -> None:
     shown = 0

@@ -11,12 +11,14 @@ from conformance.cases.files import load_any_case
 from conformance.checks.test_diverged import SHOWN_BY_DAMAGE
 from conformance.cli.replay import check_witnesses
 from conformance.requirements.catalogue import REQUIREMENTS
+from conformance.requirements.crashes import Crash
 from conformance.requirements.deviations import Deviation, DeviationError, load_deviations
 from conformance.requirements.versions import applies, dialect_name, dialect_of, in_observed_range, parse_range
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+CRASH = '{ during = "applying", damage = "member-in-diff", signal = 6 }'
 GOOD = {
     "id": '"mine"',
     "requirements": '["FR2"]',
@@ -44,7 +46,7 @@ def test_every_entry_of_the_kit_has_a_witness_that_is_a_case_of_its_requirements
         assert set(item.requirements) <= set(REQUIREMENTS)
         assert item.reason
         if item.witness is None:  # an event cannot be written as an UPDATE: the check on damaged events has the Cases
-            assert item.switch in SHOWN_BY_DAMAGE
+            assert item.switch in SHOWN_BY_DAMAGE or item.crash is not None
             continue
         case = load_any_case(json.loads(item.witness))
         assert set(case.requirements) <= set(item.requirements)
@@ -56,6 +58,20 @@ def test_an_entry_of_a_file_is_read_with_its_witness(tmp_path: Path) -> None:
     assert item == Deviation(
         id="mine", requirements=("FR2",), switch="partial_remove", versions="8.0.3..", reason="why", witness="{}"
     )
+
+
+def test_a_crash_is_an_entry_by_its_signature(tmp_path: Path) -> None:
+    (item,) = load(tmp_path, entry(switch=None, crash=CRASH))
+    assert item.crash == Crash("applying", "member-in-diff", 6)
+    assert item.switch is None
+
+
+def test_a_crash_is_listed_for_no_version_on_which_it_was_not_observed() -> None:
+    entries = [item for item in load_deviations() if item.crash is not None]
+    assert entries
+    for item in entries:
+        assert applies(item.versions, (9, 7, 4))
+        assert not applies(item.versions, (9, 8, 0))
 
 
 def test_an_empty_list_is_a_list(tmp_path: Path) -> None:
@@ -71,13 +87,20 @@ def test_an_empty_list_is_a_list(tmp_path: Path) -> None:
         ("[deviation]\nid = 'x'", r"expected \[\[deviation\]\]"),
         ("[[deviations]]", "unknown keys"),
         (entry(id=None), "id missing"),
-        (entry(switch=None, reason=None), "reason, switch or witness missing"),
+        (entry(switch=None, reason=None), "reason, switch, crash or witness missing"),
         (entry(extra="1"), "unknown keys"),
         (entry(requirements='"FR2"'), "requirements is no list of texts"),
         (entry(requirements="[]"), "requirements is no list of texts"),
         (entry(requirements='["FR99"]'), "no requirement 'FR99'"),
         (entry(reason="3"), "reason is no text"),
         (entry(switch='"nonsense"'), "no dialect switch 'nonsense'"),
+        (entry(crash=CRASH), "neither switch nor witness"),
+        (entry(switch=None, crash='"signal 6"'), "crash needs during, damage, signal"),
+        (entry(switch=None, crash="{ signal = 6 }"), "crash needs during, damage, signal"),
+        (entry(switch=None, crash=CRASH.replace("applying", "sleeping")), "during 'sleeping' is none of applying"),
+        (entry(switch=None, crash=CRASH.replace("member-in-diff", "")), "damage '' is none of member-in-diff"),
+        (entry(switch=None, crash=CRASH.replace("6", "true")), "signal True is no number"),
+        (entry(switch=None, crash=CRASH.replace("6", "0")), "signal 0 is no number"),
         (entry(versions='"8"'), "versions: not a version: '8'"),
         (entry(versions='"..8.0.3"'), "not a version: ''"),
         (entry(witness='"nowhere.json"'), "nowhere.json: No such file"),

@@ -1,0 +1,82 @@
+"""The signature of a crash that happened. The damage is read from the input's bytes, not taken from whoever made them,
+so that a stored or a shrunk Case is known by the same words."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from conformance.reference.diffs import split_diffs
+from conformance.reference.errors import DecodeError
+from conformance.reference.jsonb.view import View, open_document
+from conformance.requirements.crashes import APPLYING, MEMBER_IN_DIFF, MEMBER_IN_DOCUMENT, READING, Crash
+
+if TYPE_CHECKING:
+    from conformance.cases.injection import Injection, InjectionOutcome
+
+_FULL_HEAD: Final = 6  # value_options, null bits, the length of the document
+_PARTIAL_HEAD: Final = 7  # the same, and partial_columns
+_VALUES: Final = 10_000  # looked at in one document: shared ones could be very many
+_SIGNAL: Final = re.compile(r"signal (\d+)")
+
+
+def crash_of(injection: Injection, outcome: InjectionOutcome) -> Crash | None:
+    """That of a server; ``None`` if it lives, or if nothing tells by which signal it died."""
+    signal = _SIGNAL.match(outcome.death)
+    if signal is None:
+        return None
+    return Crash(READING if outcome.reading else APPLYING, damage_of(injection.image), int(signal[1]))
+
+
+def damage_of(image: bytes) -> str:
+    """The first of the known damages in the image of a row (as ``Injection.image``), or an empty text."""
+    if image[:1] == b"\x00":
+        return MEMBER_IN_DOCUMENT if has_bad_member(image[_FULL_HEAD:]) else ""
+    if image[:1] != b"\x01":
+        return ""
+    if not image[1:2] or not image[1] & 1:  # no partial column: the document in full again
+        return MEMBER_IN_DOCUMENT if has_bad_member(image[_PARTIAL_HEAD:]) else ""
+    try:
+        diffs = split_diffs(image[_PARTIAL_HEAD:])
+    except DecodeError as error:
+        diffs = list(error.decoded)
+    return MEMBER_IN_DIFF if any(diff.data and has_bad_member(diff.data) for diff in diffs) else ""
+
+
+def has_bad_member(document: bytes) -> bool:
+    """Whether a key entry of some object points outside of the object or into its header.
+
+    What cannot be read for another reason is passed over, as a reader that stops there meets no key.
+    """
+    left = _VALUES
+    found = [_opened(document)]
+    while found:
+        view = found.pop()
+        if view is None:
+            continue
+        left -= view.count
+        if left < 0:
+            return False
+        for index in range(view.count):
+            try:
+                if view.is_object:
+                    view.key_place(index)
+            except DecodeError:
+                return True
+        found += [_element(view, index) for index in range(view.count)]
+    return False
+
+
+def _opened(document: bytes) -> View | None:
+    try:
+        return open_document(document)
+    except DecodeError:
+        return None
+
+
+def _element(view: View, index: int) -> View | None:
+    try:
+        child = view.element(index)
+    except DecodeError:
+        return None
+    return child if child.is_object or child.is_array else None

@@ -1,0 +1,27 @@
+"""The signature of a crash: when it came, which damage the input had, and the signal.
+
+This is what a listed crash is known by, as no model can show it (design, section 1). Frames of the stack are left out:
+they are those of one build.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+APPLYING, READING, PRINTING = "applying", "reading", "printing"  # when a server takes an event, reads a row; a client
+MOMENTS: Final = (APPLYING, READING, PRINTING)
+# A key entry of an object points outside of it, or into its header.
+MEMBER_IN_DIFF, MEMBER_IN_DOCUMENT = "member-in-diff", "member-in-document"
+VECTOR_LENGTH: Final = "vector-length"  # no multiple of the four bytes that a number of a VECTOR takes
+DAMAGES: Final = (MEMBER_IN_DIFF, MEMBER_IN_DOCUMENT, VECTOR_LENGTH)
+
+
+class Crash(NamedTuple):
+    """``damage`` is empty where the input has none of the damages that are known to kill."""
+
+    during: str
+    damage: str
+    signal: int
+
+    def __str__(self) -> str:
+        return f"signal {self.signal} while {self.during}, damage: {self.damage or 'none that is listed'}"

@@ -1,0 +1,79 @@
+"""Planted faults of supervision, written down from the sheets' sentences before the check on damaged members.
+
+Sentences: "never crash" (FR5); "a server that dies is a verdict with its signal"; "what cannot be modelled is matched
+by signature" (design, section 1), so that another end than the listed one is not taken for it; "an error and row
+unchanged" (7.1). Each fault changes what a server does that shows the listed deviations and nothing else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from conformance.cases.injection import Injection, InjectionOutcome, RowState, state_of
+from conformance.judge.crashes import damage_of
+from conformance.reference.jsonb.encode import encode
+from conformance.requirements.crashes import MEMBER_IN_DIFF, MEMBER_IN_DOCUMENT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+@dataclass(frozen=True, slots=True)
+class CrashFault:
+    """``verdict``: what it must be called. ``change`` gives ``None`` where the fault does not show."""
+
+    name: str
+    verdict: str
+    change: Callable[[Injection, InjectionOutcome], InjectionOutcome | None]
+
+
+def perfect(injection: Injection) -> InjectionOutcome:
+    """Of a server that reads values before it stores them: every damage is an error, and nothing changes."""
+    before = state_of(injection.stored)
+    return InjectionOutcome(error=injection.number or 3649, before=before, after=before)
+
+
+def as_released(injection: Injection) -> InjectionOutcome:
+    """Of 9.7.4, in the words of the sheet."""
+    before = state_of(injection.stored)
+    damage = damage_of(injection.image)
+    if damage == MEMBER_IN_DIFF:
+        return InjectionOutcome(before=before, death="signal 6: 581,506")
+    if damage == MEMBER_IN_DOCUMENT:
+        return InjectionOutcome(before=before, death="signal 11: 445,018", reading=True)
+    if injection.image[0] == 0:
+        return InjectionOutcome(before=before, after=RowState(error=3142))
+    return perfect(injection)
+
+
+def _of(damage: str, **changes: object) -> Callable[[Injection, InjectionOutcome], InjectionOutcome | None]:
+    def change(injection: Injection, outcome: InjectionOutcome) -> InjectionOutcome | None:
+        return replace(outcome, **changes) if damage_of(injection.image) == damage else None  # type: ignore[arg-type]
+
+    return change
+
+
+def _sound_diff(**changes: object) -> Callable[[Injection, InjectionOutcome], InjectionOutcome | None]:
+    def change(injection: Injection, outcome: InjectionOutcome) -> InjectionOutcome | None:
+        if damage_of(injection.image) or injection.image[0] == 0:
+            return None
+        return replace(outcome, **changes)  # type: ignore[arg-type]
+
+    return change
+
+
+CRASH_FAULTS: Final = (
+    CrashFault("crashes/other-signal", "crash", _of(MEMBER_IN_DIFF, death="signal 11: 581,506")),
+    CrashFault("crashes/dies-when-read", "crash", _of(MEMBER_IN_DIFF, reading=True)),
+    CrashFault("crashes/dies-when-stored", "crash", _of(MEMBER_IN_DOCUMENT, reading=False)),
+    CrashFault("crashes/dies-at-other-damage", "crash", _sound_diff(death="signal 6: 581,506")),
+    CrashFault("crashes/no-report", "crash", _of(MEMBER_IN_DIFF, death="no crash report")),
+    CrashFault("crashes/hangs", "timeout", _of(MEMBER_IN_DIFF, death="", silent=True)),
+    CrashFault(
+        "crashes/takes-the-damage", "fail", _of(MEMBER_IN_DIFF, death="", after=state_of(encode({"": 1}))),
+    ),
+    CrashFault(
+        "crashes/changes-the-row", "fail", _sound_diff(after=state_of(encode({"changed": 1}))),
+    ),
+)  # fmt: skip

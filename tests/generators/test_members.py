@@ -1,0 +1,35 @@
+"""Objects with one wrong number: repeatable, of every kind, and damaged nowhere else."""
+
+from __future__ import annotations
+
+import pytest
+
+from conformance.cases.injection import predict
+from conformance.reference.errors import CodecError
+from conformance.reference.jsonb.decode import decode
+from generators import members
+from generators.draw import Stream
+
+
+def test_the_same_seed_makes_the_same_events() -> None:
+    first, again = (
+        [members.injection(Stream("m", n), members.DIFF, keys=n % 2 == 0) for n in range(50)] for _ in range(2)
+    )
+    assert first == again
+    assert len({item.id for item in first}) == 50
+
+
+@pytest.mark.parametrize("what", sorted({*members._KEYS, *members._OTHERS}))
+def test_every_damage_makes_a_value_that_cannot_be_read(what: str) -> None:
+    for number in range(100):
+        found = members.damage(Stream(what, number), what)
+        assert found.what == what
+        with pytest.raises(CodecError):
+            decode(found.document)
+
+
+def test_they_may_crash_a_server_and_the_reference_refuses_them_in_diffs() -> None:
+    for number in range(100):
+        item = members.injection(Stream("r", number), members.DIFF, keys=number % 2 == 0)
+        assert item.hazard == "may-crash"
+        assert predict(item).error in (3142, 3648, 3649)

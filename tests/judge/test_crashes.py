@@ -1,0 +1,72 @@
+"""The signature of a crash: which damage the bytes have, and when the server died."""
+
+from __future__ import annotations
+
+import pytest
+
+from conformance.cases.injection import Injection, InjectionOutcome, full_image, partial_image
+from conformance.judge.crashes import crash_of, damage_of, has_bad_member
+from conformance.reference.diffs import Diff, Operation, encode_diffs
+from conformance.reference.jsonb.encode import encode
+from conformance.reference.paths import parse_path
+from conformance.requirements.crashes import Crash
+from generators import damaged, members
+from generators.draw import Stream
+
+SOUND = encode({"a": {"b": [1, {"c": "d"}]}, "e": "f" * 300})
+
+
+def test_sound_values_have_no_damage() -> None:
+    diffs = encode_diffs(
+        [Diff(Operation.REMOVE, parse_path("$.z")), Diff(Operation.INSERT, parse_path("$.y"), {"k": 1})]
+    )
+    for image in (b"", b"\x00", b"\x01", b"\x02\x01", partial_image(diffs), full_image(SOUND), partial_image(b"")):
+        assert damage_of(image) == ""
+
+
+def test_no_other_damage_of_the_sheet_is_taken_for_one_of_members() -> None:
+    for item in damaged.listed():
+        assert damage_of(item.image) == "", item.name
+
+
+@pytest.mark.parametrize("place", [members.DIFF, members.FULL])
+def test_every_generated_damage_of_a_key_is_seen_in_the_bytes(place: str) -> None:
+    expected = "member-in-diff" if place == members.DIFF else "member-in-document"
+    for number in range(300):
+        item = members.injection(Stream("keys", number), place, keys=True)
+        assert damage_of(item.image) == expected, item.name
+        # In the other form of a whole document as well: value_options 1 and no bit of partial_columns.
+        if place == members.FULL:
+            assert damage_of(b"\x01\x00" + item.image[1:]) == expected
+
+
+def test_other_numbers_of_an_object_are_another_damage() -> None:
+    # A count that is too large moves the entries: keys are wrong then as well.
+    named = ("diff-value", "diff-size", "diff-cut")
+    items = [members.injection(Stream("others", number), members.DIFF, keys=False) for number in range(300)]
+    assert all(damage_of(item.image) == "" for item in items if item.name.startswith(named))
+    assert {item.name for item in items} == {f"diff-{what}" for what in members._OTHERS}
+
+
+def test_documents_that_share_their_parts_take_no_time() -> None:
+    # An array of 60 entries of which each is the array behind it, sixty levels deep.
+    levels = 60
+    inner = b"\x00\x00\x04\x00"
+    for _ in range(levels):
+        entries = b"".join(b"\x02" + (4 + 3 * levels).to_bytes(2, "little") for _ in range(levels))
+        inner = levels.to_bytes(2, "little") + (4 + 3 * levels + len(inner)).to_bytes(2, "little") + entries + inner
+        if len(inner) > 60_000:
+            break
+    assert not has_bad_member(b"\x02" + inner)
+
+
+def test_a_crash_is_when_and_what_and_the_signal() -> None:
+    item = members.injection(Stream("crash", 1), members.DIFF, keys=True)
+    assert crash_of(item, InjectionOutcome(error=3649)) is None
+    assert crash_of(item, InjectionOutcome(death="no crash report")) is None
+    assert crash_of(item, InjectionOutcome(death="signal 6: 0a1,b2c")) == Crash("applying", "member-in-diff", 6)
+    assert crash_of(item, InjectionOutcome(death="signal 11: ", reading=True)) == Crash("reading", "member-in-diff", 11)
+    other = Injection(name="", stored=None, image=partial_image(b""))
+    assert str(crash_of(other, InjectionOutcome(death="signal 6: 1"))) == (
+        "signal 6 while applying, damage: none that is listed"
+    )
