@@ -98,7 +98,7 @@ def fed(lab: Lab, server: ProcessServer, case: Feeding, outcome: FeedingOutcome)
         death=outcome.death,
     )
     if outcome.death:
-        _keep(lab, server, item)
+        _keep_report(lab, server, item)  # it was started again on its data, and these are kept as they are now
     return item
 
 
@@ -141,20 +141,28 @@ def listed_deviation(lab: Lab, switch: str | None) -> Deviation | None:
 
 def _keep(lab: Lab, server: ProcessServer, item: Tried) -> None:
     """The report of a crash; and the data, where the crash is a new one."""
+    name = _keep_report(lab, server, item)
+    if explaining(lab.deviations, lab.version, item) is not None:
+        return
     directory = lab.settings.cases
-    listed = explaining(lab.deviations, lab.version, item) is not None
     if directory is None:
-        server.keep |= not listed
-        return
-    name = f"crash-{hashlib.blake2b(item.death.encode(), digest_size=4).hexdigest()}"
-    log = directory / f"{name}.error.log"
-    if log.exists():
-        return
-    log.write_text(crash_report(server.error_log()), encoding="utf-8")
-    if not listed and sum(1 for _ in directory.glob("crash-*.data")) < _KEPT:
+        server.keep = True
+    elif name is not None and sum(1 for _ in directory.glob("crash-*.data")) < _KEPT:
         data = directory / f"{name}.data"
         copy_template(server.data_directory, data)
         lab.narrate(f"the server died ({item.death}); its data directory is kept in {data}")
+
+
+def _keep_report(lab: Lab, server: ProcessServer, item: Tried) -> str | None:
+    """The report of a crash; the name it has, if it is the first with this stack."""
+    if lab.settings.cases is None:
+        return None
+    name = f"crash-{hashlib.blake2b(item.death.encode(), digest_size=4).hexdigest()}"
+    log = lab.settings.cases / f"{name}.error.log"
+    if log.exists():
+        return None
+    log.write_text(crash_report(server.error_log()), encoding="utf-8")
+    return name
 
 
 def record(lab: Lab, check: str, block: int, items: Sequence[Tried], seconds: float) -> int:
