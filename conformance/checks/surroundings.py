@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from conformance.cases.predict import Model
 from conformance.cases.session import Session
@@ -25,7 +25,7 @@ from conformance.reference.tables import Column, Table, create_table
 from generators.cases import next_step, start_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from conformance.cases.images import RowImage
     from conformance.cases.predict import StepPrediction
@@ -66,6 +66,8 @@ class Surrounding:
     form: bool = True
 
 
+# Of one row: a column that did not change is an empty list of diffs all the same (D9).
+WITHOUT_DIFFS: Final = tuple(Outcome(form=form) for form in ("whole", "empty", "none-json", "none"))
 _JOINED: Final = ("CREATE TABLE other (x INT PRIMARY KEY, o JSON)", """INSERT INTO other VALUES (1, '{"a": 1}')""")
 _LENGTH: Final = "JSON_LENGTH(j)"
 
@@ -154,10 +156,49 @@ SURROUNDINGS: Final = (
 )
 
 
+def table_of_documents(*, key: bool = True) -> Table:
+    """``t (id, n, j, k)``."""
+    return Table(schema="lab", name="t", columns=_COLUMNS, primary_key=((0, 0),) if key else ())
+
+
+class Update(NamedTuple):
+    """A generated statement on ``t``, and what the model says of it."""
+
+    sql: str
+    prediction: StepPrediction
+
+    @property
+    def form(self) -> str:
+        """In which form it must be logged."""
+        return ", ".join(chain.from_iterable(map(row_forms, self.prediction.events))) or "none"
+
+
+def updates_of(
+    draw: Draw, table: Table, session: Session, rows: Sequence[Sequence[object]], *, steps: int, single: bool = False
+) -> Iterator[Update]:
+    """At most ``steps`` updates that the server takes, and that a replica of the same start rows takes as well: the
+    stop that is a listed deviation has checks of its own. ``single``: of one row each."""
+    names = [column.name for column in table.columns]
+    model = Model(table, "id", session, [dict(zip(names, row, strict=True)) for row in rows])
+    replica: list[Mapping[str, object]] = list(model.rows)
+    for number in range(steps):
+        step = next_step(draw.fork("step", number), table, model.rows)
+        prediction = model.predict(step)
+        if prediction.error is not None or (single and len(step.rows) > 1):
+            continue
+        followed = _followed(prediction, replica)
+        if followed is None:
+            continue
+        keys = [model.rows[index]["id"] for index in model.visit_order(step)]
+        model.advance(prediction)
+        for index, row in followed.items():
+            replica[index] = row
+        yield Update(update_statement(table, "id", step.assignments, keys), prediction)
+
+
 def surrounded(draw: Draw, surrounding: Surrounding, image: RowImage, name: str) -> SqlCase:
     """A table in this surrounding, some rows, and updates of them; after each update both servers read alike."""
-    key = ((0, 0),) if surrounding.key else ()
-    table = Table(schema="lab", name="t", columns=_COLUMNS, primary_key=key)
+    table = table_of_documents(key=surrounding.key)
     rows = start_rows(draw.fork("rows"), table, 1 + draw.below(3))
     session = Session(row_image=image)
     statements = [*session.statements(), create_table(table), *surrounding.source]
@@ -260,26 +301,11 @@ def _updates(
     draw: Draw, table: Table, session: Session, rows: tuple[tuple[object, ...], ...], surrounding: Surrounding
 ) -> Iterator[list[SqlStatement]]:
     """Each with what must be read after it on both sides."""
-    names = [column.name for column in table.columns]
-    model = Model(table, "id", session, [dict(zip(names, row, strict=True)) for row in rows])
-    replica: list[Mapping[str, object]] = list(model.rows)
     select = f"SELECT {surrounding.read} FROM {surrounding.tables} ORDER BY 1, 2"
-    for number in range(_JOINED_STEPS if surrounding.joined else _STEPS):
-        step = next_step(draw.fork("step", number), table, model.rows)
-        prediction = model.predict(step)
-        if prediction.error is not None or (surrounding.joined and len(step.rows) > 1):
-            continue
-        followed = _followed(prediction, replica)
-        if followed is None:  # a stop that is a listed deviation has checks of its own
-            continue
-        keys = [model.rows[index]["id"] for index in model.visit_order(step)]
-        model.advance(prediction)
-        for index, row in followed.items():
-            replica[index] = row
-        sql = update_statement(table, "id", step.assignments, keys)
-        sql = sql.replace("UPDATE `t` SET", f"UPDATE {surrounding.target} SET", 1)
+    steps = _JOINED_STEPS if surrounding.joined else _STEPS
+    for update in updates_of(draw, table, session, rows, steps=steps, single=surrounding.joined):
         yield [
-            _update(sql, surrounding, prediction),
+            _update(update, surrounding),
             SqlStatement(sql=select, outcomes=(Outcome(), Outcome(error=_TOO_DEEP))),
             SqlStatement(
                 sql=select,
@@ -291,21 +317,22 @@ def _updates(
         ]
 
 
-def _update(sql: str, surrounding: Surrounding, prediction: StepPrediction) -> SqlStatement:
+def _update(update: Update, surrounding: Surrounding) -> SqlStatement:
+    sql = update.sql.replace("UPDATE `t` SET", f"UPDATE {surrounding.target} SET", 1)
     if not surrounding.form:
         return SqlStatement(sql=sql)
     if surrounding.later:
         return SqlStatement(
             sql=sql,
             judges="D10",
-            outcomes=tuple(Outcome(form=form) for form in ("whole", "empty", "none-json", "none")),
+            outcomes=WITHOUT_DIFFS,
             otherwise="differs",
             note="t is not the first table of the join, so no diffs are logged",
         )
     return SqlStatement(
         sql=sql,
         judges="D10" if surrounding.joined else "D11",
-        outcomes=(Outcome(form=", ".join(chain.from_iterable(map(row_forms, prediction.events))) or "none"),),
+        outcomes=(Outcome(form=update.form),),
         otherwise="differs",
         note=f"logged as without its surrounding ({surrounding.name})",
     )

@@ -1,20 +1,26 @@
 """The seven conditions under which an update is logged as diffs (WL#2955; requirements sheet, section 2).
 
 Conditions 2, 5, 6 and 7 are also judged by every generated update; here each has statements of its own, with the
-expected form written down, so that a wrong model cannot agree with a wrong server.
+expected form written down, so that a wrong model cannot agree with a wrong server. What those updates do not touch (log
+off, statement format, other engines and statements) is generated here as well.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import pytest
 
 from conformance.checks.conditions import CONDITIONS, V1
+from conformance.checks.generated_conditions import GENERATED, generated
 from conformance.checks.sql_runs import run_cases
+from generators.draw import Stream
 
 if TYPE_CHECKING:
     from conformance.checks.lab import Lab
+
+
+_GENERATED: Final = {"quick": 10, "full": 140, "soak": 2_000}  # Cases of a condition, of some updates each
 
 
 @pytest.mark.parametrize(
@@ -31,4 +37,9 @@ def test_condition(lab: Lab, condition: str) -> None:
             if connection.variable(f"global.{V1}") is None:
                 lab.not_applicable(check, condition, f"the server has no {V1}")
                 return
-    run_cases(lab, check, CONDITIONS[condition], {"source": server})
+    draw = Stream(lab.settings.seed, check)
+    made = [
+        generated(draw.fork(number), condition, f"{condition.lower()}-generated-{number}")
+        for number in range(_GENERATED[lab.settings.profile] if condition in GENERATED else 0)
+    ]
+    run_cases(lab, check, [*CONDITIONS[condition], *made], {"source": server})
