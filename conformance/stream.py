@@ -122,6 +122,7 @@ class RequirementInfo:
     """What the reports say about a requirement, so that they need no catalogue.
 
     ``within``: the requirement whose checks judge this one as well. ``reason``: why it is not judged.
+    ``finite``: why its Cases are counted out and not generated.
     """
 
     title: str
@@ -133,6 +134,7 @@ class RequirementInfo:
     needs: tuple[str, ...] = ()
     within: str | None = None
     reason: str | None = None
+    finite: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -161,6 +161,7 @@ class LabRun:
                     needs=item.needs,
                     within=item.within,
                     reason=item.explanation,
+                    finite=item.finite,
                 )
                 for name, item in REQUIREMENTS.items()
             },

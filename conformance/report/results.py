@@ -526,6 +526,7 @@ def _requirement(info: RequirementInfo, total: Cell, cells: dict[str, Cell]) -> 
                 ("allowed", info.allowed),
                 ("needs", list(info.needs)),
                 ("within", info.within),
+                ("finite", info.finite),
             )
             if value
         },

@@ -7,7 +7,9 @@ of diffs), A (applier steps), F (format), P (mysqlbinlog), SC (safety checks), R
 worklog of its own here.
 
 A row is judged by the checks marked with its id, or as part of another row (``within``), or it says why it is not
-(``reason``, which goes when a check comes); the report shows which, so that nothing is missing without a word.
+(``reason``, which goes when a check comes); the report shows which, so that nothing is missing without a word. A quick
+run judges a row by at least :data:`QUICK` generated Cases and a full one by :data:`FULL`, or the row says why there are
+only so many (``finite``).
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ LEVELS: Final = ("must", "should", "may", "info")
 BASES: Final = ("worklog", "documentation", "observed on 9.7.4")
 # One server, a source and a replica, a chain of three, and a server that predates the event.
 NEEDS: Final = ("1S", "2S", "3S", "OLD")
+QUICK, FULL = 50, 1_000
 _FILE_KEYS: Final = {"title", "document", "documents", "defaults", "requirement"}
 
 
@@ -32,7 +35,8 @@ class CatalogueError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Requirement:
-    """One sentence. ``allowed``: the outcomes that satisfy it, in words; ``needs``: servers, see :data:`NEEDS`."""
+    """One sentence. ``allowed``: the outcomes that satisfy it, in words; ``needs``: servers, see :data:`NEEDS`;
+    ``finite``: why its Cases are counted out and not generated."""
 
     id: str
     group: str
@@ -46,6 +50,7 @@ class Requirement:
     needs: tuple[str, ...] = ("1S",)
     within: str | None = None
     reason: str | None = None
+    finite: str | None = None
 
     @property
     def explanation(self) -> str | None:
