@@ -30,6 +30,7 @@ from conformance.reference.expression import (
     Function,
     Increment,
     Literal,
+    Old,
     SqlNull,
     Wrapped,
     Wrapper,
@@ -93,6 +94,7 @@ def dump_case(case: AnyCase) -> dict[str, Any]:
             [_dump_value(value, is_json=column.is_json) for column, value in zip(case.table.columns, row, strict=True)]
             for row in case.rows
         ],
+        **({"trigger": _dump_assignments(case.trigger)} if case.trigger else {}),
         "steps": [_dump_step(step) for step in case.steps],
     }
 
@@ -125,7 +127,8 @@ def load_case(data: Mapping[str, Any]) -> UpdateCase:
             _at(f"steps[{number}]", lambda step=step: _load_step(step))  # type: ignore[misc]
             for number, step in enumerate(data["steps"])
         )
-        _check(table, data["selector"], rows, steps)
+        trigger = _at("trigger", lambda: _load_assignments(data.get("trigger", ())))
+        _check(table, data["selector"], rows, steps, trigger)
         return UpdateCase(
             id=str(data["id"]),
             rev=int(data.get("rev", 1)),
@@ -137,6 +140,7 @@ def load_case(data: Mapping[str, Any]) -> UpdateCase:
             selector=data["selector"],
             session=_at("session", lambda: _load_session(data.get("session", {}))),
             rows=rows,
+            trigger=trigger,
             steps=steps,
         )
     except _MALFORMED as error:
@@ -162,7 +166,16 @@ def _at(part: str, load: Callable[[], Any]) -> Any:
         raise DecodeError("case-format", f"incomplete or malformed: {error!r}", path=(part,)) from None
 
 
-def _check(table: Table, selector: str, rows: tuple[tuple[object, ...], ...], steps: tuple[Step, ...]) -> None:
+def _check(
+    table: Table,
+    selector: str,
+    rows: tuple[tuple[object, ...], ...],
+    steps: tuple[Step, ...],
+    trigger: tuple[Assignment, ...],
+) -> None:
+    for assignment in trigger:
+        if assignment.column not in table.index_of:
+            raise DecodeError("case-column", "no such column", got=assignment.column, path=("trigger",))
     if selector not in table.index_of:
         raise DecodeError("case-selector", "the selector is no column of the table", got=selector, path=("selector",))
     for number, step in enumerate(steps):
@@ -255,7 +268,7 @@ def _load_row(table: Table, data: Any) -> tuple[object, ...]:
 
 def _dump_step(step: Step) -> dict[str, Any]:
     return {
-        "set": [[item.column, _dump_expression(item.expression)] for item in step.assignments],
+        "set": _dump_assignments(step.assignments),
         "rows": list(step.rows),
         "commit": step.commit,
     }
@@ -263,16 +276,26 @@ def _dump_step(step: Step) -> dict[str, Any]:
 
 def _load_step(data: Mapping[str, Any]) -> Step:
     return Step(
-        tuple(Assignment(column, _load_expression(expression)) for column, expression in data["set"]),
+        _load_assignments(data["set"]),
         tuple(int(row) for row in data["rows"]),
         bool(data.get("commit", True)),
     )
+
+
+def _dump_assignments(assignments: tuple[Assignment, ...]) -> list[Any]:
+    return [[item.column, _dump_expression(item.expression)] for item in assignments]
+
+
+def _load_assignments(data: Any) -> tuple[Assignment, ...]:
+    return tuple(Assignment(column, _load_expression(expression)) for column, expression in data)
 
 
 def _dump_expression(expression: Expression) -> Any:
     match expression:
         case Column(name):
             return {"column": name}
+        case Old(name):
+            return {"old": name}
         case Literal(value):
             return {"value": to_tagged(value)}
         case SqlNull():
@@ -296,6 +319,8 @@ def _load_expression(data: Any) -> Expression:
     match data:
         case {"column": name}:
             return Column(name)
+        case {"old": name}:
+            return Old(name)
         case {"value": value}:
             return Literal(from_tagged(value))
         case {"null": True}:

@@ -7,7 +7,7 @@ damaged. ``predict`` is what the reference's applier does with the same bytes.
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
@@ -174,9 +174,3 @@ def _apply(injection: Injection, dialect: Dialect) -> bytes | None:
         except (CodecError, UnicodeEncodeError):
             raise corrupted_diff("a full value that is no JSON document") from None
     return value
-
-
-def flipped(dialect: Dialect, switch: str) -> Dialect:
-    """The dialect with one behaviour turned round."""
-    behaviour = dialect.behaviour
-    return replace(dialect, behaviour=replace(behaviour, **{switch: not getattr(behaviour, switch)}))

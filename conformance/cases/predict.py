@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
     from conformance.cases.session import Session
     from conformance.cases.update_case import Step
+    from conformance.reference.expression import Assignment
     from conformance.reference.jsonb.values import JsonValue
 
 
@@ -78,6 +79,7 @@ class Model:
     rows: list[Mapping[str, object]]
     row_metadata: str = "MINIMAL"
     row_event_max_size: int = 8192
+    trigger: tuple[Assignment, ...] = ()
     dialect: Dialect = MYSQL
     columns: Columns = field(init=False)
     zone_used: bool = field(default=False, init=False)
@@ -138,6 +140,7 @@ class Model:
                     self.columns,
                     log_diffs=self.session.partial_json,
                     comparable=comparable,
+                    trigger=self.trigger,
                     dialect=self.dialect,
                 )
                 rows.append(RowPrediction(index, change, self._decide(change)))
@@ -145,7 +148,10 @@ class Model:
                     logged_one, time_zone = True, self.zone_used
         except MysqlError as error:
             return StepPrediction(step, error=error)
-        assigned = {self.table.index_of[item.column] for item in step.assignments}
+        index_of = self.table.index_of
+        assigned = {index_of[item.column] for item in (*step.assignments, *self.trigger)}
+        # A column that a trigger names as NEW is in the image as if it were assigned (observed on 9.7.4).
+        assigned |= {index_of[name] for item in self.trigger for name in referenced_columns(item.expression, old=False)}
         logged = [row for row in rows if row.change.logged]
         events = self._events(logged, assigned) if logged else ()
         return StepPrediction(step, tuple(rows), events, time_zone=time_zone)
@@ -153,11 +159,12 @@ class Model:
     def _comparable(self, step: Step) -> bool:
         """Whether the server reads the old value of every assigned column."""
         index_of = self.table.index_of
-        referenced = {index_of[name] for item in step.assignments for name in referenced_columns(item.expression)}
+        every = (*step.assignments, *self.trigger)
+        referenced = {index_of[name] for item in every for name in referenced_columns(item.expression)}
         referenced.add(index_of[self.selector])
         primary = [index for index, _ in self.table.primary_key]
         read = read_columns(self.table_map, self.key, primary, referenced, self.session.row_image)
-        return all(index_of[item.column] in read for item in step.assignments)
+        return all(index_of[item.column] in read for item in every)
 
     def _names_time_zone(self, step: Step) -> bool:
         """Whether the statement's text alone needs the time zone, whatever the rows hold."""
@@ -175,7 +182,7 @@ class Model:
     def advance(self, prediction: StepPrediction) -> None:
         """Take the predicted rows as the state before the next statement."""
         for row in prediction.rows:
-            self.rows[row.index] = row.change.after
+            self.rows[row.index] = row.change.stored
 
     def _decide(self, change: RowChange) -> dict[str, Decision]:
         partial_json = self.session.partial_json

@@ -7,15 +7,20 @@ are compared after *every* update with few round trips.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from conformance.cases.predict import Model, StepPrediction
 from conformance.cases.sql import insert_statement, read_back_statement, update_statement
+from conformance.reference.dialect import MYSQL, Dialect
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from conformance.cases.update_case import Step, UpdateCase
+
+
+TRIGGER_SWITCHES: Final = ("diffs_miss_triggers", "storage_misses_triggers")
+"""Switches of the dialect that leave out of the log, or of the row, what a trigger did."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +66,14 @@ class Script:
 class ScriptBuilder:
     """Builds a script step by step, so that a generator can look at the predicted rows before it makes the next."""
 
-    def __init__(self, case: UpdateCase, *, row_metadata: str = "MINIMAL", row_event_max_size: int = 8192) -> None:
+    def __init__(
+        self,
+        case: UpdateCase,
+        *,
+        row_metadata: str = "MINIMAL",
+        row_event_max_size: int = 8192,
+        dialect: Dialect = MYSQL,
+    ) -> None:
         names = [column.name for column in case.table.columns]
         rows: list[Mapping[str, object]] = [dict(zip(names, row, strict=True)) for row in case.rows]
         self.model = Model(
@@ -71,6 +83,8 @@ class ScriptBuilder:
             rows,
             row_metadata=row_metadata,
             row_event_max_size=row_event_max_size,
+            trigger=case.trigger,
+            dialect=dialect,
         )
         self.script = Script(case, insert_statement(case.table, case.rows), self.model)
         self._touched: dict[int, int] = {}
@@ -123,9 +137,11 @@ class ScriptBuilder:
         return self.script
 
 
-def build_script(case: UpdateCase, *, row_metadata: str = "MINIMAL", row_event_max_size: int = 8192) -> Script:
+def build_script(
+    case: UpdateCase, *, row_metadata: str = "MINIMAL", row_event_max_size: int = 8192, dialect: Dialect = MYSQL
+) -> Script:
     """The script of a Case whose steps are known."""
-    builder = ScriptBuilder(case, row_metadata=row_metadata, row_event_max_size=row_event_max_size)
+    builder = ScriptBuilder(case, row_metadata=row_metadata, row_event_max_size=row_event_max_size, dialect=dialect)
     for step in case.steps:
         builder.add(step)
     return builder.finish()

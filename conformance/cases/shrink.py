@@ -41,6 +41,7 @@ def candidates(case: UpdateCase) -> Iterator[UpdateCase]:
     """Smaller Cases, the biggest cuts first."""
     yield from _fewer_steps(case)
     yield from _fewer_rows(case)
+    yield from _simpler_trigger(case)
     yield from _simpler_steps(case)
     yield from _smaller_documents(case)
 
@@ -69,6 +70,12 @@ def _fewer_rows(case: UpdateCase) -> Iterator[UpdateCase]:
             yield replace(case, rows=case.rows[:gone] + case.rows[gone + 1 :], steps=tuple(steps))
 
 
+def _simpler_trigger(case: UpdateCase) -> Iterator[UpdateCase]:
+    if case.trigger:
+        for simpler in _simpler_assignments(case.trigger):
+            yield replace(case, trigger=simpler)
+
+
 def _simpler_steps(case: UpdateCase) -> Iterator[UpdateCase]:
     for number, step in enumerate(case.steps):
         for simpler in _simpler(step):
@@ -81,13 +88,18 @@ def _simpler(step: Step) -> Iterator[Step]:
     if len(step.rows) > 1:
         for row in step.rows:
             yield replace(step, rows=(row,))
-    if len(step.assignments) > 1:
-        for gone in range(len(step.assignments)):
-            yield replace(step, assignments=step.assignments[:gone] + step.assignments[gone + 1 :])
-    for place, assignment in enumerate(step.assignments):
+    for assignments in _simpler_assignments(step.assignments):
+        yield replace(step, assignments=assignments)
+
+
+def _simpler_assignments(assignments: tuple[Assignment, ...]) -> Iterator[tuple[Assignment, ...]]:
+    if len(assignments) > 1:
+        for gone in range(len(assignments)):
+            yield assignments[:gone] + assignments[gone + 1 :]
+    for place, assignment in enumerate(assignments):
         for expression in _simpler_expressions(assignment.expression):
             changed = Assignment(assignment.column, expression)
-            yield replace(step, assignments=(*step.assignments[:place], changed, *step.assignments[place + 1 :]))
+            yield (*assignments[:place], changed, *assignments[place + 1 :])
 
 
 def _simpler_expressions(expression: Expression) -> Iterator[Expression]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from conformance.cases.sql_format import format_document, format_expression
 from conformance.cases.sql_tokens import quote_identifier
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from conformance.reference.tables import Column, Table
 
+TRIGGER: Final = "before_update"
 _TEXT_TYPES = frozenset(("CHAR", "VARCHAR", "TINYTEXT", "TEXT", "MEDIUMTEXT", "LONGTEXT"))
 
 
@@ -61,6 +62,20 @@ def update_statement(table: Table, selector: str, assignments: Iterable[Assignme
     where = where_clause(table, selector, keys)
     order = f" ORDER BY {quote_identifier(selector)}" if len(keys) != 1 else ""
     return f"UPDATE {quote_identifier(table.name)} SET {', '.join(parts)} WHERE {where}{order}"
+
+
+def trigger_statement(table: Table, trigger: Iterable[Assignment]) -> str:
+    """A BEFORE UPDATE trigger with these assignments to NEW."""
+    parts = []
+    for assignment in trigger:
+        column = table.columns[table.index_of[assignment.column]]
+        if isinstance(assignment.expression, Constant):
+            value = column_literal(column, assignment.expression.value)
+        else:
+            value = format_expression(assignment.expression, new="NEW.")
+        parts.append(f"NEW.{quote_identifier(column.name)}={value}")
+    name = quote_identifier(table.name)
+    return f"CREATE TRIGGER {TRIGGER} BEFORE UPDATE ON {name} FOR EACH ROW SET {', '.join(parts)}"
 
 
 def where_clause(table: Table, selector: str, keys: Sequence[object]) -> str:

@@ -21,6 +21,7 @@ from conformance.reference.expression import (
     Expression,
     Increment,
     Literal,
+    Old,
     SqlNull,
     Wrapped,
     Wrapper,
@@ -169,29 +170,33 @@ def _decimal(value: Opaque) -> str:
     raise EncodeError("no-literal", "no SQL literal makes a DECIMAL of this precision", got=value)
 
 
-def format_expression(expression: Expression) -> str:
-    """The SQL of a whole right-hand side."""
+def format_expression(expression: Expression, *, new: str = "") -> str:
+    """The SQL of a whole right-hand side. ``new``: what stands before columns (``NEW.`` in a trigger)."""
     if isinstance(expression, Literal):
         return format_document(expression.value)
     if isinstance(expression, Column):
-        return quote_identifier(expression.name)
+        return new + quote_identifier(expression.name)
+    if isinstance(expression, Old):
+        return f"OLD.{quote_identifier(expression.name)}"
     if isinstance(expression, SqlNull):
         return "NULL"
     if isinstance(expression, Call):
-        parts = [format_expression(expression.document)]
+        parts = [format_expression(expression.document, new=new)]
         for path, value in expression.arguments:
             parts.append("NULL" if path is None else quote_string(path))
             if value is not None:
-                parts.append(format_sql(value.value) if isinstance(value, Literal) else format_expression(value))
+                parts.append(
+                    format_sql(value.value) if isinstance(value, Literal) else format_expression(value, new=new)
+                )
         return f"{expression.function.value}({', '.join(parts)})"
     if isinstance(expression, Wrapped):
-        inner = format_expression(expression.inner)
+        inner = format_expression(expression.inner, new=new)
         if expression.wrapper is Wrapper.CAST:
             return f"CAST({inner} AS JSON)"
         return f"COALESCE({inner})" if expression.wrapper is Wrapper.COALESCE else f"IF(TRUE, {inner}, NULL)"
     if isinstance(expression, Increment):
         sign = "-" if expression.by < 0 else "+"
-        return f"{quote_identifier(expression.column)} {sign} {abs(expression.by)}"
+        return f"{new}{quote_identifier(expression.column)} {sign} {abs(expression.by)}"
     return _constant(expression)
 
 

@@ -41,7 +41,10 @@ class Step:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpdateCase:
-    """One scenario. ``selector`` names a column whose value tells the rows apart; it may change, not to a duplicate."""
+    """One scenario. ``selector`` names a column whose value tells the rows apart; it may change, not to a duplicate.
+
+    ``trigger``: what a BEFORE UPDATE trigger of the table assigns to the columns of NEW; none if empty.
+    """
 
     kind: ClassVar[str] = "update"
 
@@ -55,4 +58,5 @@ class UpdateCase:
     selector: str
     session: Session = field(default_factory=Session)
     rows: tuple[tuple[object, ...], ...]
+    trigger: tuple[Assignment, ...] = ()
     steps: tuple[Step, ...]

@@ -13,11 +13,12 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from conformance.cases.files import SCHEMA_NAME, case_id, dump_case
-from conformance.cases.script import ScriptBuilder, Statement
+from conformance.cases.script import TRIGGER_SWITCHES, ScriptBuilder, Statement, build_script
 from conformance.cases.update_case import Step, UpdateCase
 from conformance.checks.events import EventFaults, check_events
 from conformance.judge import census
 from conformance.judge.compare import judge
+from conformance.reference.dialect import flipped
 from conformance.servers.run import run_case
 from generators.cases import next_step, start
 from generators.draw import Stream
@@ -119,8 +120,7 @@ def judge_block(
     script: Script, observation: Observation, number: int, begun: float, *, keep_case: bool = False
 ) -> BlockResult:
     """The verdicts over one block's observation, with its census and digest."""
-    judgement = judge(script, observation)
-    faults = check_events(script, observation)
+    script, judgement, faults = _judged(script, observation)
     mismatches = (*judgement.mismatches, *faults.found)
     wrong_steps = {mismatch.step for mismatch in mismatches}
     identity = case_id(script.case) if mismatches or keep_case else ""
@@ -139,6 +139,25 @@ def judge_block(
     )
     result.seconds = time.perf_counter() - begun
     return result
+
+
+def _judged(script: Script, observation: Observation) -> tuple[Script, Judgement, EventFaults]:
+    """The judgement under the server's dialect; or, where a server does more of a trigger than is known of it, that
+    under the dialect with which nothing differs."""
+    judgement, faults = judge(script, observation), check_events(script, observation)
+    if script.case.trigger and not all(item.deviation for item in (*judgement.mismatches, *faults.found)):
+        model = script.model
+        for switches in (*((switch,) for switch in TRIGGER_SWITCHES), TRIGGER_SWITCHES):
+            other = build_script(
+                script.case,
+                row_metadata=model.row_metadata,
+                row_event_max_size=model.row_event_max_size,
+                dialect=flipped(model.dialect, *switches),
+            )
+            second, found = judge(other, observation), check_events(other, observation)
+            if all(item.deviation for item in (*second.mismatches, *found.found)):
+                return other, second, found
+    return script, judgement, faults
 
 
 def digest(script: Script) -> str:

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 PROFILES: Final = {"quick": 10_000, "full": 100_000, "soak": 1_000_000}
 # A run makes and drops a table for every block: without files and statistics of their own that is ten times faster.
 _MANY_TABLES: Final = {"innodb-file-per-table": "OFF", "innodb-stats-persistent": "OFF"}
-_FINDINGS: Final = 5  # distinct failures that are shrunk; more are stored only
+_FINDINGS: Final = 5  # distinct failures of a family of checks that are shrunk; more are stored only
 _VERDICTS: Final = 50  # failures of a run that get a record of their own with evidence
 
 
@@ -294,10 +294,10 @@ class Lab:
         if campaign is not None and campaign.totals.seconds:
             self.rate = campaign.totals.updates / campaign.totals.seconds
 
-    def record_block(self, result: BlockResult) -> None:
+    def record_block(self, result: BlockResult, checks: Sequence[UpdateCheck] = tuple(UPDATE_CHECKS.values())) -> None:
         """The records of one block: a verdict for what did not pass, then counts for each check."""
         judgement = result.judgement
-        for check in UPDATE_CHECKS.values():
+        for check in checks:
             mismatches = [m for m in (*judgement.mismatches, *result.faults.found) if m.kind in check.kinds]
             deviating = [m for m in mismatches if m.deviation and self._listed(m.deviation)]
             failing = [m for m in mismatches if m not in deviating]
@@ -319,8 +319,8 @@ class Lab:
                     failed=0 if outside else None,
                     updates_compared=judgement.updates if first else 0,
                     bytes_compared=judgement.bytes if first else 0,
-                    texts_compared=judgement.texts if check.id == "updates/text" else 0,
-                    sizes_compared=judgement.sizes if check.id == "updates/storage" else 0,
+                    texts_compared=judgement.texts if "text" in check.kinds else 0,
+                    sizes_compared=judgement.sizes if "size" in check.kinds else 0,
                     mismatches=len(failing),
                     deviating=len(deviating),
                     deviations=dict(Counter(self._entry(m.deviation).id for m in deviating if m.deviation)),
@@ -413,7 +413,9 @@ class Lab:
                 deviation=deviation,
             )
         )
-        if not deviating and self._signatures[name] == 1 and len(self._signatures) <= _FINDINGS and path:
+        family = check.id.partition("/")[0]
+        found = sum(known.startswith(f"{family}/") for known in self._signatures)
+        if not deviating and self._signatures[name] == 1 and found <= _FINDINGS and path:
             self._shrink(check, result, mismatch, path, name)
 
     def replay_of(self, path: Path) -> str:

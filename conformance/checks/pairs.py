@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Final, NamedTuple, Self
 
 from conformance.cases.images import RowImage
 from conformance.cases.script import ReadBack, Statement
+from conformance.cases.sql import TRIGGER, trigger_statement
 from conformance.cases.sql_tokens import quote_identifier
 from conformance.checks.appliers import Applier, PairBlock
 from conformance.checks.pair_tables import COUNTER, compare_sides, json_names, start_rows_of
 from conformance.judge.own_log import compare_own_log
 from conformance.judge.replica import (
     ReplicaModel,
+    explain_lost_triggers,
     judge_stop,
     relation_of,
     transactions,
@@ -165,7 +167,12 @@ class PairRun:
         settings = case.session.statements()
         self.replica.execute_many([*settings, "SET SESSION sql_log_bin = 0"]).check()
         self.source.execute_many(
-            [*settings, f"DROP TABLE IF EXISTS {quote_identifier(case.table.name)}", create_table(case.table)]
+            [
+                *settings,
+                f"DROP TABLE IF EXISTS {quote_identifier(case.table.name)}",
+                create_table(case.table),
+                *([trigger_statement(case.table, case.trigger)] if case.trigger else []),
+            ]
         ).check()
         start = self._source_log.mark(self.source)
         own_start = self._replica_log.mark(self.replica)
@@ -198,9 +205,13 @@ class PairRun:
                 partial_json=settings_of.partial_json,
             )
         if not result.broken:
+            if case.trigger:  # which the probe would fire
+                self.source.execute(f"DROP TRIGGER {TRIGGER}")
+                self.catch_up()
             result.tables = compare_sides(
                 self.source, self._source_log, self.replica, self._replica_log, script, model, result.relations
             )
+            explain_lost_triggers(script, model, result.tables)
             try:
                 self.catch_up()
             except ReplicaStopped as stopped:

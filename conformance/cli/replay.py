@@ -263,10 +263,13 @@ def _event_script(case: EventCase) -> str:
 
 
 def _update_script(case: UpdateCase) -> str:
-    from conformance.cases.script import Control, ReadBack, Statement, build_script
+    from conformance.cases.script import TRIGGER_SWITCHES, Control, ReadBack, Statement, build_script
+    from conformance.cases.sql import trigger_statement
+    from conformance.reference.dialect import MYSQL, flipped
     from conformance.reference.tables import create_table
 
-    script = build_script(case)
+    # What is right, not what is known of a server (requirements D13 and D15).
+    script = build_script(case, dialect=flipped(MYSQL, *TRIGGER_SWITCHES) if case.trigger else MYSQL)
     refused = any(prediction.error is not None for prediction in script.predictions)
     lines = [
         f"-- Case {case.id}{f', seed {case.seed}' if case.seed else ''}; requirements: {', '.join(case.requirements)}",
@@ -277,6 +280,7 @@ def _update_script(case: UpdateCase) -> str:
         *(f"{text};" for text in case.session.statements()),
         f"DROP TABLE IF EXISTS `{case.table.name.replace('`', '``')}`;",
         f"{create_table(case.table)};",
+        *([f"{trigger_statement(case.table, case.trigger)};"] if case.trigger else []),
         f"{script.insert};",
     ]
     for item in script.items:

@@ -14,13 +14,16 @@ from conformance.cases.script import ReadBack, Script
 from conformance.judge.events import first_difference, judge_events
 from conformance.judge.mismatch import Judgement, Mismatch
 from conformance.judge.resync import resynchronised
+from conformance.reference.errors import CodecError
 from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.layout import storage_free
 from conformance.reference.jsonb.text import format_text
 
 if TYPE_CHECKING:
     from conformance.cases.observation import Observation
+    from conformance.cases.predict import RowPrediction
 
+MISSTORED: Final = "storage_misses_triggers"  # the dialect switch
 _RESYNCS: Final = 20  # a server that differs more often in one Case is beyond following
 
 
@@ -103,6 +106,7 @@ def _judge_read_backs(script: Script, observation: Observation, judgement: Judge
     expected = [item for item in script.items if isinstance(item, ReadBack)]
     names = script.model.columns.json
     for read_back, rows in zip(expected, observation.read_backs, strict=True):
+        lost = _misstored(script, read_back)
         if len(rows) != len(read_back.rows):
             judgement.add(
                 Mismatch(
@@ -112,13 +116,22 @@ def _judge_read_backs(script: Script, observation: Observation, judgement: Judge
                     field="rows read back",
                     expected=str(len(read_back.rows)),
                     got=str(len(rows)),
+                    # A document that cannot be read ends the statement.
+                    deviation=MISSTORED if any(map(unreadable, lost.values())) else None,
                 )
             )
             continue
         for (index, step, values), row in zip(read_back.rows, rows, strict=True):
             for place, name in enumerate(names):
-                size, free, text = row[3 * place : 3 * place + 3]
-                _judge_document(judgement, index, step, name, values[name], size, free, text)
+                read = row[3 * place : 3 * place + 3]
+                stored = lost.get((index, name))
+                if stored is None:
+                    _judge_document(judgement, index, step, name, values[name], read)
+                else:
+                    wanted = _row_of(script, step, index).change.after[name]
+                    # How a damaged document reads is nobody's promise.
+                    known = MISSTORED if unreadable(stored) or _read(stored) == read else None
+                    _judge_document(judgement, index, step, name, wanted, read, deviation=known)
 
 
 def _judge_document(
@@ -127,26 +140,13 @@ def _judge_document(
     step: int,
     name: str,
     stored: object,
-    size: bytes | None,
-    free: bytes | None,
-    text: bytes | None,
+    read: tuple[bytes | None, ...],
+    deviation: str | None = None,
 ) -> None:
-    if stored is None:
-        predicted: tuple[tuple[str, bytes | None, bytes | None], ...] = (
-            ("size", None, size),
-            ("free", None, free),
-            ("text", None, text),
-        )
-    else:
-        assert isinstance(stored, bytes)
-        predicted = (
-            ("size", b"%d" % len(stored), size),
-            ("free", b"%d" % storage_free(stored), free),
-            ("text", format_text(decode(stored)).encode("utf-8", "surrogateescape"), text),
-        )
+    assert stored is None or isinstance(stored, bytes)
     judgement.sizes += 2
     judgement.texts += 1
-    for kind, expected, got in predicted:
+    for kind, expected, got in zip(("size", "free", "text"), _read(stored), read, strict=True):
         if expected != got:
             judgement.add(
                 Mismatch(
@@ -157,5 +157,35 @@ def _judge_document(
                     offset=first_difference(expected or b"", got or b""),
                     expected="NULL" if expected is None else expected.decode("utf-8", "replace"),
                     got="NULL" if got is None else got.decode("utf-8", "replace"),
+                    deviation=deviation,
                 )
             )
+
+
+def _read(stored: bytes | None) -> tuple[bytes | None, ...]:
+    """Size, free space and text, as SQL gives them."""
+    if stored is None:
+        return None, None, None
+    text = format_text(decode(stored)).encode("utf-8", "surrogateescape")
+    return b"%d" % len(stored), b"%d" % storage_free(stored), text
+
+
+def unreadable(stored: bytes) -> str:
+    """Why stored bytes are no document: the code of the error; empty if they are one."""
+    try:
+        decode(stored, strict=True)
+    except CodecError as error:
+        return error.code
+    return ""
+
+
+def _misstored(script: Script, read_back: ReadBack) -> dict[tuple[int, str], bytes]:
+    """The documents among those read that the server is known to store wrongly: what it stores."""
+    if not script.case.trigger:
+        return {}
+    changes = ((index, _row_of(script, step, index).change) for index, step, _ in read_back.rows)
+    return {(index, name): stored for index, change in changes for name, stored in change.misstored.items()}
+
+
+def _row_of(script: Script, step: int, index: int) -> RowPrediction:
+    return next(row for row in script.predictions[step].rows if row.index == index)

@@ -16,11 +16,10 @@ from conformance.cases.injection import (
     Demand,
     Injection,
     Predicted,
-    flipped,
     predict,
     state_of,
 )
-from conformance.reference.dialect import MYSQL
+from conformance.reference.dialect import MYSQL, flipped
 
 if TYPE_CHECKING:
     from conformance.cases.injection import InjectionOutcome, RowState

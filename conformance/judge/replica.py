@@ -19,7 +19,7 @@ from conformance.reference.binlog.columns import PartialJson
 from conformance.reference.binlog.gtid import Gtid
 from conformance.reference.binlog.header import EventType
 from conformance.reference.binlog.rows import UPDATE_TYPES, RowsBody, included
-from conformance.reference.dialect import MYSQL, Dialect
+from conformance.reference.dialect import MYSQL, Dialect, flipped
 from conformance.reference.errors import CodecError, MysqlError
 from conformance.reference.jsonb.compare import equal
 from conformance.reference.jsonb.decode import decode
@@ -190,7 +190,7 @@ class ReplicaModel:
 
     def apply_row(self, row: LoggedRow, *, unless: str | None = None) -> Refusal | None:
         """Apply one row, or nothing and say what is refused."""
-        dialect = self.dialect if unless is None else _flipped(self.dialect, unless)
+        dialect = self.dialect if unless is None else flipped(self.dialect, unless)
         state = dict(self.rows[row.row])
         for name in self.json:
             if name not in row.values:
@@ -218,15 +218,10 @@ def _applied(stored: bytes | None, value: object, dialect: Dialect) -> bytes | N
     return value
 
 
-def _flipped(dialect: Dialect, switch: str) -> Dialect:
-    now = getattr(dialect.behaviour, switch)
-    return replace(dialect, behaviour=replace(dialect.behaviour, **{switch: not now}))
-
-
 def _explanation(stored: bytes | None, value: object, dialect: Dialect) -> str | None:
     for switch in SWITCHES:
         try:
-            _applied(stored, value, _flipped(dialect, switch))
+            _applied(stored, value, flipped(dialect, switch))
         except CodecError:
             continue
         return switch
@@ -362,6 +357,29 @@ def compare_tables(
             elif theirs != ours:
                 result.other_bytes += 1
     return result
+
+
+def explain_lost_triggers(script: Script, predicted: ReplicaModel, tables: TableComparison) -> None:
+    """Give their switch to documents that differ because the log lacks what a trigger did: the source's is the
+    predicted one, and the replica's is the one that the applier makes of the predicted log."""
+    if not script.case.trigger:
+        return
+    fired = {assignment.column for assignment in script.case.trigger}
+    other = {(item.rows, item.field) for item in tables.found if item.kind == "bytes"}
+    for place, item in enumerate(tables.found):
+        if item.kind not in ("text", "equal") or item.field not in fired or (item.rows, item.field) in other:
+            continue
+        index = item.rows[0]
+        source = script.model.rows[index][item.field]
+        assert source is None or isinstance(source, bytes)
+        wanted = "NULL" if source is None else format_text(decode(source))
+        lost = any(
+            row.index == index and row.decisions[item.field].partial and row.change.logged
+            for prediction in script.predictions
+            for row in prediction.rows
+        )
+        if lost and source != predicted.rows[index][item.field] and (item.kind == "equal" or item.expected == wanted):
+            tables.found[place] = replace(item, deviation="diffs_miss_triggers")
 
 
 def _compare_documents(

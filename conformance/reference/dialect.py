@@ -6,7 +6,7 @@ Nothing else in the project asks for a version; which version has which dialect 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 
@@ -26,6 +26,8 @@ class ServerBehaviour:
     null_takes_empty_diffs: bool = True  # empty diffs turn SQL NULL into JSON null (sheet 8, deviation 4)
     stores_invalid_text: bool = True  # strings and keys of a diff need not be UTF-8 (sheet 8, deviation 5)
     copies_full_values: bool = True  # a full value is stored without a look at it (requirements sheet, FR5)
+    diffs_miss_triggers: bool = True  # the log has the SET clause's diffs, not a BEFORE trigger's change (FR2)
+    storage_misses_triggers: bool = True  # of an off-page document only the SET clause's ranges are stored (FR2)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +47,12 @@ class Dialect:
     numbering: FieldNumbering = field(default_factory=FieldNumbering)
 
 
+def flipped(dialect: Dialect, *switches: str) -> Dialect:
+    """The dialect with some of its behaviours turned round."""
+    now = {switch: not getattr(dialect.behaviour, switch) for switch in switches}
+    return replace(dialect, behaviour=replace(dialect.behaviour, **now))
+
+
 MYSQL: Final = Dialect(name="mysql-9.7")
 WORKLOG: Final = Dialect(
     name="worklog",
@@ -55,6 +63,8 @@ WORKLOG: Final = Dialect(
         null_takes_empty_diffs=False,
         stores_invalid_text=False,
         copies_full_values=False,
+        diffs_miss_triggers=False,
+        storage_misses_triggers=False,
     ),
     numbering=FieldNumbering(worklog_metadata=True),
 )

@@ -46,6 +46,13 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
+class Old:
+    """In a trigger: the value of a column before the statement. ``Column`` is the new one there."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
 class Literal:
     """A SQL value given as the JSON value that it becomes as a function argument (jsonb sheet, section 4.2).
 
@@ -96,7 +103,7 @@ class Constant:
     value: object
 
 
-Expression: TypeAlias = "Column | Literal | SqlNull | Call | Wrapped | Increment | Constant"
+Expression: TypeAlias = "Column | Old | Literal | SqlNull | Call | Wrapped | Increment | Constant"
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,19 +114,21 @@ class Assignment:
     expression: Expression
 
 
-def referenced_columns(expression: Expression) -> set[str]:
-    """Names of the columns whose values an expression reads."""
+def referenced_columns(expression: Expression, *, old: bool = True) -> set[str]:
+    """Names of the columns whose values an expression reads; ``old``: also those of OLD."""
     match expression:
         case Column(name):
             return {name}
+        case Old(name):
+            return {name} if old else set()
         case Increment(column, _):
             return {column}
         case Wrapped(_, inner):
-            return referenced_columns(inner)
+            return referenced_columns(inner, old=old)
         case Call(_, document, arguments):
-            names = referenced_columns(document)
+            names = referenced_columns(document, old=old)
             for _, value in arguments:
                 if value is not None:
-                    names |= referenced_columns(value)
+                    names |= referenced_columns(value, old=old)
             return names
     return set()

@@ -6,8 +6,8 @@ The model of the partial-update sheet: section 1 (who is eligible), 2 (evaluatio
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
 
 from conformance.reference.dialect import MYSQL, Dialect
 from conformance.reference.diffs import Diff, Operation, encode_diff
@@ -22,6 +22,7 @@ from conformance.reference.expression import (
     Function,
     Increment,
     Literal,
+    Old,
     SqlNull,
     Wrapped,
 )
@@ -36,6 +37,10 @@ if TYPE_CHECKING:
 
     from conformance.reference.inplace import Range
     from conformance.reference.jsonb.values import JsonValue
+
+
+OFF_PAGE: Final = 8126  # bytes: a record of more has its longest columns outside the row (16 KB pages)
+_OLD: Final = "\0"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,13 +68,20 @@ class ColumnChange:
 class RowChange:
     """One row under one statement. ``logged`` is false when no column compares different: then nothing is written.
 
-    ``after`` holds the values after the statement: those of ``before`` when it is not logged.
+    ``after`` holds the values after the statement: those of ``before`` when it is not logged. ``misstored``: columns
+    whose stored bytes are others than those of ``after``.
     """
 
     before: Mapping[str, object]
     after: Mapping[str, object]
     logged: bool
     columns: Mapping[str, ColumnChange]
+    misstored: Mapping[str, bytes] = field(default_factory=dict)
+
+    @property
+    def stored(self) -> Mapping[str, object]:
+        """What the next statement finds."""
+        return {**self.after, **self.misstored} if self.misstored else self.after
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +130,7 @@ def update_row(
     *,
     log_diffs: bool,
     comparable: bool = True,
+    trigger: Iterable[Assignment] = (),
     dialect: Dialect = MYSQL,
 ) -> RowChange:
     """Evaluate the assignments of a single-table UPDATE on one row, left to right.
@@ -125,10 +138,12 @@ def update_row(
     JSON columns of ``row`` are JSONB ``bytes`` or ``None``. ``log_diffs``: binlog_row_value_options has PARTIAL_JSON
     and the statement is logged as rows. ``comparable``: the old value of every assigned column is in the statement's
     read set. Otherwise (MINIMAL image and ``n = constant``, say) the SQL layer cannot compare and InnoDB decides, by
-    bytes: 51 replaced by 51.0 is then a change (observed on 9.7.4; the sheet's 1.1 knows the first case only). Raises
-    :class:`MysqlError` where the server refuses the statement.
+    bytes: 51 replaced by 51.0 is then a change (observed on 9.7.4; the sheet's 1.1 knows the first case only).
+    ``trigger``: the assignments to NEW of a BEFORE UPDATE trigger. Raises :class:`MysqlError` where the server refuses
+    the statement.
     """
     assignments = tuple(assignments)
+    trigger = tuple(trigger)
     eligible = eligible_columns(assignments, columns.json, dialect)
     after = dict(row)
     chains: dict[str, _Chain] = {}
@@ -146,6 +161,14 @@ def update_row(
             rules.setdefault(name, []).append("eligible/no")
         else:
             after[name] = _evaluate_plain(assignment.expression, after)
+    assigned = {item.column for item in assignments}
+    logged = any(_differs(name, row[name], after[name], columns if comparable else None) for name in assigned)
+    fired = {assignment.column for assignment in trigger}
+    if trigger:
+        _fire(trigger, row, after, columns)
+        # A row that the SET clause or the trigger changes goes to the engine, which compares bytes (observed on 9.7.4).
+        fires = logged or any(_differs(name, row[name], after[name], columns) for name in fired)
+        logged = fires and any(row[name] != after[name] for name in assigned | fired)
     changes: dict[str, ColumnChange] = {}
     for name in columns.json:
         if name not in chains and name not in rules:
@@ -155,6 +178,8 @@ def update_row(
         now = after[name]
         assert before is None or isinstance(before, bytes)
         assert now is None or isinstance(now, bytes)
+        if chain is not None and name in fired and not dialect.behaviour.diffs_miss_triggers:
+            chain.logical_off()
         collected = chain is not None and chain.diffs is not None and now is not None
         changes[name] = ColumnChange(
             before=before,
@@ -165,9 +190,37 @@ def update_row(
             ranges=chain.document.ranges() if chain is not None and chain.document is not None else None,
             rules=tuple(chain.rules if chain is not None else rules[name]),
         )
-    assigned = {item.column for item in assignments}
-    logged = any(_differs(name, row[name], after[name], columns if comparable else None) for name in assigned)
-    return RowChange(before=row, after=after if logged else row, logged=logged, columns=changes)
+    misstored = _misstored(changes, fired) if logged and dialect.behaviour.storage_misses_triggers else {}
+    return RowChange(before=row, after=after if logged else row, logged=logged, columns=changes, misstored=misstored)
+
+
+def _fire(
+    trigger: tuple[Assignment, ...], row: Mapping[str, object], after: dict[str, object], columns: Columns
+) -> None:
+    """The assignments of a BEFORE UPDATE trigger: nothing in it is done in place."""
+    for assignment in trigger:
+        # No column has a NUL in its name: how an expression finds the old values beside the new ones.
+        both = {**after, **{_OLD + name: value for name, value in row.items()}}
+        after[assignment.column] = (
+            _evaluate_document(assignment.expression, both, columns)
+            if assignment.column in columns.json
+            else _evaluate_plain(assignment.expression, both)
+        )
+
+
+def _misstored(changes: Mapping[str, ColumnChange], fired: set[str]) -> dict[str, bytes]:
+    """Documents outside the row that a trigger changed: the engine takes over the SET clause's ranges only."""
+    out: dict[str, bytes] = {}
+    for name in fired & set(changes):
+        change = changes[name]
+        before, after = change.before, change.after
+        if before is None or after is None or change.ranges is None or min(len(before), len(after)) < OFF_PAGE:
+            continue
+        stored = bytearray(before)
+        for start, length in change.ranges:
+            stored[start : start + length] = after[start : start + length]
+        out[name] = bytes(stored)
+    return out
 
 
 def _differs(name: str, before: object, after: object, columns: Columns | None) -> bool:
@@ -196,6 +249,10 @@ def decide(before: object, after: object, change: ColumnChange | None, *, partia
     return Decision(False, after, "not-smaller")
 
 
+def _key(expression: Column | Old) -> str:
+    return _OLD + expression.name if isinstance(expression, Old) else expression.name
+
+
 def _evaluate_plain(expression: Expression, row: Mapping[str, object]) -> object:
     """The value for a column that is not JSON."""
     if isinstance(expression, Constant):
@@ -203,8 +260,8 @@ def _evaluate_plain(expression: Expression, row: Mapping[str, object]) -> object
     if isinstance(expression, Increment):
         value = row[expression.column]
         return None if value is None else value + expression.by  # type: ignore[operator]
-    if isinstance(expression, Column):
-        return row[expression.name]
+    if isinstance(expression, Column | Old):
+        return row[_key(expression)]
     raise TypeError(f"not a value for a plain column: {expression!r}")
 
 
@@ -212,8 +269,8 @@ def _argument(expression: Expression | None, row: Mapping[str, object], columns:
     """A value argument: the value, and its JSONB. That of a JSON column keeps its holes (sheet 3.1)."""
     if isinstance(expression, Literal):
         return expression.value, encode(expression.value)
-    if isinstance(expression, Column):
-        value = row[expression.name]
+    if isinstance(expression, Column | Old):
+        value = row[_key(expression)]
         if value is None:
             return None, encode(None)
         if expression.name in columns.json:
@@ -456,8 +513,8 @@ def _evaluate_document(expression: Expression, row: Mapping[str, object], column
         return None
     if isinstance(expression, Literal):
         return encode(expression.value)
-    if isinstance(expression, Column):
-        value = row[expression.name]
+    if isinstance(expression, Column | Old):
+        value = row[_key(expression)]
         if value is None or expression.name in columns.json:
             return value  # type: ignore[return-value]
         return encode(columns.as_json(expression.name, value))

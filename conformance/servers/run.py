@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from conformance.cases.observation import Observation, ReadBackRow, StatementOutcome
 from conformance.cases.script import ReadBack, Script, Statement
+from conformance.cases.sql import trigger_statement
 from conformance.reference.tables import create_table
 from conformance.servers.groups import groups_of_thread
 
@@ -27,6 +28,7 @@ def run_case(connection: Connection, capture: Capture, script: Script, schema: s
             *case.session.statements(),
             f"DROP TABLE IF EXISTS `{case.table.name.replace('`', '``')}`",
             create_table(case.table),
+            *([trigger_statement(case.table, case.trigger)] if case.trigger else []),
         ]
     ).check()
     start = capture.mark(connection)

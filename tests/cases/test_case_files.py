@@ -30,6 +30,7 @@ from conformance.reference.expression import (
     Function,
     Increment,
     Literal,
+    Old,
     SqlNull,
     Wrapped,
     Wrapper,
@@ -86,6 +87,7 @@ CASE = UpdateCase(
         (1, None, None, None, None, None, None, None, b"", 1e300),
         (2, b"", Decimal("1E+3"), None, None, None, None, 0, None, 0.1),
     ),
+    trigger=(Assignment("j", Call(Function.JSON_SET, Column("j"), (("$.v", Old("v")),))), Assignment("j", Old("j"))),
     steps=(
         Step(
             (
@@ -181,6 +183,7 @@ def test_the_id_of_a_generated_case_depends_on_what_it_does_alone() -> None:
     assert case_id(replace(CASE, rows=CASE.rows[::-1])) != identity
     assert case_id(replace(CASE, steps=CASE.steps[:2])) != identity
     assert case_id(replace(CASE, session=Session())) != identity
+    assert case_id(replace(CASE, trigger=())) != identity
 
 
 def at(data: Any, *where: Any) -> Any:

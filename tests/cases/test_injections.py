@@ -7,14 +7,13 @@ import pytest
 from conformance.cases.injection import (
     Injection,
     RowState,
-    flipped,
     full_image,
     partial_image,
     predict,
     row_of,
     state_of,
 )
-from conformance.reference.dialect import MYSQL, WORKLOG
+from conformance.reference.dialect import MYSQL, WORKLOG, flipped
 from conformance.reference.jsonb.encode import encode
 from generators import damaged, diverged
 from generators.draw import Stream

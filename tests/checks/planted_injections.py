@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from conformance.cases.injection import Demand, Injection, InjectionOutcome, RowState, flipped, predict, state_of
-from conformance.reference.dialect import MYSQL
+from conformance.cases.injection import Demand, Injection, InjectionOutcome, RowState, predict, state_of
+from conformance.reference.dialect import MYSQL, flipped
 from conformance.reference.jsonb.encode import encode
 
 if TYPE_CHECKING:

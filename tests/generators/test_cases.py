@@ -38,7 +38,7 @@ def case(number: int, steps: int) -> UpdateCase:
 def test_cases_are_the_same_for_ever() -> None:
     digest = hashlib.sha256()
     for number in range(40):
-        digest.update(repr(case(number, 8)).encode())
+        digest.update(repr(case(number, 8)).replace("trigger=(), ", "").encode())
     assert digest.hexdigest()[:16] == "9db314fba02f40a0"
 
 
