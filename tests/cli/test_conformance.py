@@ -19,7 +19,7 @@ import pytest
 from conformance.cli import main as frame
 from conformance.requirements.catalogue import REQUIREMENTS
 from conformance.servers.errors import ServerError
-from tests.live import Ended, environment, lab, nothing_left, processes_of, run_directories, started, until
+from tests.live import PATIENCE, Ended, environment, lab, nothing_left, processes_of, run_directories, started, until
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -51,7 +51,7 @@ def digests(report: Path) -> list[str]:
 
 
 def ended(program: subprocess.Popen[str], place: Path) -> Ended:
-    code = program.wait(120)
+    code = program.wait(PATIENCE)
     return Ended(code, (place / "out").read_text("utf-8"), (place / "err").read_text("utf-8"))
 
 

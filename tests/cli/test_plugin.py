@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.live import environment
+from tests.live import PATIENCE, environment
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,7 +24,7 @@ def run(place: Path, *arguments: str, program: list[str] = PYTEST) -> subprocess
     """Pytest in a directory of its own, as a user of the installed package has it."""
     return subprocess.run(
         [*program, *arguments], cwd=place, env=environment(PYTHONPATH=""), capture_output=True, text=True, check=False,
-        timeout=120,
+        timeout=PATIENCE,
     )  # fmt: skip
 
 
@@ -58,7 +58,7 @@ def test_the_checks_pass_as_plain_pytest_with_a_server(server: ProcessServer, tm
         [*PYTEST, "--pyargs", "conformance.checks", "--lab-server", f"mysql://{address}", "--lab-updates", "100",
          "-k", "event_bytes or D2"],
         cwd=tmp_path, env=environment(PYTHONPATH="", BINLOG_LAB_PASSWORD=address.password or ""),
-        capture_output=True, text=True, check=False, timeout=120,
+        capture_output=True, text=True, check=False, timeout=PATIENCE,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     assert "2 passed" in done.stdout.splitlines()[-1]
