@@ -220,13 +220,13 @@ def _algorithm(event: bytes) -> Checksum:
 
 
 def _inner_events(data: bytes) -> Iterator[bytes]:
+    """What cannot be an event is the last item: whoever looks at it must not miss it."""
     position = 0
     while position < len(data):
         length = int.from_bytes(data[position + 9 : position + 13], "little")
-        if length < HEADER_SIZE:
-            break
-        yield data[position : position + length]
-        position += length
+        end = position + length if length >= HEADER_SIZE else len(data)
+        yield data[position:end]
+        position = end
 
 
 def iter_events(events: Iterable[bytes]) -> Iterator[tuple[bytes, Event | None, CodecError | None]]:

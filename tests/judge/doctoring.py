@@ -319,6 +319,12 @@ def change_payload(event: bytes, **changes: Any) -> bytes:
     return sealed(event[:19] + replace(old, **changes).encode() + event[-4:])
 
 
+def append_to_payload(event: bytes, data: bytes) -> bytes:
+    """With bytes behind the last event inside; the sizes are right."""
+    whole = TransactionPayload.compress(TransactionPayload.decode(event[19:-4]).uncompressed() + data)
+    return change_payload(event, payload=whole.payload, uncompressed_size=whole.uncompressed_size)
+
+
 def change_insert(found: Groups) -> None:
     place = next(place for place, item in enumerate(found[0]) if isinstance(item, RowsBody))
     rows = found[0][place]

@@ -20,6 +20,7 @@ from tests.judge.doctoring import (
     Fault,
     P,
     answer,
+    append_to_payload,
     as_update_rows,
     body,
     broken_checksum,
@@ -257,6 +258,14 @@ LOG_FAULTS: Final = [
         "event types",
         "one diff",
         delete_body("one diff", is_update),
+        {"compression": True},
+    ),
+    Fault(
+        "bytes behind the last event of a payload",
+        "events",
+        "event types",
+        None,
+        patch(EventType.TRANSACTION_PAYLOAD, lambda event: append_to_payload(event, b"\0" * 5)),
         {"compression": True},
     ),
     Fault(
