@@ -18,6 +18,7 @@ from conformance.cases.images import RowImage
 from conformance.cases.session import Session
 from conformance.cases.sql_case import SqlCase
 from conformance.cases.sql_case_files import dump_sql_case, load_sql_case
+from conformance.cases.topology_files import dump_topology, load_topology
 from conformance.cases.update_case import Hazard, Step, UpdateCase
 from conformance.reference.binlog.temporal import Date, Datetime, Time, Timestamp
 from conformance.reference.errors import CodecError, DecodeError
@@ -96,6 +97,7 @@ def dump_case(case: AnyCase) -> dict[str, Any]:
         ],
         **({"trigger": _dump_assignments(case.trigger)} if case.trigger else {}),
         "steps": [_dump_step(step) for step in case.steps],
+        **({} if case.topology is None else {"topology": dump_topology(case.topology)}),
     }
 
 
@@ -142,6 +144,9 @@ def load_case(data: Mapping[str, Any]) -> UpdateCase:
             rows=rows,
             trigger=trigger,
             steps=steps,
+            topology=_at("topology", lambda: load_topology(data["topology"], len(steps)))
+            if "topology" in data
+            else None,
         )
     except _MALFORMED as error:
         raise DecodeError("case-format", f"the Case is incomplete or malformed: {error!r}") from None

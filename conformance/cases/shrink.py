@@ -10,14 +10,16 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from conformance.cases.script import build_script
 from conformance.reference.errors import CodecError
-from conformance.reference.expression import Assignment, Call, Expression, Literal, Wrapped
+from conformance.reference.expression import Assignment, Call, Expression, Literal, Wrapped, referenced_columns
 from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.encode import encode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from conformance.cases.topology import RebuiltRows, Topology
     from conformance.cases.update_case import Step, UpdateCase
 
 
@@ -40,8 +42,10 @@ def shrink(case: UpdateCase, fails: Callable[[UpdateCase], bool], *, seconds: fl
 def candidates(case: UpdateCase) -> Iterator[UpdateCase]:
     """Smaller Cases, the biggest cuts first."""
     yield from _fewer_steps(case)
+    yield from _simpler_topologies(case)
     yield from _fewer_rows(case)
     yield from _simpler_trigger(case)
+    yield from _fewer_columns(case)
     yield from _simpler_steps(case)
     yield from _smaller_documents(case)
 
@@ -51,23 +55,96 @@ def _fewer_steps(case: UpdateCase) -> Iterator[UpdateCase]:
     size = count // 2
     while size:
         for first in range(count - size, -1, -size):
-            steps = case.steps[:first] + case.steps[first + size :]
-            if steps:
-                yield replace(case, steps=steps)
+            kept = [number for number in range(count) if not first <= number < first + size]
+            if kept:
+                yield _with_steps(case, kept, [case.steps[number] for number in kept])
         size //= 2
+
+
+def _with_steps(case: UpdateCase, kept: list[int], steps: list[Step]) -> UpdateCase:
+    """The Case with some of its steps, maybe changed; the replica's rows are made anew at the same place."""
+    topology = case.topology
+    if topology is not None and topology.rebuild is not None:
+        after = sum(number < topology.rebuild.after for number in kept)
+        topology = replace(topology, rebuild=replace(topology.rebuild, after=after))
+    return replace(case, steps=tuple(steps), topology=topology)
+
+
+def _simpler_topologies(case: UpdateCase) -> Iterator[UpdateCase]:
+    topology = case.topology
+    if topology is None:
+        return
+    if topology.rebuild is not None:
+        yield replace(case, topology=replace(topology, rebuild=None))
+        if 0 < topology.rebuild.after < len(case.steps):
+            yield from _begun_later(case, topology, topology.rebuild)
+    if any(item.workers > 1 for item in topology.replicas):
+        replicas = tuple(replace(item, workers=1) for item in topology.replicas)
+        yield replace(case, topology=replace(topology, replicas=replicas))
+    if case.session.compression:
+        yield replace(case, session=replace(case.session, compression=False))
+
+
+def _begun_later(case: UpdateCase, topology: Topology, rebuild: RebuiltRows) -> Iterator[UpdateCase]:
+    """The rows that the replica's are made from as start rows, without the steps that led there."""
+    script = build_script(case)
+    names = [column.name for column in case.table.columns]
+    rows = [dict(zip(names, row, strict=True)) for row in case.rows]
+    for prediction in script.predictions[: rebuild.after]:
+        for row in prediction.rows:
+            rows[row.index] = dict(row.change.after)
+    for index in case.table.json_columns:
+        for values in rows:
+            stored = values[names[index]]
+            if isinstance(stored, bytes):  # start rows are inserted, so they have no free space
+                values[names[index]] = encode(decode(stored))
+    yield replace(
+        case,
+        rows=tuple(tuple(values[name] for name in names) for values in rows),
+        steps=case.steps[rebuild.after :],
+        topology=replace(topology, rebuild=replace(rebuild, after=0)),
+    )
 
 
 def _fewer_rows(case: UpdateCase) -> Iterator[UpdateCase]:
     if len(case.rows) < 2:
         return
     for gone in range(len(case.rows)):
-        steps = []
-        for step in case.steps:
+        kept, steps = [], []
+        for number, step in enumerate(case.steps):
             rows = tuple(row - (row > gone) for row in step.rows if row != gone)
             if rows:
+                kept.append(number)
                 steps.append(replace(step, rows=rows))
         if steps:
-            yield replace(case, rows=case.rows[:gone] + case.rows[gone + 1 :], steps=tuple(steps))
+            yield replace(_with_steps(case, kept, steps), rows=case.rows[:gone] + case.rows[gone + 1 :])
+
+
+def _fewer_columns(case: UpdateCase) -> Iterator[UpdateCase]:
+    """Without a column that no statement and no key speaks of."""
+    table = case.table
+    used = {case.selector}
+    for assignment in (*case.trigger, *(item for step in case.steps for item in step.assignments)):
+        used |= {assignment.column, *referenced_columns(assignment.expression)}
+    keys = {index for key in (table.primary_key, *table.unique_keys) for index, _ in key}
+    if len(table.json_columns) == 1:
+        keys.update(table.json_columns)  # one document there must be
+    if any(column.generated_sql for column in table.columns):
+        return
+    for gone in range(len(table.columns) - 1, -1, -1):
+        if gone in keys or table.columns[gone].name in used:
+            continue
+        smaller = replace(
+            table,
+            columns=table.columns[:gone] + table.columns[gone + 1 :],
+            primary_key=_without(table.primary_key, gone),
+            unique_keys=tuple(_without(key, gone) for key in table.unique_keys),
+        )
+        yield replace(case, table=smaller, rows=tuple(row[:gone] + row[gone + 1 :] for row in case.rows))
+
+
+def _without(key: tuple[tuple[int, int], ...], gone: int) -> tuple[tuple[int, int], ...]:
+    return tuple((index - (index > gone), prefix) for index, prefix in key)
 
 
 def _simpler_trigger(case: UpdateCase) -> Iterator[UpdateCase]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, ClassVar
 from conformance.cases.session import Session
 
 if TYPE_CHECKING:
+    from conformance.cases.topology import Topology
     from conformance.reference.expression import Assignment
     from conformance.reference.tables import Table
 
@@ -43,7 +44,8 @@ class Step:
 class UpdateCase:
     """One scenario. ``selector`` names a column whose value tells the rows apart; it may change, not to a duplicate.
 
-    ``trigger``: what a BEFORE UPDATE trigger of the table assigns to the columns of NEW; none if empty.
+    ``trigger``: what a BEFORE UPDATE trigger of the table assigns to the columns of NEW; none if empty. ``topology``: the
+    replicas it is for, if any; ``needs`` names them too.
     """
 
     kind: ClassVar[str] = "update"
@@ -60,3 +62,4 @@ class UpdateCase:
     rows: tuple[tuple[object, ...], ...]
     trigger: tuple[Assignment, ...] = ()
     steps: tuple[Step, ...]
+    topology: Topology | None = None

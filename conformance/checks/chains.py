@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Self
 from conformance.cases.sql_tokens import quote_identifier
 from conformance.checks.appliers import Applier, PairBlock
 from conformance.checks.pair_tables import compare_sides, json_names, start_rows_of
-from conformance.checks.pairs import PairRun, ReplicaSettings, execute_all, split_statements
+from conformance.checks.pairs import PairRun, execute_all, split_statements
 from conformance.judge.own_log import OwnLog, compare_own_log
 from conformance.judge.replica import ReplicaModel, judge_stop, transactions
 from conformance.reference.tables import create_table
@@ -22,6 +22,7 @@ from conformance.servers.pair import ReplicaStopped
 if TYPE_CHECKING:
     from conformance.cases.script import Script
     from conformance.checks.topology import Chain
+    from conformance.judge.mismatch import Mismatch
     from conformance.servers.capture import Capture
     from conformance.servers.connection import Connection
 
@@ -69,11 +70,21 @@ class ChainRun(PairRun):
         position = self._replica_log.mark(self.replica)
         self.lower.follow(position, None if executed is None else executed.replace("\n", ""))
 
-    def chain_block(self, script: Script, middle: ReplicaSettings, last: ReplicaSettings) -> ChainBlock:
+    def found(self, script: Script) -> list[Mismatch]:
+        """Everything that a block finds."""
+        block = self.chain_block(script)
+        self.ready = not block.last.broken
+        return [*block.last.found, *block.middle_log.found, *block.last_log.found]
+
+    def chain_block(self, script: Script) -> ChainBlock:
         """Run one block. After a stop of the middle server, known or not, the last one is not judged: rows that are
         repaired on the way do not pass through its log."""
         begun = time.perf_counter()
         case = script.case
+        assert case.topology is not None
+        middle, last = case.topology.replicas
+        self._configure(self.pair, middle)
+        self._configure(self.lower, last)
         settings = case.session.statements()
         for connection in (self.replica, self.last):
             connection.execute_many([*settings, "SET SESSION sql_log_bin = 0"]).check()

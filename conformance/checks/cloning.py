@@ -9,7 +9,7 @@ import subprocess
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from conformance.checks.pairs import Rebuild, Rebuilt
+from conformance.checks.rebuilding import Rebuild, Rebuilt
 from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.jsonb.parse import parse_text

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import shlex
+import json
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from conformance.cases.files import case_id, dump_case
+from conformance.cases.files import case_id, dump_case, load_case
+from conformance.checks.campaign import server_limits
+from conformance.checks.pair_shrinking import Signature, shrink_on_pair
 from conformance.requirements.versions import applies, in_observed_range
-from conformance.stream import Block, CaseVerdict, Verdict
+from conformance.stream import Block, CaseVerdict, Finding, Verdict
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,10 +21,12 @@ if TYPE_CHECKING:
     from conformance.cases.script import Script
     from conformance.checks.appliers import PairBlock
     from conformance.checks.lab import Lab
+    from conformance.checks.pairs import PairRun
     from conformance.judge.mismatch import Mismatch
     from conformance.requirements.deviations import Deviation
 
 _OBSERVED: Final = frozenset(("bytes", "no-stop"))  # kinds that no worklog speaks about
+_FINDINGS: Final = 3  # distinct failures of a check that are shrunk
 _SHOWN: Final = 20  # verdicts of a check with evidence
 
 
@@ -40,9 +44,10 @@ class PairRecords:
     explained: Counter[str] = field(default_factory=Counter)
     unlike: Counter[str] = field(default_factory=Counter)
     _shown: int = 0
+    _findings: int = 0
 
-    def add(self, script: Script, block: PairBlock, note: str = "") -> None:
-        """A block that ran. ``note`` says on which pair."""
+    def add(self, script: Script, block: PairBlock, note: str = "", *, run: PairRun | None = None) -> None:
+        """A block that ran. ``note`` says on which pair; on ``run`` a failing Case is made smaller."""
         failing: list[Mismatch] = []
         explained: list[Deviation] = []
         for mismatch in block.found:
@@ -78,6 +83,42 @@ class PairRecords:
         self.failed += len(counted)
         self.explained.update(ids)
         self.unlike.update(block.unlike)
+        if run is not None:
+            for mismatch in failing:
+                self._find(script, mismatch, run)
+
+    def _find(self, script: Script, mismatch: Mismatch, run: PairRun) -> None:
+        """The first of its signature becomes a finding: a smaller Case that shows the same on the same pair."""
+        name = self._signature(mismatch)
+        if not self.lab.first(f"finding:{name}") or self._findings >= _FINDINGS:
+            return
+        self._findings += 1
+        _, path = self._stored(script)
+        if path is None:
+            return
+        self.lab.narrate(f"shrinking {path.name} ({name})")
+        small = shrink_on_pair(
+            run,
+            load_case(json.loads(path.read_text(encoding="utf-8"))),
+            Signature.of(mismatch),
+            server_limits(run.pair.source),
+        )
+        smaller = dump_case(replace(small, id=case_id(small)))
+        shown = self.lab.store(smaller) or path
+        self.lab.sink(
+            Finding(
+                signature=name,
+                case=smaller["id"],
+                case_file=str(shown),
+                replay=self.lab.replay_of(shown),
+                requirement=self.requirement,
+                subject=self.lab.subject,
+                check=self.check,
+                size_before=len(path.read_bytes()),
+                size_after=len(shown.read_bytes()),
+                message=mismatch.message or mismatch.field,
+            )
+        )
 
     def inconclusive(self, script: Script, reason: str) -> None:
         """A block whose source already departs from the prediction: nothing can be said of the replica."""
@@ -130,6 +171,9 @@ class PairRecords:
             None,
         )
 
+    def _signature(self, mismatch: Mismatch) -> str:
+        return f"{self.check}:{mismatch.kind}:{mismatch.deviation or ''}"
+
     def _kind(self, mismatch: Mismatch) -> Verdict:
         return Verdict.DIFFERS if mismatch.kind in _OBSERVED else Verdict.FAIL
 
@@ -138,16 +182,16 @@ class PairRecords:
 
     def _stored(self, script: Script) -> tuple[str, Path | None]:
         """The Case's id, and its file beside the report."""
-        identity = case_id(script.case)
-        return identity, self.lab.store(dump_case(replace(script.case, id=identity)))
+        case = script.case
+        if case.topology is not None:
+            case = replace(case, requirements=(self.requirement,), needs=(case.topology.needs,))
+        identity = case_id(case)
+        return identity, self.lab.store(dump_case(replace(case, id=identity)))
 
     def _verdict(self, script: Script, mismatch: Mismatch, entry: Deviation | None, note: str) -> None:
         if self._shown >= _SHOWN:
             return
         self._shown += 1
-        settings = self.lab.settings
-        words = ["binlog-lab", "conformance", "-r", self.requirement]
-        words += ["--seed", settings.seed, "--profile", settings.profile]
         sql = [item.sql for item in script.items if getattr(item, "step", None) == mismatch.step]
         identity, path = self._stored(script)
         self.lab.sink(
@@ -163,8 +207,8 @@ class PairRecords:
                 expected=mismatch.expected,
                 got=mismatch.got,
                 message=f"{mismatch.message} ({note})" if note else mismatch.message,
-                signature=f"{self.check}:{mismatch.kind}:{mismatch.deviation or ''}",
-                replay=shlex.join(words),
+                signature=self._signature(mismatch),
+                replay=None if path is None else self.lab.replay_of(path),
                 statements=tuple(sql) if mismatch.step is not None else (),
                 deviation=None if entry is None else entry.id,
                 case_file=None if path is None else str(path),

@@ -6,14 +6,17 @@ import time
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import TYPE_CHECKING, Final, NamedTuple, Self
+from typing import TYPE_CHECKING, Final, Self
 
 from conformance.cases.images import RowImage
 from conformance.cases.script import ReadBack, Statement
 from conformance.cases.sql import TRIGGER, trigger_statement
 from conformance.cases.sql_tokens import quote_identifier
+from conformance.cases.topology import ReplicaSettings
 from conformance.checks.appliers import Applier, PairBlock
+from conformance.checks.cloning import clone
 from conformance.checks.pair_tables import COUNTER, compare_sides, json_names, start_rows_of
+from conformance.checks.rebuilding import rebuild_by
 from conformance.judge.own_log import compare_own_log
 from conformance.judge.replica import (
     ReplicaModel,
@@ -28,30 +31,14 @@ from conformance.servers.groups import groups_of_thread
 from conformance.servers.pair import Pair, ReplicaStopped
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from conformance.cases.script import Script
     from conformance.cases.update_case import UpdateCase
+    from conformance.checks.rebuilding import Rebuild
+    from conformance.judge.mismatch import Mismatch
     from conformance.servers.capture import Capture, Position
     from conformance.servers.connection import Connection
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReplicaSettings:
-    """What the replica's own applier works with."""
-
-    image: RowImage
-    partial_json: bool
-    workers: int
-
-    def variables(self) -> dict[str, str]:
-        """The global variables."""
-        return {
-            "binlog_row_image": f"'{self.image}'",
-            "binlog_row_value_options": "'PARTIAL_JSON'" if self.partial_json else "''",
-            "replica_parallel_workers": str(self.workers),
-            "replica_checkpoint_period": "1",  # milliseconds until the applied position is told; 300 by default
-        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,21 +76,6 @@ SOURCES: Final = tuple(
 )
 
 
-class Rebuilt(NamedTuple):
-    """Statements that change the replica's rows, and the documents that they leave, in start order."""
-
-    statements: Sequence[str]
-    documents: Sequence[Mapping[str, bytes | None]]
-
-
-@dataclass(frozen=True, slots=True)
-class Rebuild:
-    """After how many steps the replica's rows are made anew, and how: from the source's rows of that moment."""
-
-    after: int
-    make: Callable[[UpdateCase, Sequence[Mapping[str, object]]], Rebuilt]
-
-
 class PairRun:
     """The sessions on both sides of a pair, in a schema of their own. A context."""
 
@@ -118,6 +90,9 @@ class PairRun:
         self._stack.callback(self._source_log.close)
         self._replica_log: Capture = pair.replica.capture()
         self._stack.callback(self._replica_log.close)
+        self._settings: dict[int, ReplicaSettings] = {}
+        self.diverged = False  # whether rows of the last block were made anew in a way that FR4 does not speak of
+        self.ready = True  # for another block; otherwise `restart` comes first
         self.schema = ""
 
     def __enter__(self) -> Self:
@@ -156,14 +131,18 @@ class PairRun:
             connection.execute("DROP TABLE IF EXISTS t")
         executed = self.source.variable("global.gtid_executed") if self.gtid else None
         self.pair.follow(self._source_log.mark(self.source), None if executed is None else executed.replace("\n", ""))
+        self.ready = True
 
-    def block(
-        self, script: Script, rebuild: Rebuild | None = None, *, settings_of: ReplicaSettings | None = None
-    ) -> PairBlock:
-        """Run one block. With ``rebuild`` the replica's rows are made anew before the last steps come. With the
-        settings of the replica its own log is compared as well, where nothing had to be repaired."""
+    def block(self, script: Script) -> PairBlock:
+        """Run one block. Where the Case's topology says so, the replica has its settings, and its rows are made anew
+        before the last steps come; with settings and without such rows its own log is compared as well, if nothing had
+        to be repaired."""
         begun = time.perf_counter()
         case = script.case
+        topology = case.topology
+        rebuild = None if topology is None else self._rebuild_of(case)
+        if topology is not None:
+            self._configure(self.pair, topology.replicas[0])
         settings = case.session.statements()
         self.replica.execute_many([*settings, "SET SESSION sql_log_bin = 0"]).check()
         self.source.execute_many(
@@ -195,14 +174,14 @@ class PairRun:
         whole = transactions(script, self._events(start, end))
         later = [item for item in whole if item.first_step >= done]
         self.applier.follow(script, later, model, end, result)
-        if settings_of is not None and rebuild is None and not result.stops:
+        if topology is not None and rebuild is None and not result.stops:
             own = self._replica_log.since(own_start, self._replica_log.mark(self.replica))
             result.own_log = compare_own_log(
                 script,
                 whole,
                 self._received(own.events),
                 ReplicaModel(start_rows_of(case), json_names(case)),
-                partial_json=settings_of.partial_json,
+                partial_json=topology.replicas[0].partial_json,
             )
         if not result.broken:
             if case.trigger:  # which the probe would fire
@@ -219,6 +198,24 @@ class PairRun:
                 result.broken = True
         result.seconds = time.perf_counter() - begun
         return result
+
+    def found(self, script: Script) -> list[Mismatch]:
+        """Everything that a block finds."""
+        block = self.block(script)
+        self.ready = not block.broken
+        self.diverged = any(not (relation.text or relation.equal) for relation in block.relations.values())
+        return [*block.found, *block.own_log.found]
+
+    def _configure(self, pair: Pair, settings: ReplicaSettings) -> None:
+        if self._settings.get(id(pair)) != settings:
+            pair.configure(settings.variables())
+            self._settings[id(pair)] = settings
+
+    def _rebuild_of(self, case: UpdateCase) -> Rebuild | None:
+        rule = None if case.topology is None else case.topology.rebuild
+        if rule is None:
+            return None
+        return clone(self, rule.after) if rule.make == "dumped" else rebuild_by(rule)
 
     def _received(self, events: Sequence[bytes]) -> list[bytes]:
         """Of a replica's log, what carries the source's server id. The workers' groups have thread ids of their own

@@ -7,12 +7,12 @@ what the replica's rows become. Everything is pure: the statements are run by ``
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from conformance.cases.sql import insert_statement, where_clause
 from conformance.cases.sql_tokens import quote_identifier
+from conformance.cases.topology import RebuiltRows
 from conformance.cases.update_case import Step
-from conformance.checks.pairs import Rebuild, Rebuilt
 from conformance.reference.document import Document, element_index
 from conformance.reference.expression import Assignment, Call, Column, Function, Literal
 from conformance.reference.jsonb import opaque
@@ -21,15 +21,15 @@ from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.jsonb.parse import parse_text
 from conformance.reference.jsonb.text import format_text
-from conformance.reference.jsonb.values import DECIMAL, Opaque, UInt, same
+from conformance.reference.jsonb.values import DECIMAL, JsonValue, Opaque, UInt, same
 from conformance.reference.jsonb.view import View
 from conformance.reference.paths import Cell, Member
+from generators.draw import Stream
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from conformance.cases.update_case import UpdateCase
-    from conformance.reference.jsonb.values import JsonValue
     from generators.draw import Draw
 
     Rows = Sequence[Mapping[str, object]]
@@ -42,55 +42,76 @@ _FIRST: Final = 30
 _CELL: Final = "$[99999]"  # behind the last one
 
 
+class Rebuilt(NamedTuple):
+    """Statements that change the replica's rows, and the documents that they leave, in start order."""
+
+    statements: Sequence[str]
+    documents: Sequence[Mapping[str, bytes | None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Rebuild:
+    """After how many steps the replica's rows are made anew, and how: from the source's rows of that moment."""
+
+    after: int
+    make: Callable[[UpdateCase, Sequence[Mapping[str, object]]], Rebuilt]
+
+
 @dataclass(frozen=True, slots=True)
 class Kind:
     """One way to build a replica's rows. ``steps`` come first on both sides, ``trap`` when the rows were rebuilt: what
-    the source logs there is a change for the source alone."""
+    the source logs there is a change for the source alone. ``make`` is the word of :class:`RebuiltRows`."""
 
     name: str
     steps: Callable[[UpdateCase], tuple[Step, ...]]
     trap: Callable[[UpdateCase], tuple[Step, ...]]
-    document: Callable[[Draw, JsonValue], JsonValue]
+    make: str
     share: int  # of the blocks
-    pad_replica: bool = False
     needs_key: bool = False
 
     def prepare(self, case: UpdateCase, *, trap: bool) -> UpdateCase:
         """The Case with its first steps."""
         return replace(case, steps=(*self.steps(case), *(self.trap(case) if trap else ())))
 
-    def rebuild(self, draw: Draw, case: UpdateCase) -> Rebuild:
-        """For a Case that :meth:`prepare` made."""
-        return Rebuild(len(self.steps(case)), lambda now, rows: self._make(draw, now, rows))
+    def rule(self, case: UpdateCase, seed: str) -> RebuiltRows:
+        """For a Case, prepared or not."""
+        return RebuiltRows(after=len(self.steps(case)), make=self.make, seed=seed)
 
-    def _make(self, draw: Draw, case: UpdateCase, rows: Rows) -> Rebuilt:
-        table = case.table
-        json = [table.columns[index].name for index in table.json_columns]
-        name = quote_identifier(table.name)
-        inserted: list[list[object]] = []
-        documents: list[dict[str, bytes | None]] = []
-        padded: dict[tuple[str, str], list[object]] = {}
-        for row in rows:
-            values = dict(row)
-            made: dict[str, bytes | None] = {}
-            for column in json:
-                stored = row[column]
-                assert stored is None or isinstance(stored, bytes)
-                made[column] = None if stored is None else encode(self.document(draw, decode(stored)))
-                values[column] = made[column]
-                path = None if stored is None or not self.pad_replica else _place(decode(stored))
-                if path is not None:
-                    values[column], made[column] = _padded(decode(stored or b""))
-                    remove = _MEMBER if path == _MEMBER else "$[last]"
-                    padded.setdefault((column, remove), []).append(row[case.selector])
-            inserted.append([values[column.name] for column in table.columns])
-            documents.append(made)
-        statements = [f"DELETE FROM {name}", insert_statement(table, inserted)]
-        for (column, path), keys in padded.items():
-            at = quote_identifier(column)
-            where = where_clause(table, case.selector, keys)
-            statements.append(f"UPDATE {name} SET {at} = JSON_REMOVE({at}, '{path}') WHERE {where}")
-        return Rebuilt(statements, documents)
+
+def rebuild_by(rule: RebuiltRows) -> Rebuild:
+    """Any rule but that of a dump, which needs both servers."""
+    return Rebuild(rule.after, lambda case, rows: _made(rule, case, rows))
+
+
+def _made(rule: RebuiltRows, case: UpdateCase, rows: Rows) -> Rebuilt:
+    table = case.table
+    json = [table.columns[index].name for index in table.json_columns]
+    name = quote_identifier(table.name)
+    inserted: list[list[object]] = []
+    documents: list[dict[str, bytes | None]] = []
+    padded: dict[tuple[str, str], list[object]] = {}
+    for row in rows:
+        values = dict(row)
+        made: dict[str, bytes | None] = {}
+        for column in json:
+            stored = row[column]
+            assert stored is None or isinstance(stored, bytes)
+            draw = Stream(rule.seed, "rebuild", str(row[case.selector]), column)
+            made[column] = None if stored is None else encode(_DOCUMENTS[rule.make](draw, decode(stored)))
+            values[column] = made[column]
+            path = None if stored is None or rule.make != "padded" else _place(decode(stored))
+            if path is not None:
+                values[column], made[column] = _padded(decode(stored or b""))
+                remove = _MEMBER if path == _MEMBER else "$[last]"
+                padded.setdefault((column, remove), []).append(row[case.selector])
+        inserted.append([values[column.name] for column in table.columns])
+        documents.append(made)
+    statements = [f"DELETE FROM {name}", insert_statement(table, inserted)]
+    for (column, path), keys in padded.items():
+        at = quote_identifier(column)
+        where = where_clause(table, case.selector, keys)
+        statements.append(f"UPDATE {name} SET {at} = JSON_REMOVE({at}, '{path}') WHERE {where}")
+    return Rebuilt(statements, documents)
 
 
 def _place(value: JsonValue) -> str | None:
@@ -132,11 +153,13 @@ def from_text(_: Draw, value: JsonValue) -> JsonValue:
 
 def other_numbers(draw: Draw, value: JsonValue) -> JsonValue:
     """The same document with numbers of other types: 1, 1.0 and 1.00 are equal by =. Of long arrays only the first
-    elements change: every one of them would be an expression of its own in SQL."""
+    elements change: every one of them would be an expression of its own in SQL. What is drawn for a number depends on
+    its place alone, so that it stays when a part of the document is left out."""
     if isinstance(value, dict):
-        return {key: other_numbers(draw, item) for key, item in value.items()}
+        return {key: other_numbers(draw.fork(key), item) for key, item in value.items()}
     if isinstance(value, list):
-        return [*(other_numbers(draw, item) for item in value[:_FIRST]), *value[_FIRST:]]
+        changed = (other_numbers(draw.fork(place), item) for place, item in enumerate(value[:_FIRST]))
+        return [*changed, *value[_FIRST:]]
     if isinstance(value, bool) or not isinstance(value, int | float):
         return value
     if abs(value) >= 1 << 62 or value != int(value):
@@ -203,17 +226,23 @@ def _nothing(_: UpdateCase) -> tuple[Step, ...]:
     return ()
 
 
+_DOCUMENTS: Final[dict[str, Callable[[Draw, JsonValue], JsonValue]]] = {
+    "copied": _same,
+    "padded": _same,
+    "retyped": from_text,
+    "numbers": other_numbers,
+}
+
 # Traps: partial-update sheet 8, deviation 1, and the clone of the requirements sheet, FR4. Where values differ the
 # source has free space as well, as where a replica is cloned from a dump.
 KINDS: Final = (
-    Kind("padded-source", _pad_source, _nothing, _same, 2),
+    Kind("padded-source", _pad_source, _nothing, "copied", 2),
     Kind(
         "padded-replica",
         lambda case: _set(case, (_ONE, 1), (_GROWS, "p")),
         lambda case: _set(case, (_GROWS, _PAD[:40]), (_ONE, 1)),
-        _same,
+        "padded",
         2,
-        pad_replica=True,
     ),
     Kind(
         "retyped",
@@ -223,15 +252,15 @@ KINDS: Final = (
             *_pad_source(case),
         ),
         lambda case: _set(case, (_ONE, "2020-01-01")),
-        from_text,
-        11,
+        "retyped",
+        9,
         needs_key=True,
     ),
     Kind(
         "numbers",
         lambda case: (*_set(case, (_ONE, 1.0), (_GROWS, "p")), *_append(case, 1.0), *_pad_source(case)),
         lambda case: _set(case, (_ONE, 1), (_GROWS, "q")),
-        other_numbers,
+        "numbers",
         7,
         needs_key=True,
     ),

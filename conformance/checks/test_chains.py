@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
+from conformance.cases.topology import Topology
 from conformance.checks.appliers import PairBlock
 from conformance.checks.blocks import make_script
 from conformance.checks.campaign import server_limits
@@ -22,6 +23,7 @@ from conformance.judge.replica import LogDiffersError
 from generators.draw import Stream
 
 if TYPE_CHECKING:
+    from conformance.cases.update_case import UpdateCase
     from conformance.checks.lab import Lab
 
 _UPDATES: Final = 20  # of a block
@@ -47,22 +49,25 @@ def test_chain(lab: Lab, gtid: bool) -> None:
                 replace(part.fork(name).choice(REPLICAS), partial_json=option)
                 for name, option in zip(("middle", "last"), options[1:], strict=True)
             )
-            chain.upper.configure(middle.variables())
-            chain.lower.configure(last.variables())
-            seed = f"{lab.settings.seed}/{check}"
-            script = make_script(seed, number, limits, updates=_UPDATES, change=source.adapt)
+
+            def change(case: UpdateCase) -> UpdateCase:
+                topology = Topology(gtid=gtid, replicas=(middle, last))  # noqa: B023 - called at once
+                return replace(source.adapt(case), topology=topology)  # noqa: B023
+
+            script = make_script(f"{lab.settings.seed}/{check}", number, limits, updates=_UPDATES, change=change)
             note = f"{source}, {middle}, {last}"
             try:
-                block = run.chain_block(script, middle, last)
+                block = run.chain_block(script)
             except LogDiffersError as error:
                 last_rows.inconclusive(script, str(error))
                 run.restart()
                 continue
-            last_rows.add(script, block.last, note)
+            run.ready = not block.last.broken
+            last_rows.add(script, block.last, note, run=run)
             for records, log in zip(logs, (block.middle_log, block.last_log), strict=True):
                 if log.rows or log.found:
-                    records.add(script, PairBlock(updates=log.rows, stops=log.found), note)
-            if block.last.broken:
+                    records.add(script, PairBlock(updates=log.rows, stops=log.found), note, run=run)
+            if not run.ready:
                 run.restart()
     # pytest.fail ends the first that failed; what the others found is in the stream already.
     for records in (*logs, last_rows):

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
+from conformance.cases.topology import Topology
 from conformance.checks.blocks import make_script
 from conformance.checks.campaign import server_limits
-from conformance.checks.cloning import clone, dumpable
+from conformance.checks.cloning import dumpable
 from conformance.checks.pair_records import PairRecords
 from conformance.checks.pairs import REPLICAS, SOURCES, PairRun
 from conformance.checks.rebuilding import KINDS, Kind
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 _ROWS: Final = 16  # so many that most updates meet a row that still differs
 _UPDATES: Final = 16  # of a block, beside those that prepare it
-_QUICK, _FULL = 1, 80  # blocks for each share of a kind
+_QUICK, _FULL = 1, 72  # blocks for each share of a kind
 _QUICK_CLONES, _FULL_CLONES = 3, 70
 _TRAPS: Final = 8  # every so many blocks
 _PARTIAL: Final = tuple(item for item in SOURCES if item.partial_json)
@@ -46,6 +47,7 @@ def test_rebuilt_replica(lab: Lab, kind: Kind) -> None:
     """Documents that were equal as text, or by =, still are after generated updates; every stop is known."""
     draw = Stream(lab.settings.seed, "rebuilt", kind.name)
     check = f"rebuilt_replicas/{kind.name}"
+    seed = f"{lab.settings.seed}/{check}"
     records = PairRecords(lab=lab, check=check, requirement="FR4")
     with lab.pair(gtid=True) as pair, PairRun(pair, gtid=True) as run:
         limits = server_limits(pair.source)
@@ -58,23 +60,24 @@ def test_rebuilt_replica(lab: Lab, kind: Kind) -> None:
             trap = number % _TRAPS == 0
 
             def change(case: UpdateCase) -> UpdateCase:
-                more = replace(case, rows=start_rows(part.fork("start"), case.table, _ROWS))  # noqa: B023 - called at once
-                return kind.prepare(source.adapt(more), trap=trap)  # noqa: B023
+                rows = start_rows(part.fork("start"), case.table, _ROWS)  # noqa: B023 - called at once
+                made = kind.prepare(source.adapt(replace(case, rows=rows)), trap=trap)  # noqa: B023
+                rule = kind.rule(made, f"{seed}/{number}")  # noqa: B023
+                return replace(made, topology=Topology(gtid=True, replicas=(replica,), rebuild=rule))  # noqa: B023
 
-            pair.configure(replica.variables())
-            seed = f"{lab.settings.seed}/{check}"
             script = make_script(seed, number, limits, updates=_UPDATES, change=change)
             try:
-                block = run.block(script, kind.rebuild(part.fork("rows"), script.case))
+                block = run.block(script)
             except LogDiffersError as error:
                 records.inconclusive(script, str(error))
                 run.restart()
                 continue
-            records.add(script, block, f"{source}, {replica}")
-            if block.broken:
+            run.ready = not block.broken
+            records.add(script, block, f"{source}, {replica}", run=run)
+            if not run.ready:
                 run.restart()
-    records.conclude()
     lab.rebuilt.update(records.unlike)
+    records.conclude()
 
 
 @pytest.mark.requirement("FR4")
@@ -89,26 +92,28 @@ def test_cloned_replica(lab: Lab) -> None:
         for number in range(_QUICK_CLONES if lab.settings.profile == "quick" else _FULL_CLONES):
             part = draw.fork(number)
             source = part.choice(_WITH_KEY)
+            replica = part.choice(REPLICAS)
 
             def change(case: UpdateCase) -> UpdateCase:
                 shape = dumpable(case)
                 more = replace(shape, rows=start_rows(part.fork("start"), shape.table, _ROWS))  # noqa: B023
-                return padded.prepare(source.adapt(more), trap=False)  # noqa: B023 - called at once
+                made = padded.prepare(source.adapt(more), trap=False)  # noqa: B023 - called at once
+                rule = replace(padded.rule(made, ""), make="dumped")
+                return replace(made, topology=Topology(gtid=True, replicas=(replica,), rebuild=rule))  # noqa: B023
 
-            pair.configure(part.choice(REPLICAS).variables())
             script = make_script(f"{lab.settings.seed}/{check}", number, limits, updates=_UPDATES, change=change)
-            after = len(padded.steps(script.case))
             try:
-                block = run.block(script, clone(run, after))
+                block = run.block(script)
             except LogDiffersError as error:
                 records.inconclusive(script, str(error))
                 run.restart()
                 continue
-            records.add(script, block, str(source))
-            if block.broken:
+            run.ready = not block.broken
+            records.add(script, block, f"{source}, {replica}", run=run)
+            if not run.ready:
                 run.restart()
-    records.conclude()
     lab.rebuilt.update(records.unlike)
+    records.conclude()
 
 
 @pytest.mark.requirement("FR4")

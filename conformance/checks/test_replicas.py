@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import json
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import pytest
 
 from conformance.cases.files import load_case
 from conformance.cases.script import build_script
+from conformance.cases.topology import Topology
 from conformance.checks.appliers import PairBlock
 from conformance.checks.blocks import make_script
 from conformance.checks.campaign import server_limits
@@ -26,6 +28,7 @@ from conformance.stream import Block, CaseVerdict, Verdict
 from generators.draw import Stream
 
 if TYPE_CHECKING:
+    from conformance.cases.update_case import UpdateCase
     from conformance.checks.lab import Lab
 
 _UPDATES: Final = 20  # of a block
@@ -45,21 +48,26 @@ def test_replica_equals_source(lab: Lab, gtid: bool) -> None:
     with lab.pair(gtid=gtid) as pair, PairRun(pair, gtid=gtid) as run:
         limits = server_limits(pair.source)
         for replica in draw.shuffled(REPLICAS)[: None if whole else _QUICK]:
-            pair.configure(replica.variables())
+            topology = Topology(gtid=gtid, replicas=(replica,))
             for source in draw.shuffled(SOURCES)[: None if whole else _QUICK]:
                 seed = f"{lab.settings.seed}/{check}"
-                script = make_script(seed, records.blocks, limits, updates=_UPDATES, change=source.adapt)
+
+                def change(case: UpdateCase) -> UpdateCase:
+                    return replace(source.adapt(case), topology=topology)  # noqa: B023 - called at once
+
+                script = make_script(seed, records.blocks, limits, updates=_UPDATES, change=change)
                 try:
-                    block = run.block(script, settings_of=replica)
+                    block = run.block(script)
                 except LogDiffersError as error:
                     records.inconclusive(script, str(error))
                     run.restart()
                     continue
-                records.add(script, block, f"{source}, {replica}")
+                run.ready = not block.broken
+                records.add(script, block, f"{source}, {replica}", run=run)
                 if block.own_log.rows or block.own_log.found:
                     logged = PairBlock(updates=block.own_log.rows, stops=block.own_log.found)
-                    own.add(script, logged, f"{source}, {replica}")
-                if block.broken:
+                    own.add(script, logged, f"{source}, {replica}", run=run)
+                if not run.ready:
                     run.restart()
     own.conclude()
     records.conclude()

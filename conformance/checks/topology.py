@@ -42,8 +42,12 @@ class Chain(NamedTuple):
 class Pairs:
     """Makes the pairs of one run. ``close`` ends what was started; the source of the run belongs to the lab."""
 
-    def __init__(self, server: Server | None, narrate: Narrate) -> None:
+    def __init__(
+        self, server: Server | None, narrate: Narrate, *, replica: str = "", allow: frozenset[str] = frozenset()
+    ) -> None:
         self._server = server
+        self._replica = replica
+        self._allow = allow
         self._narrate = narrate
         self._stack = ExitStack()
         self._pairs: dict[bool, Pair] = {}

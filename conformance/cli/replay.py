@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,13 +14,14 @@ from conformance.cli.servers import fetch_progress, server_errors
 from conformance.stream import ExitCode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from conformance.cases.event_case import EventCase
     from conformance.cases.files import AnyCase
     from conformance.cases.sql_case import SqlCase
     from conformance.cases.update_case import UpdateCase
-    from conformance.checks.blocks import BlockResult
+    from conformance.checks.topology import Pairs
+    from conformance.judge.mismatch import Mismatch
     from conformance.judge.sql import SqlVerdict
     from conformance.requirements.deviations import Deviation
     from conformance.servers.auto import Wishes
@@ -32,6 +34,9 @@ _SHOWN = 5  # differences printed for a Case
 @click.argument("cases", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="CASE…")
 @click.option("--as", "form", type=click.Choice(["sql", "json"]), help="Print the Case instead of running it.")
 @click.option("--server", default="auto", show_default=True, metavar="SPEC", help="Where to run it.")
+@click.option(
+    "--replica", default="", metavar="SPEC", help="The replica of a Case that needs one (default: like SPEC)."
+)
 @click.option("--allow", multiple=True, metavar="HAZARD", help="Hazards allowed on a server at an address.")
 @click.option(
     "--server-option", "server_options", multiple=True, metavar="K=V", help="Option of a server the lab starts."
@@ -48,6 +53,7 @@ def command(
     cases: tuple[Path, ...],
     form: str | None,
     server: str,
+    replica: str,
     allow: tuple[str, ...],
     server_options: tuple[str, ...],
     no_deviations: bool,
@@ -72,7 +78,7 @@ def command(
         options = dict(parse_server_option(text) for text in server_options)
     except (SpecError, DeviationError) as problem:
         raise Usage(str(problem)) from problem
-    return _replay(loaded, server, Wishes(allow=frozenset(allow), options=options), listed)
+    return _replay(loaded, server, replica, Wishes(allow=frozenset(allow), options=options), listed)
 
 
 def check_witnesses(deviations: Iterable[Deviation]) -> None:
@@ -118,7 +124,14 @@ def _load(path: Path) -> AnyCase:
         raise Usage(f"{path}: {problem}") from problem
 
 
-def _replay(cases: list[tuple[Path, AnyCase]], spec: str, wishes: Wishes, deviations: Iterable[Deviation]) -> int:
+def _replay(
+    cases: list[tuple[Path, AnyCase]],
+    spec: str,
+    replica: str,
+    wishes: Wishes,
+    deviations: Iterable[Deviation],
+) -> int:
+    from conformance.checks.topology import Pairs
     from conformance.requirements.versions import applies
     from conformance.servers.auto import resolve
 
@@ -129,13 +142,13 @@ def _replay(cases: list[tuple[Path, AnyCase]], spec: str, wishes: Wishes, deviat
     if server is None:
         raise Usage("a Case needs a server to run on: --server none only prints (--as sql, --as json)")
     entries = [entry for entry in deviations if applies(entry.versions, server.number)]
-    with server:
+    with server, closing(Pairs(server, narrate, replica=replica, allow=wishes.allow)) as pairs:
         for path, case in cases:
             if str(case.hazard) not in server.hazards() and str(case.hazard) != "none":
                 narrate(f"{path}: the Case has hazard {case.hazard}; allow it with --allow {case.hazard}")
                 word, found = "ERROR", []
             else:
-                word, found = _judge(server, case, entries)
+                word, found = _judge(server, pairs, case, entries)
             click.echo(f"{word}  {case.id}  {path}")
             for line in found:
                 click.echo(f"  {line}")
@@ -146,11 +159,14 @@ def _replay(cases: list[tuple[Path, AnyCase]], spec: str, wishes: Wishes, deviat
     return int(code)
 
 
-def _judge(server: Server, case: AnyCase, entries: list[Deviation]) -> tuple[str, list[str]]:
+def _judge(server: Server, pairs: Pairs, case: AnyCase, entries: list[Deviation]) -> tuple[str, list[str]]:
     from conformance.cases.event_case import EventCase
     from conformance.cases.sql_case import SqlCase
+    from conformance.checks.campaign import server_limits
+    from conformance.checks.pair_shrinking import judge_on_pair
     from conformance.checks.shrinking import judge_live
     from conformance.checks.sql_runs import GUEST, judge_live_sql
+    from conformance.judge.replica import LogDiffersError
     from conformance.reference.errors import CodecError
     from conformance.servers.errors import ServerError
 
@@ -158,13 +174,19 @@ def _judge(server: Server, case: AnyCase, entries: list[Deviation]) -> tuple[str
     try:
         if isinstance(case, EventCase):
             lines = _judge_event(server, case, entries)
+        elif not isinstance(case, SqlCase) and case.topology is not None:
+            unavailable = pairs.available()
+            if unavailable is not None:
+                return "ERROR", [unavailable.reason]
+            lines = _describe(judge_on_pair(pairs, case, server_limits(server)), listed)
         elif not isinstance(case, SqlCase):
-            lines = _describe(judge_live(server, case), listed)
+            result = judge_live(server, case)
+            lines = _describe([*result.judgement.mismatches, *result.faults.found], listed)
         elif case.needs_own_server and not server.started_by_us:
             return "ERROR", [f"the Case {GUEST}"]
         else:
             lines = _describe_statements(case, judge_live_sql({"source": server}, case), listed)
-    except (ServerError, CodecError, TypeError) as problem:
+    except (ServerError, CodecError, LogDiffersError, TypeError) as problem:
         return "ERROR", str(problem).splitlines()[:_SHOWN]
     return ("FAILED" if lines and not lines[0].startswith("listed") else "FIXED"), lines
 
@@ -205,8 +227,7 @@ def _describe_statements(case: SqlCase, verdicts: Iterable[SqlVerdict], listed: 
     return lines
 
 
-def _describe(result: BlockResult, listed: set[str]) -> list[str]:
-    found = [*result.judgement.mismatches, *result.faults.found]
+def _describe(found: Sequence[Mismatch], listed: set[str]) -> list[str]:
     wrong = [mismatch for mismatch in found if mismatch.deviation not in listed or mismatch.deviation is None]
     lines = []
     for mismatch in wrong[:_SHOWN]:
@@ -267,6 +288,11 @@ def _update_script(case: UpdateCase) -> str:
     from conformance.cases.sql import trigger_statement
     from conformance.reference.dialect import MYSQL, flipped
     from conformance.reference.tables import create_table
+
+    if case.topology is not None:
+        from conformance.checks.pair_script import pair_script
+
+        return pair_script(case, _expectations)
 
     # What is right, not what is known of a server (requirements D13 and D15).
     script = build_script(case, dialect=flipped(MYSQL, *TRIGGER_SWITCHES) if case.trigger else MYSQL)

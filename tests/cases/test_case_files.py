@@ -19,6 +19,7 @@ from conformance.cases.files import case_id, case_schema, dump_case, load_case, 
 from conformance.cases.images import RowImage
 from conformance.cases.predict import Model
 from conformance.cases.session import Session
+from conformance.cases.topology import RebuiltRows, ReplicaSettings, Topology
 from conformance.cases.update_case import Hazard, Step, UpdateCase
 from conformance.reference.binlog.temporal import Date, Datetime, Time, Timestamp
 from conformance.reference.errors import DecodeError
@@ -58,6 +59,11 @@ CASE = UpdateCase(
     seed="s/1",
     needs=("pair",),
     hazard=Hazard.STOPS_REPLICA,
+    topology=Topology(
+        gtid=True,
+        replicas=(ReplicaSettings(image=RowImage.FULL, partial_json=False, workers=4),),
+        rebuild=RebuiltRows(after=1, make="numbers", seed="s/2"),
+    ),
     table=Table(
         schema="lab",
         name="t",
@@ -215,6 +221,11 @@ WRONG: list[tuple[tuple[Any, ...], Any, str, str]] = [
     (("rows", 1, 1), "text", "case-format", "rows[1]"),
     (("rows", 1, 1), [1], "case-format", "rows[1]"),
     (("rows", 1), None, "case-format", "rows[1]"),
+    (("topology",), None, "case-format", "topology"),
+    (("topology", "replicas"), [], "case-replicas", "topology"),
+    (("topology", "replicas", 0), {"row_image": "HALF", "partial_json": True, "workers": 1}, "case-format", "topology"),
+    (("topology", "rebuild", "make"), "magic", "case-rebuild", "topology"),
+    (("topology", "rebuild", "after"), -1, "case-rebuild", "topology"),
     (("steps", 0, "rows"), [7], "case-rows", "steps[0].rows"),
     (("steps", 0, "rows"), [-1], "case-rows", "steps[0].rows"),
     (("steps", 0, "rows"), "all", "case-format", "steps[0]"),

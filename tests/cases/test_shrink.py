@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance.cases.files import dump_case
+from conformance.cases.images import RowImage
 from conformance.cases.script import build_script
 from conformance.cases.shrink import candidates, shrink
+from conformance.cases.topology import RebuiltRows, ReplicaSettings, Topology
 from conformance.checks.blocks import Limits, make_script
 from conformance.reference.errors import CodecError
-from conformance.reference.expression import Call, Function, Literal
+from conformance.reference.expression import Call, Function, Literal, referenced_columns
 from conformance.reference.jsonb.decode import decode
 
 if TYPE_CHECKING:
@@ -157,3 +159,54 @@ def test_candidates_are_smaller_and_well_formed(number: int) -> None:
         assert candidate != case
         # A committed step is a simpler one, though its word is a letter shorter or longer.
         assert size(candidate) <= whole + len("false")
+
+
+# --- Cases on a pair -------------------------------------------------------------------------------------------------
+
+
+def on_a_pair(after: int) -> UpdateCase:
+    settings = ReplicaSettings(image=RowImage.FULL, partial_json=True, workers=4)
+    rule = RebuiltRows(after=after, make="retyped")
+    return replace(generated(3), topology=Topology(gtid=True, replicas=(settings,), rebuild=rule))
+
+
+def test_the_place_where_a_replica_is_rebuilt_moves_with_the_steps_in_front_of_it() -> None:
+    case = on_a_pair(2)
+    for candidate in candidates(case):
+        if candidate.topology is None or candidate.topology.rebuild is None or len(candidate.steps) == len(case.steps):
+            continue
+        after = candidate.topology.rebuild.after
+        if candidate.rows == case.rows and all(item in case.steps for item in candidate.steps):
+            assert candidate.steps[:after] == tuple(item for item in case.steps[:2] if item in candidate.steps)
+        assert 0 <= after <= 2
+
+
+def test_a_case_on_a_pair_loses_what_does_not_matter_there() -> None:
+    case = on_a_pair(3)
+    small = shrink(case, lambda candidate: candidate.topology is not None, seconds=LONG)
+    assert small.topology == Topology(
+        gtid=True, replicas=(ReplicaSettings(image=RowImage.FULL, partial_json=True, workers=1),), rebuild=None
+    )
+    begun_later = shrink(
+        case, lambda candidate: candidate.topology is not None and candidate.topology.rebuild is not None, seconds=LONG
+    )
+    assert begun_later.topology is not None
+    assert begun_later.topology.rebuild is not None
+    assert begun_later.topology.rebuild.after in (0, 1)
+    assert (len(begun_later.rows), len(begun_later.steps)) == (1, 1)
+    build_script(begun_later)
+
+
+def test_columns_that_nobody_speaks_of_go() -> None:
+    case = replace(generated(5), steps=generated(5).steps[:1])
+    small = shrink(case, lambda _: True, seconds=LONG)
+    used = {item.column for item in small.steps[0].assignments}
+    assert {column.name for column in small.table.columns} <= used | {
+        small.selector,
+        *(name for item in small.steps[0].assignments for name in referenced_columns(item.expression)),
+        *(small.table.columns[index].name for index in small.table.json_columns),
+        *(small.table.columns[index].name for key in small.table.unique_keys for index, _ in key),
+        *(small.table.columns[index].name for index, _ in small.table.primary_key),
+    }
+    assert len(small.table.columns) < len(case.table.columns)
+    build_script(small)

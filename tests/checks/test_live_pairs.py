@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import dataclasses
+import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from conformance.checks import appliers, pair_tables, test_replicas
+from conformance.cases.files import load_case
+from conformance.checks import appliers, pair_shrinking, pair_tables, rebuilding, test_rebuilt_replicas, test_replicas
 from conformance.checks import lab as labs
+from conformance.checks.campaign import server_limits
 from conformance.checks.lab import Lab, Settings
 from conformance.checks.pairs import REPLICAS, SOURCES
 from conformance.judge import replica
-from conformance.stream import Block, CaseVerdict
+from conformance.stream import Block, CaseVerdict, Finding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from conformance.judge.mismatch import Mismatch
     from conformance.judge.replica import Stop, Table
@@ -72,7 +76,31 @@ def test_a_replica_with_another_row_fails(recorded: Recorded, monkeypatch: pytes
     assert recorded.failing() == {"replicas/gtid"}
     shown = next(item for item in recorded.verdicts() if item.verdict.failing)
     assert shown.field == "rows"
-    assert shown.replay == "binlog-lab conformance -r FR2 --seed 1 --profile quick"
+    assert shown.replay == f"binlog-lab replay {shown.case_file}"
+
+
+def test_a_failure_on_a_pair_becomes_a_small_case_that_shows_it_again(
+    recorded: Recorded, server: ProcessServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recorded.lab.deviations = ()  # as with --no-deviations
+    recorded.lab.settings = dataclasses.replace(recorded.lab.settings, seed="5")  # its first block meets the trap
+    kind = next(kind for kind in rebuilding.KINDS if kind.name == "retyped")
+    monkeypatch.setattr(pair_shrinking, "SECONDS", 8.0)
+    only = dataclasses.replace(kind, share=1)
+    with pytest.raises(pytest.fail.Exception, match="failures on pairs"):
+        test_rebuilt_replicas.test_rebuilt_replica(recorded.lab, only)
+    (finding,) = [item for item in recorded.records if isinstance(item, Finding)]
+    assert finding.size_before
+    assert finding.size_after
+    assert finding.size_after < finding.size_before / 4
+    assert finding.replay == f"binlog-lab replay {finding.case_file}"
+    stored = load_case(json.loads(Path(finding.case_file or "").read_text("utf-8")))
+    assert stored.topology is not None
+    assert (stored.needs, stored.requirements, stored.id) == (("2S",), ("FR4",), finding.case)
+    pairs = recorded.lab._pairs
+    assert pairs is not None
+    found = pair_shrinking.judge_on_pair(pairs, stored, server_limits(server))
+    assert [(item.kind, item.deviation) for item in found] == [("stop", "refuse_unchanging_replace")]
 
 
 def test_the_witness_stops_a_real_replica(recorded: Recorded) -> None:

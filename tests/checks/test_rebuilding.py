@@ -10,7 +10,7 @@ from conformance.cases.update_case import UpdateCase
 from conformance.checks import test_rebuilt_replicas
 from conformance.checks.lab import Lab, Settings
 from conformance.checks.pairs import rows_after
-from conformance.checks.rebuilding import KINDS, Kind, from_text, other_numbers
+from conformance.checks.rebuilding import KINDS, Kind, from_text, other_numbers, rebuild_by
 from conformance.judge.replica import relation_of, unlikeness
 from conformance.reference.jsonb import opaque
 from conformance.reference.jsonb.decode import decode
@@ -52,7 +52,7 @@ UNLIKE = {
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
 def test_objects_and_arrays_become_unlike_in_the_way_of_the_kind(kind: Kind) -> None:
     script = build_script(kind.prepare(CASE, trap=True))
-    rebuild = kind.rebuild(DRAW, script.case)
+    rebuild = rebuild_by(kind.rule(CASE, "seed"))
     rows = rows_after(script, rebuild.after)
     made = rebuild.make(script.case, rows)
     documents = [(row["j"], item["j"]) for row, item in zip(rows, made.documents, strict=True)]
@@ -96,3 +96,11 @@ def test_a_full_run_with_fewer_differing_rows_than_planned_says_so(
     test_rebuilt_replicas.test_enough_rows_differed(lab)
     (block,) = [item for item in records if isinstance(item, Block)]
     assert block.verdicts == verdicts
+
+
+def test_numbers_stay_what_they_became_when_other_parts_of_the_document_go() -> None:
+    whole: JsonValue = {"a": 1, "b": [2, 3, {"c": 4}]}
+    made = other_numbers(DRAW, whole)
+    assert isinstance(made, dict)
+    assert same(other_numbers(DRAW, {"b": [2, 3, {"c": 4}]}), {"b": made["b"]})
+    assert same(other_numbers(DRAW, {"a": 1}), {"a": made["a"]})

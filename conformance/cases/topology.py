@@ -1,0 +1,58 @@
+"""The servers behind the one that a Case runs on: one replica, or a chain, with the settings that matter there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from conformance.cases.images import RowImage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplicaSettings:
+    """What a replica's own applier works with."""
+
+    image: RowImage
+    partial_json: bool
+    workers: int
+
+    def variables(self) -> dict[str, str]:
+        """The global variables."""
+        return {
+            "binlog_row_image": f"'{self.image}'",
+            "binlog_row_value_options": "'PARTIAL_JSON'" if self.partial_json else "''",
+            "replica_parallel_workers": str(self.workers),
+            "replica_checkpoint_period": "1",  # milliseconds until the applied position is told; 300 by default
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RebuiltRows:
+    """The replica's rows are made anew when ``after`` steps of the Case were applied.
+
+    ``make`` says what becomes of each document: ``copied`` (its value, without free space), ``padded`` (its value,
+    behind which one more was taken out in place), ``retyped`` (what its text is read as), ``numbers`` (numbers of other
+    types, drawn from ``seed``), ``dumped`` (the replica is loaded from mysqldump).
+    """
+
+    after: int
+    make: str
+    seed: str = ""
+
+
+MAKES = ("copied", "padded", "retyped", "numbers", "dumped")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Topology:
+    """``replicas``: each follows the server before it; the first one the server of the Case."""
+
+    gtid: bool
+    replicas: tuple[ReplicaSettings, ...]
+    rebuild: RebuiltRows | None = None
+
+    @property
+    def needs(self) -> str:
+        """The word of the catalogue for this many servers."""
+        return f"{len(self.replicas) + 1}S"
