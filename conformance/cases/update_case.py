@@ -44,8 +44,8 @@ class Step:
 class UpdateCase:
     """One scenario. ``selector`` names a column whose value tells the rows apart; it may change, not to a duplicate.
 
-    ``trigger``: what a BEFORE UPDATE trigger of the table assigns to the columns of NEW; none if empty. ``topology``: the
-    replicas it is for, if any; ``needs`` names them too.
+    ``trigger``: what a BEFORE UPDATE trigger of the table assigns to the columns of NEW; none if empty.
+    ``topology``: the replicas it is for, if any; ``needs`` names them too.
     """
 
     kind: ClassVar[str] = "update"

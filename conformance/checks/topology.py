@@ -1,5 +1,5 @@
-"""The pairs of a run: a replica beside the source of the run, a pair without GTIDs, and a third server behind each, all
-started when first used.
+"""The pairs of a run: a replica beside the source of the run, and a pair without GTIDs, each started when first used;
+and a third server behind a replica for as long as a check uses it.
 
 The source of the run works for other checks too, so a replica follows it only while a check uses the pair, and takes
 up its log where it stands then.
@@ -51,7 +51,6 @@ class Pairs:
         self._narrate = narrate
         self._stack = ExitStack()
         self._pairs: dict[bool, Pair] = {}
-        self._lower: dict[bool, Pair] = {}
         self._ids = 100
 
     def available(self) -> Unavailable | None:
@@ -73,16 +72,14 @@ class Pairs:
 
     @contextmanager
     def use_chain(self, *, gtid: bool) -> Iterator[Chain]:
-        """A pair, and behind its replica one more."""
-        with self.use(gtid=gtid) as upper:
-            lower = self._lower.get(gtid)
-            if lower is None:
-                middle = upper.replica
-                assert isinstance(middle, ProcessServer)
-                self._narrate(f"starting a replica of {middle.id}")
-                last = self._launch(middle, middle.options, performance_schema=True)
-                lower = self._lower[gtid] = Pair(middle, last)
-                self._stack.callback(lower.close)
+        """A pair, and behind its replica one more, which ends with the context: few checks need a third server."""
+        with self.use(gtid=gtid) as upper, ExitStack() as stack:
+            middle = upper.replica
+            assert isinstance(middle, ProcessServer)
+            self._narrate(f"starting a replica of {middle.id}")
+            last = stack.enter_context(self._launched(middle, middle.options, performance_schema=True))
+            lower = Pair(middle, last)
+            stack.callback(lower.close)
             with _linked(lower, gtid=gtid):
                 yield Chain(upper, lower)
 
@@ -105,23 +102,25 @@ class Pairs:
     def _launch(
         self, like: ProcessServer, options: dict[str, str | None], *, performance_schema: bool
     ) -> ProcessServer:
+        return self._stack.enter_context(self._launched(like, options, performance_schema=performance_schema))
+
+    def _launched(
+        self, like: ProcessServer, options: dict[str, str | None], *, performance_schema: bool
+    ) -> ProcessServer:
         self._ids += 1
-        return self._stack.enter_context(
-            launch(
-                like.installation,
-                server_id=self._ids,
-                options=options,
-                wrapper=like.wrapper,
-                performance_schema=performance_schema,
-                keep=like.keep,
-                narrate=self._narrate,
-            )
+        return launch(
+            like.installation,
+            server_id=self._ids,
+            options=options,
+            wrapper=like.wrapper,
+            performance_schema=performance_schema,
+            keep=like.keep,
+            narrate=self._narrate,
         )
 
     def close(self) -> None:
         """End the servers that were started here; a second call does nothing."""
         self._pairs.clear()
-        self._lower.clear()
         self._stack.close()
 
 
