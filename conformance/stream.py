@@ -139,11 +139,16 @@ class RequirementInfo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviationInfo:
-    """What the reports say about a listed deviation: why the difference is known, and where it is seen."""
+    """What the reports say about a listed deviation: why the difference is known, and where it is seen.
+
+    ``versions``: where it is expected. ``observed``: the version on which it was seen; on another one it is unconfirmed
+    until its witness has shown it there.
+    """
 
     reason: str
     requirements: tuple[str, ...] = ()
     versions: str = ""
+    observed: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -136,6 +136,7 @@ class LabRun:
         from conformance.judge.census import MIX, RULES, WHOLES
         from conformance.requirements.catalogue import REQUIREMENTS
         from conformance.requirements.deviations import load_deviations
+        from conformance.requirements.versions import OBSERVED
         from conformance.stream import DeviationInfo, RequirementInfo, Run
         from conformance.version import __version__
 
@@ -166,7 +167,9 @@ class LabRun:
                 for name, item in REQUIREMENTS.items()
             },
             deviations={
-                item.id: DeviationInfo(reason=item.reason, requirements=item.requirements, versions=item.versions)
+                item.id: DeviationInfo(
+                    reason=item.reason, requirements=item.requirements, versions=item.versions, observed=OBSERVED
+                )
                 for item in (load_deviations(settings.deviations_file) if settings.deviations else ())
             },
             environment=environment(),

@@ -97,6 +97,7 @@ def _context(summary: Summary) -> dict[str, Any]:
         "rows": rows,
         "groups": _groups(rows),
         "needs": words.NEEDS,
+        "unconfirmed": words.UNCONFIRMED,
         "coverage": summary.coverage(),
         "coverage_words": words.coverage(summary),
         "failures": shown,

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 RULE_SEPARATOR = "/"
 RATE = "updates_per_second"  # among the totals of the last record
+WITNESS = "/witness"  # the end of the names of checks that run the witness of each listed deviation
 COUNTERS = ("updates_compared", "bytes_compared", "texts_compared", "sizes_compared", "mismatches", "deviating")
 NO_END = "the run was broken off before its last record"
 SAMPLES_KEPT = 200  # passes whose verdict record is kept in memory
@@ -175,6 +176,7 @@ class Summary:
         self._blocks_seen: set[tuple[str, str, int | None]] = set()
         self._by_requirement: defaultdict[tuple[str, str, str], Counter[str]] = defaultdict(Counter)
         self._deviations: Counter[tuple[str, str]] = Counter()  # (id, subject): as blocks count
+        self._shown: set[tuple[str, str]] = set()  # by its witness
         self._deviation_records: Counter[tuple[str, str]] = Counter()  # the same as verdict records name
         self._deviation_requirements: defaultdict[tuple[str, str, str], int] = defaultdict(int)
         self._sampled = 0
@@ -213,6 +215,8 @@ class Summary:
         totals.blocks += 1
         for deviation, count in block.deviations.items():
             self._deviations[deviation, block.subject] += count
+            if block.check.endswith(WITNESS):
+                self._shown.add((deviation, block.subject))
         for name in COUNTERS:
             self.counters[name] += getattr(block, name)
         self.census.update(block.census)
@@ -451,16 +455,27 @@ class Summary:
     def deviations(self) -> list[dict[str, Any]]:
         """Listed deviations that explained something, with how often and why.
 
+        ``confirmed``: seen on this version before, or shown by its witness in this run.
+
         Blocks count all of them; verdict records may be a part only, or come before the block that counts them.
         """
         known = self.run.deviations if self.run else {}
         out: list[dict[str, Any]] = []
         for (deviation, subject), count in sorted((self._deviations | self._deviation_records).items()):
             info = known.get(deviation, DeviationInfo(reason=""))
-            entry = {"id": deviation, "subject": subject, "cases": count}
+            entry = {
+                "id": deviation,
+                "subject": subject,
+                "cases": count,
+                "confirmed": (deviation, subject) in self._shown or self._is_observed(subject, info),
+            }
             about = {"reason": info.reason, "requirements": list(info.requirements), "versions": info.versions}
             out.append(entry | about)
         return out
+
+    def _is_observed(self, subject: str, info: DeviationInfo) -> bool:
+        known = self.subjects.get(subject)
+        return known is None or not info.observed or (known.version or "").partition("-")[0] == info.observed
 
     # -- results.json ---------------------------------------------------------------------------------------------
 

@@ -224,7 +224,8 @@ def _deviations(console: Console, summary: Summary) -> None:
     for entry in summary.deviations():
         console.print()
         title = f"listed deviation {entry['id']}: explains {words.plural(entry['cases'], 'case')}"
-        about = ", ".join(filter(None, [*entry["requirements"], entry["versions"] and f"versions {entry['versions']}"]))
+        parts = [*entry["requirements"], entry["versions"] and f"versions {entry['versions']}"]
+        about = ", ".join(filter(None, [*parts, "" if entry["confirmed"] else words.UNCONFIRMED]))
         console.print(f"{title}{f' ({about})' if about else ''}", style="yellow", markup=False)
         if entry["reason"]:
             console.print(Padding(Text(entry["reason"]), (0, 0, 0, 2)))

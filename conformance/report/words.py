@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from conformance.stream import CaseVerdict
 
 RECORDED = "recorded"  # capability of a subject that is captures, not a living server
+UNCONFIRMED = "unconfirmed: seen on another version, and its witness has not run on this one"
 SERVER_ROLES = frozenset({"server", "source", "replica"})  # whose versions stand in the headline
 
 GLYPHS: dict[Verdict, str] = {

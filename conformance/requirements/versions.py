@@ -12,6 +12,7 @@ Version = tuple[int, int, int]
 # The event-39 code, the diff encoding, the evaluation, the in-place rules and the decision are the same from 8.0.3
 # (versions sheet, 0.1); 9.7.4 is where they were observed.
 FIRST: Final[Version] = (8, 0, 3)
+OBSERVED: Final = "9.7.4"  # where the listed deviations were seen
 LAST_OBSERVED: Final[Version] = (9, 7, 99)
 _NO_END: Final[Version] = (1 << 16, 0, 0)
 

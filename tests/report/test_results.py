@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from dataclasses import replace
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,7 @@ import jsonschema
 import pytest
 
 from conformance.report.results import Coverage, Outcome, Summary
-from conformance.stream import Block, CaseVerdict, End, RequirementInfo, Verdict
+from conformance.stream import Block, CaseVerdict, End, RequirementInfo, Subject, Verdict
 from tests.report.synthetic_stream import (
     BLOCKS,
     DECODE,
@@ -245,6 +246,24 @@ def test_every_case_that_a_listed_deviation_explains_is_counted_although_few_hav
     cell = summary.to_results()["requirements"]["FR2"]["subjects"][SERVER]
     assert (cell["cases"], cell["deviations"], cell["verdict"]) == (100, 60, "pass")
     assert summary.cells()["FR2"][SERVER].verdicts["pass"] == 40
+
+
+@pytest.mark.parametrize(
+    ("observed", "check", "confirmed"),
+    [("9.7.4", PREDICT, True), ("8.4.0", PREDICT, False), ("8.4.0", "deviations/witness", True), ("", PREDICT, True)],
+)
+def test_a_deviation_seen_on_another_version_is_unconfirmed_until_its_witness_shows_it(
+    observed: str, check: str, confirmed: bool
+) -> None:
+    info = replace(RUN.deviations["noop-replace-refused"], observed=observed)
+    run = replace(RUN, deviations={"noop-replace-refused": info})
+    block = Block(
+        check=check, subject=SERVER, requirements=("FR2",), block=1, cases=1, verdicts={}, deviating=1,
+        deviations={"noop-replace-refused": 1},
+    )  # fmt: skip
+    subject = Subject(id=SERVER, role="source", version="9.7.4-2", dialect="mysql-8.0.3")
+    (entry,) = Summary([run, subject, block]).deviations()
+    assert entry["confirmed"] is confirmed
 
 
 def test_the_mix_is_compared_with_what_a_representative_run_has() -> None:
