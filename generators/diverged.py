@@ -146,10 +146,10 @@ def group(draw: Draw) -> list[Injection]:
     stored = encode(documents.document(draw.fork("source"), sizes=_SIZES))
     targets: list[bytes | None] = [stored, encode(decode(stored))]
     for number in range(4):
-        diverged = _logged(draw.fork("diverged", number), targets[-1] if number % 2 else stored)
+        diverged = logged(draw.fork("diverged", number), targets[-1] if number % 2 else stored)
         targets.append(diverged[1])
     targets.append(encode(documents.document(draw.fork("other"), sizes=_SIZES)))
-    lists = [_logged(draw.fork("logged", number), stored)[0] for number in range(_LOGGED)]
+    lists = [logged(draw.fork("logged", number), stored)[0] for number in range(_LOGGED)]
     lists += [_made(draw.fork("made", number), targets[number % len(targets)]) for number in range(_MADE)]
     images = dict.fromkeys(partial_image(encode_diffs(diffs)) for diffs in lists)
     return [
@@ -159,7 +159,7 @@ def group(draw: Draw) -> list[Injection]:
     ]
 
 
-def _logged(draw: Draw, stored: bytes | None) -> tuple[DiffList, bytes | None]:
+def logged(draw: Draw, stored: bytes | None) -> tuple[DiffList, bytes | None]:
     """The diffs that a source collects for an update of its document, and its document afterwards."""
     if stored is None:
         return (), None

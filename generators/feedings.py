@@ -9,14 +9,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from conformance.cases.feeding import Feeding, repair_of
-from conformance.cases.injection import predict
-from generators import damaged, diverged
+from conformance.cases.injection import Injection, full_image, partial_image, predict
+from conformance.reference.diffs import encode_diffs
+from conformance.reference.jsonb.encode import encode
+from generators import damaged, diverged, documents
 from generators.draw import mix
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from conformance.cases.injection import Injection
     from generators.draw import Draw
 
 _BESIDE: Final = mix((0, 55), (1, 20), (3, 20), (6, 5))
@@ -63,6 +64,29 @@ def several(draw: Draw, fitting: Sequence[Feeding], failing: Sequence[Feeding]) 
         and (case.repaired or case not in failing)
     )
     return Feeding(rows=rows, repaired=repaired if len(repaired) == len(rows) else None, beside=draw.choice(_BESIDE))
+
+
+def ignorable(draw: Draw, part: int) -> Iterator[Feeding]:
+    """A part of the matrix, and each of its diffs once on a row that is not there."""
+    for number, injection in enumerate(diverged.matrix()):
+        one = draw.fork(number)
+        if not (injection.row_exists and one.below(part)):
+            yield alone(one, injection, _MATRIX_DOCUMENTS)
+
+
+def without_bytes(draw: Draw) -> Feeding:
+    """A JSON value of no bytes: what an event stores, or what its diffs meet."""
+    other = documents.document(draw.fork("other"))
+    match draw.below(4):
+        case 0 | 1:  # a whole value of no bytes in the place of any document
+            stored = None if draw.below(8) == 7 else encode(other)
+            return alone(draw, Injection(name="whole value of no bytes", stored=stored, image=full_image(b"")))
+        case 2:
+            return alone(draw, Injection(name="on a value of no bytes", stored=b"", image=full_image(encode(other))))
+        case _:
+            diffs = encode_diffs(diverged.logged(draw.fork("diffs"), encode(other))[0] if draw.below(4) else ())
+            injection = Injection(name="diffs on a value of no bytes", stored=b"", image=partial_image(diffs))
+            return alone(draw, injection, [encode(other)])
 
 
 def listed_damage(draw: Draw) -> Iterator[Feeding]:

@@ -19,13 +19,15 @@ from conformance.cases.event_case import EventCase
 from conformance.cases.files import dump_case
 from conformance.cases.injection import Demand, predict
 from conformance.cases.shrink_event import shrink_injection
-from conformance.judge.applier import judge_feeding
+from conformance.judge.applier import judge_ignoring
 from conformance.judge.crashes import crash_of
 from conformance.judge.diverged import Grade, judge_injection
+from conformance.judge.reshaped import judge_reshaped
 from conformance.reference.dialect import WORKLOG
 from conformance.requirements.versions import applies, dialect_of, in_observed_range
-from conformance.servers.applier import feeding_script
+from conformance.servers.feeding import feeding_script
 from conformance.servers.inject import crash_report, script
+from conformance.servers.reshaping import reshaped_script
 from conformance.servers.template import copy_template
 from conformance.stream import Block, CaseVerdict, Finding, Verdict
 
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
 
     from conformance.cases.feeding import Feeding, FeedingOutcome
     from conformance.cases.injection import Injection, InjectionOutcome
+    from conformance.cases.reshaped import Reshaped
     from conformance.checks.lab import Lab
     from conformance.judge.diverged import Judged
     from conformance.requirements.crashes import Crash
@@ -87,12 +90,18 @@ def injected(lab: Lab, injector: Injector, injection: Injection, outcome: Inject
     return item
 
 
-def fed(lab: Lab, server: ProcessServer, case: Feeding, outcome: FeedingOutcome) -> Tried:
-    """By a relay log, to the applier of ``server``."""
+def fed(
+    lab: Lab,
+    server: ProcessServer,
+    case: Feeding,
+    outcome: FeedingOutcome,
+    ignored: frozenset[int] = frozenset(),
+) -> Tried:
+    """By a relay log, to the applier of ``server``; ``ignored``: errors that it was told to ignore."""
     item = Tried(
         id=case.id,
         name=case.name,
-        judged=judge_feeding(case, outcome, dialect_of(lab.version)),
+        judged=judge_ignoring(case, outcome, ignored, dialect_of(lab.version)),
         script=lambda: feeding_script(case, server.version),
         texts=0 if outcome.error and outcome.again is None else len(case.rows),
         death=outcome.death,
@@ -131,6 +140,21 @@ def explaining(deviations: Iterable[Deviation], version: Version, item: Tried) -
     return None
 
 
+def reshaped_tried(lab: Lab, server: ProcessServer, case: Reshaped, outcome: FeedingOutcome, grade: Grade) -> Tried:
+    """By a relay log, to the applier of ``server``, which has a table of its own for it."""
+    item = Tried(
+        id=case.id,
+        name=case.name,
+        judged=judge_reshaped(case, outcome, grade),
+        script=lambda: reshaped_script(case, server.version),
+        texts=len(case.held),
+        death=outcome.death,
+    )
+    if outcome.death:
+        _keep_report(lab, server, item)
+    return item
+
+
 def listed_deviation(lab: Lab, switch: str | None) -> Deviation | None:
     """The entry of the list that stands for a dialect switch on this server."""
     for entry in lab.deviations:
@@ -165,7 +189,9 @@ def _keep_report(lab: Lab, server: ProcessServer, item: Tried) -> str | None:
     return name
 
 
-def record(lab: Lab, check: str, block: int, items: Sequence[Tried], seconds: float) -> int:
+def record(
+    lab: Lab, check: str, block: int, items: Sequence[Tried], seconds: float, *, requirement: str = REQUIREMENT
+) -> int:
     """Write the records of a block; the number of failures."""
     verdicts: Counter[str] = Counter()
     deviations: Counter[str] = Counter()
@@ -185,12 +211,12 @@ def record(lab: Lab, check: str, block: int, items: Sequence[Tried], seconds: fl
         signature = f"{check}:{verdict}:{reason}"
         seen[signature] += 1
         if seen[signature] <= _SHOWN:
-            _show(lab, check, block, item, signature, entry)
+            _show(lab, check, block, item, signature, entry, requirement)
     lab.sink(
         Block(
             check=check,
             subject=lab.subject,
-            requirements=(REQUIREMENT,),
+            requirements=(requirement,),
             block=block,
             cases=len(items),
             verdicts=dict(verdicts),
@@ -205,7 +231,9 @@ def record(lab: Lab, check: str, block: int, items: Sequence[Tried], seconds: fl
     return failures
 
 
-def _show(lab: Lab, check: str, block: int, item: Tried, signature: str, entry: Deviation | None) -> None:
+def _show(
+    lab: Lab, check: str, block: int, item: Tried, signature: str, entry: Deviation | None, requirement: str
+) -> None:
     """The record of one Case that did not pass, and a finding for the first of an unexplained kind."""
     judged = item.judged
     statements = item.script()
@@ -213,7 +241,7 @@ def _show(lab: Lab, check: str, block: int, item: Tried, signature: str, entry: 
     lab.sink(
         CaseVerdict(
             case=item.id,
-            requirement=REQUIREMENT,
+            requirement=requirement,
             verdict=VERDICTS[judged.grade],
             subject=lab.subject,
             check=check,
@@ -238,7 +266,7 @@ def _show(lab: Lab, check: str, block: int, item: Tried, signature: str, entry: 
                 case=small.id,
                 case_file=str(path),
                 replay=command or replay,
-                requirement=REQUIREMENT,
+                requirement=requirement,
                 subject=lab.subject,
                 check=check,
                 size_before=_size(item),

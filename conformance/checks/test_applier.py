@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance.checks.injections import fed, record
+from conformance.servers import feeding
 from generators import feedings
 from generators.draw import Stream
 
@@ -49,7 +50,8 @@ def _run(lab: Lab, applier: Applier, check: str, cases: Sequence[Feeding]) -> No
     for block, start in enumerate(range(0, len(cases), _BLOCK)):
         begun = time.perf_counter()
         part = cases[start : start + _BLOCK]
-        tried = [fed(lab, applier.server, case, outcome) for case, outcome in zip(part, applier.run(part), strict=True)]
+        outcomes = zip(part, feeding.feed(applier, part), strict=True)
+        tried = [fed(lab, applier.server, case, outcome) for case, outcome in outcomes]
         failures += record(lab, check, block, tried, time.perf_counter() - begun)
     if failures:
         pytest.fail(f"{failures} cases failed; see the report", pytrace=False)

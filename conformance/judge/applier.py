@@ -21,11 +21,7 @@ if TYPE_CHECKING:
 
 def judge_feeding(case: Feeding, outcome: FeedingOutcome, dialect: Dialect = MYSQL) -> Judged:
     """One transaction. A broken demand of the worklog comes before a mere difference from the reference."""
-    if outcome.death:
-        return Judged(Grade.CRASH, "the server dies", "a living server", outcome.death)
-    if outcome.silent:
-        return Judged(Grade.TIMEOUT, "the applier neither stops nor goes on", "one of them", "none")
-    broken = _stop(outcome)
+    broken = broken_stop(outcome)
     if broken is not None:
         return broken
     judged = [
@@ -47,8 +43,29 @@ def judge_feeding(case: Feeding, outcome: FeedingOutcome, dialect: Dialect = MYS
     return min(judged, key=lambda item: (order.index(item.grade), item.deviation is not None))
 
 
-def _stop(outcome: FeedingOutcome) -> Judged | None:
-    """Whether it stopped as an applier stops."""
+def judge_ignoring(case: Feeding, outcome: FeedingOutcome, ignored: frozenset[int], dialect: Dialect = MYSQL) -> Judged:
+    """One transaction where the applier was told to go on after some errors: the event is passed over, its row is as
+    before, what else is in the transaction is there. All other errors stop it as ever."""
+    expected = next((number for row in case.rows if (number := expected_of(row, dialect).error)), 0)
+    if expected not in ignored:
+        return judge_feeding(case, outcome, dialect)
+    if outcome.death or outcome.silent:
+        return judge_feeding(case, outcome, dialect)
+    if outcome.stopped or not outcome.committed:
+        got = f"{outcome.error} {outcome.message}".rstrip() if outcome.stopped else "not there"
+        return Judged(Grade.DIFFERS, f"an error to be ignored ({expected}) is not", "the rest of the transaction", got)
+    for before, after in zip(outcome.before, outcome.after, strict=True):
+        if before != after:
+            return Judged(Grade.FAIL, "an event that was passed over changed a row", show(before), show(after))
+    return Judged(Grade.PASS)
+
+
+def broken_stop(outcome: FeedingOutcome) -> Judged | None:
+    """What no applier may do, whatever it met: die, hang, stop without an error, do half of a transaction, lose one."""
+    if outcome.death:
+        return Judged(Grade.CRASH, "the server dies", "a living server", outcome.death)
+    if outcome.silent:
+        return Judged(Grade.TIMEOUT, "the applier neither stops nor goes on", "one of them", "none")
     if outcome.stopped and not outcome.error:
         return Judged(Grade.FAIL, "the applier stops without an error", "an error", outcome.message or "none")
     if outcome.error and outcome.committed:

@@ -55,6 +55,8 @@ def apply_diffs(stored: bytes | None, diffs: Iterable[Diff], dialect: Dialect = 
     """The document after all diffs; ``stored`` is not changed. SQL NULL is ``None``."""
     diffs = tuple(diffs)
     if not diffs:
+        if stored == b"":
+            return encode(None)  # the JSON null that it reads as, now with bytes of its own (observed on 9.7.4)
         # The server marks the field as not NULL before it applies anything (sheet 8, deviation 4).
         return encode(None) if stored is None and dialect.behaviour.null_takes_empty_diffs else stored
     document = Document(encode(None) if stored is None else stored)

@@ -16,11 +16,12 @@ relay log of what is left.
 from __future__ import annotations
 
 import time
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Self
 
 from conformance.cases.feeding import MARKS, MARKS_MAP, Again, FeedingOutcome
-from conformance.cases.injection import SCHEMA, TABLE, TABLE_MAP
+from conformance.cases.injection import SCHEMA
 from conformance.reference.binlog.event import encode_event
 from conformance.reference.binlog.format_description import FormatDescription
 from conformance.reference.binlog.gtid import Gtid
@@ -31,27 +32,16 @@ from conformance.reference.binlog.small import Xid
 from conformance.reference.binlog.writer import begin
 from conformance.servers.cache import silent
 from conformance.servers.errors import ConnectionLost
-from conformance.servers.inject import (
-    OPTIONS,
-    SERVER_ID,
-    STATE,
-    Injector,
-    fresh,
-    read_row,
-    row_event,
-    statement,
-    write_event,
-)
-from conformance.servers.pair import FAILED_WORKER
+from conformance.servers.inject import OPTIONS, SERVER_ID, Injector, fresh, read_states, statement
+from conformance.servers.pair import FAILED_WORKER, NEW_NAMES
 from conformance.servers.process import launch
-from conformance.servers.relay_log import FILE, RELAY_LOG, applier_status, change, placed, put, start
+from conformance.servers.relay_log import FILE, RELAY_LOG, applier_status, change, named, placed, put, start, words
 from conformance.servers.settings import option_words
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from types import TracebackType
 
-    from conformance.cases.feeding import Feeding
     from conformance.cases.injection import InjectionOutcome, RowState
     from conformance.servers.cache import Narrate
     from conformance.servers.connection import Connection
@@ -61,13 +51,13 @@ if TYPE_CHECKING:
 _APPLIER_ID: Final = SERVER_ID + 1  # not that of the events
 _OPTIONS: Final[dict[str, str | None]] = {
     **OPTIONS,
+    "innodb-stats-persistent": "OFF",  # tables are made and dropped by the hundred
     "relay-log": RELAY_LOG,
     "replica-parallel-workers": "4",
     "replica-preserve-commit-order": "ON",
 }
 _BESIDE: Final = 1 << 20  # the marks of transactions that run beside a Case
 _END: Final = 1 << 30  # the mark of the last transaction of a log
-_SPARE: Final = 1 << 29  # added to a row's number: the row that takes its place at a repair
 _PATIENCE: Final = 30.0
 _SHORTEST, _LONGEST = 0.0005, 0.01  # seconds between two looks at the applier
 
@@ -103,76 +93,62 @@ def mark(number: int) -> list[bytes]:
     return [encode_event(body, server_id=SERVER_ID) for body in (MARKS_MAP, rows)]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Transaction:
+    """What the applier gets to do, and how its outcome is read. ``events``: table maps and row events; ``reads``:
+    queries whose columns come in fives, see :data:`STATE`; ``repair``: statements after which the events fit, plain
+    SQL (``None``: there are none, the transaction is skipped); ``beside``: small transactions that may run with it."""
+
+    events: tuple[bytes, ...]
+    reads: tuple[str, ...]
+    repair: tuple[str, ...] | None = None
+    beside: int = 0
+
+
 @dataclass(slots=True)
 class _Entry:
-    """One Case on the server: its number from 1, the numbers of its rows, and what became of it."""
+    """A transaction on the server: its number from 1, and what became of it."""
 
     number: int
-    case: Feeding
-    rows: tuple[int, ...]
+    what: Transaction
     outcome: FeedingOutcome
 
 
-def relay_log(entries: Sequence[tuple[int, tuple[int, ...], Feeding]], version: str) -> bytes:
-    """The log of some Cases: number, rows, Case."""
+def relay_log(transactions: Iterable[tuple[int, Transaction]], version: str) -> bytes:
+    """The log of some numbered transactions."""
     events = [encode_event(FormatDescription(server_version=version), server_id=SERVER_ID)]
-    table_map = encode_event(TABLE_MAP, server_id=SERVER_ID)
     clock = 0
-    for number, rows, case in entries:
-        images = zip(rows, (row.image for row in case.rows), strict=True)
+    for number, what in transactions:
         before = clock
         clock += 1
-        events += transaction(clock, [*mark(number), table_map, row_event(*images)])
-        for other in range(case.beside):
+        events += transaction(clock, [*mark(number), *what.events])
+        for other in range(what.beside):
             clock += 1
             events += transaction(clock, mark(_BESIDE * (other + 1) + number), after=before)
     return placed([*events, *transaction(clock + 1, mark(_END))])[0]
 
 
-def feeding_script(case: Feeding, version: str) -> tuple[str, ...]:
-    """Statements that show a Case again, on a server that stores files where it is told to."""
+def script_of(what: Transaction, prepare: Iterable[str], version: str) -> tuple[str, ...]:
+    """Statements that show a transaction again, on a server that stores files where it is told to. ``prepare`` makes
+    its tables, in a session that knows the format of BINLOG statements."""
     options = " ".join(option_words({**_OPTIONS, "secure-file-priv": "", "skip-replica-start": None}))
-    rows = tuple(range(1, 1 + len(case.rows)))
-    table_map = encode_event(TABLE_MAP, server_id=SERVER_ID)
-    begin_with = stored(rows, case)
-    look = (
-        "DO SLEEP(1)",
-        FAILED_WORKER,
-        f"{STATE} FROM {SCHEMA}.t WHERE id < {_SPARE} ORDER BY id",
-        f"SELECT id FROM {SCHEMA}.mark",
-    )
+    look = ("DO SLEEP(1)", FAILED_WORKER, *what.reads, f"SELECT id FROM {SCHEMA}.mark")
     start_again = ["START REPLICA SQL_THREAD", *look]
     return (
         f"/* needs a server with {options} */ SET SESSION sql_log_bin = 0",
-        *fresh(TABLE, MARKS),
+        *fresh(MARKS),
         statement(encode_event(FormatDescription(server_version=version), server_id=SERVER_ID)),
-        *([statement(table_map, write_event(begin_with))] if begin_with else []),
+        *prepare,
         "RESET REPLICA ALL",
-        f"SELECT x'{relay_log([(1, rows, case)], version).hex()}' INTO DUMPFILE '{FILE}'",
+        f"SELECT x'{relay_log([(1, what)], version).hex()}' INTO DUMPFILE '{FILE}'",
         f"SELECT './{FILE}\\n' INTO DUMPFILE '{RELAY_LOG}.index'",
         change("SOURCE"),
         *start_again,
-        *(["SET GLOBAL sql_replica_skip_counter = 1"] if case.repaired is None else repair(rows)),
+        *(["SET GLOBAL sql_replica_skip_counter = 1"] if what.repair is None else what.repair),
         *start_again,
         "STOP REPLICA SQL_THREAD",
+        "SET GLOBAL sql_replica_skip_counter = 0",
     )
-
-
-def stored(rows: Sequence[int], case: Feeding) -> list[tuple[int, bytes | None]]:
-    """The rows that a Case begins with, those for its repair among them."""
-    out = [(row, item.stored) for row, item in zip(rows, case.rows, strict=True) if item.row_exists]
-    return out + [(_SPARE + row, document) for row, document in zip(rows, case.repaired or (), strict=False)]
-
-
-def repair(rows: Sequence[int]) -> list[str]:
-    """Statements that put the spare rows in the place of these. Plain SQL, for a session with sql_log_bin=0: observed
-    on 9.7.4, a BINLOG statement while the applier's threads are just ending can be the end of the server."""
-    numbers, spare = (", ".join(str(offset + row) for row in rows) for offset in (0, _SPARE))
-    table = f"{SCHEMA}.t"
-    return [
-        f"DELETE FROM {table} WHERE id IN ({numbers})",
-        f"UPDATE {table} SET id = id - {_SPARE} WHERE id IN ({spare})",
-    ]
 
 
 def launch_applier(
@@ -182,10 +158,11 @@ def launch_applier(
     keep: bool = False,
     narrate: Narrate = silent,
 ) -> ProcessServer:
-    """A server whose applier is fed."""
-    return launch(
-        installation, server_id=_APPLIER_ID, options={**(options or {}), **_OPTIONS}, keep=keep, narrate=narrate
-    )
+    """A server whose applier is fed. ``options`` have the names of today."""
+    given = {**(options or {}), **_OPTIONS}
+    if installation.number < NEW_NAMES:
+        given = {name.replace("replica", "slave"): value for name, value in given.items()}
+    return launch(installation, server_id=_APPLIER_ID, options=given, keep=keep, narrate=narrate)
 
 
 class Applier:
@@ -206,9 +183,26 @@ class Applier:
 
     # --- Cases -------------------------------------------------------------------------------------------------------
 
-    def run(self, cases: Sequence[Feeding]) -> list[FeedingOutcome]:
-        """The outcome of each, in order."""
-        entries = self._load(cases)
+    @contextmanager
+    def executing(self, mode: str) -> Iterator[None]:
+        """With another replica_exec_mode, which the applier takes over when it is started."""
+        variable = named(self.server, "replica_exec_mode")
+        self.session().execute(f"SET GLOBAL {variable} = '{mode}'")
+        try:
+            yield
+        finally:
+            self.session().execute(f"SET GLOBAL {variable} = DEFAULT")
+
+    def write(self, rows: Sequence[tuple[int, bytes | None]]) -> None:
+        """Rows of the table of injections with exactly these documents."""
+        self._injector.write(rows)
+
+    def apply(self, transactions: Sequence[Transaction]) -> list[FeedingOutcome]:
+        """The outcome of each, in order. Their tables are there."""
+        self.session().execute_many(fresh(MARKS)).check()
+        entries = [_Entry(number, what, FeedingOutcome()) for number, what in enumerate(transactions, 1)]
+        for entry in entries:
+            entry.outcome = FeedingOutcome(before=self._read(entry))
         left = entries
         while left:
             at: list[_Entry] = [left[0]]
@@ -229,27 +223,11 @@ class Applier:
                     self._gone(entry, self._injector.lost(error, None))
         return [entry.outcome for entry in entries]
 
-    def _load(self, cases: Sequence[Feeding]) -> list[_Entry]:
-        """Empty tables with the rows of the Cases, each its own."""
-        entries, documents = [], []
-        count = 0
-        for number, case in enumerate(cases, 1):
-            rows = tuple(range(count + 1, count + 1 + len(case.rows)))
-            count += len(rows)
-            documents += stored(rows, case)
-            entries.append(_Entry(number, case, rows, FeedingOutcome()))
-        session = self.session()
-        session.execute_many(fresh(TABLE, MARKS)).check()
-        self._injector.write(documents)
-        for entry in entries:
-            entry.outcome = FeedingOutcome(before=self._read(entry))
-        return entries
-
     def _feed(self, entries: Sequence[_Entry], at: list[_Entry]) -> None:
         """One relay log to its end. ``at[0]`` is always the Case that the server is busy with."""
         session = self.session()
-        data = relay_log([(entry.number, entry.rows, entry.case) for entry in entries], self.server.version)
-        put(self.server, session, data)
+        put(self.server, session, relay_log([(entry.number, entry.what) for entry in entries], self.server.version))
+        self._skip(session, 0)  # nothing of what was left undone
         tried: _Entry | None = None  # was repaired, and has not yet gone on
         passed = 0  # number of the last Case that is behind us although its mark may be missing
         while True:
@@ -279,11 +257,11 @@ class Applier:
                 committed=bool(self._marks(session, entry)),
                 again=Again(),
             )
-            if entry.case.repaired is None or not stop.error:
+            if entry.what.repair is None or not stop.error:
                 self._skip(session)
                 passed = entry.number
             else:
-                session.execute_many(repair(entry.rows)).check()
+                session.execute_many(entry.what.repair).check()
                 tried = entry
 
     def _wait(self, session: Connection, entries: Sequence[_Entry], passed: int, at: list[_Entry]) -> Stop | None:
@@ -298,7 +276,7 @@ class Applier:
             behind = max(last, passed)
             at[0] = next((entry for entry in entries if entry.number > behind), entries[-1])
             if end:
-                session.execute("STOP REPLICA SQL_THREAD")
+                session.execute(f"STOP {words(self.server)[0]} SQL_THREAD")
                 return None
             if not status.running:
                 if at[0].number <= behind:  # it stops where no Case is, and nothing more can be done about it
@@ -329,17 +307,17 @@ class Applier:
         return int(found or 0)
 
     def _beside(self, session: Connection, entry: _Entry) -> int:
-        marks = ", ".join(str(_BESIDE * (other + 1) + entry.number) for other in range(entry.case.beside))
+        marks = ", ".join(str(_BESIDE * (other + 1) + entry.number) for other in range(entry.what.beside))
         if not marks:
             return 0
         return int(session.execute(f"SELECT COUNT(*) FROM {SCHEMA}.mark WHERE id IN ({marks})").scalar() or 0)
 
-    def _skip(self, session: Connection) -> None:
-        session.execute("SET GLOBAL sql_replica_skip_counter = 1")
+    def _skip(self, session: Connection, count: int = 1) -> None:
+        session.execute(named(self.server, f"SET GLOBAL sql_replica_skip_counter = {count}"))
 
     def _read(self, entry: _Entry) -> tuple[RowState | None, ...]:
         session = self.session()
-        return tuple(read_row(session, f"{STATE} FROM {SCHEMA}.t WHERE id = {row}") for row in entry.rows)
+        return tuple(state for query in entry.what.reads for state in read_states(session, query))
 
     def _conclude(self, session: Connection, entry: _Entry) -> None:
         """At the end of the log."""

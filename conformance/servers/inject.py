@@ -203,7 +203,7 @@ class Injector:
             if refused is not None and refused.position < 2:
                 raise refused
             reading = True
-            after = read_row(session, read)
+            (after,) = read_states(session, read)
         except ConnectionLost as error:
             return replace(self.lost(error, before), reading=reading)
         if refused is None:
@@ -252,13 +252,13 @@ class Injector:
         self.close()
 
 
-def read_row(session: Connection, query: str) -> RowState | None:
-    """The row that a query for :data:`STATE` gives; ``None``: there is none."""
+def read_states(session: Connection, query: str) -> list[RowState | None]:
+    """What a query finds whose columns come in fives, see :data:`STATE`: row by row; ``None``: there is no row."""
     try:
         rows = session.execute(query).rows
     except SqlError as error:
-        return RowState(error=error.number)
-    return state_in(rows[0]) if rows else None
+        return [RowState(error=error.number)]
+    return [state_in(row[start : start + 5]) for row in rows for start in range(0, len(row), 5)] or [None]
 
 
 def state_in(row: tuple[bytes | None, ...]) -> RowState:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from conformance.servers.process import ProcessServer
 
 NEW_WORDS = (8, 0, 23)  # CHANGE REPLICATION SOURCE; the statements about replicas follow with 8.0.22
-_NEW_NAMES = (8, 0, 26)  # replica_parallel_workers and the like
+NEW_NAMES = (8, 0, 26)  # replica_parallel_workers and the like
 _POLL_SECONDS = 0.02
 FAILED_WORKER = (
     "SELECT LAST_ERROR_NUMBER, LAST_ERROR_MESSAGE FROM performance_schema.replication_applier_status_by_worker "
@@ -121,7 +121,7 @@ class Pair:
     def configure(self, settings: Mapping[str, str]) -> None:
         """Set global variables of the replica. The applier takes them over when it starts (sheet, FR6.1)."""
         word = "REPLICA" if self._new_words else "SLAVE"
-        old_names = self.replica.number < _NEW_NAMES
+        old_names = self.replica.number < NEW_NAMES
         self.connection.execute(f"STOP {word} SQL_THREAD")
         for name, value in settings.items():
             if old_names:

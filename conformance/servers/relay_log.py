@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from conformance.reference.binlog.header import FOOTER_SIZE, HEADER_SIZE, MAGIC, checksum_of
-from conformance.servers.pair import NEW_WORDS
+from conformance.servers.pair import NEW_NAMES, NEW_WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -47,6 +47,11 @@ def placed(events: Iterable[bytes]) -> tuple[bytes, tuple[int, ...]]:
 def words(server: ProcessServer) -> tuple[str, str]:
     """How this version calls a replica and its source."""
     return ("REPLICA", "SOURCE") if server.number >= NEW_WORDS else ("SLAVE", "MASTER")
+
+
+def named(server: ProcessServer, text: str) -> str:
+    """Variables and options by their names of today, in the names that this version has."""
+    return text if server.number >= NEW_NAMES else text.replace("replica", "slave")
 
 
 def change(source: str) -> str:

@@ -20,7 +20,9 @@ from conformance.reference.diffs import Diff, Operation, encode_diffs
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.paths import parse_path
 from conformance.report.results import Summary
-from conformance.servers.applier import Applier, Stop, feeding_script, launch_applier
+from conformance.servers import feeding
+from conformance.servers.applier import Applier, Stop, launch_applier
+from conformance.servers.feeding import feed, feeding_script
 from conformance.stream import Block, CaseVerdict, Finding, Run
 from generators import diverged, feedings
 from generators.draw import Stream
@@ -104,7 +106,7 @@ def die(server: ProcessServer) -> None:
 
 
 def test_outcomes_are_those_of_a_faultless_applier(applier: Applier) -> None:
-    outcomes = applier.run(SAMPLE)
+    outcomes = feed(applier, SAMPLE)
     assert [outcome.error for outcome in outcomes] == [0, 3648, 1610, 3648, 1032, 0, 0]
     for case, outcome in zip(SAMPLE, outcomes, strict=True):
         expected = faultless(case)
@@ -124,7 +126,7 @@ def test_outcomes_are_those_of_a_faultless_applier(applier: Applier) -> None:
 def test_it_can_be_started_again_a_hundred_times(applier: Applier) -> None:
     """Stop, repair, start, each with workers that wait for the one that fails: never an outcome of another kind."""
     cases = [Feeding(rows=(row(OTHER),), repaired=(FITS,), beside=number % 7) for number in range(100)]
-    outcomes = applier.run(cases)
+    outcomes = feed(applier, cases)
     assert {judge_feeding(case, outcome).grade for case, outcome in zip(cases, outcomes, strict=True)} == {Grade.PASS}
     assert all(outcome.stopped and outcome.again and outcome.again.committed for outcome in outcomes)
 
@@ -142,7 +144,7 @@ def test_a_server_that_dies_is_an_outcome_and_the_rest_goes_on(
 
     monkeypatch.setattr(Applier, "_stop", kill_at_the_second)
     cases = [GOOD, STOPS, GOOD, STOPS, GOOD, STOPS]
-    outcomes = applier.run(cases)
+    outcomes = feed(applier, cases)
     assert [bool(outcome.death) for outcome in outcomes] == [False, False, False, True, False, False]
     assert outcomes[3].death.startswith("signal 11: ")
     judged = [judge_feeding(case, outcome).grade for case, outcome in zip(cases, outcomes, strict=True)]
@@ -167,7 +169,7 @@ def test_a_server_that_hangs_is_an_outcome_and_the_rest_goes_on(
             original(self, entries, at)
 
         monkeypatch.setattr(Applier, "_feed", locked)
-        outcomes = applier.run([GOOD, GOOD, STOPS])
+        outcomes = feed(applier, [GOOD, GOOD, STOPS])
     assert [outcome.silent for outcome in outcomes] == [True, False, False]
     assert judge_feeding(GOOD, outcomes[0]).grade is Grade.TIMEOUT
     assert judge_feeding(STOPS, outcomes[2]).grade is Grade.PASS
@@ -183,11 +185,11 @@ def test_a_script_shows_a_case_again(target: ProcessServer, case: Feeding) -> No
         shown = [session.execute(statement).texts() for statement in feeding_script(case, target.version)]
     errors = [int(rows[0][0] or 0) for rows in shown if rows and len(rows[0]) == 2]
     assert errors == [faultless(case).error]
-    assert len(shown[-2]) == (case.repaired is not None) + case.beside + 1  # the log's own mark at its end
+    assert len(shown[-3]) == (case.repaired is not None) + case.beside + 1  # the log's own mark at its end
     expected = faultless(case).again
     assert expected is not None
     states = [rows for rows in shown if rows and len(rows[0]) == 5]
-    assert [text[2] for text in states[-1]] == [
+    assert [rows[0][2] for rows in states[-len(case.rows) :]] == [
         None if state is None or state.text is None else state.text.decode() for state in expected.after
     ]
 
@@ -214,13 +216,13 @@ def test_a_planted_fault_fails_its_item(
     found: tuple[Lab, list[AnyRecord]], fault: FeedingFault, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lab, records = found
-    original = Applier.run
+    original = feed
 
-    def doctored(self: Applier, cases: Sequence[Feeding]) -> list[FeedingOutcome]:
-        outcomes = zip(cases, original(self, cases), strict=True)
+    def doctored(applier: Applier, cases: Sequence[Feeding]) -> list[FeedingOutcome]:
+        outcomes = zip(cases, original(applier, cases), strict=True)
         return [fault.doctor(case, outcome) or outcome for case, outcome in outcomes]
 
-    monkeypatch.setattr(Applier, "run", doctored)
+    monkeypatch.setattr(feeding, "feed", doctored)
     with pytest.raises(pytest.fail.Exception):
         test_applier.test_applier_and_diverged_documents(lab)
     verdicts = [verdict for verdict in of(records, CaseVerdict) if verdict.deviation is None]
@@ -240,5 +242,5 @@ def test_a_server_at_an_address_is_left_alone(
 
 def test_generated_groups_pass(applier: Applier) -> None:
     cases = feedings.group(Stream("live-applier", 1))
-    judged = [judge_feeding(case, outcome) for case, outcome in zip(cases, applier.run(cases), strict=True)]
+    judged = [judge_feeding(case, outcome) for case, outcome in zip(cases, feed(applier, cases), strict=True)]
     assert {item.grade for item in judged} == {Grade.PASS}

@@ -1,0 +1,73 @@
+"""Replicas with another table than the source's, on a server whose applier is fed (:mod:`conformance.cases.reshaped`).
+
+Every Case has a table of its own. The repair after an error puts a table with the source's shape and rows in its place.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from conformance.cases.injection import SCHEMA
+from conformance.cases.reshaped import written
+from conformance.reference.tables import quote_identifier
+from conformance.servers.applier import Transaction, script_of
+from conformance.servers.inject import SERVER_ID, fresh, statement
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from conformance.cases.feeding import FeedingOutcome
+    from conformance.cases.reshaped import Reshaped
+    from conformance.reference.tables import Table
+    from conformance.servers.applier import Applier
+
+_FIRST_ID: Final = 10  # of tables; those before are the marks' and that of injections
+
+
+def reshape(applier: Applier, cases: Sequence[Reshaped]) -> list[FeedingOutcome]:
+    """The outcome of each Case, in order. Their tables have different names."""
+    assert len({case.source.name for case in cases}) == len(cases)
+    session = applier.session()
+    for case in cases:
+        session.execute_many(prepare(case)[:-1]).check()
+        session.execute(prepare(case)[-1])
+    return applier.apply([transaction_of(case, number) for number, case in enumerate(cases)])
+
+
+def transaction_of(case: Reshaped, number: int = 0) -> Transaction:
+    """The transaction of a Case; ``number`` makes the id of its table."""
+    name, spare = (f"{SCHEMA}.{quote_identifier(table)}" for table in (case.source.name, _spare(case).name))
+    return Transaction(
+        events=case.events(SERVER_ID, _FIRST_ID + number),
+        reads=(_read(case.replica),),
+        repair=(f"DROP TABLE {name}", f"RENAME TABLE {spare} TO {name}") if case.number else None,
+    )
+
+
+def prepare(case: Reshaped) -> list[str]:
+    """Statements for the tables of a Case with their rows; BINLOG statements at the end, one for both tables."""
+    out = fresh(case.replica)
+    events = written(case.replica, case.held, server_id=SERVER_ID, table_id=1)
+    if case.number:
+        out += fresh(_spare(case))[1:]
+        events += written(_spare(case), case.rows, server_id=SERVER_ID, table_id=2)
+    return [*out, statement(*events)]
+
+
+def reshaped_script(case: Reshaped, version: str) -> tuple[str, ...]:
+    """Statements that show a Case again."""
+    return script_of(transaction_of(case), prepare(case), version)
+
+
+def _spare(case: Reshaped) -> Table:
+    return replace(case.source, name=f"{case.source.name}_spare")
+
+
+def _read(table: Table) -> str:
+    """All rows as text, each column as :data:`conformance.servers.inject.STATE` has a document, without its sizes."""
+    columns = ", ".join(
+        f"{name} IS NULL, 1, CAST({name} AS CHAR), NULL, NULL"
+        for name in (quote_identifier(column.name) for column in table.columns)
+    )
+    return f"SELECT {columns} FROM {SCHEMA}.{quote_identifier(table.name)} ORDER BY id"
