@@ -103,6 +103,11 @@ class SqlCase:
         return replace(self, statements=self.statements[:first] + self.statements[last : index + 1])
 
     @property
+    def has_replica(self) -> bool:
+        """Whether it runs on a source and its replica."""
+        return any(statement.node == REPLICA for statement in self.statements)
+
+    @property
     def restarts(self) -> bool:
         """Whether it starts its server with options of its own."""
         return any(statement.start is not None for statement in self.statements)

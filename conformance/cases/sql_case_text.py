@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from conformance.cases.sql_case import MAIN, SOURCE
+from conformance.cases.sql_case import MAIN, REPLICA, SOURCE
 
 if TYPE_CHECKING:
     from conformance.cases.sql_case import Outcome, SqlCase, SqlStatement
@@ -24,6 +24,10 @@ def script_of(case: SqlCase) -> str:
             place = (statement.node, statement.session)
             account = accounts.get(statement.session)
             lines.append(f"-- server {place[0]}, session {place[1]}{f' of the account {account}' if account else ''}:")
+        if statement.node == REPLICA and not statement.at_once:
+            lines.append(
+                "-- when it has everything that the source wrote; if its applier stops instead, that is the answer:"
+            )
         if statement.start is None:
             lines.append(
                 f"DELIMITER //\n{statement.sql}//\nDELIMITER ;" if ";" in statement.sql else f"{statement.sql};"

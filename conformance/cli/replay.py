@@ -164,6 +164,7 @@ def _judge(server: Server, pairs: Pairs, case: AnyCase, entries: list[Deviation]
     from conformance.cases.sql_case import SqlCase
     from conformance.checks.campaign import server_limits
     from conformance.checks.pair_shrinking import judge_on_pair
+    from conformance.checks.pairs import REPLICAS
     from conformance.checks.shrinking import judge_live
     from conformance.checks.sql_runs import GUEST, judge_live_sql
     from conformance.judge.replica import LogDiffersError
@@ -184,6 +185,13 @@ def _judge(server: Server, pairs: Pairs, case: AnyCase, entries: list[Deviation]
             lines = _describe([*result.judgement.mismatches, *result.faults.found], listed)
         elif case.needs_own_server and not server.started_by_us:
             return "ERROR", [f"the Case {GUEST}"]
+        elif case.has_replica:
+            unavailable = pairs.available()
+            if unavailable is not None:
+                return "ERROR", [unavailable.reason]
+            with pairs.use(gtid=True) as pair:
+                pair.configure(REPLICAS[0].variables())
+                lines = _describe_statements(case, judge_live_sql({}, case, pair), listed)
         else:
             lines = _describe_statements(case, judge_live_sql({"source": server}, case), listed)
     except (ServerError, CodecError, LogDiffersError, TypeError) as problem:

@@ -13,9 +13,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from conformance.cases.files import dump_case, load_case
+from conformance.cases.images import RowImage
 from conformance.checks.blocks import Limits, make_script
+from conformance.checks.surroundings import STOPS, stopped
 from conformance.cli import main as frame
 from conformance.cli.replay import as_sql
+from generators.draw import Stream
 from tests.checks import planted
 from tests.live import ROOT, Ended, environment, lab
 
@@ -193,6 +196,21 @@ def test_a_case_printed_as_json_is_the_same_case(tmp_path: Path, capsys: pytest.
         path = store(case, tmp_path / "case.json")
         assert frame.run(["replay", str(path), "--as", "json"]) == 0
         assert load_case(json.loads(capsys.readouterr().out)) == case
+
+
+@live
+def test_statements_for_a_replica_run_on_a_pair(tmp_path: Path) -> None:
+    case = stopped(Stream("replay"), STOPS[2], RowImage.MINIMAL, "stops")
+    data = dump_case(case)
+    (tmp_path / "right.json").write_text(json.dumps(data), encoding="utf-8")
+    next(item for item in data["statements"] if item.get("note") == "the applier stops")["outcomes"] = [{}]
+    (tmp_path / "wrong.json").write_text(json.dumps(data), encoding="utf-8")
+    end = lab("replay", str(tmp_path / "right.json"), str(tmp_path / "wrong.json"))
+    assert end.code == 1, end.text
+    first, second, *rest = end.out.splitlines()
+    assert (first.split()[0], second.split()[0]) == ("FIXED", "FAILED")
+    assert "expected success" in rest[1]
+    assert "got      error 3648" in rest[2]
 
 
 # --- scripts for bug reports -----------------------------------------------------------------------------------------
