@@ -13,6 +13,7 @@ from decimal import Decimal
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
+from conformance.cases.bytes_case import BytesCase, dump_bytes_case, load_bytes_case
 from conformance.cases.event_case import EventCase, dump_event_case, load_event_case
 from conformance.cases.images import RowImage
 from conformance.cases.session import Session
@@ -43,7 +44,7 @@ from conformance.reference.tables import Table
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-AnyCase: TypeAlias = UpdateCase | SqlCase | EventCase
+AnyCase: TypeAlias = UpdateCase | SqlCase | EventCase | BytesCase
 
 SCHEMA_NAME: Final = "lab"  # the schema of a stored Case; a run puts its own in its place
 FORMAT: Final = 1
@@ -79,6 +80,8 @@ def dump_case(case: AnyCase) -> dict[str, Any]:
         return {"format": FORMAT, **dump_sql_case(case)}
     if isinstance(case, EventCase):
         return {"format": FORMAT, **dump_event_case(case)}
+    if isinstance(case, BytesCase):
+        return {"format": FORMAT, **dump_bytes_case(case)}
     return {
         "format": FORMAT,
         "kind": case.kind,
@@ -108,6 +111,8 @@ def load_any_case(data: Mapping[str, Any]) -> AnyCase:
             return load_sql_case(data)
         if data.get("format") == FORMAT and data.get("kind") == EventCase.kind:
             return load_event_case(data)
+        if data.get("format") == FORMAT and data.get("kind") == BytesCase.kind:
+            return load_bytes_case(data)
         return load_case(data)
     except _MALFORMED as error:
         raise DecodeError("case-format", f"the Case is incomplete or malformed: {error!r}") from None

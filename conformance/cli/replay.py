@@ -16,6 +16,7 @@ from conformance.stream import ExitCode
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from conformance.cases.bytes_case import BytesCase
     from conformance.cases.event_case import EventCase
     from conformance.cases.files import AnyCase
     from conformance.cases.sql_case import SqlCase
@@ -62,7 +63,8 @@ def command(
     """Run stored Cases again: FIXED (nothing differs), FAILED (still differs) or ERROR (could not run).
 
     CASE is a file of a report's cases/ directory. With --as sql a script for a bug report is printed, with what is
-    expected of each statement as comments.
+    expected of each statement as comments. An event that may end a server is put only into one of the lab's own, a file
+    for mysqlbinlog is given to that of the server's installation.
     """
     loaded = [(path, _load(path)) for path in cases]
     if form is not None:
@@ -83,6 +85,7 @@ def command(
 
 def check_witnesses(deviations: Iterable[Deviation]) -> None:
     """Raise if a witness is not a Case that can be run, or not one that knows the entry that has no switch."""
+    from conformance.cases.bytes_case import BytesCase
     from conformance.cases.event_case import EventCase
     from conformance.cases.files import load_any_case
     from conformance.cases.sql_case import SqlCase
@@ -99,7 +102,7 @@ def check_witnesses(deviations: Iterable[Deviation]) -> None:
             )
         except (ValueError, TypeError, CodecError) as problem:
             raise DeviationError(f"deviation {deviation.id!r}: the witness is not a Case: {problem}") from problem
-        if known == (deviation.switch is not None) or isinstance(case, EventCase):
+        if known == (deviation.switch is not None) or isinstance(case, EventCase | BytesCase):
             expected = "an update Case" if deviation.switch else f"a sql Case with an outcome of {deviation.id!r}"
             raise DeviationError(f"deviation {deviation.id!r}: the witness is not {expected}")
 
@@ -160,6 +163,7 @@ def _replay(
 
 
 def _judge(server: Server, pairs: Pairs, case: AnyCase, entries: list[Deviation]) -> tuple[str, list[str]]:
+    from conformance.cases.bytes_case import BytesCase
     from conformance.cases.event_case import EventCase
     from conformance.cases.sql_case import SqlCase
     from conformance.checks.campaign import server_limits
@@ -175,6 +179,8 @@ def _judge(server: Server, pairs: Pairs, case: AnyCase, entries: list[Deviation]
     try:
         if isinstance(case, EventCase):
             lines = _judge_event(server, case, entries)
+        elif isinstance(case, BytesCase):
+            lines = _judge_file(server, case, entries)
         elif not isinstance(case, SqlCase) and case.topology is not None:
             unavailable = pairs.available()
             if unavailable is not None:
@@ -223,6 +229,23 @@ def _judge_event(server: Server, case: EventCase, entries: list[Deviation]) -> l
     ]
 
 
+def _judge_file(server: Server, case: BytesCase, entries: list[Deviation]) -> list[str]:
+    from conformance.checks.clients import explaining, print_file
+    from conformance.stream import Verdict
+
+    item = print_file(server.program(case.subject), case)
+    if item.verdict is Verdict.PASS:
+        return []
+    entry = explaining(entries, server.number, item)
+    if entry is not None:
+        return [f"listed deviation: {entry.id} ({item.crash})"]
+    return [
+        f"{case.name or 'file'}: {item.message}",
+        f"    expected {item.expected[:300]}",
+        f"    got      {item.got[:300]}",
+    ]
+
+
 def _describe_statements(case: SqlCase, verdicts: Iterable[SqlVerdict], listed: set[str]) -> list[str]:
     found = [verdict for verdict in verdicts if verdict.failing]
     wrong = [verdict for verdict in found if verdict.deviation not in listed]
@@ -259,13 +282,33 @@ def _as_json(case: AnyCase) -> str:
 
 def as_sql(case: AnyCase) -> str:
     """A script that reproduces a Case, for people: statements, and what is expected as comments."""
+    from conformance.cases.bytes_case import BytesCase
     from conformance.cases.event_case import EventCase
     from conformance.cases.sql_case import SqlCase
     from conformance.cases.sql_case_text import script_of
 
     if isinstance(case, EventCase):
         return _event_script(case)
+    if isinstance(case, BytesCase):
+        return _file_script(case)
     return script_of(case) if isinstance(case, SqlCase) else _update_script(case)
+
+
+def _file_script(case: BytesCase) -> str:
+    """Comments only: the file is for a program, not for a server."""
+    import base64
+
+    text = base64.b64encode(case.data).decode("ascii")
+    lines = [
+        f"Case {case.id}{f', seed {case.seed}' if case.seed else ''}; requirements: {', '.join(case.requirements)}",
+        f"{case.name}: a file for {case.subject}, no statements. Make it, and print it:",
+        "base64 --decode > damaged.binlog <<END",
+        *(text[start : start + 100] for start in range(0, len(text), 100)),
+        "END",
+        f"{case.subject} --no-defaults -v --base64-output=decode-rows damaged.binlog",
+        "expected: the program lives, says that the value is damaged, and prints the event behind it.",
+    ]
+    return "".join(f"-- {line}\n" for line in lines)
 
 
 def _event_script(case: EventCase) -> str:

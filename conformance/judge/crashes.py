@@ -6,14 +6,28 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from conformance.reference.binlog.header import FOOTER_SIZE, HEADER_SIZE, MAGIC, EventType
 from conformance.reference.diffs import split_diffs
 from conformance.reference.errors import DecodeError
 from conformance.reference.jsonb.view import View, open_document
-from conformance.requirements.crashes import APPLYING, MEMBER_IN_DIFF, MEMBER_IN_DOCUMENT, READING, Crash
+from conformance.requirements.crashes import (
+    APPLYING,
+    MEMBER_IN_DIFF,
+    MEMBER_IN_DOCUMENT,
+    PRINTING,
+    READING,
+    VECTOR_LENGTH,
+    Crash,
+)
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from conformance.cases.injection import Injection, InjectionOutcome
 
+_TYPE, _LENGTH = 4, 9  # where they stand in an event
+_UPDATE_HEAD: Final = 18  # of an event of a table with two columns: what stands before its row, and the key of that
+_WRITE_HEAD: Final = 17
 _FULL_HEAD: Final = 6  # value_options, null bits, the length of the document
 _PARTIAL_HEAD: Final = 7  # the same, and partial_columns
 _VALUES: Final = 10_000  # looked at in one document: shared ones could be very many
@@ -26,6 +40,11 @@ def crash_of(injection: Injection, outcome: InjectionOutcome) -> Crash | None:
     if signal is None:
         return None
     return Crash(READING if outcome.reading else APPLYING, damage_of(injection.image), int(signal[1]))
+
+
+def crash_of_client(data: bytes, status: int) -> Crash | None:
+    """That of a program that was given a binary log; ``status`` is negative where a signal ended it."""
+    return Crash(PRINTING, damage_of_log(data), -status) if status < 0 else None
 
 
 def damage_of(image: bytes) -> str:
@@ -41,6 +60,35 @@ def damage_of(image: bytes) -> str:
     except DecodeError as error:
         diffs = list(error.decoded)
     return MEMBER_IN_DIFF if any(diff.data and has_bad_member(diff.data) for diff in diffs) else ""
+
+
+def damage_of_log(data: bytes) -> str:
+    """The first of the known damages in a binary log that holds rows as :func:`rows_in` reads them."""
+    for is_update, value in rows_in(data):
+        if is_update:
+            damage = damage_of(value)
+        else:
+            size = int.from_bytes(value[:4], "little")
+            damage = VECTOR_LENGTH if size % 4 or not size else ""
+        if damage:
+            return damage
+    return ""
+
+
+def rows_in(data: bytes) -> Iterator[tuple[bool, bytes]]:
+    """Whether it is an update, and the row, for each event of one row in a log as ``generators.printed`` makes it: the
+    image behind the before-image, or of an inserted row what stands behind its id."""
+    at = len(MAGIC)
+    while at + HEADER_SIZE <= len(data):
+        kind, length = data[at + _TYPE], int.from_bytes(data[at + _LENGTH : at + _LENGTH + 4], "little")
+        if length < HEADER_SIZE:
+            return
+        body = data[at + HEADER_SIZE : at + length - FOOTER_SIZE]
+        if kind == EventType.PARTIAL_UPDATE_ROWS:
+            yield True, body[_UPDATE_HEAD:]
+        elif kind == EventType.WRITE_ROWS:
+            yield False, body[_WRITE_HEAD:]
+        at += length
 
 
 def has_bad_member(document: bytes) -> bool:

@@ -12,7 +12,7 @@ APPLYING, READING, PRINTING = "applying", "reading", "printing"  # when a server
 MOMENTS: Final = (APPLYING, READING, PRINTING)
 # A key entry of an object points outside of it, or into its header.
 MEMBER_IN_DIFF, MEMBER_IN_DOCUMENT = "member-in-diff", "member-in-document"
-VECTOR_LENGTH: Final = "vector-length"  # no multiple of the four bytes that a number of a VECTOR takes
+VECTOR_LENGTH: Final = "vector-length"  # not the four bytes of each number of a VECTOR, or none
 DAMAGES: Final = (MEMBER_IN_DIFF, MEMBER_IN_DOCUMENT, VECTOR_LENGTH)
 
 

@@ -77,3 +77,32 @@ CRASH_FAULTS: Final = (
         "crashes/changes-the-row", "fail", _sound_diff(after=state_of(encode({"changed": 1}))),
     ),
 )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class PrintFault:
+    """Of mysqlbinlog: exit status and text for a file with a damage (a word of ``DAMAGES``, or none)."""
+
+    name: str
+    verdict: str
+    change: Callable[[str, int, bytes], tuple[int, bytes] | None]
+
+
+TEXT_END: Final = b"### '$.after'\nSET @@SESSION.PSEUDO_SLAVE_MODE=0*/;\n"
+
+
+def prints_as_released(damage: str) -> tuple[int, bytes]:
+    """9.7.4, in the words of the sheet: it ends at the damages that are listed, and names the others."""
+    return (-11, b"") if damage else (0, b"###   @2=Invalid JSON\n" + TEXT_END)
+
+
+PRINT_FAULTS: Final = (
+    PrintFault("printer/other-signal", "crash", lambda damage, *_: (-6, b"") if damage else None),
+    PrintFault("printer/dies-at-other-damage", "crash", lambda damage, *_: None if damage else (-11, b"")),
+    PrintFault("printer/silent", "differs", lambda damage, *_: None if damage else (0, TEXT_END)),
+    PrintFault(
+        "printer/breaks-off", "differs", lambda damage, _, text: None if damage else (0, text.replace(b"$.after", b"")),
+    ),
+    PrintFault("printer/no-end", "differs", lambda damage, _, text: None if damage else (1, text[:-8])),
+    PrintFault("printer/hangs", "timeout", lambda damage, *_: (1 << 16, b"") if damage else None),
+)  # fmt: skip

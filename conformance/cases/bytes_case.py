@@ -1,0 +1,86 @@
+"""The bytes Case: a file that is given to a program, which must live.
+
+``subject`` names the program: ``mysqlbinlog``, run with ``-v``. Its id is a hash of what it does. A file that crashes
+other people's software has the hazard may-crash; it is stored with the report of a run and nowhere else.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+from conformance.cases.update_case import Hazard
+from conformance.reference.errors import DecodeError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+MYSQLBINLOG: Final = "mysqlbinlog"
+SUBJECTS: Final = (MYSQLBINLOG,)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BytesCase:
+    """One file. ``name``: what is special about it."""
+
+    kind: ClassVar[str] = "bytes"
+
+    id: str
+    rev: int = 1
+    requirements: tuple[str, ...] = ()
+    seed: str = ""
+    needs: tuple[str, ...] = ()
+    hazard: Hazard = Hazard.NONE
+    note: str = ""
+    subject: str = MYSQLBINLOG
+    name: str = ""
+    data: bytes
+
+
+def bytes_id(subject: str, data: bytes) -> str:
+    """The id of a generated one."""
+    return f"bytes-{hashlib.blake2b(subject.encode() + b' ' + data, digest_size=6).hexdigest()}"
+
+
+def dump_bytes_case(case: BytesCase) -> dict[str, Any]:
+    """A Case as JSON data, without the frame that all kinds share (``files``)."""
+    out: dict[str, Any] = {
+        "kind": case.kind,
+        "id": case.id,
+        "rev": case.rev,
+        "requirements": list(case.requirements),
+        "seed": case.seed,
+        "needs": list(case.needs),
+        "hazard": str(case.hazard),
+        "subject": case.subject,
+        "name": case.name,
+        "data": case.data.hex(),
+    }
+    return {**out, "note": case.note} if case.note else out
+
+
+_KNOWN: Final = frozenset(
+    ("format", "kind", "id", "rev", "requirements", "seed", "needs", "hazard", "note", "subject", "name", "data")
+)
+
+
+def load_bytes_case(data: Mapping[str, Any]) -> BytesCase:
+    """The Case of JSON data. Raises :class:`DecodeError`, or what a malformed value makes Python raise."""
+    unknown = sorted(set(data) - _KNOWN)
+    if unknown:
+        raise DecodeError("case-format", "unknown keys", got=unknown)
+    if data["subject"] not in SUBJECTS:
+        raise DecodeError("case-format", "no such subject", expected=SUBJECTS, got=data["subject"])
+    return BytesCase(
+        id=str(data["id"]),
+        rev=int(data.get("rev", 1)),
+        requirements=tuple(map(str, data.get("requirements", ()))),
+        seed=str(data.get("seed", "")),
+        needs=tuple(map(str, data.get("needs", ()))),
+        hazard=Hazard(data.get("hazard", "none")),
+        note=str(data.get("note", "")),
+        subject=data["subject"],
+        name=str(data.get("name", "")),
+        data=bytes.fromhex(data["data"]),
+    )
