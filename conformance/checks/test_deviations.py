@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from conformance.servers.base import Server
 
 
-@pytest.mark.requirement("FR2", "W1b", "D13", "D15")
+@pytest.mark.requirement("FR2", "W1b", "D13", "D15", "X1")
 def test_witnesses(lab: Lab) -> None:
     """The witness of each deviation shows it, and nothing else."""
     server = lab.server
