@@ -155,14 +155,6 @@ def reshaped_tried(lab: Lab, server: ProcessServer, case: Reshaped, outcome: Fee
     return item
 
 
-def listed_deviation(lab: Lab, switch: str | None) -> Deviation | None:
-    """The entry of the list that stands for a dialect switch on this server."""
-    for entry in lab.deviations:
-        if switch is not None and entry.switch == switch and applies(entry.versions, lab.version):
-            return entry
-    return None
-
-
 def _keep(lab: Lab, server: ProcessServer, item: Tried) -> None:
     """The report of a crash; and the data, where the crash is a new one."""
     name = _keep_report(lab, server, item)

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from conformance.cases.event_case import EventCase
 from conformance.cases.files import load_any_case
 from conformance.cases.sql_case import SqlCase
 from conformance.cases.update_case import UpdateCase
 from conformance.checks.shrinking import judge_live
 from conformance.checks.sql_runs import judge_live_sql
-from conformance.requirements.versions import applies
+from conformance.judge.diverged import Grade, judge_injection
+from conformance.requirements.versions import applies, dialect_of
 from conformance.stream import Block, CaseVerdict, Verdict
 
 if TYPE_CHECKING:
@@ -21,9 +23,10 @@ if TYPE_CHECKING:
     from conformance.checks.lab import Lab
     from conformance.requirements.deviations import Deviation
     from conformance.servers.base import Server
+    from conformance.servers.inject import Injector
 
 
-@pytest.mark.requirement("FR2", "W1b", "D13", "D15", "X1")
+@pytest.mark.requirement("FR2", "W1b", "D13", "D15", "X1", "FR5")
 def test_witnesses(lab: Lab) -> None:
     """The witness of each deviation shows it, and nothing else."""
     server = lab.server
@@ -41,7 +44,15 @@ def test_witnesses(lab: Lab) -> None:
             lab.not_applicable("deviations/witness", deviation.requirements[0], leave)
             continue
         begun = time.perf_counter()
-        shown, found = _judge(server, case, deviation)
+        if isinstance(case, EventCase):
+            injector = lab.injector()
+            if injector is None:
+                only = "events are injected only into a server that the lab starts beside the one under test"
+                lab.not_applicable("deviations/witness", deviation.requirements[0], only)
+                continue
+            shown, found = _judge_event(injector, case, deviation)
+        else:
+            shown, found = _judge(server, case, deviation)
         if not shown:
             gone.append(deviation.id)
             lab.sink(
@@ -79,6 +90,14 @@ def test_witnesses(lab: Lab) -> None:
         pytest.fail(f"not shown by their witnesses: {', '.join(gone)}", pytrace=False)
 
 
+def _judge_event(injector: Injector, case: EventCase, deviation: Deviation) -> tuple[bool, list[str]]:
+    """The same of an event, which a server beside the one under test is given."""
+    (outcome,) = injector.run([case.injection])
+    judged = judge_injection(case.injection, outcome, dialect_of(injector.server.number))
+    words = [] if judged.grade is Grade.PASS else [f"{judged.rule}: expected {judged.expected}, got {judged.got}"]
+    return bool(words) and judged.deviation == deviation.switch, words
+
+
 def _judge(server: Server, case: AnyCase, deviation: Deviation) -> tuple[bool, list[str]]:
     """Whether the Case shows the deviation and nothing else; what it shows, in words."""
     if isinstance(case, SqlCase):
@@ -86,7 +105,7 @@ def _judge(server: Server, case: AnyCase, deviation: Deviation) -> tuple[bool, l
         words = [f"{item.field}: expected {item.expected}, got {item.got}" for item in differing]
         return bool(differing) and all(verdict.deviation == deviation.id for verdict in differing), words
     if not isinstance(case, UpdateCase):
-        raise TypeError(f"the witness of {deviation.id} is no update or sql Case")
+        raise TypeError(f"the witness of {deviation.id} is no update, sql or events Case")
     result = judge_live(server, case)
     found = [*result.judgement.mismatches, *result.faults.found]
     words = [f"{item.kind} {item.field}: {item.message or item.got[:200]}" for item in found]

@@ -15,7 +15,7 @@ from conformance.cases.event_case import EventCase
 from conformance.cases.files import load_any_case
 from conformance.cases.injection import Injection, InjectionOutcome, partial_image, state_of
 from conformance.checks import lab as labs
-from conformance.checks import test_diverged
+from conformance.checks import test_deviations, test_diverged
 from conformance.checks.lab import Lab, Settings
 from conformance.reference.diffs import Diff, Operation, encode_diffs
 from conformance.reference.jsonb.encode import encode
@@ -23,13 +23,14 @@ from conformance.reference.paths import parse_path
 from conformance.report.results import Summary
 from conformance.servers.inject import Injector, crash_signature, launch_target, script
 from conformance.stream import Block, CaseVerdict, Finding, Run, Verdict
-from generators import damaged, diverged
+from generators import diverged
 from tests.checks.planted_injections import FAULTS, PlantedFault
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    from conformance.requirements.deviations import Deviation
     from conformance.servers.installation import Installation
     from conformance.servers.process import ProcessServer
     from conformance.stream import AnyRecord
@@ -212,14 +213,30 @@ def test_a_death_keeps_case_log_and_data(found: tuple[Lab, list[AnyRecord]], mon
     assert any("BINLOG" in statement for statement in verdict.statements)
 
 
+def _events(lab: Lab) -> tuple[Deviation, ...]:
+    return tuple(item for item in lab.deviations if item.id in ("invalid-text-in-diffs", "full-values-unread"))
+
+
+def test_witnesses_that_are_events_show_their_deviation(found: tuple[Lab, list[AnyRecord]]) -> None:
+    lab, records = found
+    lab.deviations = _events(lab)
+    test_deviations.test_witnesses(lab)
+    assert [block.deviations for block in of(records, Block)] == [{item.id: 1} for item in lab.deviations]
+
+
 def test_a_deviation_that_is_gone_is_an_unexpected_pass(
     found: tuple[Lab, list[AnyRecord]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lab, records = found
-    sound = [item for item in damaged.listed() if item.name != "x" and item.hazard == "none"]
-    monkeypatch.setattr(damaged, "listed", lambda: iter(sound))
-    with pytest.raises(pytest.fail.Exception, match="not shown any more: invalid-text-in-diffs, full-values-unread"):
-        test_diverged.test_damaged_events(lab)
+    lab.deviations = _events(lab)
+    refused = Injector.run
+
+    def mended(self: Injector, injections: Sequence[Injection]) -> Iterator[InjectionOutcome]:
+        return (replace(item, error=3649, after=item.before) for item in refused(self, injections))
+
+    monkeypatch.setattr(Injector, "run", mended)
+    with pytest.raises(pytest.fail.Exception, match="invalid-text-in-diffs, full-values-unread"):
+        test_deviations.test_witnesses(lab)
     assert exit_code(records) == 1
 
 
