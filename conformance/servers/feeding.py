@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from conformance.servers.applier import Applier
 
 _SPARE: Final = 1 << 29  # added to a row's number: the row that takes its place at a repair
+_ROWS_PER_EVENT: Final = 100
 _MAP: Final = encode_event(TABLE_MAP, server_id=SERVER_ID)
 
 
@@ -28,15 +29,15 @@ def feed(applier: Applier, cases: Sequence[Feeding]) -> list[FeedingOutcome]:
         rows += stored(case, first)
         first += len(case.rows)
     applier.session().execute_many(fresh(TABLE)).check()
-    applier.write(rows)
+    starts = range(0, len(rows), _ROWS_PER_EVENT)
+    applier.load([(_MAP, write_event(rows[start : start + _ROWS_PER_EVENT])) for start in starts])
     return applier.apply(transactions)
 
 
 def transaction_of(case: Feeding, first: int = 1) -> Transaction:
     """The transaction of a Case whose rows have the numbers from ``first`` on.
 
-    The repair puts the spare rows in the place of the others. It is plain SQL, for a session with sql_log_bin=0:
-    observed on 9.7.4, a BINLOG statement while the applier's threads are just ending can be the end of the server.
+    The repair puts the spare rows in the place of the others: plain SQL, for a session with sql_log_bin=0.
     """
     numbers = range(first, first + len(case.rows))
     table = f"{SCHEMA}.t"

@@ -133,9 +133,10 @@ def launch_target(
 class Injector:
     """Runs injections on a target of :func:`launch_target`, and keeps it running. ``deaths`` counts its crashes."""
 
-    def __init__(self, server: ProcessServer) -> None:
+    def __init__(self, server: ProcessServer, *, described: bool = True) -> None:
         self.server = server
         self.deaths = 0
+        self._described = described  # whether sessions are to take BINLOG statements
         self._connection: Connection | None = None
         self._pid = 0  # of the server that the session is with
         self._table_map = encode_event(TABLE_MAP, server_id=SERVER_ID)
@@ -150,8 +151,9 @@ class Injector:
             self._connection = self.server.connect(timeout=_PATIENCE)
             self._pid = self.server.pid
             self._connection.execute("SET SESSION sql_log_bin = 0")
-            description = FormatDescription(server_version=self.server.version)
-            self._connection.execute(statement(encode_event(description, server_id=SERVER_ID)))
+            if self._described:
+                description = FormatDescription(server_version=self.server.version)
+                self._connection.execute(statement(encode_event(description, server_id=SERVER_ID)))
         return self._connection
 
     def load(self, documents: Sequence[bytes | None]) -> Rows:

@@ -28,10 +28,8 @@ _FIRST_ID: Final = 10  # of tables; those before are the marks' and that of inje
 def reshape(applier: Applier, cases: Sequence[Reshaped]) -> list[FeedingOutcome]:
     """The outcome of each Case, in order. Their tables have different names."""
     assert len({case.source.name for case in cases}) == len(cases)
-    session = applier.session()
-    for case in cases:
-        session.execute_many(prepare(case)[:-1]).check()
-        session.execute(prepare(case)[-1])
+    applier.session().execute_many([text for case in cases for text in _tables(case)]).check()
+    applier.load([_rows(case, 2 * number) for number, case in enumerate(cases)])
     return applier.apply([transaction_of(case, number) for number, case in enumerate(cases)])
 
 
@@ -45,19 +43,22 @@ def transaction_of(case: Reshaped, number: int = 0) -> Transaction:
     )
 
 
-def prepare(case: Reshaped) -> list[str]:
-    """Statements for the tables of a Case with their rows; BINLOG statements at the end, one for both tables."""
-    out = fresh(case.replica)
-    events = written(case.replica, case.held, server_id=SERVER_ID, table_id=1)
+def _tables(case: Reshaped) -> list[str]:
+    return fresh(case.replica, *([_spare(case)] if case.number else ()))
+
+
+def _rows(case: Reshaped, number: int) -> tuple[bytes, ...]:
+    """The events that write the rows of both tables."""
+    table_id = _FIRST_ID + number
+    events = written(case.replica, case.held, server_id=SERVER_ID, table_id=table_id)
     if case.number:
-        out += fresh(_spare(case))[1:]
-        events += written(_spare(case), case.rows, server_id=SERVER_ID, table_id=2)
-    return [*out, statement(*events)]
+        events += written(_spare(case), case.rows, server_id=SERVER_ID, table_id=table_id + 1)
+    return events
 
 
 def reshaped_script(case: Reshaped, version: str) -> tuple[str, ...]:
     """Statements that show a Case again."""
-    return script_of(transaction_of(case), prepare(case), version)
+    return script_of(transaction_of(case), [*_tables(case), statement(*_rows(case, 0))], version)
 
 
 def _spare(case: Reshaped) -> Table:
