@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Self
 
 from conformance.cases.sql_tokens import quote_identifier
 from conformance.checks.appliers import Applier, PairBlock
-from conformance.checks.pair_tables import compare_sides, json_names, start_rows_of
+from conformance.checks.pair_tables import compare_sides
 from conformance.checks.pairs import PairRun, execute_all, split_statements
 from conformance.judge.own_log import OwnLog, compare_own_log
 from conformance.judge.replica import ReplicaModel, judge_stop, transactions
@@ -131,4 +131,4 @@ class ChainRun(PairRun):
         return block
 
     def _model(self, script: Script) -> ReplicaModel:
-        return ReplicaModel(start_rows_of(script.case), json_names(script.case))
+        return ReplicaModel.of(script)

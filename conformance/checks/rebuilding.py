@@ -67,7 +67,7 @@ class Kind:
     trap: Callable[[UpdateCase], tuple[Step, ...]]
     make: str
     share: int  # of the blocks
-    needs_key: bool = False
+    keyless_in: int = 2  # one of so many blocks has no key; where no row is found then, more would say nothing new
 
     def prepare(self, case: UpdateCase, *, trap: bool) -> UpdateCase:
         """The Case with its first steps."""
@@ -254,7 +254,7 @@ KINDS: Final = (
         lambda case: _set(case, (_ONE, "2020-01-01")),
         "retyped",
         9,
-        needs_key=True,
+        keyless_in=32,
     ),
     Kind(
         "numbers",
@@ -262,6 +262,6 @@ KINDS: Final = (
         lambda case: _set(case, (_ONE, 1), (_GROWS, "q")),
         "numbers",
         7,
-        needs_key=True,
+        keyless_in=32,
     ),
 )

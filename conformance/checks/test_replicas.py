@@ -73,13 +73,18 @@ def test_replica_equals_source(lab: Lab, gtid: bool) -> None:
     records.conclude()
 
 
-@pytest.mark.requirement("FR2")
-def test_witnesses_stop_a_replica(lab: Lab) -> None:
-    """The applier of a real pair stops at the witness of each deviation that explains stops, at the diff foretold."""
+@pytest.mark.parametrize(
+    "requirement", [pytest.param(name, marks=pytest.mark.requirement(name)) for name in ("FR2", "FR4")]
+)
+def test_witnesses_stop_a_replica(lab: Lab, requirement: str) -> None:
+    """The applier of a real pair stops at the witness of each deviation that explains stops, where it is foretold."""
     listed = [
         item
         for item in lab.deviations
-        if item.switch in SWITCHES and item.witness is not None and applies(item.versions, lab.version)
+        if item.switch in SWITCHES
+        and item.requirements[0] == requirement
+        and item.witness is not None
+        and applies(item.versions, lab.version)
     ]
     if not listed:
         pytest.skip("no deviation that stops a replica is listed for this version")
@@ -102,7 +107,7 @@ def test_witnesses_stop_a_replica(lab: Lab) -> None:
                 lab.sink(
                     CaseVerdict(
                         case=case.id,
-                        requirement="FR2",
+                        requirement=requirement,
                         verdict=Verdict.FAIL,
                         subject=lab.subject,
                         check="replicas/witness",
@@ -118,7 +123,7 @@ def test_witnesses_stop_a_replica(lab: Lab) -> None:
                 Block(
                     check="replicas/witness",
                     subject=lab.subject,
-                    requirements=("FR2",),
+                    requirements=(requirement,),
                     block=number,
                     cases=1,
                     verdicts={} if shown else {str(Verdict.FAIL): 1},

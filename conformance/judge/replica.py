@@ -8,8 +8,10 @@ FR2, FR4; partial-update sheet: 6.2.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from itertools import groupby
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from conformance.judge.events import first_difference, iter_events, split_groups
@@ -32,7 +34,8 @@ if TYPE_CHECKING:
 
     from conformance.cases.script import Script
 
-SWITCHES: Final = ("refuse_unchanging_replace",)
+LOOKUP: Final = "looks_up_by_before_image"
+SWITCHES: Final = ("refuse_unchanging_replace", LOOKUP)
 """Switches of the dialect that explain a stop of the applier."""
 
 Documents = dict[str, bytes | None]
@@ -41,14 +44,18 @@ Texts = tuple[tuple[bytes | None, ...], ...]
 Verdicts = tuple[tuple[bool | None, ...], ...]
 
 
+NO_IMAGE: Final[Mapping[str, object]] = MappingProxyType({})
+
+
 class LoggedRow(NamedTuple):
-    """An updated row of the log: its statement, its start row, the after-image by column, and where its event ends
-    (0 inside a compressed transaction)."""
+    """An updated row of the log: its statement, its start row, the after-image by column, where its event ends (0
+    inside a compressed transaction), and the before-image."""
 
     step: int
     row: int
     values: Mapping[str, object]
     end: int = 0
+    before: Mapping[str, object] = NO_IMAGE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +75,8 @@ class Transaction:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refusal:
-    """The applier refuses a diff. ``switch``: flipped alone, the diff applies."""
+    """The applier refuses a diff, or finds no row. ``switch``: flipped alone, the diff applies. ``says`` stands in the
+    applier's message."""
 
     step: int
     row: int
@@ -77,6 +85,7 @@ class Refusal:
     reason: str
     switch: str | None
     end: int = 0
+    says: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,7 +111,6 @@ def transactions(script: Script, events: Sequence[bytes], steps: int | None = No
         if row.change.logged
     ]
     names = [column.name for column in script.case.table.columns]
-    selector = script.case.table.index_of[script.case.selector]
     found: list[Transaction] = []
     place = 0
     for group in split_groups(events):
@@ -123,8 +131,9 @@ def transactions(script: Script, events: Sequence[bytes], steps: int | None = No
                 if place >= len(visited):
                     raise LogDiffersError(f"more rows are logged than the {len(visited)} that change")
                 values = {names[index]: value for index, value in zip(columns, row.after or (), strict=True)}
-                keys.append((row.before or ())[old.index(selector)] if selector in old else None)
-                rows.append(LoggedRow(*visited[place], values, _end(raw) if plain else 0))
+                before = {names[index]: value for index, value in zip(old, row.before or (), strict=True)}
+                keys.append(before.get(script.case.selector))
+                rows.append(LoggedRow(*visited[place], values, _end(raw) if plain else 0, before))
                 place += 1
         found.append(
             Transaction(
@@ -166,12 +175,33 @@ def _end(event: bytes) -> int:
 
 
 class ReplicaModel:
-    """The JSON columns of a replica's rows, as the reference applier leaves them. ``rows`` are in start order."""
+    """The JSON columns of a replica's rows, as the reference applier leaves them. ``rows`` are in start order.
 
-    def __init__(self, rows: Sequence[Mapping[str, object]], json: Sequence[str], dialect: Dialect = MYSQL) -> None:
+    ``keyless``: the table has no key, so that a row is looked for by its before-image. Observed on 9.7.4, with the
+    option on or off: it is found if its documents are equal by = and as text; otherwise the applier stops (1032).
+    """
+
+    def __init__(
+        self,
+        rows: Sequence[Mapping[str, object]],
+        json: Sequence[str],
+        dialect: Dialect = MYSQL,
+        *,
+        keyless: bool = False,
+    ) -> None:
         self.json = tuple(json)
         self.dialect = dialect
+        self.keyless = keyless
         self.rows = [self.documents(row) for row in rows]
+
+    @classmethod
+    def of(cls, script: Script) -> ReplicaModel:
+        """Of a replica that has just got the start rows of a Case."""
+        table = script.case.table
+        names = [column.name for column in table.columns]
+        rows = [dict(zip(names, row, strict=True)) for row in script.case.rows]
+        json = [names[index] for index in table.json_columns]
+        return cls(rows, json, keyless=not table.primary_key and not table.unique_keys)
 
     def documents(self, row: Mapping[str, object]) -> Documents:
         """The JSON columns of a row."""
@@ -180,13 +210,50 @@ class ReplicaModel:
     def apply(self, transaction: Transaction, *, unless: str | None = None) -> Refusal | None:
         """Apply a whole transaction, or nothing and say what is refused. ``unless``: a switch to flip."""
         before = {row.row: self.rows[row.row] for row in transaction.rows}
-        for row in transaction.rows:
-            refusal = self.apply_row(row, unless=unless)
+        for _, event in groupby(transaction.rows, lambda row: (row.step, row.end)):
+            refusal = self._apply_event(tuple(event), unless)
             if refusal is not None:
                 for index, documents in before.items():
                     self.rows[index] = documents
                 return refusal
         return None
+
+    def _apply_event(self, event: Sequence[LoggedRow], unless: str | None) -> Refusal | None:
+        """Rows that are found are changed before those are missed that are not."""
+        missed: Refusal | None = None
+        for row in event:
+            column = self._unlike(row, unless)
+            if column is not None:
+                missed = missed or Refusal(
+                    step=row.step,
+                    row=row.row,
+                    column=column,
+                    number=1032,
+                    reason="no row with a document that is equal by = and as text",
+                    switch=LOOKUP,
+                    end=row.end,
+                    says="Can't find record",
+                )
+                continue
+            refusal = self.apply_row(row, unless=unless)
+            if refusal is not None:
+                return refusal
+        return missed
+
+    def _unlike(self, row: LoggedRow, unless: str | None) -> str | None:
+        """A column for which the replica's row is not the one that is looked for."""
+        if not self.keyless or not self._dialect(unless).behaviour.looks_up_by_before_image:
+            return None
+        for name in self.json:
+            theirs = self.rows[row.row][name]
+            ours = row.before.get(name, theirs)
+            assert ours is None or isinstance(ours, bytes)
+            if ours != theirs and relation_of(ours, theirs) != SAME:
+                return name
+        return None
+
+    def _dialect(self, unless: str | None) -> Dialect:
+        return self.dialect if unless is None else flipped(self.dialect, unless)
 
     def apply_row(self, row: LoggedRow, *, unless: str | None = None) -> Refusal | None:
         """Apply one row, or nothing and say what is refused."""
@@ -206,6 +273,7 @@ class ReplicaModel:
                     reason=str(error),
                     switch=_explanation(state[name], row.values[name], dialect),
                     end=row.end,
+                    says=f"column {name}.",
                 )
         self.rows[row.row] = state
         return None
@@ -246,7 +314,7 @@ def judge_stop(expected: Refusal | None, transaction: Transaction | None, stop: 
     if expected is not None and transaction is not None:
         wanted = f"{expected.number} at {expected.end or transaction.end}, column {expected.column}: {expected.reason}"
         there = stop.offset == expected.end if expected.end else transaction.start < stop.offset <= transaction.end
-        if there and stop.number == expected.number and f"column {expected.column}." in stop.message:
+        if there and stop.number == expected.number and expected.says in stop.message:
             deviation = expected.switch
     return Mismatch(
         kind="stop",

@@ -27,6 +27,7 @@ class ServerBehaviour:
     stores_invalid_text: bool = True  # strings and keys of a diff need not be UTF-8 (sheet 8, deviation 5)
     copies_full_values: bool = True  # a full value is stored without a look at it (requirements sheet, FR5)
     diffs_miss_triggers: bool = True  # the log has the SET clause's diffs, not a BEFORE trigger's change (FR2)
+    looks_up_by_before_image: bool = True  # without a key: documents equal by = and as text, or no row is found (FR4)
     storage_misses_triggers: bool = True  # of an off-page document only the SET clause's ranges are stored (FR2)
 
 
@@ -63,6 +64,7 @@ WORKLOG: Final = Dialect(
         null_takes_empty_diffs=False,
         stores_invalid_text=False,
         copies_full_values=False,
+        looks_up_by_before_image=False,
         diffs_miss_triggers=False,
         storage_misses_triggers=False,
     ),

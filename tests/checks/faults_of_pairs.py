@@ -52,6 +52,16 @@ FAULTS: Final[dict[str, tuple[str, str, str]]] = {
         "documents equal by = stay equal by =",
         "after the update = says 0",
     ),
+    "lookup-unknown": (
+        "FR4",
+        "a stop is known only where no row of the before-image is found",
+        "the reference finds the row by its text, so the stop with 1032 has no explanation",
+    ),
+    "lookup-by-text": (
+        "FR4",
+        "without a key a row whose document is not equal by = and as text is not found",
+        "the replica goes on with such a row",
+    ),
     "replica-follows-source": (
         "FR6",
         "the replica writes event 39 iff its own option is on",

@@ -104,9 +104,10 @@ def test_a_failure_on_a_pair_becomes_a_small_case_that_shows_it_again(
 
 
 def test_the_witness_stops_a_real_replica(recorded: Recorded) -> None:
-    test_replicas.test_witnesses_stop_a_replica(recorded.lab)
-    (block,) = [item for item in recorded.records if isinstance(item, Block)]
-    assert (block.deviating, block.deviations) == (1, {"unchanging-replace": 1})
+    for requirement in ("FR2", "FR4"):
+        test_replicas.test_witnesses_stop_a_replica(recorded.lab, requirement)
+    blocks = [item for item in recorded.records if isinstance(item, Block)]
+    assert [item.deviations for item in blocks] == [{"unchanging-replace": 1}, {"lookup-by-before-image": 1}]
 
 
 def test_a_stop_that_nobody_foretold_fails(recorded: Recorded, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -117,7 +118,7 @@ def test_a_stop_that_nobody_foretold_fails(recorded: Recorded, monkeypatch: pyte
 
     monkeypatch.setattr(appliers, "judge_stop", elsewhere)
     with pytest.raises(pytest.fail.Exception, match="not shown on a pair: unchanging-replace"):
-        test_replicas.test_witnesses_stop_a_replica(recorded.lab)
+        test_replicas.test_witnesses_stop_a_replica(recorded.lab, "FR2")
     (verdict,) = recorded.verdicts()
     assert verdict.expected == "the applier stops at the diff that it refuses"
 

@@ -152,6 +152,8 @@ def test_every_fault_written_down_is_planted_somewhere() -> None:
         "stop-elsewhere",
         "stop-of-another-kind",
         "switch-off",
+        "lookup-unknown",
+        "lookup-by-text",
         "replica-follows-source",
         "replica-drops-diffs",
         "replica-invents-diffs",

@@ -28,7 +28,7 @@ from conformance.reference.document import Document, element_index
 from conformance.reference.jsonb import opaque
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.jsonb.text import format_text
-from conformance.reference.jsonb.values import Opaque
+from conformance.reference.jsonb.values import Opaque, UInt
 from conformance.reference.jsonb.view import View
 from conformance.reference.paths import Member, parse_path
 from tests.checks.faults_of_pairs import FAULTS
@@ -223,3 +223,63 @@ def test_the_rows_of_a_log_belong_to_their_statements_and_start_rows() -> None:
         assert item.start < item.end
         assert replica.apply(item) is None
     assert replica.rows == [replica.documents(row) for row in script.model.rows]
+
+
+# --- tables without a key --------------------------------------------------------------------------------------------
+
+DATE = encode({"d": opaque.date(2020, 1, 1), "a": 1})
+SEARCHED = Logged(2, 0, {"j": PartialJson(encode_diffs([Diff(Operation.INSERT, parse_path("$.new"), 5)]))}, 870)
+NOT_FOUND = Stop(number=1032, message="Can't find record in 't', Error_code: 1032; end_log_pos 870", offset=870)
+
+
+def searched(theirs: bytes | None, ours: bytes | None = DATE, **switches: bool) -> tuple[ReplicaModel, Transaction]:
+    dialect = replace(MYSQL, behaviour=replace(MYSQL.behaviour, **switches))
+    found = replace(REFUSED, rows=(SEARCHED._replace(before={"j": ours}),))
+    return ReplicaModel([{"j": theirs}], ["j"], dialect, keyless=True), found
+
+
+@pytest.mark.parametrize(
+    ("theirs", "found"),
+    [
+        (DATE, True),
+        (encode({"d": opaque.date(2020, 1, 1), "a": UInt(1)}), True),
+        (encode({"d": opaque.date(2020, 1, 1), "a": 1.0}), False),
+        (encode({"d": "2020-01-01", "a": 1}), False),
+        (None, False),
+    ],
+)
+def test_without_a_key_a_row_is_found_if_its_documents_are_equal_in_value_and_text(
+    theirs: bytes | None, found: bool
+) -> None:
+    replica, transaction = searched(theirs)
+    refusal = replica.apply(transaction)
+    assert (refusal is None) is found
+    if refusal is not None:
+        assert (refusal.number, refusal.switch) == (1032, "looks_up_by_before_image")
+        assert replica.rows == [{"j": theirs}]
+        assert judge_stop(refusal, transaction, NOT_FOUND).deviation == "looks_up_by_before_image"
+
+
+@pytest.mark.parametrize("fault", ["lookup-unknown", "lookup-by-text"])
+def test_a_search_that_ends_otherwise_is_not_explained(fault: str) -> None:
+    assert FAULTS[fault][0] == "FR4"
+    if fault == "lookup-unknown":
+        replica, transaction = searched(encode({"d": "2020-01-01", "a": 1}), looks_up_by_before_image=False)
+        assert replica.apply(transaction) is None
+        assert judge_stop(None, None, NOT_FOUND).deviation is None
+    else:  # a replica that finds the row goes on, or meets the next thing that it refuses
+        replica, transaction = searched(encode({"d": "2020-01-01", "a": 1}))
+        refusal = replica.apply(transaction)
+        assert judge_stop(refusal, transaction, Stop(number=3648, message=TEXT, offset=870)).deviation is None
+        assert replica.apply(transaction, unless="looks_up_by_before_image") is None
+
+
+def test_rows_that_are_found_are_changed_before_another_is_missed() -> None:
+    replica = ReplicaModel([{"j": encode({"d": "2020-01-01"})}, {"j": encode(DOCUMENT)}], ["j"], keyless=True)
+    rows = (
+        SEARCHED._replace(before={"j": DATE}),
+        Logged(2, 1, {"j": PartialJson(SAME)}, 870, {"j": encode(DOCUMENT)}),
+    )
+    refusal = replica.apply(replace(REFUSED, rows=rows))
+    assert refusal is not None
+    assert (refusal.number, refusal.row) == (3648, 1)
