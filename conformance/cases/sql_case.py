@@ -91,6 +91,7 @@ class SqlCase:
     seed: str = ""
     needs: tuple[str, ...] = ()
     hazard: Hazard = Hazard.NONE
+    note: str = ""
     schema: bool = False
     globals: tuple[str, ...] = ()
     accounts: tuple[tuple[str, str], ...] = ()

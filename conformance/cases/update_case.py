@@ -45,7 +45,7 @@ class UpdateCase:
     """One scenario. ``selector`` names a column whose value tells the rows apart; it may change, not to a duplicate.
 
     ``trigger``: what a BEFORE UPDATE trigger of the table assigns to the columns of NEW; none if empty.
-    ``topology``: the replicas it is for, if any; ``needs`` names them too.
+    ``topology``: the replicas it is for, if any; ``needs`` names them too. ``note``: why it is kept.
     """
 
     kind: ClassVar[str] = "update"
@@ -56,6 +56,7 @@ class UpdateCase:
     seed: str = ""
     needs: tuple[str, ...] = ()
     hazard: Hazard = Hazard.NONE
+    note: str = ""
     table: Table
     selector: str
     session: Session = field(default_factory=Session)

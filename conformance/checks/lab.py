@@ -196,13 +196,18 @@ class Lab:
         with self._available_pairs().use_chain(gtid=gtid) as chain:
             yield chain
 
-    def _available_pairs(self) -> Pairs:
+    def pairs(self) -> Pairs:
+        """What makes the pairs of this run; nothing is started by asking for it."""
         if self._pairs is None:
             self._pairs = Pairs(self.server, self.narrate)
-        unavailable = self._pairs.available()
+        return self._pairs
+
+    def _available_pairs(self) -> Pairs:
+        pairs = self.pairs()
+        unavailable = pairs.available()
         if unavailable is not None:
             pytest.skip(unavailable.reason)
-        return self._pairs
+        return pairs
 
     def injector(self) -> Injector | None:
         """The target of injected events: a server of the same installation, started when first asked for.

@@ -1,7 +1,8 @@
 """The case suite: every Case that the kit brings along, under its id.
 
-Witnesses of the listed deviations, the recorded captures, and the statements with their allowed outcomes (conditions,
-variable, warnings). What a run generates from its seed is not in it: those Cases are stored with the run's report.
+Witnesses of the listed deviations, the recorded captures, the statements with their allowed outcomes (conditions,
+variable, warnings), and what was promoted from findings. What a run generates from its seed is not in it: those Cases
+are stored with the run's report.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from conformance.cases.files import case_id, load_any_case, load_case
 from conformance.checks.captures import load_capture, recorded
 from conformance.checks.conditions import CONDITIONS
+from conformance.checks.promoted import promoted
 from conformance.checks.startup_cases import command_line_cases, startup_warning_cases
 from conformance.checks.variable_cases import hint_cases, privilege_cases, restriction_cases, scope_cases, value_cases
 from conformance.checks.warning_cases import closed_log_case, global_cases, session_cases, v1_cases
@@ -82,7 +84,10 @@ _STATEMENTS: Final[tuple[Callable[[], Iterable[SqlCase]], ...]] = (
 
 
 def suite() -> Iterator[SuiteCase]:
-    """All of it: witnesses, recorded captures, statements with their allowed outcomes."""
+    """All of it: witnesses, recorded captures, statements with their allowed outcomes, and promoted findings.
+
+    Raises :class:`PromotionError` for a file among the promoted ones that is no Case.
+    """
     for deviation in load_deviations():
         if deviation.witness is not None:
             case = load_any_case(json.loads(deviation.witness))
@@ -98,6 +103,8 @@ def suite() -> Iterator[SuiteCase]:
     for family in _STATEMENTS:
         for statements in family():
             yield SuiteCase(case=statements, origin="statements")
+    for kept, origin in promoted():
+        yield SuiteCase(case=kept, origin=origin)
 
 
 def row_changes(log: bytes, *, resolve: bool = False) -> Iterator[str]:

@@ -25,7 +25,7 @@ Each directory holds one Case: what is done to a server, and what must come of i
 
 | file | holds |
 |---|---|
-| `case.json` | the Case as data; `binlog-lab replay case.json` runs an `update` Case again |
+| `case.json` | the Case as data; `binlog-lab replay case.json` runs it again |
 | `script.sql` | the same as a script, with what is expected as comments |
 | `{capture}` | recorded Cases: a binary log with the events that a real server wrote, from the rows' INSERT on |
 | `expected.jsonl` | the row changes in it, one JSON object a line, as `binlog-lab decode --format jsonl` prints them |
@@ -41,7 +41,7 @@ The description event and the positions in `{capture}` are the export's, all els
 
 @click.group(name="cases")
 def command() -> None:
-    """List, show and export the case suite."""
+    """List, show, export and extend the case suite."""
 
 
 @command.command(name="list")
@@ -97,10 +97,54 @@ def export(directory: Path, identities: tuple[str, ...]) -> int:
     return int(ExitCode.OK)
 
 
+@command.command()
+@click.argument("finding", metavar="FINDING")
+@click.option(
+    "--id", "identity", metavar="SLUG", help="Its name for good (default: made from requirement and content)."
+)
+@click.option("-r", "--requirement", "requirements", multiple=True, metavar="REQ", help="In place of the Case's own.")
+@click.option("--note", default="", metavar="TEXT", help="Why it is kept.")
+@click.option("--report", type=click.Path(path_type=Path), default=Path("report"), show_default=True, metavar="DIR")
+def promote(finding: str, identity: str | None, requirements: tuple[str, ...], note: str, report: Path) -> int:
+    """Keep a finding for good: from now on every run judges it.
+
+    FINDING is the file of a Case, or the id of one that the report in DIR has stored. In a checkout of binlog-lab it
+    becomes a file of the repository, else one of the user's own (BINLOG_LAB_CASES, or the user's data directory). A
+    Case that the suite has already, under whatever name, is refused; so is an input that may crash other people's
+    software: the lab finds it again from its seed.
+    """
+    from conformance.checks.promoted import PromotionError, content_hash, promote, read_case
+
+    path = Path(finding) if finding.endswith(".json") else report / "cases" / f"{finding}.json"
+    if not path.is_file():
+        raise Usage(
+            f"{path}: no such Case",
+            hint="give a file of a report's cases/ directory, or an id together with --report DIR",
+        )
+    try:
+        case = read_case(path)
+        name = identity or "-".join([*(text.lower() for text in case.requirements[:1]), content_hash(case)[:8]])
+        kept = promote(
+            case,
+            identity=name.replace(".", "-"),
+            requirements=requirements,
+            note=note or f"promoted from {case.id}",
+            suite=[item.case for item in _suite()],
+        )
+    except PromotionError as problem:
+        raise Usage(str(problem)) from problem
+    click.echo(str(kept))
+    return int(ExitCode.OK)
+
+
 def _suite() -> Iterable[SuiteCase]:
+    from conformance.checks.promoted import PromotionError
     from conformance.checks.suite import suite
 
-    return suite()
+    try:
+        yield from suite()
+    except PromotionError as problem:
+        raise Usage(str(problem)) from problem
 
 
 def _find(identity: str) -> SuiteCase:

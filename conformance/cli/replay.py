@@ -14,21 +14,14 @@ from conformance.cli.servers import fetch_progress, server_errors
 from conformance.stream import ExitCode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from conformance.cases.bytes_case import BytesCase
     from conformance.cases.event_case import EventCase
     from conformance.cases.files import AnyCase
-    from conformance.cases.sql_case import SqlCase
     from conformance.cases.update_case import UpdateCase
-    from conformance.checks.topology import Pairs
-    from conformance.judge.mismatch import Mismatch
-    from conformance.judge.sql import SqlVerdict
     from conformance.requirements.deviations import Deviation
     from conformance.servers.auto import Wishes
-    from conformance.servers.base import Server
-
-_SHOWN = 5  # differences printed for a Case
 
 
 @click.command(name="replay")
@@ -135,6 +128,7 @@ def _replay(
     wishes: Wishes,
     deviations: Iterable[Deviation],
 ) -> int:
+    from conformance.checks.again import judge_again
     from conformance.checks.topology import Pairs
     from conformance.requirements.versions import applies
     from conformance.servers.auto import resolve
@@ -152,7 +146,8 @@ def _replay(
                 narrate(f"{path}: the Case has hazard {case.hazard}; allow it with --allow {case.hazard}")
                 word, found = "ERROR", []
             else:
-                word, found = _judge(server, pairs, case, entries)
+                again = judge_again(server, case, entries, pairs=pairs)
+                word, found = str(again.word), [*again.lines]
             click.echo(f"{word}  {case.id}  {path}")
             for line in found:
                 click.echo(f"  {line}")
@@ -161,118 +156,6 @@ def _replay(
             elif word == "FAILED" and code == ExitCode.OK:
                 code = ExitCode.NONCONFORMANT
     return int(code)
-
-
-def _judge(server: Server, pairs: Pairs, case: AnyCase, entries: list[Deviation]) -> tuple[str, list[str]]:
-    from conformance.cases.bytes_case import BytesCase
-    from conformance.cases.event_case import EventCase
-    from conformance.cases.sql_case import SqlCase
-    from conformance.checks.campaign import server_limits
-    from conformance.checks.pair_shrinking import judge_on_pair
-    from conformance.checks.pairs import REPLICAS
-    from conformance.checks.shrinking import judge_live
-    from conformance.checks.sql_runs import GUEST, judge_live_sql
-    from conformance.judge.replica import LogDiffersError
-    from conformance.reference.errors import CodecError
-    from conformance.servers.errors import ServerError
-
-    listed = {entry.switch or entry.id for entry in entries}
-    try:
-        if isinstance(case, EventCase):
-            lines = _judge_event(server, case, entries)
-        elif isinstance(case, BytesCase):
-            lines = _judge_file(server, case, entries)
-        elif not isinstance(case, SqlCase) and case.topology is not None:
-            unavailable = pairs.available()
-            if unavailable is not None:
-                return "ERROR", [unavailable.reason]
-            lines = _describe(judge_on_pair(pairs, case, server_limits(server)), listed)
-        elif not isinstance(case, SqlCase):
-            result = judge_live(server, case)
-            lines = _describe([*result.judgement.mismatches, *result.faults.found], listed)
-        elif case.needs_own_server and not server.started_by_us:
-            return "ERROR", [f"the Case {GUEST}"]
-        elif case.has_replica:
-            unavailable = pairs.available()
-            if unavailable is not None:
-                return "ERROR", [unavailable.reason]
-            with pairs.use(gtid=True) as pair:
-                pair.configure(REPLICAS[0].variables())
-                lines = _describe_statements(case, judge_live_sql({}, case, pair), listed)
-        else:
-            lines = _describe_statements(case, judge_live_sql({"source": server}, case), listed)
-    except (ServerError, CodecError, LogDiffersError, TypeError) as problem:
-        return "ERROR", str(problem).splitlines()[:_SHOWN]
-    return ("FAILED" if lines and not lines[0].startswith("listed") else "FIXED"), lines
-
-
-def _judge_event(server: Server, case: EventCase, entries: list[Deviation]) -> list[str]:
-    """In a server beside the one that was asked for: of the same installation, and without GTIDs."""
-    from conformance.checks.injections import explaining, try_one
-    from conformance.judge.diverged import Grade
-    from conformance.servers.errors import ServerUnavailable
-    from conformance.servers.inject import Injector, launch_target
-    from conformance.servers.process import ProcessServer
-
-    if not isinstance(server, ProcessServer):
-        raise ServerUnavailable("an event is put only into a server that the lab starts itself as a process")
-    with Injector(launch_target(server.installation, options=server.options)) as injector:
-        item = try_one(injector, case.injection, server.number, case.seed)
-    if item.judged.grade is Grade.PASS:
-        return []
-    entry = explaining(entries, server.number, item)
-    if entry is not None:
-        return [f"listed deviation: {entry.id}{f' ({item.crash})' if item.crash else ''}"]
-    return [
-        f"{case.injection.name or 'event'}: {item.judged.rule}",
-        f"    expected {item.judged.expected[:300]}",
-        f"    got      {item.judged.got[:300]}",
-    ]
-
-
-def _judge_file(server: Server, case: BytesCase, entries: list[Deviation]) -> list[str]:
-    from conformance.checks.clients import explaining, print_file
-    from conformance.stream import Verdict
-
-    item = print_file(server.program(case.subject), case)
-    if item.verdict is Verdict.PASS:
-        return []
-    entry = explaining(entries, server.number, item)
-    if entry is not None:
-        return [f"listed deviation: {entry.id} ({item.crash})"]
-    return [
-        f"{case.name or 'file'}: {item.message}",
-        f"    expected {item.expected[:300]}",
-        f"    got      {item.got[:300]}",
-    ]
-
-
-def _describe_statements(case: SqlCase, verdicts: Iterable[SqlVerdict], listed: set[str]) -> list[str]:
-    found = [verdict for verdict in verdicts if verdict.failing]
-    wrong = [verdict for verdict in found if verdict.deviation not in listed]
-    lines = []
-    for verdict in wrong[:_SHOWN]:
-        lines.append(f"statement {verdict.index}: {verdict.field}: {case.statements[verdict.index].text}")
-        lines += [f"    expected {verdict.expected[:300]}", f"    got      {verdict.got[:300]}"]
-    if not wrong and found:
-        lines.append(f"listed deviation: {', '.join(sorted({verdict.deviation for verdict in found}))}")
-    return lines
-
-
-def _describe(found: Sequence[Mismatch], listed: set[str]) -> list[str]:
-    wrong = [mismatch for mismatch in found if mismatch.deviation not in listed or mismatch.deviation is None]
-    lines = []
-    for mismatch in wrong[:_SHOWN]:
-        step = "start rows" if mismatch.step is None else f"statement {mismatch.step}"
-        lines.append(f"{step}: {mismatch.kind} {mismatch.field}: {mismatch.message}".rstrip(": "))
-        if mismatch.evidence:
-            lines += [f"    {i.field}: expected {i.expected}, got {i.got}" for i in mismatch.evidence[:_SHOWN]]
-        else:
-            lines.append(f"    expected {mismatch.expected[:300]}")
-            lines.append(f"    got      {mismatch.got[:300]}")
-    if not wrong and found:
-        lines.append(f"listed deviation: {', '.join(sorted({str(m.deviation) for m in found}))}")
-    return lines
 
 
 def _as_json(case: AnyCase) -> str:

@@ -59,6 +59,7 @@ CASE = UpdateCase(
     seed="s/1",
     needs=("pair",),
     hazard=Hazard.STOPS_REPLICA,
+    note="why",
     topology=Topology(
         gtid=True,
         replicas=(ReplicaSettings(image=RowImage.FULL, partial_json=False, workers=4),),
