@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from conformance.judge.borrowed import borrow, complete
 from conformance.judge.expected import ExpectedEvent, ExpectedGroup, expected_groups
 from conformance.judge.fields import compare_fields
+from conformance.judge.liberties import liberty_of
 from conformance.judge.mismatch import Judgement, Mismatch
 from conformance.reference.binlog.event import Event, decode_event
 from conformance.reference.binlog.gtid import Gtid
@@ -172,8 +173,22 @@ def _judge_event(
             got=event.hex(),
             message=message,
             evidence=evidence,
+            liberty=_liberty(script, step, body, observed, len(event) - len(wanted), names),
         )
     )
+
+
+def _liberty(
+    script: Script, step: int | None, body: object, observed: Event | None, growth: int, names: Sequence[str]
+) -> str | None:
+    """Whether the worklog leaves the difference of a row event free."""
+    if step is None or observed is None or not isinstance(body, RowsBody):
+        return None
+    try:
+        got = observed.typed().body
+    except CodecError:
+        return None
+    return liberty_of(script.predictions[step], body, got, growth, names) if isinstance(got, RowsBody) else None
 
 
 def _with_table_id(body: TableMap | RowsBody, event: bytes, algorithm: Checksum) -> bytes:

@@ -9,7 +9,8 @@ import pytest
 
 from conformance.cases.images import RowImage
 from conformance.cases.script import build_script
-from conformance.checks.sizes import compare_twins
+from conformance.checks.sizes import SizeProblem, compare_twins
+from conformance.judge.liberties import SMALL
 from conformance.reference.binlog.rows import RowsBody, rows_body
 from conformance.reference.binlog.small import Xid
 from tests.judge.doctoring import NUMBERS, body, group_of, groups, query, script, table_map
@@ -112,3 +113,13 @@ def test_a_planted_fault_is_charged_to_its_requirement_and_step(fault: SizeFault
     step = None if fault.step is None else NUMBERS[fault.step]
     assert {problem.step for problem in problems} == {step}
     assert all(problem.expected != problem.got for problem in problems)
+
+
+def test_a_few_bytes_for_each_row_are_free_and_more_are_not() -> None:
+    """FR12 says a small constant, NR2 that the log may grow: the exact figure was only observed."""
+    for fault in SIZE_FAULTS:
+        for problem in twins(**fault.observation).problems:
+            more = problem.got - problem.expected
+            assert problem.free == (problem.requirement != "FR13" and 0 < more <= 2 * SMALL), fault.id
+    wide = SizeProblem("FR13", None, 1, 2, "other events")
+    assert not wide.free

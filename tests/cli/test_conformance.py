@@ -102,7 +102,11 @@ def test_every_update_is_compared_and_none_differs(green: tuple[Path, Ended]) ->
     assert totals["sizes_compared"] >= sizes
     assert totals["texts_compared"] >= texts
     assert totals["bytes_compared"] > 0
-    assert totals["verdicts"]["pass"] + totals["verdicts"]["not-applicable"] + totals["deviating"] == totals["cases"]
+    # Beside passes only what the server's version excludes, what the worklog leaves open, and what nobody can decide.
+    verdicts = totals["verdicts"]
+    harmless = sum(verdicts[name] for name in ("pass", "not-applicable", "info", "inconclusive"))
+    assert harmless + totals["deviating"] == totals["cases"]
+    assert (verdicts["info"], verdicts["inconclusive"]) == (5, 1)  # NR1 to NR5, and FR14 without a build to compare
 
 
 @live
