@@ -104,7 +104,7 @@ def command(
         replay=_replay_command(str(spec) if servers else "", server_options, deviations_file, no_deviations),
     )
     if list_only:
-        return _list(frozenset(requirements))
+        return _list(frozenset(requirements), profile)
     return _run(settings, str(spec), report, frozenset(requirements), profile)
 
 
@@ -168,12 +168,12 @@ def _pytest(run: LabRun, *more: str) -> None:
     pytest.main(arguments, plugins=[run])
 
 
-def _list(requirements: frozenset[str]) -> int:
+def _list(requirements: frozenset[str], profile: str) -> int:
     """Print the checks that would run, one a line."""
     from conformance.checks.lab import Settings
     from conformance.cli.plugin import LabRun, requirements_of
 
-    run = LabRun(lambda _: Settings(), requirements=requirements)
+    run = LabRun(lambda _: Settings(), requirements=requirements, profile=profile)
     _pytest(run, "--collect-only")
     if run.could_not_run:
         raise CouldNotRun(run.could_not_run)

@@ -35,6 +35,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Register the marker, and a run for plain pytest unless the command line brought one."""
     config.addinivalue_line("markers", "requirement(*ids): the requirements that a conformance check judges")
+    config.addinivalue_line("markers", "profile(*names): the profiles that a conformance check runs in; else all")
     if _run_of(config) is None:
         report = config.getoption("--lab-report")
         config.pluginmanager.register(LabRun(_plain_settings(config), report=None if report is None else Path(report)))
@@ -101,9 +102,11 @@ class LabRun:
     # --- collection --------------------------------------------------------------------------------------------------
 
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
-        """Keep the checks of the requirements asked for."""
+        """Keep the checks of the requirements asked for, and of the profile."""
+        kept = [item for item in items if self._profile in (profiles_of(item) or {self._profile})]
         if self._requirements:
-            kept = [item for item in items if self._requirements & requirements_of(item)]
+            kept = [item for item in kept if self._requirements & requirements_of(item)]
+        if len(kept) < len(items):
             config.hook.pytest_deselected(items=[item for item in items if item not in kept])
             items[:] = kept
 
@@ -141,6 +144,7 @@ class LabRun:
         from conformance.version import __version__
 
         settings = self._make_settings(None)
+        judged = set().union(*map(requirements_of, self.selected))
         return Run(
             kit=__version__,
             seed=settings.seed,
@@ -161,7 +165,8 @@ class LabRun:
                     allowed=item.allowed,
                     needs=item.needs,
                     within=item.within,
-                    reason=item.explanation,
+                    # What a check of another profile judges has a reason in the catalogue that this run makes void.
+                    reason=None if item.reason is not None and name in judged else item.explanation,
                     finite=item.finite,
                 )
                 for name, item in REQUIREMENTS.items()
@@ -277,6 +282,11 @@ class LabOpened:
     def __exit__(self, *_: object) -> None:
         self._run.rate = self._lab.rate
         self._lab.close()
+
+
+def profiles_of(item: pytest.Item) -> set[str]:
+    """The profiles that a check is marked with; none: it runs in all."""
+    return {str(name) for mark in item.iter_markers("profile") for name in mark.args}
 
 
 def requirements_of(item: pytest.Item) -> set[str]:

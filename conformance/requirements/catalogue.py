@@ -7,9 +7,9 @@ of diffs), A (applier steps), F (format), P (mysqlbinlog), SC (safety checks), R
 worklog of its own here.
 
 A row is judged by the checks marked with its id, or as part of another row (``within``), or it says why it is not
-(``reason``, which goes when a check comes); the report shows which, so that nothing is missing without a word. A quick
-run judges a row by at least :data:`QUICK` generated Cases and a full one by :data:`FULL`, or the row says why there are
-only so many (``finite``).
+(``reason``, which goes when a check comes, and stays for the profiles in which that does not run); the report shows
+which, so that nothing is missing without a word. A quick run judges a row by at least :data:`QUICK` generated Cases and
+a full one by :data:`FULL`, or the row says why there are only so many (``finite``).
 """
 
 from __future__ import annotations

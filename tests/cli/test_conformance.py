@@ -238,6 +238,24 @@ def test_the_checks_are_listed_without_a_server() -> None:
     ]  # fmt: skip
 
 
+def test_what_takes_an_hour_is_in_the_profile_soak_only_and_elsewhere_its_figures_are_told(tmp_path: Path) -> None:
+    end = lab("conformance", "--list", "-r", "FR15")
+    assert end.code == 2
+    assert "--profile soak -r FR15" in end.err
+    listed = lab("conformance", "--list", "-r", "FR15", "--profile", "soak")
+    assert [line.split()[0] for line in listed.out.splitlines()] == [
+        "throughput/test_instructions[source]", "throughput/test_instructions[replica]",
+    ]  # fmt: skip
+    reasons = {}
+    for profile in ("quick", "soak"):
+        report = tmp_path / profile
+        lab("conformance", "--server", "none", "-r", "FR15", "-r", "IP2", "--updates", "100", "--profile", profile,
+            "--report", report)  # fmt: skip
+        reasons[profile] = results(report)["requirements"]["FR15"].get("reason")
+    assert "Measured so on 20" in reasons["quick"]
+    assert reasons["soak"] is None
+
+
 def test_without_a_server_recordings_are_judged_and_it_is_said(tmp_path: Path) -> None:
     end = lab("conformance", "--server", "none", "--updates", "300", "--report", tmp_path / "report")
     assert end.code == 0, end.text
