@@ -41,7 +41,7 @@ _BODIES: Final = mix(
     ("partial", 34), ("whole", 22), ("undo", 8), ("from old", 8), ("other column", 12), ("copy", 6), ("plain", 6),
     ("literal", 4),
 )  # fmt: skip
-_IMAGES: Final = mix((RowImage.MINIMAL, 50), (RowImage.FULL, 35), (RowImage.NOBLOB, 15))
+IMAGES: Final = mix((RowImage.MINIMAL, 50), (RowImage.FULL, 35), (RowImage.NOBLOB, 15))
 
 
 def case(draw: Draw, *, rows: int = 8, steps: int = 8) -> UpdateCase:
@@ -58,7 +58,7 @@ def case(draw: Draw, *, rows: int = 8, steps: int = 8) -> UpdateCase:
         requirements=("D13", "FR2"),
         table=TABLE,
         selector="id",
-        session=Session(row_image=draw.choice(_IMAGES), partial_json=draw.below(10) < 9),
+        session=Session(row_image=draw.choice(IMAGES), partial_json=draw.below(10) < 9),
         rows=tuple(made),
         trigger=trigger,
         steps=tuple(step(draw.fork("step", number), base, number % rows) for number in range(steps)),

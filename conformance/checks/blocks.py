@@ -17,7 +17,7 @@ from conformance.cases.script import TRIGGER_SWITCHES, ScriptBuilder, Statement,
 from conformance.cases.update_case import Step, UpdateCase
 from conformance.checks.events import EventFaults, check_events
 from conformance.judge import census
-from conformance.judge.compare import judge
+from conformance.judge.compare import judge, too_deep
 from conformance.reference.dialect import flipped
 from conformance.servers.run import run_case
 from generators.cases import next_step, start
@@ -25,7 +25,7 @@ from generators.draw import Stream
 from generators.tables import SELECTOR
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from conformance.cases.observation import Observation
     from conformance.cases.script import Script
@@ -142,12 +142,12 @@ def judge_block(
 
 
 def _judged(script: Script, observation: Observation) -> tuple[Script, Judgement, EventFaults]:
-    """The judgement under the server's dialect; or, where a server does more of a trigger than is known of it, that
-    under the dialect with which nothing differs."""
+    """The judgement under the server's dialect; or, where a server does what a listed deviation leaves out, that under
+    the dialect with which nothing differs."""
     judgement, faults = judge(script, observation), check_events(script, observation)
-    if script.case.trigger and not all(item.deviation for item in (*judgement.mismatches, *faults.found)):
+    if not all(item.deviation for item in (*judgement.mismatches, *faults.found)):
         model = script.model
-        for switches in (*((switch,) for switch in TRIGGER_SWITCHES), TRIGGER_SWITCHES):
+        for switches in _mended(script):
             other = build_script(
                 script.case,
                 row_metadata=model.row_metadata,
@@ -158,6 +158,16 @@ def _judged(script: Script, observation: Observation) -> tuple[Script, Judgement
             if all(item.deviation for item in (*second.mismatches, *found.found)):
                 return other, second, found
     return script, judgement, faults
+
+
+def _mended(script: Script) -> Iterator[tuple[str, ...]]:
+    """Switches that a server may have the other way for this Case."""
+    if script.case.trigger:
+        yield from ((switch,) for switch in TRIGGER_SWITCHES)
+        yield TRIGGER_SWITCHES
+    rows = (row for prediction in script.predictions for row in prediction.rows)
+    if any(too_deep(stored) for row in rows for stored in row.change.after.values()):
+        yield ("nests_without_limit",)
 
 
 def digest(script: Script) -> str:

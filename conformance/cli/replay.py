@@ -229,8 +229,8 @@ def _update_script(case: UpdateCase) -> str:
 
         return pair_script(case, _expectations)
 
-    # What is right, not what is known of a server (requirements D13 and D15).
-    script = build_script(case, dialect=flipped(MYSQL, *TRIGGER_SWITCHES) if case.trigger else MYSQL)
+    # What is right, not what is known of a server (requirements D13, D15 and IP3).
+    script = build_script(case, dialect=flipped(MYSQL, *TRIGGER_SWITCHES, "nests_without_limit"))
     refused = any(prediction.error is not None for prediction in script.predictions)
     lines = [
         f"-- Case {case.id}{f', seed {case.seed}' if case.seed else ''}; requirements: {', '.join(case.requirements)}",

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from conformance.cases.observation import Observation
     from conformance.cases.predict import RowPrediction
 
+TOO_DEEP: Final = "mysql-3157"
 MISSTORED: Final = "storage_misses_triggers"  # the dialect switch
 _RESYNCS: Final = 20  # a server that differs more often in one Case is beyond following
 
@@ -117,7 +118,7 @@ def _judge_read_backs(script: Script, observation: Observation, judgement: Judge
                     expected=str(len(read_back.rows)),
                     got=str(len(rows)),
                     # A document that cannot be read ends the statement.
-                    deviation=MISSTORED if any(map(unreadable, lost.values())) else None,
+                    deviation=MISSTORED if any(map(unreadable, lost.values())) else _deep(script, read_back),
                 )
             )
             continue
@@ -166,8 +167,21 @@ def _read(stored: bytes | None) -> tuple[bytes | None, ...]:
     """Size, free space and text, as SQL gives them."""
     if stored is None:
         return None, None, None
+    if too_deep(stored):
+        return b"%d" % len(stored), None, b"error 3157"
     text = format_text(decode(stored)).encode("utf-8", "surrogateescape")
     return b"%d" % len(stored), b"%d" % storage_free(stored), text
+
+
+def too_deep(stored: object) -> bool:
+    """Whether a document nests deeper than any that the server reads."""
+    return isinstance(stored, bytes) and unreadable(stored) == TOO_DEEP
+
+
+def _deep(script: Script, read_back: ReadBack) -> str | None:
+    """The switch with which the statement would have been refused."""
+    rows = (values[name] for _, _, values in read_back.rows for name in script.model.columns.json)
+    return "nests_without_limit" if any(map(too_deep, rows)) else None
 
 
 def unreadable(stored: bytes) -> str:

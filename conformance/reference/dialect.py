@@ -28,6 +28,7 @@ class ServerBehaviour:
     copies_full_values: bool = True  # a full value is stored without a look at it (requirements sheet, FR5)
     diffs_miss_triggers: bool = True  # the log has the SET clause's diffs, not a BEFORE trigger's change (FR2)
     looks_up_by_before_image: bool = True  # without a key: documents equal by = and as text, or no row is found (FR4)
+    nests_without_limit: bool = True  # in place, a document may get deeper than 100 levels (sheet 8, deviation 3)
     storage_misses_triggers: bool = True  # of an off-page document only the SET clause's ranges are stored (FR2)
 
 
@@ -66,6 +67,7 @@ WORKLOG: Final = Dialect(
         copies_full_values=False,
         looks_up_by_before_image=False,
         diffs_miss_triggers=False,
+        nests_without_limit=False,
         storage_misses_triggers=False,
     ),
     numbering=FieldNumbering(worklog_metadata=True),

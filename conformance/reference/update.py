@@ -155,7 +155,10 @@ def update_row(
             if chain is None:
                 chain = chains[name] = _Chain(name, log_diffs)
             chain.run(assignment.expression, after, columns)
-            after[name] = chain.stored()
+            stored = chain.stored()
+            if stored is not None and not dialect.behaviour.nests_without_limit:
+                decode(stored)  # 3157
+            after[name] = stored
         elif name in columns.json:
             after[name] = _evaluate_document(assignment.expression, after, columns)
             rules.setdefault(name, []).append("eligible/no")
