@@ -26,7 +26,7 @@ from conformance.stream import Block, Verdict
 if TYPE_CHECKING:
     from conformance.checks.lab import Lab
 
-_BLOCKS = 12
+_BLOCKS = {"quick": 16, "full": 200, "soak": 2000}
 _UPDATES = 50
 
 
@@ -40,7 +40,7 @@ def test_sizes(lab: Lab) -> None:
     failed = 0
     with server.connect() as connection, server.schema(connection) as schema:
         capture = server.capture()
-        for number in range(_BLOCKS):
+        for number in range(_BLOCKS[lab.settings.profile]):
             begun = time.perf_counter()
             script = make_script(f"{lab.settings.seed}/sizes", number, limits, updates=_UPDATES)
             # Compressed transactions have other sizes for other reasons.

@@ -274,7 +274,7 @@ def test_a_server_that_ignores_the_option_fails_the_size_formula(
         return run_case(connection, capture, replace(script, case=replace(script.case, session=session)), schema)
 
     monkeypatch.setattr(test_sizes, "run_case", always_off)
-    monkeypatch.setattr(test_sizes, "_BLOCKS", 1)
+    monkeypatch.setitem(test_sizes._BLOCKS, "quick", 1)
     found = record()
     with pytest.raises(pytest.fail.Exception, match="another size"):
         test_sizes.test_sizes(found.lab)
@@ -298,7 +298,7 @@ def test_other_events_of_another_size_fail(record: Callable[..., Recorded], monk
         return replace(observation, events=tuple(events))
 
     monkeypatch.setattr(test_sizes, "run_case", longer)
-    monkeypatch.setattr(test_sizes, "_BLOCKS", 1)
+    monkeypatch.setitem(test_sizes._BLOCKS, "quick", 1)
     found = record()
     with pytest.raises(pytest.fail.Exception, match="another size"):
         test_sizes.test_sizes(found.lab)
