@@ -63,7 +63,10 @@ def promoted() -> Iterator[tuple[AnyCase, str]]:
     """All of them, with where they come from. Raises :class:`PromotionError` for a file that is no Case."""
     for directory, origin in ((SHIPPED, "promoted"), (own_directory(), "promoted, your own")):
         for path in sorted(directory.glob("*.json")):
-            yield read_case(path), origin
+            case = read_case(path)
+            if not case.requirements or case.requirements[0] not in REQUIREMENTS:
+                raise PromotionError(f"{path}: the Case is for no known requirement")
+            yield case, origin
 
 
 def read_case(path: Path) -> AnyCase:
@@ -75,9 +78,10 @@ def read_case(path: Path) -> AnyCase:
     except ValueError as problem:
         raise PromotionError(f"{path}: not a Case: {problem}") from None
     try:
-        return load_any_case(data)
+        case = load_any_case(data)
     except (CodecError, AttributeError) as problem:
         raise PromotionError(f"{path}: not a Case: {problem}") from None
+    return case
 
 
 def content_hash(case: AnyCase) -> str:

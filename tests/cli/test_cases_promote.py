@@ -159,6 +159,13 @@ def test_what_is_no_case_is_said(own: Path, tmp_path: Path, capsys: pytest.Captu
     assert "broken.json" in err
 
 
+def test_a_file_for_no_known_requirement_is_said(own: Path) -> None:
+    own.mkdir()
+    (own / "x.json").write_text(json.dumps(dump_case(replace(EVENT, requirements=("FR99",)))), encoding="utf-8")
+    with pytest.raises(PromotionError, match="no known requirement"):
+        list(promoted.promoted())
+
+
 def test_where_promoted_cases_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(VARIABLE, raising=False)
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
@@ -208,14 +215,16 @@ def test_every_promoted_case_runs_and_one_that_fails_fails_the_run(
         text = json.dumps(dump_case(replace(case, id=identity)))
         (own / f"{identity}.json").write_text(text, encoding="utf-8")
     try:
-        test_promoted.test_promoted_cases(lab)
+        test_promoted.test_promoted_cases(lab, "FR1")
+        assert [block.requirements for block in of(records, Block)] == [("FR1",)]
+        test_promoted.test_promoted_cases(lab, "FR5")
         blocks = of(records, Block)
         assert len(blocks) == 3 + len(list(SHIPPED.glob("*.json")))
         assert sum(block.deviations.get("full-values-unread", 0) for block in blocks) == 1
         assert not of(records, CaseVerdict)
         (own / "wrong.json").write_text(json.dumps(dump_case(replace(WRONG, id="wrong"))), encoding="utf-8")
         with pytest.raises(pytest.fail.Exception, match="1 promoted Cases"):
-            test_promoted.test_promoted_cases(lab)
+            test_promoted.test_promoted_cases(lab, "FR5")
     finally:
         lab._server = None  # of the whole test session
         lab.close()
