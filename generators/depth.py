@@ -46,6 +46,29 @@ def case(draw: Draw) -> UpdateCase:
     )
 
 
+def without_room(draw: Draw) -> UpdateCase:
+    """The same with a replica whose row is made anew, without the room that the source's row has."""
+    total = MAX_DEPTH + draw.choice((1, 0, 5, 20))
+    levels = draw.integer(max(30, total - _MOST), MAX_DEPTH - 6)
+    document = documents.nested(draw.fork("document"), levels, leaf="p" * _ROOM)
+    value = documents.nested(draw.fork("value"), total - levels, leaf=scalars.scalar(draw.fork("leaf")))
+    path = str(Path(_innermost(document)))
+    steps = (
+        Step((Assignment("j", Call(Function.JSON_SET, Column("j"), ((path, Literal(item)),))),), (0,))
+        for item in ("short", value)
+    )
+    return UpdateCase(
+        id="",
+        requirements=("FR4",),
+        hazard=Hazard.STOPS_REPLICA,
+        table=TABLE,
+        selector="id",
+        session=Session(row_image=draw.choice(IMAGES), partial_json=True),
+        rows=((1, 0, encode(document), None),),
+        steps=tuple(steps),
+    )
+
+
 def _innermost(document: JsonValue) -> tuple[Leg, ...]:
     legs: list[Leg] = []
     while isinstance(document, (list, dict)):

@@ -16,7 +16,7 @@ from conformance.cases.sql_tokens import quote_identifier
 from conformance.judge.mismatch import Mismatch
 from conformance.judge.own_log import OwnLog
 from conformance.judge.replica import Stop, TableComparison, judge_stop, place_of, unlikeness
-from conformance.reference.errors import EncodeError
+from conformance.reference.errors import EncodeError, MysqlError
 from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.encode import encode
 from conformance.servers.pair import ReplicaStopped
@@ -84,7 +84,8 @@ class Applier:
                     return
                 try:
                     self._repair(script, transaction, model)
-                except EncodeError:  # a value that only a column can give: the rest of the block is not compared
+                except (EncodeError, MysqlError):
+                    # A value that only a column can give, or none can: the rest of the block is not compared.
                     result.updates = sum(len(item.rows) for item in log[: place + 1])
                     result.broken = True
                     return

@@ -1,14 +1,20 @@
-"""IP3: no update makes a document deeper than 100 levels, on the tree or in place."""
+"""IP3: no update makes a document deeper than 100 levels, on the tree or in place; FR4: no replica stops at one."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import pytest
 
+from conformance.cases.script import build_script
+from conformance.cases.topology import RebuiltRows, Topology
 from conformance.cases.update_case import Hazard
 from conformance.checks import triggers
+from conformance.checks.campaign import server_limits
 from conformance.checks.lab import UpdateCheck
+from conformance.checks.pair_records import PairRecords
+from conformance.checks.pairs import REPLICAS, PairRun
 from conformance.stream import Verdict
 from generators import depth
 from generators.draw import Stream
@@ -16,6 +22,7 @@ from generators.draw import Stream
 if TYPE_CHECKING:
     from conformance.checks.lab import Lab
 
+_ON_PAIR: Final = {"quick": 8, "full": 60, "soak": 500}  # Cases of two updates
 _CASES: Final = {"quick": 60, "full": 1000, "soak": 10_000}  # of one update
 _CHECK: Final = UpdateCheck(
     id="depth/updates",
@@ -40,3 +47,23 @@ def test_nesting_is_limited(lab: Lab) -> None:
         lab.record_block(result, (_CHECK,))
     if lab.failed[_CHECK.id]:
         pytest.fail(f"{lab.failed[_CHECK.id]} cases failed; see the report", pytrace=False)
+
+
+@pytest.mark.requirement("FR4")
+def test_replica_without_the_room(lab: Lab) -> None:
+    """A replica with the same document goes on, also where it cannot do in place what its source did."""
+    records = PairRecords(lab=lab, check="depth/replica", requirement="FR4")
+    replica = REPLICAS[0]
+    with lab.pair(gtid=True) as pair, PairRun(pair, gtid=True) as run:
+        limits = server_limits(pair.source)
+        pair.configure(replica.variables())
+        topology = Topology(gtid=True, replicas=(replica,), rebuild=RebuiltRows(after=1, make="copied"))
+        for number in range(_ON_PAIR[lab.settings.profile]):
+            case = replace(depth.without_room(Stream("depth-on-pair", lab.settings.seed, number)), topology=topology)
+            script = build_script(case, row_metadata=limits.row_metadata, row_event_max_size=limits.row_event_max_size)
+            block = run.block(script)
+            run.ready = not block.broken
+            records.add(script, block, "a replica without the room", run=run)
+            if not run.ready:
+                run.restart()
+    records.conclude()

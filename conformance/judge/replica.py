@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from conformance.cases.script import Script
 
 LOOKUP: Final = "looks_up_by_before_image"
+DEPTH: Final = "nests_without_limit"
+TOO_DEEP: Final = 3157
 SWITCHES: Final = ("refuse_unchanging_replace", LOOKUP)
 """Switches of the dialect that explain a stop of the applier."""
 
@@ -265,15 +267,17 @@ class ReplicaModel:
             try:
                 state[name] = _applied(state[name], row.values[name], dialect)
             except MysqlError as error:
+                deep = error.number == TOO_DEEP
                 return Refusal(
                     step=row.step,
                     row=row.row,
                     column=name,
                     number=error.number,
                     reason=str(error),
-                    switch=_explanation(state[name], row.values[name], dialect),
+                    # No source without this behaviour logs what leads to such a document.
+                    switch=DEPTH if deep else _explanation(state[name], row.values[name], dialect),
                     end=row.end,
-                    says=f"column {name}.",
+                    says="maximum depth" if deep else f"column {name}.",
                 )
         self.rows[row.row] = state
         return None

@@ -11,7 +11,11 @@ from conformance.cases.observation import StatementOutcome
 from conformance.cases.script import build_script
 from conformance.checks.blocks import judge_block
 from conformance.judge.compare import too_deep
+from conformance.judge.replica import LoggedRow, Refusal, ReplicaModel, Stop, Transaction, judge_stop
+from conformance.reference.binlog.columns import PartialJson
 from conformance.reference.dialect import MYSQL, flipped
+from conformance.reference.jsonb.decode import decode
+from conformance.reference.jsonb.encode import encode
 from generators import depth
 from generators.draw import Stream
 from tests.judge.perfect_server import observe
@@ -90,3 +94,40 @@ def test_a_planted_fault_is_found_and_not_explained(fault: PlantedFault) -> None
     for script in (item for item in scripts if deep(item) is fault.deep):
         mismatches = found(script, script, client=fault.client)
         assert [item for item in mismatches if item.deviation is None]
+
+
+def refusal() -> Refusal:
+    """What a replica without the room answers to the second update."""
+    case = next(
+        case
+        for case in (depth.without_room(Stream("test", number)) for number in range(20))
+        if deep_after(build_script(case))
+    )
+    script = build_script(case)
+    change = script.predictions[1].rows[0].change.columns["j"]
+    before = script.predictions[0].rows[0].change.after["j"]
+    assert isinstance(before, bytes)
+    row = LoggedRow(1, 0, {"j": PartialJson(change.encoded)}, 100)
+    refused = ReplicaModel([{"j": encode(decode(before))}], ["j"]).apply_row(row)
+    assert ReplicaModel([{"j": before}], ["j"]).apply_row(row) is None
+    assert refused is not None
+    return refused
+
+
+def deep_after(script: Script) -> bool:
+    return too_deep(script.predictions[1].rows[0].change.after["j"])
+
+
+@pytest.mark.planted("FR4")
+@pytest.mark.parametrize(
+    ("number", "message", "offset"),
+    [(3648, "The JSON document exceeds the maximum depth.", 100), (3157, "another", 100), (3157, "maximum depth", 90)],
+)
+def test_only_the_stop_that_is_foretold_is_explained(number: int, message: str, offset: int) -> None:
+    expected = refusal()
+    assert (expected.number, expected.switch) == (3157, "nests_without_limit")
+    transaction = Transaction(start=80, end=120, gtid=None, rows=())
+    known = Stop(number=3157, message="... The JSON document exceeds the maximum depth. ...", offset=100)
+    assert judge_stop(expected, transaction, known).deviation == "nests_without_limit"
+    other = Stop(number=number, message=message, offset=offset)
+    assert judge_stop(expected, transaction, other).deviation is None
