@@ -9,9 +9,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from conformance.cases.feeding import Feeding, repair_of
-from conformance.cases.injection import Injection, full_image, partial_image, predict
-from conformance.reference.diffs import encode_diffs
+from conformance.cases.injection import Injection, full_image, partial_image, predict, row_event_body
+from conformance.cases.torn import Damage, Torn
+from conformance.reference.binlog.header import FOOTER_SIZE, HEADER_SIZE
+from conformance.reference.diffs import Diff, Operation, encode_diffs
 from conformance.reference.jsonb.encode import encode
+from conformance.reference.paths import parse_path
 from generators import damaged, diverged, documents
 from generators.draw import mix
 
@@ -21,6 +24,8 @@ if TYPE_CHECKING:
     from generators.draw import Draw
 
 _BESIDE: Final = mix((0, 55), (1, 20), (3, 20), (6, 5))
+_FITS: Final = encode({"a": 1})
+_FITTING: Final = partial_image(encode_diffs([Diff(Operation.REPLACE, parse_path("$.a"), 2)]))
 _MATRIX_DOCUMENTS: Final = tuple(diverged.MATRIX_DOCUMENTS.values())
 
 
@@ -87,6 +92,29 @@ def without_bytes(draw: Draw) -> Feeding:
             diffs = encode_diffs(diverged.logged(draw.fork("diffs"), encode(other))[0] if draw.below(4) else ())
             injection = Injection(name="diffs on a value of no bytes", stored=b"", image=partial_image(diffs))
             return alone(draw, injection, [encode(other)])
+
+
+def torn(draw: Draw) -> Torn:
+    """A transaction that fits, with one field of its row event's frame changed so that it cannot be parsed."""
+    case = Feeding(rows=(Injection(name="fits", stored=_FITS, image=_FITTING),), beside=draw.choice(_BESIDE))
+    size = HEADER_SIZE + len(row_event_body((1, _FITTING))) + FOOTER_SIZE
+    match draw.below(4):
+        case 0:
+            damage = Damage(name="checksum", offset=size - 1 - draw.below(4), data=_bits(draw), flip=True)
+        case 1:  # anything else that the checksum guards; the length and the type code are the other cases
+            offset = draw.choice((*range(4), *range(5, 9), *range(13, size - 4)))
+            damage = Damage(name=f"byte {offset} under the old checksum", offset=offset, data=_bits(draw), flip=True)
+        case 2:
+            code = draw.choice((0, 23, 24, 25, 43 + draw.below(213)))
+            damage = Damage(name=f"type {code}", offset=4, data=bytes((code,)), summed=True)
+        case _:
+            wrong = draw.choice((draw.below(size), size + 1 + draw.below(100), (1 << 30) + draw.bits(30)))
+            damage = Damage(name="length", offset=9, data=wrong.to_bytes(4, "little"))
+    return Torn(feeding=case, damage=damage)
+
+
+def _bits(draw: Draw) -> bytes:
+    return bytes((1 + draw.below(255),))
 
 
 def listed_damage(draw: Draw) -> Iterator[Feeding]:

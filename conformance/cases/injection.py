@@ -15,7 +15,7 @@ from conformance.reference.apply import apply_field
 from conformance.reference.binlog.columns import PartialJson
 from conformance.reference.binlog.header import EventType
 from conformance.reference.binlog.images import decode_rows
-from conformance.reference.binlog.rows import bitmap_of
+from conformance.reference.binlog.rows import bitmap_of, encode_head, rows_body
 from conformance.reference.dialect import MYSQL, Dialect
 from conformance.reference.errors import CodecError, DecodeError, MysqlError, corrupted_diff, replica_corrupt_event
 from conformance.reference.jsonb.decode import decode
@@ -122,6 +122,12 @@ def full_image(document: bytes) -> bytes:
 def row_of(number: int, image: bytes) -> bytes:
     """The row's bytes in the event: a before-image with the key alone, then ``image``."""
     return b"\x00" + number.to_bytes(4, "little") + image
+
+
+def row_event_body(*rows: tuple[int, bytes]) -> bytes:
+    """The body of a PARTIAL_UPDATE_ROWS event: numbers of rows, and for each its ``image`` as it is."""
+    head = rows_body(TABLE_MAP, EventType.PARTIAL_UPDATE_ROWS, (), before=BEFORE, after=AFTER)
+    return encode_head(head) + b"".join(row_of(number, image) for number, image in rows)
 
 
 def state_of(stored: bytes | None) -> RowState:

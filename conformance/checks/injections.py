@@ -19,13 +19,13 @@ from conformance.cases.event_case import EventCase
 from conformance.cases.files import dump_case
 from conformance.cases.injection import Demand, predict
 from conformance.cases.shrink_event import shrink_injection
-from conformance.judge.applier import judge_ignoring
+from conformance.judge.applier import judge_ignoring, judge_torn
 from conformance.judge.crashes import crash_of
 from conformance.judge.diverged import Grade, judge_injection
 from conformance.judge.reshaped import judge_reshaped
 from conformance.reference.dialect import WORKLOG
 from conformance.requirements.versions import applies, dialect_of, in_observed_range
-from conformance.servers.feeding import feeding_script
+from conformance.servers.feeding import feeding_script, torn_script
 from conformance.servers.inject import crash_report, script
 from conformance.servers.reshaping import reshaped_script
 from conformance.servers.template import copy_template
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from conformance.cases.feeding import Feeding, FeedingOutcome
     from conformance.cases.injection import Injection, InjectionOutcome
     from conformance.cases.reshaped import Reshaped
+    from conformance.cases.torn import Torn
     from conformance.checks.lab import Lab
     from conformance.judge.diverged import Judged
     from conformance.requirements.crashes import Crash
@@ -108,6 +109,21 @@ def fed(
     )
     if outcome.death:
         _keep_report(lab, server, item)  # it was started again on its data, and these are kept as they are now
+    return item
+
+
+def torn_tried(lab: Lab, server: ProcessServer, case: Torn, outcome: FeedingOutcome) -> Tried:
+    """By a relay log whose file was damaged, to the applier of ``server``."""
+    item = Tried(
+        id=case.id,
+        name=case.name,
+        judged=judge_torn(case, outcome, dialect_of(lab.version)),
+        script=lambda: torn_script(case, server.version),
+        texts=len(case.feeding.rows),
+        death=outcome.death,
+    )
+    if outcome.death:
+        _keep_report(lab, server, item)
     return item
 
 

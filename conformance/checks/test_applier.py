@@ -2,7 +2,8 @@
 
 Either the applier stops with an error, nothing of the transaction is there, and after a repair of the row it is started
 again and applies it and the later ones; or every row is a document that can be read. The server lives. What a damaged
-event stopped can only go on after the transaction is skipped, because no document fits it.
+event stopped can only go on after the transaction is skipped, because no document fits it; what a damaged file stopped,
+after the file is repaired.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.checks.injections import fed, record
+from conformance.checks.injections import fed, record, torn_tried
 from conformance.servers import feeding
 from generators import feedings
 from generators.draw import Stream
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 _PART = {"quick": 9, "full": 1, "soak": 1}  # one in so many Cases of the sheet's matrix
 _GROUPS = {"quick": 1, "full": 20, "soak": 600}  # of about a hundred transactions
 _DAMAGED = {"quick": 50, "full": 1_000, "soak": 20_000}
+_FILES = {"quick": 50, "full": 500, "soak": 5_000}  # damaged transactions in the files
 _BLOCK = 250  # transactions in one relay log
 
 
@@ -82,3 +84,23 @@ def test_applier_and_damaged_events(lab: Lab) -> None:
     cases = list(feedings.listed_damage(draw.fork("listed")))
     cases += [feedings.damage(draw.fork(number)) for number in range(_DAMAGED[lab.settings.profile])]
     _run(lab, applier, check, cases)
+
+
+@pytest.mark.requirement("FR5")
+def test_applier_and_damaged_files(lab: Lab) -> None:
+    """An event that cannot even be parsed: stop, the file repaired in its place, start again."""
+    check = "applier/files"
+    applier = applier_of(lab, check)
+    if applier is None:
+        return
+    failures = 0
+    draw = Stream("applier-files", lab.settings.seed)
+    count = _FILES[lab.settings.profile]
+    for block, start in enumerate(range(0, count, _BLOCK)):
+        begun = time.perf_counter()
+        cases = [feedings.torn(draw.fork(number)) for number in range(start, min(count, start + _BLOCK))]
+        outcomes = zip(cases, feeding.tear(applier, cases), strict=True)
+        tried = [torn_tried(lab, applier.server, case, outcome) for case, outcome in outcomes]
+        failures += record(lab, check, block, tried, time.perf_counter() - begun)
+    if failures:
+        pytest.fail(f"{failures} cases failed; see the report", pytrace=False)

@@ -7,15 +7,18 @@ same transaction and the later ones (requirements sheet, FR5).
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from conformance.cases.feeding import AFTER_ANOTHER
 from conformance.cases.injection import InjectionOutcome, state_of
+from conformance.cases.torn import READ_FAILURE
 from conformance.judge.diverged import Grade, Judged, expected_of, judge_injection, show
 from conformance.reference.dialect import MYSQL
 
 if TYPE_CHECKING:
     from conformance.cases.feeding import Feeding, FeedingOutcome
+    from conformance.cases.torn import Torn
     from conformance.reference.dialect import Dialect
 
 
@@ -58,6 +61,25 @@ def judge_ignoring(case: Feeding, outcome: FeedingOutcome, ignored: frozenset[in
         if before != after:
             return Judged(Grade.FAIL, "an event that was passed over changed a row", show(before), show(after))
     return Judged(Grade.PASS)
+
+
+def judge_torn(case: Torn, outcome: FeedingOutcome, dialect: Dialect = MYSQL) -> Judged:
+    """A transaction in a damaged file: an error, nothing of it, and all of it after the file is repaired."""
+    broken = broken_stop(outcome)
+    if broken is not None:
+        return broken
+    if not outcome.error:
+        return Judged(Grade.FAIL, "a damaged event is applied", "an error", "none")
+    if outcome.after != outcome.before:
+        rule = "the row changed although the event was refused"
+        return Judged(Grade.FAIL, rule, show(outcome.before[0]), show(outcome.after[0]))
+    # The rest is what is demanded after any repair.
+    repaired = replace(case.feeding, repaired=tuple(row.stored or b"" for row in case.feeding.rows))
+    judged = _again(repaired, outcome, dialect)
+    if judged.grade is Grade.PASS and outcome.coordinator != READ_FAILURE:
+        rule = "another error than was observed for an event that cannot be parsed"
+        return Judged(Grade.DIFFERS, rule, str(READ_FAILURE), f"{outcome.coordinator} {outcome.message}".rstrip())
+    return judged
 
 
 def broken_stop(outcome: FeedingOutcome) -> Judged | None:

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from conformance.cases.injection import InjectionOutcome, RowState
+    from conformance.cases.torn import Damage
     from conformance.servers.cache import Narrate
     from conformance.servers.connection import Connection
     from conformance.servers.installation import Installation
@@ -103,6 +104,7 @@ class Transaction:
     reads: tuple[str, ...]
     repair: tuple[str, ...] | None = None
     beside: int = 0
+    damage: Damage | None = None  # of its last row event in the file; the repair is that of the file
 
 
 @dataclass(slots=True)
@@ -114,18 +116,34 @@ class _Entry:
     outcome: FeedingOutcome
 
 
-def relay_log(transactions: Iterable[tuple[int, Transaction]], version: str) -> bytes:
-    """The log of some numbered transactions."""
+def relay_log(transactions: Sequence[tuple[int, Transaction]], version: str) -> bytes:
+    """The log of some numbered transactions, their damages in it."""
     events = [encode_event(FormatDescription(server_version=version), server_id=SERVER_ID)]
     clock = 0
+    torn = {}
     for number, what in transactions:
         before = clock
         clock += 1
         events += transaction(clock, [*mark(number), *what.events])
+        if what.damage is not None:
+            torn[len(events) - 2] = what.damage  # the XID event is behind it
         for other in range(what.beside):
             clock += 1
             events += transaction(clock, mark(_BESIDE * (other + 1) + number), after=before)
-    return placed([*events, *transaction(clock + 1, mark(_END))])[0]
+    data, ends = placed([*events, *transaction(clock + 1, mark(_END))])
+    if not torn:
+        return data
+    whole = bytearray(data)
+    for index, damage in torn.items():
+        where = slice(ends[index - 1], ends[index])
+        whole[where] = damage.apply(bytes(whole[where]))
+    return bytes(whole)
+
+
+def _repair_of(what: Transaction) -> tuple[str, ...]:
+    if what.damage is not None:
+        return (f"/* write the repaired file in its place: {FILE} of the same statements without the damage */ DO 0",)
+    return ("SET GLOBAL sql_replica_skip_counter = 1",) if what.repair is None else what.repair
 
 
 def script_of(what: Transaction, prepare: Iterable[str], version: str) -> tuple[str, ...]:
@@ -144,7 +162,7 @@ def script_of(what: Transaction, prepare: Iterable[str], version: str) -> tuple[
         f"SELECT './{FILE}\\n' INTO DUMPFILE '{RELAY_LOG}.index'",
         change("SOURCE"),
         *start_again,
-        *(["SET GLOBAL sql_replica_skip_counter = 1"] if what.repair is None else what.repair),
+        *_repair_of(what),
         *start_again,
         "STOP REPLICA SQL_THREAD",
         "SET GLOBAL sql_replica_skip_counter = 0",
@@ -232,7 +250,7 @@ class Applier:
     def _feed(self, entries: Sequence[_Entry], at: list[_Entry]) -> None:
         """One relay log to its end. ``at[0]`` is always the Case that the server is busy with."""
         session = self.session()
-        put(self.server, session, relay_log([(entry.number, entry.what) for entry in entries], self.server.version))
+        put(self.server, session, self._log(entries))
         self._skip(session, 0)  # nothing of what was left undone
         tried: _Entry | None = None  # was repaired, and has not yet gone on
         passed = 0  # number of the last Case that is behind us although its mark may be missing
@@ -263,12 +281,19 @@ class Applier:
                 committed=bool(self._marks(session, entry)),
                 again=Again(),
             )
-            if entry.what.repair is None or not stop.error:
+            if entry.what.damage is not None and stop.error:
+                entry.what = replace(entry.what, damage=None)
+                (self.server.data_directory / FILE).write_bytes(self._log(entries))
+                tried = entry
+            elif entry.what.repair is None or not stop.error:
                 self._skip(session)
                 passed = entry.number
             else:
                 session.execute_many(entry.what.repair).check()
                 tried = entry
+
+    def _log(self, entries: Sequence[_Entry]) -> bytes:
+        return relay_log([(entry.number, entry.what) for entry in entries], self.server.version)
 
     def _wait(self, session: Connection, entries: Sequence[_Entry], passed: int, at: list[_Entry]) -> Stop | None:
         """Until the applier is down, or has come to the end (``None``)."""

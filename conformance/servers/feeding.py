@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from conformance.cases.injection import SCHEMA, TABLE, TABLE_MAP
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from conformance.cases.feeding import Feeding, FeedingOutcome
+    from conformance.cases.torn import Damage, Torn
     from conformance.servers.applier import Applier
 
 _SPARE: Final = 1 << 29  # added to a row's number: the row that takes its place at a repair
@@ -20,12 +22,19 @@ _ROWS_PER_EVENT: Final = 100
 _MAP: Final = encode_event(TABLE_MAP, server_id=SERVER_ID)
 
 
-def feed(applier: Applier, cases: Sequence[Feeding]) -> list[FeedingOutcome]:
+def tear(applier: Applier, cases: Sequence[Torn]) -> list[FeedingOutcome]:
+    """The outcome of each Case of a damaged file, in order."""
+    return feed(applier, [case.feeding for case in cases], [case.damage for case in cases])
+
+
+def feed(
+    applier: Applier, cases: Sequence[Feeding], damages: Sequence[Damage | None] | None = None
+) -> list[FeedingOutcome]:
     """The outcome of each Case, in order. Every Case has rows of its own in one table."""
     transactions, rows = [], []
     first = 1
-    for case in cases:
-        transactions.append(transaction_of(case, first))
+    for case, damage in zip(cases, damages or [None] * len(cases), strict=True):
+        transactions.append(replace(transaction_of(case, first), damage=damage))
         rows += stored(case, first)
         first += len(case.rows)
     applier.session().execute_many(fresh(TABLE)).check()
@@ -57,6 +66,12 @@ def stored(case: Feeding, first: int = 1) -> list[tuple[int, bytes | None]]:
     """The rows that a Case begins with, the spare ones among them."""
     rows = [(first + number, item.stored) for number, item in enumerate(case.rows) if item.row_exists]
     return rows + [(_SPARE + first + number, document) for number, document in enumerate(case.repaired or ())]
+
+
+def torn_script(case: Torn, version: str) -> tuple[str, ...]:
+    """Statements that show a Case of a damaged file again; the file is repaired by another one in its place."""
+    prepare = [*fresh(TABLE), statement(_MAP, write_event(stored(case.feeding)))]
+    return script_of(replace(transaction_of(case.feeding), damage=case.damage), prepare, version)
 
 
 def feeding_script(case: Feeding, version: str) -> tuple[str, ...]:

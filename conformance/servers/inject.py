@@ -19,11 +19,11 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Self, TypeAlias
 
-from conformance.cases.injection import AFTER, BEFORE, SCHEMA, TABLE, TABLE_MAP, InjectionOutcome, RowState, row_of
+from conformance.cases.injection import SCHEMA, TABLE, TABLE_MAP, InjectionOutcome, RowState, row_event_body
 from conformance.reference.binlog.event import encode_event
 from conformance.reference.binlog.format_description import FormatDescription
 from conformance.reference.binlog.header import EventType
-from conformance.reference.binlog.rows import Row, encode_head, rows_body
+from conformance.reference.binlog.rows import Row, rows_body
 from conformance.reference.binlog.small import Opaque
 from conformance.reference.tables import create_table
 from conformance.servers.cache import silent
@@ -65,9 +65,7 @@ STATE: Final = "SELECT j IS NULL, JSON_VALID(j), CAST(j AS CHAR), JSON_STORAGE_S
 
 def row_event(*rows: tuple[int, bytes]) -> bytes:
     """A PARTIAL_UPDATE_ROWS event: numbers of rows, and for each its ``image`` as it is."""
-    head = rows_body(TABLE_MAP, EventType.PARTIAL_UPDATE_ROWS, (), before=BEFORE, after=AFTER)
-    data = encode_head(head) + b"".join(row_of(number, image) for number, image in rows)
-    return encode_event(Opaque(type=EventType.PARTIAL_UPDATE_ROWS, data=data), server_id=SERVER_ID)
+    return encode_event(Opaque(type=EventType.PARTIAL_UPDATE_ROWS, data=row_event_body(*rows)), server_id=SERVER_ID)
 
 
 def write_event(rows: Sequence[tuple[int, bytes | None]]) -> bytes:

@@ -176,7 +176,7 @@ class Pair:
             status = self.status()
             if (status.source_file, status.executed_offset) >= (position.file, position.offset):
                 return
-            if status.sql_errno:
+            if status.sql_errno and status.sql_running == "No":  # the error is shown before the thread is down
                 raise self._stopped(status)
             if status.io_errno and status.io_running == "No":
                 raise ReplicaStopped(status.io_errno, status.io_error, "receiver")

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from conformance.cases.injection import Injection
+    from conformance.cases.torn import Torn
 
 _OTHER: Final = state_of(encode({"planted": 1}))
 
@@ -90,6 +91,35 @@ def _beside_lost(case: Feeding, outcome: FeedingOutcome) -> FeedingOutcome | Non
     if not case.beside or outcome.again is None:
         return None
     return replace(outcome, again=replace(outcome.again, beside=case.beside - 1))
+
+
+def torn_faultless(case: Torn) -> FeedingOutcome:
+    """What an applier does with a damaged file that is right in everything."""
+    applied = faultless(case.feeding)
+    again = Again(after=applied.after, committed=True, beside=applied.beside)
+    return FeedingOutcome(
+        stopped=True, error=13121, coordinator=13121, before=applied.before, after=applied.before, again=again
+    )
+
+
+# A damaged event is an error, nothing of its transaction is there, and the repaired file is applied (sheet, 0.3).
+TORN: Final[dict[str, tuple[str, Callable[[Torn, FeedingOutcome], FeedingOutcome]]]] = {
+    "damage-is-applied": ("fail", lambda case, _: faultless(case.feeding)),
+    "damage-is-passed-over": (
+        "fail",
+        lambda case, outcome: FeedingOutcome(before=outcome.before, after=outcome.before, beside=case.feeding.beside),
+    ),
+    "stopped-without-an-error": ("fail", lambda _, outcome: replace(outcome, error=0, coordinator=0)),
+    "half-of-it-is-there": ("fail", lambda _, outcome: replace(outcome, committed=True)),
+    "row-changed": ("fail", lambda _, outcome: replace(outcome, after=(_OTHER,))),
+    "no-start-after-the-repair": ("fail", lambda _, outcome: replace(outcome, again=Again(error=13121))),
+    "lost-after-the-repair": (
+        "fail",
+        lambda case, outcome: replace(outcome, again=Again(after=outcome.before, beside=case.feeding.beside)),
+    ),
+    "other-number": ("differs", lambda _, outcome: replace(outcome, error=1236, coordinator=1236)),
+    "server-dies": ("crash", lambda _, outcome: replace(outcome, death="signal 11: 0a1")),
+}
 
 
 FAULTS: Final = (

@@ -22,17 +22,18 @@ from conformance.reference.paths import parse_path
 from conformance.report.results import Summary
 from conformance.servers import feeding
 from conformance.servers.applier import Applier, Stop, launch_applier
-from conformance.servers.feeding import feed, feeding_script
+from conformance.servers.feeding import feed, feeding_script, tear
 from conformance.stream import Block, CaseVerdict, Finding, Run
 from generators import diverged, feedings
 from generators.draw import Stream
-from tests.checks.planted_feedings import FAULTS, FeedingFault, faultless
+from tests.checks.planted_feedings import FAULTS, TORN, FeedingFault, faultless
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from conformance.cases.feeding import FeedingOutcome
+    from conformance.cases.torn import Torn
     from conformance.servers.connection import Connection
     from conformance.servers.installation import Installation
     from conformance.servers.process import ProcessServer
@@ -203,9 +204,12 @@ def test_the_items_pass_on_a_server_that_is_right(
     lab, records = found
     monkeypatch.setattr(test_applier, "_DAMAGED", {"quick": 20})
     test_applier.test_applier_and_diverged_documents(lab)
+    monkeypatch.setattr(test_applier, "_FILES", {"quick": 12})
     test_applier.test_applier_and_damaged_events(lab)
+    test_applier.test_applier_and_damaged_files(lab)
     blocks = {block.check: block for block in of(records, Block)}
     assert blocks["applier/diverged"].cases == len(SAMPLE)
+    assert blocks["applier/files"].verdicts == {"pass": 12}
     assert blocks["applier/damaged"].deviations.keys() == {"invalid-text-in-diffs", "full-values-unread"}
     assert of(records, Finding) == []
     assert exit_code(records) == 0
@@ -244,3 +248,22 @@ def test_generated_groups_pass(applier: Applier) -> None:
     cases = feedings.group(Stream("live-applier", 1))
     judged = [judge_feeding(case, outcome) for case, outcome in zip(cases, feed(applier, cases), strict=True)]
     assert {item.grade for item in judged} == {Grade.PASS}
+
+
+@pytest.mark.planted("FR5")
+@pytest.mark.parametrize("fault", TORN)
+def test_a_fault_with_a_damaged_file_fails_its_item(
+    found: tuple[Lab, list[AnyRecord]], fault: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lab, records = found
+    monkeypatch.setattr(test_applier, "_FILES", {"quick": 4})
+    grade, doctor = TORN[fault]
+
+    def doctored(applier: Applier, cases: Sequence[Torn]) -> list[FeedingOutcome]:
+        return [doctor(case, outcome) for case, outcome in zip(cases, tear(applier, cases), strict=True)]
+
+    monkeypatch.setattr(feeding, "tear", doctored)
+    with pytest.raises(pytest.fail.Exception, match="4 cases failed"):
+        test_applier.test_applier_and_damaged_files(lab)
+    assert {str(verdict.verdict) for verdict in of(records, CaseVerdict)} == {grade}
+    assert exit_code(records) == 1

@@ -7,11 +7,12 @@ from dataclasses import replace
 import pytest
 
 from conformance.cases.feeding import AFTER_ANOTHER, Feeding
-from conformance.judge.applier import judge_feeding
+from conformance.cases.injection import row_event_body
+from conformance.judge.applier import judge_feeding, judge_torn
 from conformance.judge.diverged import Grade
 from generators import feedings
 from generators.draw import Stream
-from tests.checks.planted_feedings import FAULTS, FeedingFault, faultless, number_of
+from tests.checks.planted_feedings import FAULTS, TORN, FeedingFault, faultless, number_of, torn_faultless
 
 DRAW = Stream("applier-judge", 1)
 CASES = [
@@ -19,6 +20,7 @@ CASES = [
     *feedings.listed_damage(DRAW.fork("damage")),
     *(case for number in range(2) for case in feedings.group(DRAW.fork("group", number))),
 ]
+FILES = [feedings.torn(DRAW.fork("file", number)) for number in range(60)]
 SAFE = [case for case in CASES if case.hazard == "none"]
 MIDDLE = [
     case
@@ -80,3 +82,25 @@ def test_what_9_7_4_stores_although_it_is_no_json_fails_and_is_explained_by_its_
     judged = [judge_feeding(case, faultless(case)) for case in spoiling]
     assert {item.grade for item in judged} == {Grade.FAIL}
     assert {item.deviation for item in judged} == {"stores_invalid_text", "copies_full_values"}
+
+
+def test_a_faultless_applier_passes_damaged_files() -> None:
+    for case in FILES:
+        assert judge_torn(case, torn_faultless(case)).grade is Grade.PASS, case.name
+
+
+@pytest.mark.planted("FR5")
+@pytest.mark.parametrize("fault", TORN)
+def test_a_fault_with_a_damaged_file_is_caught(fault: str) -> None:
+    grade, doctor = TORN[fault]
+    for case in FILES:
+        assert judge_torn(case, doctor(case, torn_faultless(case))).grade.value == grade, case.name
+
+
+def test_damages_leave_the_length_and_change_the_event() -> None:
+    event = bytes(range(19)) + row_event_body((1, FILES[0].feeding.rows[0].image)) + bytes(4)
+    for case in FILES:
+        damaged = case.damage.apply(event)
+        assert len(damaged) == len(event)
+        assert damaged != event
+    assert {case.name.split()[0] for case in FILES} == {"checksum", "byte", "type", "length"}
