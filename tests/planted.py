@@ -77,6 +77,8 @@ def _broken_by(fault: Any) -> tuple[str, ...]:
         return ("FR5",)
     if isinstance(fault, str):
         return (FAULTS[fault][0],) if fault in FAULTS else _of_checks(DOCTORED[fault][1] if fault in DOCTORED else ())
+    if hasattr(fault, "requirements"):
+        return tuple(map(str, fault.requirements))
     if hasattr(fault, "requirement"):
         return (str(fault.requirement),)
     if hasattr(fault, "kind"):  # of a mismatch that the judge must find

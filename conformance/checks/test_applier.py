@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _PART = {"quick": 9, "full": 1, "soak": 1}  # one in so many Cases of the sheet's matrix
 _GROUPS = {"quick": 1, "full": 20, "soak": 600}  # of about a hundred transactions
 _DAMAGED = {"quick": 50, "full": 1_000, "soak": 20_000}
-_FILES = {"quick": 50, "full": 500, "soak": 5_000}  # damaged transactions in the files
+_FILES = {"quick": 25, "full": 500, "soak": 5_000}  # damaged transactions in the files
 _BLOCK = 250  # transactions in one relay log
 
 

@@ -54,6 +54,7 @@ def found(
     """A lab on the tests' servers, with few Cases."""
     monkeypatch.setattr(labs, "resolve", lambda *_, **__: server)
     monkeypatch.setattr(items, "_TABLES", {"quick": 16})
+    monkeypatch.setattr(items, "_NO_KEY", {"quick": 16})
     monkeypatch.setattr(items, "_VALUES", {"quick": 20})
     monkeypatch.setattr(items, "_PART", {"quick": 40})
     records: list[AnyRecord] = []
