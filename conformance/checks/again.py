@@ -75,7 +75,7 @@ def judge_again(
         if isinstance(case, SqlCase):
             return _statements(server, case, entries, pairs)
         if case.topology is not None:
-            unavailable = pairs.available()
+            unavailable = pairs.available(gtid=case.topology.gtid)
             if unavailable is not None:
                 return Again(Word.ERROR, (unavailable.reason,))
             return _described(judge_on_pair(pairs, case, server_limits(server)), entries)
@@ -127,7 +127,7 @@ def _statements(server: Server, case: SqlCase, entries: Sequence[Deviation], pai
         return Again(Word.ERROR, (f"the Case {GUEST}",))
     if not case.has_replica:
         return _described_statements(case, judge_live_sql({"source": server}, case), entries)
-    unavailable = pairs.available()
+    unavailable = pairs.available(gtid=True)
     if unavailable is not None:
         return Again(Word.ERROR, (unavailable.reason,))
     with pairs.use(gtid=True) as pair:

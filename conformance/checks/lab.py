@@ -87,6 +87,7 @@ class Settings:
     """A run as the user asked for it."""
 
     server: str = "auto"
+    replica: str = ""  # a server spec; empty: as the source
     updates: int = PROFILES["quick"]
     profile: str = "quick"  # of PROFILES
     seed: str = "1"
@@ -187,24 +188,48 @@ class Lab:
     def pair(self, *, gtid: bool) -> Iterator[Pair]:
         """The source of the run (one of its own where that has no GTIDs, or has them) with a replica that follows it
         from now on. Started when first asked for and kept for other checks. Skips where there can be none."""
-        with self._available_pairs().use(gtid=gtid) as pair:
+        with self._available_pairs(gtid).use(gtid=gtid) as pair:
+            self._replica_record()
             yield pair
 
     @contextmanager
     def chain(self, *, gtid: bool) -> Iterator[Chain]:
         """The pair, and a third server that follows its replica."""
-        with self._available_pairs().use_chain(gtid=gtid) as chain:
+        with self._available_pairs(gtid).use_chain(gtid=gtid) as chain:
+            self._replica_record()
             yield chain
 
     def pairs(self) -> Pairs:
         """What makes the pairs of this run; nothing is started by asking for it."""
         if self._pairs is None:
-            self._pairs = Pairs(self.server, self.narrate)
+            self._pairs = Pairs(self.server, self.narrate, replica=self.settings.replica)
         return self._pairs
 
-    def _available_pairs(self) -> Pairs:
+    def _replica_record(self) -> None:
+        """A replica that was asked for is a subject as well."""
+        replica = self._pairs.replica if self._pairs is not None else None
+        if replica is None or not self.settings.replica or not self.first("subject: replica"):
+            return
+        self.sink(
+            Subject(
+                id=replica.id,
+                role="replica",
+                version=replica.version,
+                dialect=dialect_name(replica.number),
+                capabilities=("replica",),
+                note=replica.provenance,
+            )
+        )
+
+    @property
+    def replica_version(self) -> tuple[int, int, int]:
+        """Of the replicas of the run; what an applier does is theirs."""
+        replica = self._pairs.replica if self._pairs is not None else None
+        return self.version if replica is None else replica.number
+
+    def _available_pairs(self, gtid: bool) -> Pairs:
         pairs = self.pairs()
-        unavailable = pairs.available()
+        unavailable = pairs.available(gtid=gtid)
         if unavailable is not None:
             pytest.skip(unavailable.reason)
         return pairs

@@ -166,7 +166,7 @@ class PairRecords:
             (
                 entry
                 for entry in lab.deviations
-                if entry.switch == mismatch.deviation and applies(entry.versions, lab.version)
+                if entry.switch == mismatch.deviation and applies(entry.versions, lab.replica_version)
             ),
             None,
         )
@@ -178,7 +178,7 @@ class PairRecords:
         return Verdict.DIFFERS if mismatch.kind in _OBSERVED else Verdict.FAIL
 
     def _counts(self, mismatch: Mismatch) -> bool:
-        return mismatch.kind not in _OBSERVED or in_observed_range(self.lab.version)
+        return mismatch.kind not in _OBSERVED or in_observed_range(self.lab.replica_version)
 
     def _stored(self, script: Script) -> tuple[str, Path | None]:
         """The Case's id, and its file beside the report."""

@@ -86,6 +86,7 @@ class PairRun:
         self._stack = ExitStack()
         self.source: Connection = self._stack.enter_context(pair.source.connect())
         self.replica: Connection = self._stack.enter_context(pair.replica.connect())
+        self._source_id = int(self.source.variable("server_id") or 0)
         self.applier = Applier(pair, self.replica)
         self._source_log: Capture = pair.source.capture()
         self._stack.callback(self._source_log.close)
@@ -228,7 +229,7 @@ class PairRun:
     def _received(self, events: Sequence[bytes]) -> list[bytes]:
         """Of a replica's log, what carries the source's server id. The workers' groups have thread ids of their own
         (observed on 9.7.4)."""
-        number = self.pair.source.server_id.to_bytes(4, "little")
+        number = self._source_id.to_bytes(4, "little")
         return [event for event in events if event[5:9] == number]
 
     def _events(self, start: Position, end: Position) -> list[bytes]:

@@ -2,7 +2,8 @@
 and a third server behind a replica for as long as a check uses it.
 
 The source of the run works for other checks too, so a replica follows it only while a check uses the pair, and takes
-up its log where it stands then.
+up its log where it stands then. The replica can be of another installation than the source: ``--replica``. A source at
+an address keeps its settings, and only the lab's schemas reach the replica.
 """
 
 from __future__ import annotations
@@ -11,17 +12,24 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from conformance.requirements.versions import FIRST
+from conformance.servers.auto import find_installation
+from conformance.servers.base import SCHEMA_PREFIX
+from conformance.servers.guests import open_guest
 from conformance.servers.pair import Pair
 from conformance.servers.process import ProcessServer, launch
+from conformance.servers.specs import Kind, parse_spec
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
     from conformance.servers.base import Server
     from conformance.servers.cache import Narrate
+    from conformance.servers.installation import Installation
 
 _NEW_NAMES: Final = (8, 0, 26)
 _LOGS_WHAT_IT_APPLIES: Final = ("log-replica-updates", "log-slave-updates")  # the default since 8.0.3
+_GTIDS: Final = {"gtid-mode": "ON", "enforce-gtid-consistency": "ON"}
 _NO_GTIDS: Final = {"gtid-mode": "OFF", "enforce-gtid-consistency": "OFF"}
 
 
@@ -42,24 +50,57 @@ class Chain(NamedTuple):
 class Pairs:
     """Makes the pairs of one run. ``close`` ends what was started; the source of the run belongs to the lab."""
 
-    def __init__(
-        self, server: Server | None, narrate: Narrate, *, replica: str = "", allow: frozenset[str] = frozenset()
-    ) -> None:
+    def __init__(self, server: Server | None, narrate: Narrate, *, replica: str = "") -> None:
         self._server = server
-        self._replica = replica
-        self._allow = allow
+        self._replica = replica  # a server spec; empty: as the source
         self._narrate = narrate
+        self._keep = isinstance(server, ProcessServer) and server.keep
+        self._looked = False
+        self._found: Installation | None = None
+        self.replica: ProcessServer | None = None  # the first that was started
         self._stack = ExitStack()
         self._pairs: dict[bool, Pair] = {}
         self._ids = 100
 
-    def available(self) -> Unavailable | None:
-        """Why no pair can be had, if so."""
-        if self._server is None:
+    def available(self, *, gtid: bool) -> Unavailable | None:
+        """Why no such pair can be had, if so."""
+        source = self._server
+        if source is None:
             return Unavailable("needs a source and a replica: there is no server in this run")
-        if not isinstance(self._server, ProcessServer):
-            return Unavailable("a replica is started only beside a server that the lab itself started as a process")
+        replica = parse_spec(self._replica or "process")
+        if replica.kind is Kind.NONE:
+            return Unavailable("needs a replica: there is none in this run (--replica none)")
+        if replica.kind is Kind.MYSQL:
+            if not self._looked:
+                open_guest(replica, role="replica", narrate=self._narrate).close()  # refuses one that has a source
+                self._looked = True
+            return Unavailable(
+                "every check on a pair sets global variables of the replica and may stop its applier; a server at an "
+                "address keeps what its owner set. Let the lab start the replica: --replica process"
+            )
+        if not isinstance(source, ProcessServer) and not self._replica:
+            return Unavailable("a replica of a server that was there before the lab is started only with --replica")
+        if self._installation().number < FIRST:
+            return Unavailable(f"the replica ({self._installation().version}) is older than partial JSON (8.0.3)")
+        if not isinstance(source, ProcessServer) and self._has_gtids() is not gtid:
+            mode = "ON" if gtid else "OFF"
+            return Unavailable(f"gtid_mode of the source is not {mode}, and a server at an address keeps its settings")
         return None
+
+    def _has_gtids(self) -> bool:
+        assert self._server is not None
+        with self._server.connect() as connection:
+            return connection.variable("global.gtid_mode") == "ON"
+
+    def _installation(self) -> Installation:
+        """Of the replicas: as --replica says, otherwise that of the source."""
+        if self._found is None:
+            if self._replica in ("", "auto") and isinstance(self._server, ProcessServer):
+                self._found = self._server.installation
+            else:
+                spec = "process" if self._replica == "auto" else self._replica
+                self._found = find_installation(parse_spec(spec), narrate=self._narrate)
+        return self._found
 
     @contextmanager
     def use(self, *, gtid: bool) -> Iterator[Pair]:
@@ -77,44 +118,57 @@ class Pairs:
             middle = upper.replica
             assert isinstance(middle, ProcessServer)
             self._narrate(f"starting a replica of {middle.id}")
-            last = stack.enter_context(self._launched(middle, middle.options, performance_schema=True))
+            last = stack.enter_context(
+                self._launched(middle.installation, middle.options, wrapper=middle.wrapper, performance_schema=True)
+            )
             lower = Pair(middle, last)
             stack.callback(lower.close)
             with _linked(lower, gtid=gtid):
                 yield Chain(upper, lower)
 
     def _start(self, gtid: bool) -> Pair:
-        assert isinstance(self._server, ProcessServer)
         source = self._server
-        options = {_LOGS_WHAT_IT_APPLIES[source.number < _NEW_NAMES]: "ON", **source.options}
-        with source.connect() as connection:
-            has_gtids = connection.variable("global.gtid_mode") == "ON"
-        if gtid is not has_gtids:
-            options |= {"gtid-mode": "ON", "enforce-gtid-consistency": "ON"} if gtid else _NO_GTIDS
-            self._narrate(f"starting a source {'with' if gtid else 'without'} GTIDs")
-            source = self._launch(source, options, performance_schema=False)
+        assert source is not None
+        options: dict[str, str | None] = {}
+        wrapper: tuple[str, ...] = ()
+        if isinstance(source, ProcessServer):
+            options, wrapper = {**options, **source.options}, source.wrapper
+            if gtid is not self._has_gtids():
+                options |= _GTIDS if gtid else _NO_GTIDS
+                self._narrate(f"starting a source {'with' if gtid else 'without'} GTIDs")
+                source = self._stack.enter_context(
+                    self._launched(source.installation, options, wrapper=wrapper, performance_schema=False)
+                )
+        else:  # what others write there is none of the replica's business
+            options |= {"replicate-wild-do-table": f"{SCHEMA_PREFIX}%.%".replace("_", r"\_"), **_GTIDS}
+            if not gtid:
+                options |= _NO_GTIDS
         self._narrate(f"starting a replica of {source.id}")
-        replica = self._launch(source, options, performance_schema=True)
+        replica = self._stack.enter_context(
+            self._launched(self._installation(), options, wrapper=wrapper, performance_schema=True)
+        )
+        self.replica = self.replica or replica
         pair = Pair(source, replica)
         self._stack.callback(pair.close)
         return pair
 
-    def _launch(
-        self, like: ProcessServer, options: dict[str, str | None], *, performance_schema: bool
-    ) -> ProcessServer:
-        return self._stack.enter_context(self._launched(like, options, performance_schema=performance_schema))
-
     def _launched(
-        self, like: ProcessServer, options: dict[str, str | None], *, performance_schema: bool
+        self,
+        installation: Installation,
+        options: Mapping[str, str | None],
+        *,
+        wrapper: Sequence[str],
+        performance_schema: bool,
     ) -> ProcessServer:
         self._ids += 1
+        logs_too = _LOGS_WHAT_IT_APPLIES[installation.number < _NEW_NAMES]
         return launch(
-            like.installation,
+            installation,
             server_id=self._ids,
-            options=options,
-            wrapper=like.wrapper,
+            options={logs_too: "ON", **options},
+            wrapper=wrapper,
             performance_schema=performance_schema,
-            keep=like.keep,
+            keep=self._keep,
             narrate=self._narrate,
         )
 

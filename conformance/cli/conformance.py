@@ -79,19 +79,23 @@ def command(
     from conformance.servers.errors import SpecError
     from conformance.servers.specs import parse_spec
 
-    if len(servers) > 1 or replicas or subjects:
-        raise Usage("this version judges one server in a run: give --server once, and no --replica or --subject")
+    if len(servers) > 1 or len(replicas) > 1 or subjects:
+        raise Usage("this version judges one server in a run: give --server and --replica once, and no --subject")
+    if replicas and not servers:
+        raise Usage("a --replica belongs to the --server before it", hint="--server auto --replica SPEC")
     unknown = sorted(set(requirements) - set(REQUIREMENTS))
     if unknown:
         raise Usage(f"unknown requirement {', '.join(unknown)}", hint=f"known: {', '.join(REQUIREMENTS)}")
     try:
         spec = parse_spec(servers[0] if servers else "auto")
+        replica = str(parse_spec(replicas[0])) if replicas else ""
         options = tuple(parse_server_option(text) for text in server_options)
         check_witnesses(load_deviations(deviations_file))
     except (SpecError, DeviationError) as problem:
         raise Usage(str(problem)) from problem
     settings = Settings(
         server=str(spec) if not servers else servers[0],
+        replica=replicas[0] if replicas else "",
         updates=updates or PROFILES[profile],
         profile=profile,
         seed=seed or str(secrets.randbelow(1 << 32)),
@@ -101,7 +105,7 @@ def command(
         wrapper=wrapper,
         allow=frozenset(allow),
         keep=keep,
-        replay=_replay_command(str(spec) if servers else "", server_options, deviations_file, no_deviations),
+        replay=_replay_command(str(spec) if servers else "", replica, server_options, deviations_file, no_deviations),
     )
     if list_only:
         return _list(frozenset(requirements), profile)
@@ -188,12 +192,14 @@ def _list(requirements: frozenset[str], profile: str) -> int:
 
 
 def _replay_command(
-    server: str, server_options: tuple[str, ...], deviations_file: Path | None, no_deviations: bool
+    server: str, replica: str, server_options: tuple[str, ...], deviations_file: Path | None, no_deviations: bool
 ) -> str:
     """``binlog-lab replay`` with what a stored Case of this run needs to be judged in the same way."""
     words = ["binlog-lab", "replay"]
     if server and server != "none":
         words += ["--server", server]
+    if replica:
+        words += ["--replica", replica]
     for option in server_options:
         words += ["--server-option", option]
     if no_deviations:

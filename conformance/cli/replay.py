@@ -140,7 +140,7 @@ def _replay(
     if server is None:
         raise Usage("a Case needs a server to run on: --server none only prints (--as sql, --as json)")
     entries = [entry for entry in deviations if applies(entry.versions, server.number)]
-    with server, closing(Pairs(server, narrate, replica=replica, allow=wishes.allow)) as pairs:
+    with server, closing(Pairs(server, narrate, replica=replica)) as pairs:
         for path, case in cases:
             if str(case.hazard) not in server.hazards() and str(case.hazard) != "none":
                 narrate(f"{path}: the Case has hazard {case.hazard}; allow it with --allow {case.hazard}")

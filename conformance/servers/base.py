@@ -62,6 +62,10 @@ class Server(ABC):
         """Command words of a MySQL client program that fits this server."""
         raise ServerUnavailable(f"{self.id} brings no programs, so there is no {name}")
 
+    def tcp_address(self) -> Address:
+        """Where and as whom a replica or a program connects."""
+        return self.address.as_user(None, None, tcp=True)
+
     def hazards(self) -> frozenset[str]:
         """What a Case may do here."""
         return ALL_HAZARDS

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from conformance.servers.base import Server
     from conformance.servers.capture import Position
     from conformance.servers.connection import Connection
-    from conformance.servers.process import ProcessServer
 
 NEW_WORDS = (8, 0, 23)  # CHANGE REPLICATION SOURCE; the statements about replicas follow with 8.0.22
 NEW_NAMES = (8, 0, 26)  # replica_parallel_workers and the like
@@ -64,9 +63,9 @@ class Pair:
     ``by_gtid``: the two are linked by auto-position.
     """
 
-    def __init__(self, source: ProcessServer, replica: Server) -> None:
-        if not (source.started_by_us and replica.started_by_us):
-            raise SpecError(replica.id, "the lab links only servers that it started", expected="process or docker")
+    def __init__(self, source: Server, replica: Server) -> None:
+        if not replica.started_by_us:
+            raise SpecError(replica.id, "the lab links only replicas that it started", expected="process or docker")
         self.source = source
         self.replica = replica
         self.connection: Connection = replica.connect()
@@ -76,7 +75,8 @@ class Pair:
     def link(self, position: Position | None = None, *, extra: str = "") -> None:
         """Point the replica at the source and start it: by GTID, or from ``position``. ``extra`` are more options.
 
-        An account with a random password is made on the source, outside its log.
+        An account with a random password is made on the source, outside its log; on a source at an address that of the
+        address is used.
         """
         account = self.source.tcp_address()
         new = self._new_words
