@@ -161,6 +161,8 @@ class Model:
         index_of = self.table.index_of
         every = (*step.assignments, *self.trigger)
         referenced = {index_of[name] for item in every for name in referenced_columns(item.expression)}
+        # What a trigger assigns is read as well (observed on 9.7.4).
+        referenced |= {index_of[item.column] for item in self.trigger}
         referenced.add(index_of[self.selector])
         primary = [index for index, _ in self.table.primary_key]
         read = read_columns(self.table_map, self.key, primary, referenced, self.session.row_image)

@@ -116,3 +116,25 @@ def test_shrinking_also_makes_the_trigger_smaller() -> None:
     case = witness("diffs-miss-triggers")
     assert any(item.trigger != case.trigger and item.trigger for item in candidates(triggers.case(Stream("test", 3))))
     assert all(item.trigger for item in candidates(case))
+
+
+def test_a_column_that_the_trigger_assigns_is_compared_with_its_old_value() -> None:
+    """Observed on 9.7.4 with MINIMAL images: 1 over 1 of another type, copied by the trigger, is no change."""
+    from conformance.cases.images import RowImage
+    from conformance.cases.session import Session
+    from conformance.cases.update_case import Step, UpdateCase
+    from conformance.reference.expression import Assignment, Call, Column, Function, Literal
+    from conformance.reference.jsonb.encode import encode
+    from conformance.reference.jsonb.values import UInt
+
+    assignment = Assignment("j", Call(Function.JSON_REPLACE, Column("j"), (("$.z", Literal(UInt(1))),)))
+    case = UpdateCase(
+        id="",
+        table=triggers.TABLE,
+        selector="id",
+        session=Session(row_image=RowImage.MINIMAL),
+        rows=((1, 1, encode({"z": 1}), encode({"z": 1})),),
+        trigger=(Assignment("k", Column("j")),),
+        steps=(Step((assignment,), (0,)),),
+    )
+    assert build_script(case).predictions[0].changed == 0
