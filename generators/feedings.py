@@ -15,7 +15,7 @@ from conformance.reference.binlog.header import FOOTER_SIZE, HEADER_SIZE
 from conformance.reference.diffs import Diff, Operation, encode_diffs
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.paths import parse_path
-from generators import damaged, diverged, documents
+from generators import damaged, diverged, documents, members
 from generators.draw import mix
 
 if TYPE_CHECKING:
@@ -126,3 +126,8 @@ def listed_damage(draw: Draw) -> Iterator[Feeding]:
 def damage(draw: Draw) -> Feeding:
     """A generated damage."""
     return alone(draw.fork("beside"), damaged.damaged(draw.fork("event")))
+
+
+def member(draw: Draw, number: int) -> Feeding:
+    """An object with a wrong entry in a diff; every third is of the kind that may end a server."""
+    return alone(draw.fork("beside"), members.injection(draw.fork("event"), members.DIFF, keys=number % 3 == 1))

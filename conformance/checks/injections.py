@@ -20,7 +20,7 @@ from conformance.cases.files import dump_case
 from conformance.cases.injection import Demand, predict
 from conformance.cases.shrink_event import shrink_injection
 from conformance.judge.applier import judge_ignoring, judge_torn
-from conformance.judge.crashes import crash_of
+from conformance.judge.crashes import crash_of, crash_of_rows
 from conformance.judge.diverged import Grade, judge_injection
 from conformance.judge.reshaped import judge_reshaped
 from conformance.reference.dialect import WORKLOG
@@ -106,9 +106,12 @@ def fed(
         script=lambda: feeding_script(case, server.version),
         texts=0 if outcome.error and outcome.again is None else len(case.rows),
         death=outcome.death,
+        crash=crash_of_rows(case.rows, outcome.death),
     )
     if outcome.death:
-        _keep_report(lab, server, item)  # it was started again on its data, and these are kept as they are now
+        _keep_report(lab, server, item)
+        if explaining(lab.deviations, lab.version, item) is None:
+            server.keep = True  # it was started again on its data, and these are kept as they are now
     return item
 
 

@@ -29,6 +29,7 @@ _PART = {"quick": 9, "full": 1, "soak": 1}  # one in so many Cases of the sheet'
 _GROUPS = {"quick": 1, "full": 20, "soak": 600}  # of about a hundred transactions
 _DAMAGED = {"quick": 50, "full": 1_000, "soak": 20_000}
 _FILES = {"quick": 25, "full": 500, "soak": 5_000}  # damaged transactions in the files
+_MEMBERS = {"quick": 3, "full": 12, "soak": 60}  # one in three of them may end the server
 _BLOCK = 250  # transactions in one relay log
 
 
@@ -104,3 +105,15 @@ def test_applier_and_damaged_files(lab: Lab) -> None:
         failures += record(lab, check, block, tried, time.perf_counter() - begun)
     if failures:
         pytest.fail(f"{failures} cases failed; see the report", pytrace=False)
+
+
+@pytest.mark.requirement("FR5")
+def test_applier_and_damaged_members(lab: Lab) -> None:
+    """Damage that may end the server: the applier meets what BINLOG statements showed, between sound transactions."""
+    check = "applier/members"
+    applier = applier_of(lab, check)
+    if applier is None:
+        return
+    draw = Stream("applier-members", lab.settings.seed)
+    count = _MEMBERS[lab.settings.profile]
+    _run(lab, applier, check, [feedings.member(draw.fork(number), number) for number in range(count)])

@@ -21,7 +21,7 @@ from conformance.requirements.crashes import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from conformance.cases.injection import Injection, InjectionOutcome
 
@@ -40,6 +40,15 @@ def crash_of(injection: Injection, outcome: InjectionOutcome) -> Crash | None:
     if signal is None:
         return None
     return Crash(READING if outcome.reading else APPLYING, damage_of(injection.image), int(signal[1]))
+
+
+def crash_of_rows(rows: Sequence[Injection], death: str) -> Crash | None:
+    """That of a server whose applier was given an event of these rows; the first damage in them counts."""
+    signal = _SIGNAL.match(death)
+    if signal is None:
+        return None
+    damage = next(filter(None, (damage_of(row.image) for row in rows)), "")
+    return Crash(APPLYING, damage, int(signal[1]))
 
 
 def crash_of_client(data: bytes, status: int) -> Crash | None:

@@ -367,8 +367,6 @@ class Applier:
             entry.outcome = replace(entry.outcome, silent=True)
         else:
             entry.outcome = replace(entry.outcome, death=death.death)
-            # Whoever looks into this crash wants its data directory.
-            self.server.keep = True
 
     def hang_up(self) -> None:
         """Close the session; the next use makes a new one."""

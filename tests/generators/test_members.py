@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from conformance.cases.injection import predict
+from conformance.judge.crashes import damage_of
 from conformance.reference.errors import CodecError
 from conformance.reference.jsonb.decode import decode
-from generators import members
+from generators import feedings, members
 from generators.draw import Stream
 
 
@@ -26,6 +27,12 @@ def test_every_damage_makes_a_value_that_cannot_be_read(what: str) -> None:
         assert found.what == what
         with pytest.raises(CodecError):
             decode(found.document)
+
+
+def test_transactions_for_an_applier_hold_them_between_sound_ones() -> None:
+    cases = [feedings.member(Stream("f", number), number) for number in range(12)]
+    assert all(case.hazard == "may-crash" and case.repaired is None for case in cases)
+    assert {bool(damage_of(case.rows[0].image)) for case in cases} == {True, False}
 
 
 def test_they_may_crash_a_server_and_the_reference_refuses_them_in_diffs() -> None:

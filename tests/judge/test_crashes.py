@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from conformance.cases.injection import Injection, InjectionOutcome, full_image, partial_image
-from conformance.judge.crashes import crash_of, damage_of, has_bad_member
+from conformance.judge.crashes import crash_of, crash_of_rows, damage_of, has_bad_member
 from conformance.reference.diffs import Diff, Operation, encode_diffs
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.paths import parse_path
@@ -66,7 +66,10 @@ def test_a_crash_is_when_and_what_and_the_signal() -> None:
     assert crash_of(item, InjectionOutcome(death="no crash report")) is None
     assert crash_of(item, InjectionOutcome(death="signal 6: 0a1,b2c")) == Crash("applying", "member-in-diff", 6)
     assert crash_of(item, InjectionOutcome(death="signal 11: ", reading=True)) == Crash("reading", "member-in-diff", 11)
+    assert crash_of_rows([item], "signal 6: 0a1") == Crash("applying", "member-in-diff", 6)
+    assert crash_of_rows([item], "") is None
     other = Injection(name="", stored=None, image=partial_image(b""))
+    assert crash_of_rows([other, item], "signal 6: 1") == Crash("applying", "member-in-diff", 6)
     assert str(crash_of(other, InjectionOutcome(death="signal 6: 1"))) == (
         "signal 6 while applying, damage: none that is listed"
     )
