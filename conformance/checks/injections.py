@@ -109,9 +109,7 @@ def fed(
         crash=crash_of_rows(case.rows, outcome.death),
     )
     if outcome.death:
-        _keep_report(lab, server, item)
-        if explaining(lab.deviations, lab.version, item) is None:
-            server.keep = True  # it was started again on its data, and these are kept as they are now
+        _keep_run(lab, server, item)
     return item
 
 
@@ -126,7 +124,7 @@ def torn_tried(lab: Lab, server: ProcessServer, case: Torn, outcome: FeedingOutc
         death=outcome.death,
     )
     if outcome.death:
-        _keep_report(lab, server, item)
+        _keep_run(lab, server, item)
     return item
 
 
@@ -170,7 +168,7 @@ def reshaped_tried(lab: Lab, server: ProcessServer, case: Reshaped, outcome: Fee
         death=outcome.death,
     )
     if outcome.death:
-        _keep_report(lab, server, item)
+        _keep_run(lab, server, item)
     return item
 
 
@@ -186,6 +184,13 @@ def _keep(lab: Lab, server: ProcessServer, item: Tried) -> None:
         data = directory / f"{name}.data"
         copy_template(server.data_directory, data)
         lab.narrate(f"the server died ({item.death}); its data directory is kept in {data}")
+
+
+def _keep_run(lab: Lab, server: ProcessServer, item: Tried) -> None:
+    """The report of a crash, of a server that was started again on its data: these are kept as they are at the end."""
+    _keep_report(lab, server, item)
+    if explaining(lab.deviations, lab.version, item) is None:
+        server.keep = True
 
 
 def _keep_report(lab: Lab, server: ProcessServer, item: Tried) -> str | None:
