@@ -125,7 +125,7 @@ def _run(settings: Settings, shown: str, report: Path, requirements: frozenset[s
             report=report,
             requirements=requirements,
             profile=profile,
-            command=_command_line(shown),
+            command=_command_line(),
             progress=display,
             narrate=narrate,
         )
@@ -216,10 +216,12 @@ def _nothing_selected(requirements: frozenset[str]) -> Usage:
     return Usage("nothing was selected: no check judges these requirements", hint="\n".join(reasons) or None)
 
 
-def _command_line(shown: str) -> str:
-    """The command as typed, with the server spec in the form that shows no secret."""
-    words = ["binlog-lab", *sys.argv[1:]]
-    words = [shown if word.startswith("mysql://") else word for word in words]
-    return shlex.join(
-        word.partition("=")[0] + "=" + shown if word.startswith("--server=mysql") else word for word in words
-    )
+def _command_line() -> str:
+    """The command as typed, with addresses in the form that shows no secret."""
+    from conformance.servers.specs import parse_spec
+
+    words = ["binlog-lab"]
+    for word in sys.argv[1:]:
+        option, equals, value = word.partition("=") if word.startswith("--") else ("", "", word)
+        words.append(f"{option}{equals}{parse_spec(value)}" if value.startswith("mysql://") else word)
+    return shlex.join(words)

@@ -140,6 +140,7 @@ class LabRun:
         from conformance.requirements.catalogue import REQUIREMENTS
         from conformance.requirements.deviations import load_deviations
         from conformance.requirements.versions import OBSERVED
+        from conformance.servers.specs import parse_spec
         from conformance.stream import DeviationInfo, RequirementInfo, Run
         from conformance.version import __version__
 
@@ -178,7 +179,7 @@ class LabRun:
                 for item in (load_deviations(settings.deviations_file) if settings.deviations else ())
             },
             environment=environment(),
-            options={"updates": settings.updates, "server": settings.server},
+            options={"updates": settings.updates, "server": str(parse_spec(settings.server))},
         )
 
     # --- running -----------------------------------------------------------------------------------------------------

@@ -201,10 +201,17 @@ def test_a_server_at_an_address_is_left_as_it_was(server: ProcessServer, tmp_pat
 
 
 @live
-def test_no_password_appears_anywhere(server: ProcessServer, tmp_path: Path) -> None:
-    password = server.tcp_address().password
+@pytest.mark.parametrize("typed", [False, True], ids=["in the environment", "in the address"])
+def test_no_password_appears_anywhere(server: ProcessServer, tmp_path: Path, typed: bool) -> None:
+    address = server.tcp_address()
+    password = address.password
     assert password
-    end = run_on(server, "-r", "IP2", "--updates", "100", "--report", tmp_path / "report")
+    arguments = ("-r", "IP2", "--updates", "100", "--report", tmp_path / "report")
+    if typed:
+        url = f"mysql://{address.user}:{password}@{address.host}:{address.port}"
+        end = lab("conformance", "--server", url, f"--replica={url}", *arguments)
+    else:
+        end = run_on(server, *arguments)
     assert end.code == 0, end.text
     assert password not in end.text
     for item in (tmp_path / "report").rglob("*"):
