@@ -156,15 +156,15 @@ JSONB_FAULTS: Final = [
     Fault(
         "no-lower-bound-of-offsets",
         "jsonb.decode",
-        "if at < values_end or at > end:",
+        "if at < position + width or at > end:",
         "if at > end:",
-        "a value lies after its entries",
+        "a value lies after its own entry",
     ),
     Fault(
         "no-upper-bound-of-offsets",
         "jsonb.decode",
-        "if at < values_end or at > end:",
-        "if at < values_end:",
+        "if at < position + width or at > end:",
+        "if at < position + width:",
         "a value lies inside its container",
     ),
     Fault(
@@ -178,7 +178,7 @@ JSONB_FAULTS: Final = [
         "no-upper-bound-of-keys",
         "jsonb.decode",
         "if at < values_end or stop > end:",
-        "if at < values_end:",
+        "if at < position + width:",
         "a key lies inside its object",
     ),
     Fault(
@@ -243,7 +243,7 @@ JSONB_FAULTS: Final = [
         "jsonb.decode",
         "if values_end <= at < end:",
         "if at < end:",
-        "a value lies after its entries",
+        "a value lies after its own entry",
     ),
     Fault(
         "keys-known-by-their-entries-alone",

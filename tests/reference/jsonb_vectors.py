@@ -197,6 +197,8 @@ READINGS: Final[list[tuple[str, bytes, object, str | None]]] = [
     ("a hole at the end", plain("0200000600ffff"), ([],), None),
     ("value in front of its entries", plain("02 0100 0900 0c0600 0161"), "bad-value-offset", "bad-value-offset"),
     ("value at offset 0", plain("02 0100 0700 020000"), "bad-value-offset", "bad-value-offset"),
+    ("value in its own entry", plain("02 0200 0d00 0c0600 056161 616161"), "bad-value-offset", "bad-value-offset"),
+    ("value in a later entry", plain("02 0200 0d00 0c0700 056161 616161"), (["aaaaa", 24929],), "bad-inlined-value"),
     ("value behind the end", plain("02 0100 0900 0c0a00 0161"), "bad-value-offset", "bad-value-offset"),
     ("value at the very end", plain("02 0100 0900 0c0900 0161"), "truncated", "truncated"),
     ("value with a hole in front", plain("02 0100 0a00 0c0800 ff 0161"), (["a"],), None),

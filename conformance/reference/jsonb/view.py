@@ -108,8 +108,9 @@ class View:
         if kind in (INLINED_LARGE if self.kind & 1 else INLINED_SMALL):
             return View(self.data, kind, position + 1, self.end)
         start = self.start + offset
-        if start < self.values_end or start > self.end:
-            raise bad_offset(position, offset, self.values_end - self.start, self.end - self.start)
+        own_end = position + (5 if self.kind & 1 else 3)
+        if start < own_end or start > self.end:  # into a later entry: 9.7.4 follows that
+            raise bad_offset(position, offset, own_end - self.start, self.end - self.start)
         return View(self.data, kind, start, self.end)
 
     def place(self, index: int) -> tuple[int, int] | None:
