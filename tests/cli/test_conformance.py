@@ -259,7 +259,7 @@ def test_what_takes_an_hour_is_in_the_profile_soak_only_and_elsewhere_its_figure
         lab("conformance", "--server", "none", "-r", "FR15", "-r", "IP2", "--updates", "100", "--profile", profile,
             "--report", report)  # fmt: skip
         reasons[profile] = results(report)["requirements"]["FR15"].get("reason")
-    assert "Measured so on 20" in reasons["quick"]
+    assert "The same measurement, series by series and not in one run, on 20" in reasons["quick"]
     assert reasons["soak"] is None
 
 

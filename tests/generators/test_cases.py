@@ -38,8 +38,9 @@ def case(number: int, steps: int) -> UpdateCase:
 def test_cases_are_the_same_for_ever() -> None:
     digest = hashlib.sha256()
     for number in range(40):
-        digest.update(repr(case(number, 8)).replace("trigger=(), ", "").encode())
-    assert digest.hexdigest()[:16] == "9db314fba02f40a0"
+        made = case(number, 8)
+        digest.update(repr((made.table, made.selector, made.session, made.rows, made.steps)).encode())
+    assert digest.hexdigest()[:16] == "793bd4ea29608869"
 
 
 def test_the_first_steps_do_not_depend_on_how_many_follow() -> None:
