@@ -16,12 +16,14 @@ from conformance.checks import triggers as run_triggers
 from conformance.checks.campaign import server_limits
 from conformance.checks.pair_records import PairRecords
 from conformance.checks.pairs import REPLICAS, PairRun
+from conformance.reference.update import OFF_PAGE
 from generators import triggers
 from generators.draw import Stream
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from conformance.cases.script import Script
     from conformance.cases.update_case import UpdateCase
     from conformance.checks.lab import Lab, UpdateCheck
 
@@ -72,8 +74,16 @@ def test_replica_of_a_table_with_a_trigger(lab: Lab) -> None:
         for number in range(_ON_PAIR[lab.settings.profile]):
             case = triggers.case(Stream("triggers-on-pair", lab.settings.seed, number))
             script = build_script(case, row_metadata=limits.row_metadata, row_event_max_size=limits.row_event_max_size)
+            if not _inside(script):
+                continue
             block = run.block(script)
             records.add(script, block, "a table with a trigger")
             if block.broken:
                 run.restart()
     records.conclude()
+
+
+def _inside(script: Script) -> bool:
+    """Whether no row grows until its documents leave it: the source itself would lose them (D15, judged apart)."""
+    rows = [row.change.after for prediction in script.predictions for row in prediction.rows]
+    return all(sum(len(value) for value in row.values() if isinstance(value, bytes)) < OFF_PAGE // 2 for row in rows)
