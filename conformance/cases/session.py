@@ -11,6 +11,7 @@ SQL_MODE_TEXT: Final = (
     "ONLY_FULL_GROUP_BY,STRICT_TRANS_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,"
     "NO_ENGINE_SUBSTITUTION"
 )
+SORT_BUFFER: Final = 256 << 20  # read-backs sort rows with whole documents (else error 1038)
 SQL_MODE: Final = 0x45A00020  # the same as the server writes it into QUERY events
 
 
@@ -32,7 +33,7 @@ class Session:
             "collation_server": "utf8mb4_0900_ai_ci",
             "default_collation_for_utf8mb4": "utf8mb4_0900_ai_ci",
             "autocommit": "1",
-            "sort_buffer_size": str(256 << 20),  # read-backs sort rows with whole documents (else 1038)
+            "sort_buffer_size": str(SORT_BUFFER),
             "time_zone": "'+00:00'",
             "binlog_format": "ROW",
             "binlog_row_image": str(self.row_image),

@@ -13,7 +13,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from conformance.cases.predict import Model
-from conformance.cases.session import Session
+from conformance.cases.session import SORT_BUFFER, Session
 from conformance.cases.sql import insert_statement, update_statement
 from conformance.cases.sql_case import REPLICA, Outcome, SqlCase, SqlStatement
 from conformance.cases.update_case import Hazard
@@ -203,7 +203,7 @@ def surrounded(draw: Draw, surrounding: Surrounding, image: RowImage, name: str)
     session = Session(row_image=image)
     statements = [*session.statements(), create_table(table), *surrounding.source]
     rest = [SqlStatement(sql=sql) for sql in statements]
-    on_replica = (f"SET SESSION sql_log_bin=0, SESSION sort_buffer_size={256 << 20}", *surrounding.replica)
+    on_replica = (f"SET SESSION sql_log_bin=0, SESSION sort_buffer_size={SORT_BUFFER}", *surrounding.replica)
     rest += [SqlStatement(sql=sql, node=REPLICA) for sql in on_replica]
     rest.append(SqlStatement(sql=insert_statement(table, rows).replace("INSERT", surrounding.insert, 1)))
     for update in _updates(draw, table, session, rows, surrounding):

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Final, Self
 
 from conformance.cases.feeding import MARKS, MARKS_MAP, Again, FeedingOutcome
 from conformance.cases.injection import SCHEMA
+from conformance.cases.session import SORT_BUFFER
 from conformance.reference.binlog.event import encode_event
 from conformance.reference.binlog.format_description import FormatDescription
 from conformance.reference.binlog.gtid import Gtid
@@ -153,7 +154,7 @@ def script_of(what: Transaction, prepare: Iterable[str], version: str) -> tuple[
     look = ("DO SLEEP(1)", FAILED_WORKER, *what.reads, f"SELECT id FROM {SCHEMA}.mark")
     start_again = ["START REPLICA SQL_THREAD", *look]
     return (
-        f"/* needs a server with {options} */ SET SESSION sql_log_bin = 0",
+        f"/* needs a server with {options} */ SET SESSION sql_log_bin = 0, SESSION sort_buffer_size = {SORT_BUFFER}",
         *fresh(MARKS),
         statement(encode_event(FormatDescription(server_version=version), server_id=SERVER_ID)),
         *prepare,

@@ -20,6 +20,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Self, TypeAlias
 
 from conformance.cases.injection import SCHEMA, TABLE, TABLE_MAP, InjectionOutcome, RowState, row_event_body
+from conformance.cases.session import SORT_BUFFER
 from conformance.reference.binlog.event import encode_event
 from conformance.reference.binlog.format_description import FormatDescription
 from conformance.reference.binlog.header import EventType
@@ -148,7 +149,7 @@ class Injector:
                 self.server.start()
             self._connection = self.server.connect(timeout=_PATIENCE)
             self._pid = self.server.pid
-            self._connection.execute("SET SESSION sql_log_bin = 0")
+            self._connection.execute(f"SET SESSION sql_log_bin = 0, SESSION sort_buffer_size = {SORT_BUFFER}")
             if self._described:
                 description = FormatDescription(server_version=self.server.version)
                 self._connection.execute(statement(encode_event(description, server_id=SERVER_ID)))
