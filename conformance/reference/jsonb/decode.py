@@ -244,10 +244,11 @@ def _container(
             append(UInt(offset))
             continue
         at = start + offset
-        width = 5 if large else 3
-        position = values + len(out) * width
-        if at < position + width or at > end:  # into a later entry: 9.7.4 follows that
-            raise bad_offset(position, offset, position + width - start, end - start).at(f"[{len(out)}]")
+        if at < values_end or at > end:
+            width = 5 if large else 3
+            position = values + len(out) * width
+            if at < position + width or at > end:  # into a later entry: 9.7.4 follows that
+                raise bad_offset(position, offset, position + width - start, end - start).at(f"[{len(out)}]")
         try:
             if entry_kind > LARGE_ARRAY:
                 append(decode_scalar(data, entry_kind, at, end)[0])
