@@ -26,6 +26,7 @@ from generators.cases import start_rows
 from generators.draw import Stream
 
 if TYPE_CHECKING:
+    from conformance.cases.script import Script
     from conformance.cases.update_case import UpdateCase
     from conformance.checks.lab import Lab
 
@@ -66,18 +67,23 @@ def test_rebuilt_replica(lab: Lab, kind: Kind) -> None:
                 return replace(made, topology=Topology(gtid=True, replicas=(replica,), rebuild=rule))  # noqa: B023
 
             script = make_script(seed, number, limits, updates=_UPDATES, change=change)
-            try:
-                block = run.block(script)
-            except LogDiffersError as error:
-                records.inconclusive(script, str(error))
-                run.restart()
-                continue
-            run.ready = not block.broken
-            records.add(script, block, f"{source}, {replica}", run=run)
-            if not run.ready:
-                run.restart()
+            _judge(run, records, script, f"{source}, {replica}")
     lab.rebuilt.update(records.unlike)
     records.conclude()
+
+
+def _judge(run: PairRun, records: PairRecords, script: Script, note: str) -> None:
+    """Run and record a block; the pair is ready for the next one afterwards."""
+    try:
+        block = run.block(script)
+    except LogDiffersError as error:
+        records.inconclusive(script, str(error))
+        run.restart()
+        return
+    run.ready = not block.broken
+    records.add(script, block, note, run=run)
+    if not run.ready:
+        run.restart()
 
 
 @pytest.mark.requirement("FR4")
@@ -104,16 +110,7 @@ def test_cloned_replica(lab: Lab) -> None:
                 return replace(made, topology=Topology(gtid=True, replicas=(replica,), rebuild=rule))  # noqa: B023
 
             script = make_script(f"{lab.settings.seed}/{check}", number, limits, updates=_UPDATES, change=change)
-            try:
-                block = run.block(script)
-            except LogDiffersError as error:
-                records.inconclusive(script, str(error))
-                run.restart()
-                continue
-            run.ready = not block.broken
-            records.add(script, block, f"{source}, {replica}", run=run)
-            if not run.ready:
-                run.restart()
+            _judge(run, records, script, f"{source}, {replica}")
     lab.rebuilt.update(records.unlike)
     records.conclude()
 
