@@ -167,9 +167,13 @@ def _read(stored: bytes | None) -> tuple[bytes | None, ...]:
     """Size, free space and text, as SQL gives them."""
     if stored is None:
         return None, None, None
-    if too_deep(stored):
+    try:
+        value = decode(stored)
+    except CodecError as error:
+        if error.code != TOO_DEEP:
+            raise
         return b"%d" % len(stored), None, b"error 3157"
-    text = format_text(decode(stored)).encode("utf-8", "surrogateescape")
+    text = format_text(value).encode("utf-8", "surrogateescape")
     return b"%d" % len(stored), b"%d" % storage_free(stored), text
 
 
