@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from conformance.reference.binlog.charsets import DEFAULT_COLLATIONS, text_of
 from conformance.reference.binlog.temporal import Date, Datetime, Time, Timestamp
 from conformance.reference.errors import Unsupported
 from conformance.reference.jsonb import opaque
@@ -35,7 +36,6 @@ _BLOBS: Final = {
     "MEDIUMBLOB": MEDIUM_BLOB,
     "LONGBLOB": LONG_BLOB,
 }
-_PYTHON_CHARSETS: Final = {"utf8mb4": "utf-8", "utf8mb3": "utf-8", "latin1": "cp1252", "ascii": "ascii"}
 _SECONDS_PER_DAY: Final = 86400
 _GROUP: Final = 9  # digits stored together in a DECIMAL column
 
@@ -98,9 +98,10 @@ def _decimal(value: Decimal, precision: int, scale: int) -> Opaque:
 
 def _text(column: Column, value: bytes) -> str:
     charset = column.charset or "utf8mb4"
-    if charset not in _PYTHON_CHARSETS:
-        raise Unsupported("column-as-json", "text of this character set is not modelled", got=charset)
-    return value.decode(_PYTHON_CHARSETS[charset])
+    text = text_of(value, DEFAULT_COLLATIONS.get(charset))
+    if text is None:
+        raise Unsupported("column-as-json", "the value is no text of its character set", got=charset)
+    return text
 
 
 def _timestamp(value: Timestamp) -> Opaque:

@@ -136,7 +136,7 @@ def test_a_columns_value_as_json(column: TableColumn, value: Any, expected: Any)
     [
         (TableColumn(name="c", type="VECTOR", length=2), b"12345678"),
         (TableColumn(name="c", type="GEOMETRY"), b""),
-        (TableColumn(name="c", type="VARCHAR", charset="sjis"), b"x"),
+        (TableColumn(name="c", type="VARCHAR", charset="sjis"), b"\x81"),
     ],
 )
 def test_columns_without_a_model_are_refused_and_never_guessed(column: TableColumn, value: Any) -> None:

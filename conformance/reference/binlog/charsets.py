@@ -1,12 +1,14 @@
 """Character sets and collations by number, as 9.7.4 lists them in INFORMATION_SCHEMA (observed).
 
-The log names collations by number only. Text is decoded with the Python codec that stands nearest; for a character set
-without one, and for bytes that are not valid in theirs, there is no text.
+The log names collations by number only. Text is decoded with the Python codec that stands nearest, corrected to what
+the server makes of the same bytes (:mod:`.charset_tables`); bytes that are no characters have no text.
 """
 
 from __future__ import annotations
 
 from typing import Final, NamedTuple
+
+from conformance.reference.binlog.charset_tables import decode, encode
 
 BINARY: Final = 63
 
@@ -22,7 +24,7 @@ class Collation(NamedTuple):
 # Character set: bytes of its longest character, Python codec, "number:name" of its collations without the character
 # set's name in front, the default one first.
 _TABLE: Final[dict[str, tuple[int, str | None, str]]] = {
-    "armscii8": (1, None, "32:general_ci 64:bin"),
+    "armscii8": (1, "ascii", "32:general_ci 64:bin"),
     "ascii": (1, "ascii", "11:general_ci 65:bin"),
     "big5": (2, "big5", "1:chinese_ci 84:bin"),
     "binary": (1, None, "63:"),
@@ -34,17 +36,17 @@ _TABLE: Final[dict[str, tuple[int, str | None, str]]] = {
     "cp852": (1, "cp852", "40:general_ci 81:bin"),
     "cp866": (1, "cp866", "36:general_ci 68:bin"),
     "cp932": (2, "cp932", "95:japanese_ci 96:bin"),
-    "dec8": (1, None, "3:swedish_ci 69:bin"),
+    "dec8": (1, "latin_1", "3:swedish_ci 69:bin"),
     "eucjpms": (3, "euc_jp", "97:japanese_ci 98:bin"),
-    "euckr": (2, "euc_kr", "19:korean_ci 85:bin"),
+    "euckr": (2, "cp949", "19:korean_ci 85:bin"),
     "gb18030": (4, "gb18030", "248:chinese_ci 249:bin 250:unicode_520_ci"),
     "gb2312": (2, "gb2312", "24:chinese_ci 86:bin"),
     "gbk": (2, "gbk", "28:chinese_ci 87:bin"),
-    "geostd8": (1, None, "92:general_ci 93:bin"),
+    "geostd8": (1, "latin_1", "92:general_ci 93:bin"),
     "greek": (1, "iso8859_7", "25:general_ci 70:bin"),
     "hebrew": (1, "iso8859_8", "16:general_ci 71:bin"),
     "hp8": (1, "hp_roman8", "6:english_ci 72:bin"),
-    "keybcs2": (1, None, "37:general_ci 73:bin"),
+    "keybcs2": (1, "cp437", "37:general_ci 73:bin"),
     "koi8r": (1, "koi8_r", "7:general_ci 74:bin"),
     "koi8u": (1, "koi8_u", "22:general_ci 75:bin"),
     "latin1": (
@@ -58,8 +60,8 @@ _TABLE: Final[dict[str, tuple[int, str | None, str]]] = {
     "macce": (1, "mac_latin2", "38:general_ci 43:bin"),
     "macroman": (1, "mac_roman", "39:general_ci 53:bin"),
     "sjis": (2, "shift_jis", "13:japanese_ci 88:bin"),
-    "swe7": (1, None, "10:swedish_ci 82:bin"),
-    "tis620": (1, "tis_620", "18:thai_ci 89:bin"),
+    "swe7": (1, "ascii", "10:swedish_ci 82:bin"),
+    "tis620": (1, "iso8859_11", "18:thai_ci 89:bin"),
     "ucs2": (
         2,
         "utf_16_be",
@@ -150,28 +152,27 @@ DEFAULT_COLLATIONS: Final = {
 
 
 def text_of(data: bytes, collation: int | None) -> str | None:
-    """The text of a value, or ``None``: binary, of an unknown collation, or not valid in its character set."""
+    """The text of a value as the server converts it to Unicode.
+
+    ``None``: binary, of an unknown collation, or not all of it is characters (a surrogate in ucs2 is none).
+    """
     known = COLLATIONS.get(collation) if collation is not None else None
     if known is None or known.codec is None:
         return None
-    try:
-        return data.decode(known.codec)
-    except UnicodeDecodeError:
-        if known.charset != "latin1":
-            return None
-    # latin1 is cp1252 whose five unassigned bytes are the control characters of the same number.
-    return "".join(bytes((byte,)).decode("cp1252" if byte not in _UNASSIGNED else "latin-1") for byte in data)
-
-
-_UNASSIGNED: Final = frozenset((0x81, 0x8D, 0x8F, 0x90, 0x9D))
+    text = decode(data, known.charset, known.codec, single=known.max_bytes == 1)
+    return None if text is not None and known.charset in _BASIC and _beyond(text) else text
 
 
 def bytes_of(text: str, collation: int) -> bytes | None:
     """The other way; ``None`` where the text cannot be written."""
     known = COLLATIONS.get(collation)
-    if known is None or known.codec is None:
+    if known is None or known.codec is None or (known.charset in _BASIC and _beyond(text)):
         return None
-    try:
-        return text.encode(known.codec)
-    except UnicodeEncodeError:
-        return None
+    return encode(text, known.charset, known.codec)
+
+
+_BASIC: Final = frozenset(("ucs2", "utf8mb3"))  # character sets without the characters beyond the basic plane
+
+
+def _beyond(text: str) -> bool:
+    return bool(text) and max(text) > "\uffff"
