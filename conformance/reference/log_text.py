@@ -4,7 +4,8 @@ Every line but a few comments is the client's (compared with it for the whole co
 
 * rows of a statement whose end is missing are printed, where the client drops them;
 * LOAD DATA keeps its own file name: no file is written, so none can be named;
-* pseudo-SQL differs as :mod:`.pseudo_values` says.
+* pseudo-SQL differs as :mod:`.pseudo_values` says;
+* the boundary marker of an event, where it has one, is a comment of its own (WL#4162, F2).
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from conformance.reference.binlog.rows import (
     encode_head,
 )
 from conformance.reference.binlog.table_map import GENERATED_INVISIBLE_PK, TableMap
+from conformance.reference.boundaries.markers import marker_of, marker_title
 from conformance.reference.gtid_text import gtid_text
 from conformance.reference.log_session import DELIMITER, Session, ddl_xid
 from conformance.reference.metadata_text import metadata_text
@@ -145,6 +147,8 @@ class LogText:
             yield from self._end_payload()
         position = event.position if self._payload is None else self._payload.log_pos
         yield b"# at %d\n" % (position or 0)
+        if marker := marker_of(event.header.flags):
+            yield b"# boundary: %b\n" % marker_title(marker).encode()
         body = event.body
         if isinstance(body, _DEFERRED):
             self._deferred.append(event)

@@ -1,0 +1,219 @@
+"""Groups of a binary log without decoding it: where each begins and ends, what it is, and which GTID it has.
+
+Only headers are read, and the bodies of QUERY and GTID events; what is larger than a window is skipped over. The
+groups of a file tile it: every event is in exactly one. Starting in the middle of a group is no error: what comes
+before the first start is a fragment. :func:`find_event` gives the first event behind any byte of a file, so that a file
+can be cut anywhere and read in parts: a part's reader owns the groups that begin in it.
+
+The rules are those of :mod:`.guess`: markers are obeyed where there are any.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from functools import lru_cache
+from struct import Struct
+from typing import TYPE_CHECKING, BinaryIO, Final, NamedTuple
+from uuid import UUID
+
+from conformance.reference.binlog.event import decode_event
+from conformance.reference.binlog.format_description import FormatDescription
+from conformance.reference.binlog.gtid import GtidTagged
+from conformance.reference.binlog.header import (
+    ENCRYPTED_MAGIC,
+    HEADER,
+    HEADER_SIZE,
+    MAGIC,
+    EventType,
+    footer_size,
+)
+from conformance.reference.boundaries.guess import GUESSES, ROLES, Role, query_role, role_of
+from conformance.reference.boundaries.markers import SHIFT, BoundaryType
+from conformance.reference.boundaries.seen import Seen, query_text
+from conformance.reference.errors import DecodeError, Unsupported
+from conformance.reference.gtid_text import gtid_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+WINDOW: Final = 1 << 20
+_SMALLEST_FORMAT: Final = HEADER_SIZE + 57 + 1
+_PROOF: Final = 3  # events in a row whose positions agree, so that bytes are taken for events
+
+
+class Kind(StrEnum):
+    """What a group is."""
+
+    DML = "dml"  # BEGIN ... XID, COMMIT or ROLLBACK
+    DDL = "ddl"  # one statement without BEGIN, and what belongs to it
+    XA = "xa"  # XA START ... XA_PREPARE
+    COMPRESSED = "compressed"  # TRANSACTION_PAYLOAD
+    INCIDENT = "incident"
+    FRAME = "frame"  # one event of the file itself: FORMAT_DESCRIPTION, PREVIOUS_GTIDS, ROTATE, STOP, heartbeat
+    FRAGMENT = "fragment"  # events without a beginning
+    OPEN = "open"  # a group whose end is missing: the stream ends, or another begins
+
+
+class Group(NamedTuple):
+    """``start`` and ``end`` are places in the file; ``events`` counts those on the outer level."""
+
+    start: int
+    end: int
+    kind: Kind
+    gtid: str | None
+    events: int
+
+
+# The rules of the guess as plain numbers: a lookup of an enumeration costs more than what is done with it.
+_QUERY: Final = int(EventType.QUERY)
+_IGNORE: Final = int(BoundaryType.IGNORE_BOUNDARY)
+_SELF: Final = int(BoundaryType.SELF_CONTAINED)
+_START: Final = int(BoundaryType.START_TRANSACTION)
+_END: Final = int(BoundaryType.END_TRANSACTION)
+_TYPES: Final = {role: tuple(map(int, types)) for role, types in GUESSES.items()}
+_FIRST: Final = (_START, _SELF)
+_ROLE_OF: Final = tuple([ROLES.get(code) for code in range(256)])
+_GTID_ROLE, _BEGIN_ROLE = Role.GTID, Role.BEGIN
+_ALONE: Final = {
+    Role.PAYLOAD: Kind.COMPRESSED,
+    Role.INCIDENT: Kind.INCIDENT,
+    Role.FRAME: Kind.FRAME,
+}  # by its last event
+_UUID_PLACE: Final = slice(HEADER_SIZE + 1, HEADER_SIZE + 17)
+_GNO: Final = Struct("<q").unpack_from
+_GNO_OFFSET: Final = HEADER_SIZE + 17
+
+
+@lru_cache(maxsize=64)
+def _uuid(raw: bytes) -> str:
+    return str(UUID(bytes=raw))
+
+
+def _gtid(code: int, data: bytes, footer: int) -> str | None:
+    if code == EventType.ANONYMOUS_GTID:
+        return None
+    if code == EventType.GTID:
+        if len(data) < _GNO_OFFSET + 8:
+            raise DecodeError("truncated", "no room for a GTID", offset=HEADER_SIZE, got=len(data))
+        return f"{_uuid(data[_UUID_PLACE])}:{_GNO(data, _GNO_OFFSET)[0]}"
+    return gtid_text(GtidTagged.decode(data[HEADER_SIZE : len(data) - footer]))
+
+
+def file_footer(file: BinaryIO) -> int:
+    """Bytes of the checksum behind every event, by the FORMAT_DESCRIPTION at the beginning of the file; the file is
+    left behind it."""
+    file.seek(0)
+    head = file.read(len(MAGIC) + HEADER_SIZE)
+    if head[:4] == ENCRYPTED_MAGIC:
+        raise Unsupported("encrypted", "the binary log is encrypted", offset=0)
+    if head[:4] != MAGIC:
+        raise DecodeError("not-a-binlog", "not a binary log", offset=0, expected=MAGIC.hex(), got=head[:4].hex())
+    if len(head) < len(MAGIC) + HEADER_SIZE or head[8] != EventType.FORMAT_DESCRIPTION:
+        raise DecodeError("no-format-description", "the first event must be FORMAT_DESCRIPTION", offset=8)
+    length = HEADER.unpack_from(head, len(MAGIC))[3]
+    if not _SMALLEST_FORMAT <= length <= WINDOW:
+        raise DecodeError("bad-length", "not the length of a FORMAT_DESCRIPTION", offset=13, got=length)
+    event = decode_event(head[len(MAGIC) :] + file.read(length - HEADER_SIZE))
+    assert isinstance(event.body, FormatDescription)
+    return footer_size(event.body.algorithm)
+
+
+def find_event(data: bytes, position: int, *, proof: int = _PROOF) -> int | None:
+    """The offset in ``data`` (the file's bytes from ``position``) of its first event; ``None`` if there is none.
+
+    An event is what says itself where it ends in the file, and so do those behind it: ``proof`` in a row, or fewer up
+    to the end of ``data`` exactly. Positions are modulo 2^32.
+    """
+    last = len(data) - HEADER_SIZE
+    unpack = HEADER.unpack_from
+    for offset in range(max(0, last + 1)):
+        place, found = offset, 0
+        while place <= last and found < proof:
+            _, _, _, length, log_pos, _ = unpack(data, place)
+            if length < HEADER_SIZE or (position + place + length) & 0xFFFFFFFF != log_pos:
+                break
+            place += length
+            found += 1
+        if found and (found >= proof or place == len(data)):
+            return offset
+    return None
+
+
+def read_groups(  # noqa: C901 - one loop over headers, without a call for most events
+    file: BinaryIO,
+    start: int = 4,
+    stop: int | None = None,
+    *,
+    footer: int | None = None,
+    relay: bool = False,
+    shift: int = SHIFT,
+    window: int = WINDOW,
+) -> Iterator[Group]:
+    """The groups that begin in ``start .. stop``; ``start`` is the place of an event. The last one is read to its end.
+
+    ``footer`` is found at the beginning of the file where it is not given. A cut-off last event ends the reading: its
+    group is ``open``.
+    """
+    if footer is None:
+        footer = file_footer(file)
+    file.seek(start)
+    unpack = HEADER.unpack_from
+    read = file.read
+    buffer, pos, position = b"", 0, start
+    open_group = fragment = begun = False  # at most one of the first two
+    first, count, what, gtid = start, 0, Kind.DDL, None
+    begins = Kind.DML
+    while stop is None or position < stop or open_group:
+        if len(buffer) - pos < HEADER_SIZE:
+            buffer, pos = buffer[pos:] + read(window), 0
+            if len(buffer) < HEADER_SIZE:
+                break
+        _, code, _, length, log_pos, flags = unpack(buffer, pos)
+        if length < HEADER_SIZE:
+            raise DecodeError("bad-length", "an event is at least as long as its header", offset=position, got=length)
+        role = _ROLE_OF[code]
+        end = pos + length
+        if end > len(buffer) and (code == _QUERY or role is _GTID_ROLE):
+            buffer, pos = buffer[pos:] + read(max(window, end - len(buffer))), 0
+            end = length
+            if end > len(buffer):
+                break  # cut off
+        if code == _QUERY:
+            text = query_text(buffer, footer, pos, end)
+            role = query_role(text)
+            if role is _BEGIN_ROLE:
+                begins = Kind.DML if text == b"BEGIN" else Kind.XA
+        elif role is None:
+            role = role_of(Seen(code, flags, log_pos), relay=relay)
+        kind = flags >> shift & 7 or _TYPES[role][0 if not open_group else 2 if begun else 1]
+        if kind == _IGNORE:
+            if open_group or fragment:
+                count += 1
+            else:
+                yield Group(position, position + length, Kind.FRAME, None, 1)
+        elif kind in _FIRST:
+            if open_group or fragment:
+                yield Group(first, position, Kind.FRAGMENT if fragment else Kind.OPEN, gtid, count)
+                open_group = fragment = False
+            if kind == _SELF:
+                yield Group(position, position + length, _ALONE.get(role, Kind.DDL), None, 1)
+            else:
+                open_group, begun = True, role is _BEGIN_ROLE
+                first, count, what = position, 1, begins if begun else Kind.DDL
+                gtid = _gtid(code, buffer[pos:end], footer) if role is _GTID_ROLE else None
+        else:  # inside, the end, or a reserved marker
+            if not open_group and not fragment:
+                fragment, first, count, what, gtid = True, position, 0, Kind.FRAGMENT, None
+            count += 1
+            if role is _BEGIN_ROLE and open_group:
+                begun, what = True, begins
+            if kind == _END:
+                yield Group(first, position + length, _ALONE.get(role, what) if open_group else what, gtid, count)
+                open_group = fragment = False
+        position += length
+        pos = end
+        if pos > len(buffer):  # the rest of a large event
+            file.seek(position)
+            buffer, pos = b"", 0
+    if open_group or fragment:
+        yield Group(first, position, Kind.FRAGMENT if fragment else Kind.OPEN, gtid, count)

@@ -1,0 +1,53 @@
+"""What a boundary parser sees of an event: its type, its flags, its position, and the text of a QUERY."""
+
+from __future__ import annotations
+
+from struct import Struct
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from conformance.reference.binlog.header import FOOTER_SIZE, HEADER, HEADER_SIZE, EventType
+from conformance.reference.binlog.query import Query
+from conformance.reference.errors import DecodeError
+
+if TYPE_CHECKING:
+    from conformance.reference.binlog.event import Event
+
+# Of QUERY's post-header: the schema's length, and that of the status variables (binlog-events sheet, section 8).
+_SCHEMA_LENGTH: Final = HEADER_SIZE + 8
+_STATUS_LENGTH: Final = Struct("<H").unpack_from
+_STATUS_OFFSET: Final = HEADER_SIZE + 11
+_VARIABLE: Final = HEADER_SIZE + 13
+
+GTID_TYPES: Final = frozenset((EventType.GTID, EventType.ANONYMOUS_GTID, EventType.GTID_TAGGED))
+
+
+class Seen(NamedTuple):
+    """One event. ``text`` is empty for everything but QUERY."""
+
+    type: int
+    flags: int = 0
+    log_pos: int = 0
+    text: bytes = b""
+
+
+def query_text(data: bytes, footer: int = FOOTER_SIZE, start: int = 0, end: int | None = None) -> bytes:
+    """The text of the QUERY that stands in ``data[start:end]``; empty where there is no room for one."""
+    stop = (len(data) if end is None else end) - footer
+    if stop - start < _VARIABLE:
+        return b""
+    first = start + _VARIABLE + _STATUS_LENGTH(data, start + _STATUS_OFFSET)[0] + data[start + _SCHEMA_LENGTH] + 1
+    return data[first:stop]
+
+
+def seen(data: bytes, footer: int = FOOTER_SIZE) -> Seen:
+    """An event as it stands in a file; ``footer``: bytes of its checksum."""
+    if len(data) < HEADER_SIZE:
+        raise DecodeError("truncated", "an event header needs 19 bytes", offset=0, expected=HEADER_SIZE, got=len(data))
+    _, code, _, _, log_pos, flags = HEADER.unpack_from(data)
+    return Seen(code, flags, log_pos, query_text(data, footer) if code == EventType.QUERY else b"")
+
+
+def seen_of(event: Event) -> Seen:
+    """A decoded event."""
+    header, body = event.header, event.body
+    return Seen(header.type, header.flags, header.log_pos, body.text if isinstance(body, Query) else b"")

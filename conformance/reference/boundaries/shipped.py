@@ -1,0 +1,189 @@
+"""The parser that servers shipped in place of WL#4162: boundaries derived from event types and query texts.
+
+Classes, states and transitions as 9.7.4 has them (boundaries sheet, part B). An error of the receiver is a warning in
+the error log, in two lines: what was not expected, and at which position of the source's log. Replication goes on, the
+event is queued, and the parser takes the state that the event leads to: it repairs itself.
+
+Observed consequences: a rows event outside a group is no error, so a stream cut in the middle of a transaction is
+noticed only at its XID or COMMIT.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Final, NamedTuple
+
+from conformance.reference.binlog.header import EventType, Flag
+from conformance.reference.boundaries.seen import GTID_TYPES, Seen
+
+
+class EventClass(Enum):
+    """The value: its events in words."""
+
+    GTID = "GTID, ANONYMOUS_GTID, GTID_TAGGED"
+    BEGIN_TRX = "QUERY equal to BEGIN over its own length, or beginning with XA START"
+    END_TRX = "XID, XA_PREPARE, QUERY equal to COMMIT over its own length or beginning with ROLLBACK (not ROLLBACK TO)"
+    END_XA_TRX = "QUERY beginning with XA ROLLBACK"
+    STATEMENT = (
+        "any other QUERY, EXECUTE_LOAD_QUERY, BEGIN_LOAD_QUERY, APPEND_BLOCK, TABLE_MAP, ROWS_QUERY, rows, VIEW_CHANGE"
+    )
+    PRE_STATEMENT = "INTVAR, RAND, USER_VAR"
+    TRANSACTION_PAYLOAD = "TRANSACTION_PAYLOAD"
+    INCIDENT = "INCIDENT"
+    IGNORE = "file frame, heartbeats, TRANSACTION_CONTEXT, any other type with flag 0x80"
+    ERROR = "QUERY without a text, any other type without flag 0x80"
+
+
+class State(Enum):
+    """Where the parser is; the value in words."""
+
+    NONE = "outside a transaction"
+    GTID = "after a GTID"
+    DDL = "in a statement without BEGIN"
+    DML = "behind BEGIN"
+    ERROR = "after an event that nobody knows"
+
+
+class Message(NamedTuple):
+    """A line of the error log: its number, and the words by which it says where."""
+
+    code: int
+    where: str
+
+
+UNSUPPORTED, GTID_AMISS, BEGIN_AMISS, COMMIT_AMISS, XA_ROLLBACK_AMISS = 10442, 10443, 10444, 10445, 10446
+QUEUING: Final = 10590  # the receiver's second line, with the position
+
+MESSAGES: Final[dict[str, Message]] = {
+    "u": Message(UNSUPPORTED, ""),
+    "g1": Message(GTID_AMISS, "after a GTID_LOG_EVENT"),
+    "g2": Message(GTID_AMISS, "in the middle of a DDL"),
+    "g3": Message(GTID_AMISS, "in the middle of a DML"),
+    "b1": Message(BEGIN_AMISS, "in the middle of a DDL"),
+    "b2": Message(BEGIN_AMISS, "in the middle of a DML"),
+    "c1": Message(COMMIT_AMISS, "outside a transaction"),
+    "c2": Message(COMMIT_AMISS, "after a GTID_LOG_EVENT"),
+    "c3": Message(COMMIT_AMISS, "in the middle of a DDL"),
+    "x1": Message(XA_ROLLBACK_AMISS, "outside a transaction"),
+    "x2": Message(XA_ROLLBACK_AMISS, "in the middle of a DDL"),
+}
+
+# The state behind an event of a class, by the state before it. "!": an error, with its message where it has one.
+_TABLE: Final = """
+                     NONE     GTID     DDL      DML      ERROR
+GTID                 GTID     GTID!g1  GTID!g2  GTID!g3  GTID!
+BEGIN_TRX            DML      DML      DML!b1   DML!b2   DML!
+END_TRX              NONE!c1  NONE!c2  NONE!c3  NONE     NONE!
+END_XA_TRX           NONE!x1  NONE     NONE!x2  NONE     NONE!
+STATEMENT            NONE     NONE     NONE     DML      NONE!
+PRE_STATEMENT        DDL      DDL      DDL      DML      NONE!
+TRANSACTION_PAYLOAD  NONE!    NONE     NONE!    NONE!    NONE!
+INCIDENT             NONE     NONE     NONE     NONE     NONE
+IGNORE               NONE     GTID     DDL      DML      ERROR
+ERROR                ERROR!u  ERROR!u  ERROR!u  ERROR!u  ERROR!u
+"""
+
+
+class Cell(NamedTuple):
+    """One cell of the table. ``message``: a key of :data:`MESSAGES`, or empty."""
+
+    state: State
+    error: bool
+    message: str
+
+
+def _cell(text: str) -> Cell:
+    name, bang, message = text.partition("!")
+    return Cell(State[name], bool(bang), message)
+
+
+def _table() -> dict[EventClass, dict[State, Cell]]:
+    head, *lines = _TABLE.strip("\n").splitlines()
+    states = [State[name] for name in head.split()]
+    return {
+        EventClass[name]: dict(zip(states, map(_cell, cells), strict=True)) for name, *cells in map(str.split, lines)
+    }
+
+
+TRANSITIONS: Final = _table()
+
+_CLASSES: Final[dict[int, EventClass]] = {
+    **dict.fromkeys(GTID_TYPES, EventClass.GTID),
+    **dict.fromkeys((EventType.XID, EventType.XA_PREPARE), EventClass.END_TRX),
+    **dict.fromkeys((EventType.INTVAR, EventType.RAND, EventType.USER_VAR), EventClass.PRE_STATEMENT),
+    **dict.fromkeys(
+        (
+            EventType.EXECUTE_LOAD_QUERY, EventType.BEGIN_LOAD_QUERY, EventType.APPEND_BLOCK, EventType.TABLE_MAP,
+            EventType.ROWS_QUERY, EventType.WRITE_ROWS, EventType.UPDATE_ROWS, EventType.DELETE_ROWS,
+            EventType.PARTIAL_UPDATE_ROWS, EventType.VIEW_CHANGE,
+        ),
+        EventClass.STATEMENT,
+    ),
+    EventType.INCIDENT: EventClass.INCIDENT,
+    EventType.TRANSACTION_PAYLOAD: EventClass.TRANSACTION_PAYLOAD,
+    **dict.fromkeys(
+        (
+            EventType.ROTATE, EventType.FORMAT_DESCRIPTION, EventType.HEARTBEAT, EventType.HEARTBEAT_V2,
+            EventType.PREVIOUS_GTIDS, EventType.STOP, EventType.SLAVE, EventType.DELETE_FILE,
+            EventType.TRANSACTION_CONTEXT,
+        ),
+        EventClass.IGNORE,
+    ),
+}  # fmt: skip
+
+
+def classify_query(text: bytes) -> EventClass:
+    """The class of a QUERY. A text is compared with BEGIN and COMMIT over its own length, so that B and COMM count."""
+    if not text:
+        return EventClass.ERROR
+    if b"BEGIN".startswith(text) or text.startswith(b"XA START"):
+        return EventClass.BEGIN_TRX
+    upper = text[:12].upper()
+    if b"COMMIT".startswith(text) or (upper.startswith(b"ROLLBACK") and not upper.startswith(b"ROLLBACK TO ")):
+        return EventClass.END_TRX
+    return EventClass.END_XA_TRX if upper.startswith(b"XA ROLLBACK") else EventClass.STATEMENT
+
+
+def classify(event: Seen) -> EventClass:
+    """The class of an event."""
+    if event.type == EventType.QUERY:
+        return classify_query(event.text)
+    found = _CLASSES.get(event.type)
+    if found is not None:
+        return found
+    return EventClass.IGNORE if event.flags & Flag.IGNORABLE else EventClass.ERROR
+
+
+class Complaint(NamedTuple):
+    """An event that was not expected. ``message`` is ``None`` where the parser has no words of its own."""
+
+    kind: EventClass
+    state: State
+    message: Message | None
+
+
+class ShippedParser:
+    """``receiver``: false for an applier, to which a GTID in the middle of a group is no error."""
+
+    def __init__(self, *, receiver: bool = True) -> None:
+        self.state = State.NONE
+        self._receiver = receiver
+
+    @property
+    def inside(self) -> bool:
+        """In a transaction: a relay log is not rotated and a GTID does not count as received until it is over."""
+        return self.state not in (State.NONE, State.ERROR)
+
+    def feed(self, event: Seen) -> Complaint | None:
+        """The next event; the parser goes on from the state that it leads to, error or not."""
+        kind = classify(event)
+        before = self.state
+        cell = TRANSITIONS[kind][before]
+        self.state = cell.state
+        if not cell.error or (kind is EventClass.GTID and not self._receiver and before is not State.ERROR):
+            return None
+        return Complaint(kind, before, MESSAGES.get(cell.message))
+
+    def reset(self) -> None:
+        """Another connection, or another file."""
+        self.state = State.NONE

@@ -1,0 +1,122 @@
+"""The source's side of WL#4162: what each event is marked with when it is written.
+
+Three steps: the constructor of an event gives it a type; INTVAR, RAND and USER_VAR in front of a Self Contained
+statement make the first of them its start and the statement its end (binlog.cc M2); a GTID in front takes the start
+over (M1). Events that the worklog does not know yet follow the kit's mapping (boundaries sheet, A.7).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from conformance.reference.binlog.header import EventType, Flag
+from conformance.reference.boundaries.markers import BoundaryType
+from conformance.reference.boundaries.seen import GTID_TYPES, Seen
+from conformance.reference.boundaries.shipped import EventClass, ShippedParser, classify
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+_IGNORE, _SELF = BoundaryType.IGNORE_BOUNDARY, BoundaryType.SELF_CONTAINED
+_START, _INSIDE = BoundaryType.START_TRANSACTION, BoundaryType.INSIDE_TRANSACTION
+_END = BoundaryType.END_TRANSACTION
+
+# The constructors: what is missing here is Self Contained, as the base class has it. QUERY depends on its text.
+CONSTRUCTED: Final[dict[int, BoundaryType]] = {
+    EventType.FORMAT_DESCRIPTION: _IGNORE,
+    EventType.IGNORABLE: _IGNORE,
+    EventType.INTVAR: _INSIDE,
+    EventType.RAND: _INSIDE,
+    EventType.USER_VAR: _INSIDE,
+    EventType.XID: _END,
+    EventType.APPEND_BLOCK: _INSIDE,
+    EventType.BEGIN_LOAD_QUERY: _INSIDE,
+    EventType.TABLE_MAP: _INSIDE,
+    EventType.WRITE_ROWS_V1: _INSIDE,
+    EventType.UPDATE_ROWS_V1: _INSIDE,
+    EventType.DELETE_ROWS_V1: _INSIDE,
+    EventType.WRITE_ROWS: _INSIDE,
+    EventType.UPDATE_ROWS: _INSIDE,
+    EventType.DELETE_ROWS: _INSIDE,
+    EventType.ROWS_QUERY: _INSIDE,
+    EventType.GTID: _START,
+    # Behind this line: events that the worklog predates.
+    EventType.ANONYMOUS_GTID: _START,
+    EventType.GTID_TAGGED: _START,
+    EventType.PARTIAL_UPDATE_ROWS: _INSIDE,
+    EventType.TRANSACTION_PAYLOAD: _END,
+    EventType.XA_PREPARE: _END,
+    EventType.TRANSACTION_CONTEXT: _IGNORE,
+    EventType.VIEW_CHANGE: _INSIDE,
+}
+_STATEMENTS: Final = frozenset((EventType.QUERY, EventType.EXECUTE_LOAD_QUERY))
+_PRE_STATEMENTS: Final = frozenset((EventType.INTVAR, EventType.RAND, EventType.USER_VAR))
+
+
+def constructed(event: Seen, *, immediate: bool) -> BoundaryType:
+    """The type that the constructor gives. ``immediate``: the statement is logged by itself, not inside a group."""
+    if event.type not in _STATEMENTS:
+        return CONSTRUCTED.get(event.type, _SELF)
+    kind = classify(event)
+    if kind is EventClass.BEGIN_TRX:
+        return _START
+    if kind is EventClass.END_TRX:
+        return _END
+    return _SELF if immediate else _INSIDE
+
+
+def mark_group(events: Sequence[Seen]) -> list[BoundaryType]:
+    """The types of one whole group as its source writes them; the first may be a GTID."""
+    begun = False
+    types: list[BoundaryType] = []
+    for event in events:
+        types.append(constructed(event, immediate=not begun))
+        begun = begun or (event.type == EventType.QUERY and types[-1] is _START)
+    first = None
+    for number, event in enumerate(events):
+        if event.type in _PRE_STATEMENTS:
+            first = number if first is None else first
+        elif first is not None:
+            if types[number] is _SELF:
+                types[first], types[number] = _START, _END
+            first = None
+    if events[0].type in GTID_TYPES:
+        written = {_START: _INSIDE, _SELF: _END}
+        types[1:] = [written.get(kind, kind) for kind in types[1:]]
+    return types
+
+
+def mark_stream(events: Iterable[Seen], *, relay: bool = False) -> Iterator[BoundaryType]:
+    """The types of a whole stream. Groups are told apart by the shipped parser; what it passes over is the frame.
+
+    A group that the end of the stream cuts off is marked as far as it goes.
+    """
+    parser = ShippedParser()
+    group: list[Seen] = []
+    places: list[BoundaryType | None] = []
+    for event in events:
+        aside = classify(event) is EventClass.IGNORE
+        if aside:
+            places.append(_frame(event, relay=relay, open_group=bool(group)))
+        else:
+            group.append(event)
+            places.append(None)
+        parser.feed(event)
+        if not parser.inside:
+            yield from _filled(places, group)
+            group, places = [], []
+    yield from _filled(places, group)
+
+
+def _filled(places: Sequence[BoundaryType | None], group: Sequence[Seen]) -> Iterator[BoundaryType]:
+    """The types of a group, with those of the frame events that stand in it."""
+    types = iter(mark_group(group) if group else ())
+    for place in places:
+        yield next(types) if place is None else place
+
+
+def _frame(event: Seen, *, relay: bool, open_group: bool) -> BoundaryType:
+    """What stands around groups: the dump thread's ROTATE is passed over, as is what a relay log has inside a group."""
+    fake = event.type == EventType.ROTATE and (event.flags & Flag.ARTIFICIAL or not event.log_pos)
+    own = relay and (open_group or event.flags & (Flag.RELAY_LOG | Flag.ARTIFICIAL))
+    return _IGNORE if fake or own else CONSTRUCTED.get(event.type, _SELF)
