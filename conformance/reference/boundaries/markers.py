@@ -45,8 +45,8 @@ def marker_title(marker: int) -> str:
 
 def mask(shift: int = SHIFT) -> int:
     """The three bits in the flag word. Only free ones can be asked for."""
-    bits = ((1 << WIDTH) - 1) << shift
-    if shift < 0 or bits & ~_FREE:
+    bits = ((1 << WIDTH) - 1) << max(0, shift)
+    if bits & ~_FREE:
         raise EncodeError(
             "used-flags", "the marker needs three free bits of the flag word", expected="10..13", got=shift
         )

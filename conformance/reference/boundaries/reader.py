@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 from functools import lru_cache
+from io import SEEK_END
 from struct import Struct
 from typing import TYPE_CHECKING, BinaryIO, Final, NamedTuple
 from uuid import UUID
@@ -151,11 +152,12 @@ def read_groups(  # noqa: C901 - one loop over headers, without a call for most 
 ) -> Iterator[Group]:
     """The groups that begin in ``start .. stop``; ``start`` is the place of an event. The last one is read to its end.
 
-    ``footer`` is found at the beginning of the file where it is not given. A cut-off last event ends the reading: its
-    group is ``open``.
+    ``footer`` is found at the beginning of the file where it is not given. A cut-off last event is not counted;
+    its group is ``open``.
     """
     if footer is None:
         footer = file_footer(file)
+    size = file.seek(0, SEEK_END)
     file.seek(start)
     unpack = HEADER.unpack_from
     read = file.read
@@ -171,13 +173,13 @@ def read_groups(  # noqa: C901 - one loop over headers, without a call for most 
         _, code, _, length, log_pos, flags = unpack(buffer, pos)
         if length < HEADER_SIZE:
             raise DecodeError("bad-length", "an event is at least as long as its header", offset=position, got=length)
+        if position + length > size:
+            break  # cut off
         role = _ROLE_OF[code]
         end = pos + length
         if end > len(buffer) and (code == _QUERY or role is _GTID_ROLE):
             buffer, pos = buffer[pos:] + read(max(window, end - len(buffer))), 0
             end = length
-            if end > len(buffer):
-                break  # cut off
         if code == _QUERY:
             text = query_text(buffer, footer, pos, end)
             role = query_role(text)
