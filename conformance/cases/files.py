@@ -227,6 +227,7 @@ def _load_table(data: Mapping[str, Any]) -> Table:
         "columns": columns,
         "primary_key": _key(data.get("primary_key", ())),
         "unique_keys": tuple(_key(key) for key in data.get("unique_keys", ())),
+        "other_keys": tuple(map(str, data.get("other_keys", ()))),
     }
     return Table(**known)
 

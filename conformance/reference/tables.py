@@ -15,18 +15,22 @@ from conformance.reference.binlog import columns as types
 from conformance.reference.binlog.charsets import BINARY, COLLATION_IDS, COLLATIONS, DEFAULT_COLLATIONS, bytes_of
 from conformance.reference.binlog.columns import ColumnType
 from conformance.reference.binlog.metadata import (
+    SHIPPED,
     Bits,
     DefaultCharset,
     Field,
     Members,
     MetadataField,
+    MetadataRules,
     Names,
     Numbers,
     PrefixKey,
     charset_columns,
     enum_and_set_columns,
+    has_sign,
 )
 from conformance.reference.binlog.table_map import BIT_LEN_EXACT, GENERATED_INVISIBLE_PK, TableMap
+from conformance.reference.cursor import packed_size
 from conformance.reference.errors import EncodeError, Unsupported
 
 if TYPE_CHECKING:
@@ -55,8 +59,6 @@ _GEOMETRY: Final = (
 )
 _TEMPORAL: Final = {"TIME": types.TIME2, "DATETIME": types.DATETIME2, "TIMESTAMP": types.TIMESTAMP2}
 _DEFAULT_LENGTH: Final = {"CHAR": 1, "BINARY": 1, "BIT": 1, "DECIMAL": 10, "VECTOR": 2048}
-_WIDE: Final = frozenset(("ucs2", "utf16", "utf16le", "utf32"))
-_SWEDISH: Final = frozenset("@[\\]^`{|}~")  # what swe7 uses for letters
 _FLOAT_DIGITS: Final = 24  # FLOAT(p) with more binary digits is a DOUBLE
 
 
@@ -66,6 +68,8 @@ class Column:
 
     ``length``: characters of CHAR/VARCHAR, bytes of BINARY/VARBINARY, bits of BIT, precision of DECIMAL, dimension of
     VECTOR. ``scale``: scale of DECIMAL, fraction digits of TIME, DATETIME and TIMESTAMP. ``members``: of ENUM and SET.
+    ``spelled``: the type in the statement where it is not written in the plain way (another name for it, a display
+    width, ZEROFILL, an SRID); what the server makes of it is what the other fields say.
     """
 
     name: str
@@ -82,6 +86,7 @@ class Column:
     default_sql: str | None = None
     generated_sql: str | None = None
     stored: bool = False
+    spelled: str | None = None
 
     @property
     def is_json(self) -> bool:
@@ -93,7 +98,7 @@ class Table:
     """A table. A key is a tuple of (column index, prefix length in characters; 0 is the whole column).
 
     ``generated_primary_key``: the server adds ``my_row_id`` in front (sql_generate_invisible_primary_key); it is not
-    among ``columns``.
+    among ``columns``. ``other_keys``: further keys as they stand in the statement (over expressions, for one).
     """
 
     schema: str
@@ -104,6 +109,7 @@ class Table:
     charset: str = "utf8mb4"
     collation: str | None = None
     generated_primary_key: bool = False
+    other_keys: tuple[str, ...] = ()
 
     @cached_property
     def json_columns(self) -> tuple[int, ...]:
@@ -135,6 +141,7 @@ def create_table(table: Table, *, qualified: bool = False) -> str:
     if table.primary_key:
         lines.append(f"PRIMARY KEY ({_key_sql(table, table.primary_key)})")
     lines += [f"UNIQUE KEY ({_key_sql(table, key)})" for key in table.unique_keys]
+    lines += table.other_keys
     name = quote_identifier(table.name)
     if qualified:
         name = f"{quote_identifier(table.schema)}.{name}"
@@ -175,6 +182,8 @@ def _column_sql(column: Column, in_key: bool) -> str:
 
 
 def _type_sql(column: Column) -> str:
+    if column.spelled is not None:
+        return column.spelled
     if column.type in ("ENUM", "SET"):
         return f"{column.type}({', '.join(map(quote_text, column.members))})"
     if column.type == "DECIMAL" and column.length is not None:
@@ -263,8 +272,15 @@ _ROW_ID: Final = Column(
 )
 
 
-def table_map(table: Table, metadata: str = "MINIMAL", *, table_id: int = 1, flags: int = BIT_LEN_EXACT) -> TableMap:
-    """The TABLE_MAP that 9.7 writes with this ``binlog_row_metadata``."""
+def table_map(
+    table: Table,
+    metadata: str = "MINIMAL",
+    *,
+    table_id: int = 1,
+    flags: int = BIT_LEN_EXACT,
+    rules: MetadataRules = SHIPPED,
+) -> TableMap:
+    """The TABLE_MAP that 9.7 writes with this ``binlog_row_metadata``, or that other ``rules`` ask for."""
     if metadata not in ("MINIMAL", "FULL"):
         raise EncodeError("bad-value", "no such binlog_row_metadata", expected="MINIMAL or FULL", got=metadata)
     columns = table.columns
@@ -275,9 +291,11 @@ def table_map(table: Table, metadata: str = "MINIMAL", *, table_id: int = 1, fla
         flags |= GENERATED_INVISIBLE_PK
     column_types = tuple([column_type(table, column) for column in columns])
     in_key = {index for index, _ in key}
-    fields = _minimal_fields(table, columns, column_types)
+    fields = _minimal_fields(table, columns, column_types, rules)
     if metadata == "FULL":
-        fields += _full_fields(table, columns, column_types, key)
+        fields += _full_fields(table, columns, column_types, key, rules)
+    if not rules.later_fields:
+        fields = [item for item in fields if item.field <= Field.PRIMARY_KEY_WITH_PREFIX]
     return TableMap(
         table_id=table_id,
         flags=flags,
@@ -286,21 +304,24 @@ def table_map(table: Table, metadata: str = "MINIMAL", *, table_id: int = 1, fla
         columns=column_types,
         nullable=tuple([column.nullable and index not in in_key for index, column in enumerate(columns)]),
         metadata=tuple(fields),
+        rules=rules,
     )
 
 
-def _minimal_fields(table: Table, columns: Sequence[Column], column_types: Sequence[ColumnType]) -> list[MetadataField]:
+def _minimal_fields(
+    table: Table, columns: Sequence[Column], column_types: Sequence[ColumnType], rules: MetadataRules
+) -> list[MetadataField]:
     fields: list[MetadataField] = []
     # YEAR is a number without a sign, whatever its declaration says.
     signs = [
         column.unsigned or kind.type == types.YEAR
         for column, kind in zip(columns, column_types, strict=True)
-        if kind.is_numeric
+        if has_sign(kind, rules)
     ]
     if signs:
         fields.append(Bits(Field.SIGNEDNESS, tuple(signs)))
     collations = [collation_id(table, columns[index]) or BINARY for index in charset_columns(column_types)]
-    fields += _charsets(collations, Field.DEFAULT_CHARSET, Field.COLUMN_CHARSET)
+    fields += _charsets(collations, Field.DEFAULT_CHARSET, Field.COLUMN_CHARSET, rules)
     geometry = [_GEOMETRY.index(column.type) for column in columns if column.type in _GEOMETRY]
     if geometry:
         fields.append(Numbers(Field.GEOMETRY_TYPE, tuple(geometry)))
@@ -311,12 +332,16 @@ def _minimal_fields(table: Table, columns: Sequence[Column], column_types: Seque
 
 
 def _full_fields(
-    table: Table, columns: Sequence[Column], column_types: Sequence[ColumnType], key: Sequence[tuple[int, int]]
+    table: Table,
+    columns: Sequence[Column],
+    column_types: Sequence[ColumnType],
+    key: Sequence[tuple[int, int]],
+    rules: MetadataRules,
 ) -> list[MetadataField]:
     fields: list[MetadataField] = [Names(tuple([column.name for column in columns]))]
     listed = enum_and_set_columns(column_types)
     collations = [collation_id(table, columns[index]) or BINARY for index in listed]
-    fields += _charsets(collations, Field.ENUM_AND_SET_DEFAULT_CHARSET, Field.ENUM_AND_SET_COLUMN_CHARSET)
+    fields += _charsets(collations, Field.ENUM_AND_SET_DEFAULT_CHARSET, Field.ENUM_AND_SET_COLUMN_CHARSET, rules)
     for number, kind in ((Field.SET_STR_VALUE, "SET"), (Field.ENUM_STR_VALUE, "ENUM")):
         members = [_members(table, column) for column in columns if column.type == kind]
         if members:
@@ -340,27 +365,27 @@ def _members(table: Table, column: Column) -> tuple[bytes, ...]:
     found = []
     for member in column.members:
         text = member if collation == BINARY else member.rstrip(" ")  # as the server does
-        same = collation == BINARY or (text.isascii() and _ascii(text, collation))
-        raw = text.encode() if same else bytes_of(text, collation)
+        raw = text.encode() if collation == BINARY else bytes_of(text, collation)
         if raw is None:
             raise Unsupported("member-charset", "the member cannot be written in its character set", got=member)
         found.append(raw)
     return tuple(found)
 
 
-def _ascii(text: str, collation: int) -> bool:
-    """Whether this ASCII text is the same bytes in the character set."""
-    charset = COLLATIONS[collation].charset
-    return charset not in _WIDE and not (charset == "swe7" and _SWEDISH & set(text))
-
-
-def _charsets(collations: Sequence[int], default_field: int, column_field: int) -> list[MetadataField]:
-    """The shorter of the two forms as the server counts it: one byte per number, so the default needs a strict
-    majority (table-map sheet 3.2)."""
+def _charsets(
+    collations: Sequence[int], default_field: int, column_field: int, rules: MetadataRules
+) -> list[MetadataField]:
+    """The shorter of the two forms. As the server counts it, one byte per number, the default needs a strict majority
+    (table-map sheet 3.2)."""
     if not collations:
         return []
     default, uses = Counter(collations).most_common(1)[0]
-    if 2 * uses > len(collations):
-        others = [(index, number) for index, number in enumerate(collations) if number != default]
-        return [DefaultCharset(default_field, default, tuple(others))]
+    others = tuple([(index, number) for index, number in enumerate(collations) if number != default])
+    if rules.smallest_form:
+        size = packed_size(default) + sum(packed_size(index) + packed_size(number) for index, number in others)
+        shorter = size < sum(map(packed_size, collations))
+    else:
+        shorter = 2 * uses > len(collations)
+    if shorter:
+        return [DefaultCharset(default_field, default, others)]
     return [Numbers(column_field, tuple(collations))]

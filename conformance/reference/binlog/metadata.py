@@ -20,6 +20,8 @@ from conformance.reference.errors import DecodeError, EncodeError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from conformance.reference.dialect import FieldNumbering
+
 
 class Field(IntEnum):
     SIGNEDNESS = 1
@@ -38,17 +40,32 @@ class Field(IntEnum):
 
 
 class MetadataRules(NamedTuple):
-    """What the bytes mean to their writer.
+    """What the bytes mean to their writer (sheet, section 4).
 
     ``worklog_numbering``: the worklog's text gives 7, 8, 9 to the primary key, the key with prefixes, the geometry
-    types (sheet, section 4). ``year_counted``: servers up to 8.0.15 leave YEAR out of SIGNEDNESS (versions sheet 5.4).
+    types. ``year_counted``: servers up to 8.0.15 leave YEAR out of SIGNEDNESS (versions sheet 5.4), and so does the
+    worklog. ``members_by_bytes``: each list of members begins with its length in bytes, not with their number.
+    ``smallest_form``: of the two ways to log character sets the one that takes fewer bytes; 9.7.4 counts each number
+    as one byte. ``later_fields``: those from 10 on, which the worklog does not have.
     """
 
     worklog_numbering: bool = False
     year_counted: bool = True
+    members_by_bytes: bool = False
+    smallest_form: bool = False
+    later_fields: bool = True
 
 
 SHIPPED: Final = MetadataRules()
+WORKLOG: Final = MetadataRules(
+    worklog_numbering=True, year_counted=False, members_by_bytes=True, smallest_form=True, later_fields=False
+)
+
+
+def metadata_rules(numbering: FieldNumbering) -> MetadataRules:
+    """Those of a dialect."""
+    return WORKLOG if numbering.worklog_metadata else SHIPPED
+
 
 _FROM_WORKLOG: Final = {7: Field.SIMPLE_PRIMARY_KEY, 8: Field.PRIMARY_KEY_WITH_PREFIX, 9: Field.GEOMETRY_TYPE}
 _TO_WORKLOG: Final[dict[int, int]] = {field: number for number, field in _FROM_WORKLOG.items()}
@@ -151,7 +168,7 @@ def _decode_field(number: int, cursor: Cursor, columns: Sequence[ColumnType], ru
     if number in (Field.SIGNEDNESS, Field.COLUMN_VISIBILITY):
         raw = cursor.rest()
         bits = [bool(byte << place & 0x80) for byte in raw for place in range(8)]
-        count = sum(_signed(column, rules) for column in columns) if number == Field.SIGNEDNESS else len(columns)
+        count = sum(has_sign(column, rules) for column in columns) if number == Field.SIGNEDNESS else len(columns)
         # Up to seven bits are only there to fill the last byte. A field of another length is kept as it is.
         return Bits(number, tuple(bits[:count] if (count + 7) // 8 == len(raw) else bits))
     if number in (Field.DEFAULT_CHARSET, Field.ENUM_AND_SET_DEFAULT_CHARSET):
@@ -173,12 +190,7 @@ def _decode_field(number: int, cursor: Cursor, columns: Sequence[ColumnType], ru
     if number in (Field.SET_STR_VALUE, Field.ENUM_STR_VALUE):
         members = []
         while cursor:
-            count = cursor.packed("count")
-            if count > len(cursor):  # each member has at least its length byte
-                raise DecodeError(
-                    "truncated", "more members than bytes", offset=cursor.pos, expected=count, got=len(cursor)
-                )
-            members.append(tuple([cursor.packed_bytes("member") for _ in range(count)]))
+            members.append(_members(cursor, rules))
         return Members(number, tuple(members))
     if number == Field.PRIMARY_KEY_WITH_PREFIX:
         parts = []
@@ -188,12 +200,30 @@ def _decode_field(number: int, cursor: Cursor, columns: Sequence[ColumnType], ru
     return UnknownField(number, cursor.rest())
 
 
+def _members(cursor: Cursor, rules: MetadataRules) -> tuple[bytes, ...]:
+    """The members of one column."""
+    count = cursor.packed("count")
+    if count > len(cursor):  # each member has at least its length byte
+        raise DecodeError("truncated", "more members than bytes", offset=cursor.pos, expected=count, got=len(cursor))
+    if not rules.members_by_bytes:
+        return tuple([cursor.packed_bytes("member") for _ in range(count)])
+    end = cursor.pos + count
+    found = []
+    while cursor.pos < end:
+        found.append(cursor.packed_bytes("member"))
+    if cursor.pos > end:
+        raise DecodeError(
+            "bad-length", "a member ends behind its list", offset=cursor.pos, expected=end, got=cursor.pos
+        )
+    return tuple(found)
+
+
 def encode_metadata(fields: Iterable[MetadataField], rules: MetadataRules = SHIPPED) -> bytes:
     out = bytearray()
     for field in fields:
         if not 0 <= field.field <= 255:
             raise EncodeError("out-of-range", "a metadata field number is one byte", got=field.field)
-        value = _encode_field(field)
+        value = _encode_field(field, rules)
         out.append(_TO_WORKLOG.get(field.field, field.field) if rules.worklog_numbering else field.field)
         out += encode_packed(len(value))
         out += value
@@ -208,7 +238,7 @@ def _strings(strings: Iterable[bytes]) -> bytes:
     return b"".join(encode_packed(len(item)) + item for item in strings)
 
 
-def _encode_field(field: MetadataField) -> bytes:
+def _encode_field(field: MetadataField, rules: MetadataRules) -> bytes:
     match field:
         case Bits(bits=bits):
             raw = bytearray((len(bits) + 7) // 8)
@@ -223,7 +253,10 @@ def _encode_field(field: MetadataField) -> bytes:
         case Names(names=names):
             return _strings(name.encode("utf-8", "surrogateescape") for name in names)
         case Members(members=members):
-            return b"".join(encode_packed(len(column)) + _strings(column) for column in members)
+            lists = [(column, _strings(column)) for column in members]
+            return b"".join(
+                encode_packed(len(data) if rules.members_by_bytes else len(column)) + data for column, data in lists
+            )
         case PrefixKey(parts=parts):
             return b"".join(map(_packed, parts))
         case UnknownField(data=data):
@@ -246,7 +279,8 @@ class ColumnInfo(NamedTuple):
     key_prefix: int = 0
 
 
-def _signed(column: ColumnType, rules: MetadataRules) -> bool:
+def has_sign(column: ColumnType, rules: MetadataRules = SHIPPED) -> bool:
+    """Whether SIGNEDNESS counts the column."""
     return column.is_numeric and (rules.year_counted or column.type != YEAR)
 
 
@@ -259,7 +293,7 @@ def signedness(
         if field.field == Field.SIGNEDNESS and isinstance(field, Bits):
             bits = field.bits
     left = iter(bits)
-    return tuple([_signed(column, rules) and next(left, False) for column in columns])
+    return tuple([has_sign(column, rules) and next(left, False) for column in columns])
 
 
 def charset_columns(columns: Sequence[ColumnType]) -> list[int]:
