@@ -160,19 +160,24 @@ def text_of(data: bytes, collation: int | None) -> str | None:
     if known is None or known.codec is None:
         return None
     text = decode(data, known.charset, known.codec, single=known.max_bytes == 1)
-    return None if text is not None and known.charset in _BASIC and _beyond(text) else text
+    return None if text is not None and _outside(text, known) else text
 
 
 def bytes_of(text: str, collation: int) -> bytes | None:
     """The other way; ``None`` where the text cannot be written."""
     known = COLLATIONS.get(collation)
-    if known is None or known.codec is None or (known.charset in _BASIC and _beyond(text)):
+    if known is None or known.codec is None or _outside(text, known):
         return None
     return encode(text, known.charset, known.codec)
 
 
 _BASIC: Final = frozenset(("ucs2", "utf8mb3"))  # character sets without the characters beyond the basic plane
+_CZECH: Final = "latin2_czech_cs"  # the one collation with conversions of its own: without these control characters
+_NOT_CZECH: Final = frozenset(map(chr, range(0x80, 0xA0)))
 
 
-def _beyond(text: str) -> bool:
-    return bool(text) and max(text) > "\uffff"
+def _outside(text: str, known: Collation) -> bool:
+    """Whether a character is missing that the codec has."""
+    if known.charset in _BASIC:
+        return bool(text) and max(text) > "\uffff"
+    return known.name == _CZECH and not _NOT_CZECH.isdisjoint(text)

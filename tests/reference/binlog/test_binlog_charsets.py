@@ -95,6 +95,14 @@ def test_text_without_a_code_has_no_bytes(charset: str, text: str) -> None:
     assert bytes_of(f"a{text}", DEFAULT_COLLATIONS[charset]) is None
 
 
+def test_one_collation_has_fewer_characters_than_its_character_set() -> None:
+    assert text_of(b"a\x80", COLLATION_IDS["latin2_general_ci"]) == "a\x80"
+    assert text_of(b"a\x80", COLLATION_IDS["latin2_czech_cs"]) is None
+    assert text_of(b"a\x7f", COLLATION_IDS["latin2_czech_cs"]) == "a\x7f"
+    assert bytes_of("a\x80", COLLATION_IDS["latin2_czech_cs"]) is None
+    assert bytes_of("aß", COLLATION_IDS["latin2_czech_cs"]) == b"a\xdf"
+
+
 def test_no_text_in_binary() -> None:
     assert text_of(b"a", 63) is None
     assert bytes_of("a", 63) is None
