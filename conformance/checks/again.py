@@ -24,7 +24,7 @@ from conformance.judge.replica import LogDiffersError
 from conformance.reference.errors import CodecError
 from conformance.servers.errors import ServerError, ServerUnavailable
 from conformance.servers.inject import Injector, launch_target
-from conformance.servers.process import ProcessServer
+from conformance.servers.own import OwnServer
 from conformance.stream import Verdict
 
 if TYPE_CHECKING:
@@ -87,9 +87,9 @@ def judge_again(
 
 def _event(server: Server, case: EventCase, entries: Sequence[Deviation], ready: Injector | None) -> Again:
     """In a server beside the one that was asked for: of the same installation, and without GTIDs."""
-    if not isinstance(server, ProcessServer):
-        raise ServerUnavailable("an event is put only into a server that the lab starts itself as a process")
-    own = Injector(launch_target(server.installation, options=server.options)) if ready is None else None
+    if not isinstance(server, OwnServer):
+        raise ServerUnavailable("an event is put only into a server that the lab starts itself")
+    own = Injector(launch_target(server.maker, options=server.options)) if ready is None else None
     with own or nullcontext(ready) as injector:
         assert injector is not None
         item = injections.try_one(injector, case.injection, server.number, case.seed)

@@ -15,6 +15,7 @@ from conformance.reference.jsonb.encode import encode
 from conformance.reference.jsonb.parse import parse_text
 from conformance.reference.jsonb.text import format_text
 from conformance.servers.errors import ServerError
+from conformance.servers.own import OwnServer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -64,8 +65,9 @@ def _loaded(value: object) -> bytes | None:
 
 
 def _client(server: Server, program: str, *options: str, given: bytes = b"") -> bytes:
-    """Run a program of the server's installation as root on its socket; its output."""
-    words = [*server.program(program), "--no-defaults", f"--socket={server.address.socket}", "--user=root", *options]
+    """Run a program of the server's installation as root; its output."""
+    assert isinstance(server, OwnServer)
+    words = [*server.client(program), *options]
     done = subprocess.run(words, input=given, capture_output=True, timeout=_SECONDS, check=False)
     if done.returncode:
         raise ServerError(f"{program} ended with {done.returncode}: {done.stderr.decode('utf-8', 'replace').strip()}")

@@ -28,7 +28,6 @@ from conformance.requirements.versions import applies, dialect_of, in_observed_r
 from conformance.servers.feeding import feeding_script, torn_script
 from conformance.servers.inject import crash_report, script
 from conformance.servers.reshaping import reshaped_script
-from conformance.servers.template import copy_template
 from conformance.stream import Block, CaseVerdict, Finding, Verdict
 
 if TYPE_CHECKING:
@@ -45,7 +44,7 @@ if TYPE_CHECKING:
     from conformance.requirements.deviations import Deviation
     from conformance.requirements.versions import Version
     from conformance.servers.inject import Injector
-    from conformance.servers.process import ProcessServer
+    from conformance.servers.own import OwnServer
 
 VERDICTS: Final = {
     Grade.CRASH: Verdict.CRASH,
@@ -93,7 +92,7 @@ def injected(lab: Lab, injector: Injector, injection: Injection, outcome: Inject
 
 def fed(
     lab: Lab,
-    server: ProcessServer,
+    server: OwnServer,
     case: Feeding,
     outcome: FeedingOutcome,
     ignored: frozenset[int] = frozenset(),
@@ -113,7 +112,7 @@ def fed(
     return item
 
 
-def torn_tried(lab: Lab, server: ProcessServer, case: Torn, outcome: FeedingOutcome) -> Tried:
+def torn_tried(lab: Lab, server: OwnServer, case: Torn, outcome: FeedingOutcome) -> Tried:
     """By a relay log whose file was damaged, to the applier of ``server``."""
     item = Tried(
         id=case.id,
@@ -157,7 +156,7 @@ def explaining(deviations: Iterable[Deviation], version: Version, item: Tried) -
     return None
 
 
-def reshaped_tried(lab: Lab, server: ProcessServer, case: Reshaped, outcome: FeedingOutcome, grade: Grade) -> Tried:
+def reshaped_tried(lab: Lab, server: OwnServer, case: Reshaped, outcome: FeedingOutcome, grade: Grade) -> Tried:
     """By a relay log, to the applier of ``server``, which has a table of its own for it."""
     item = Tried(
         id=case.id,
@@ -172,7 +171,7 @@ def reshaped_tried(lab: Lab, server: ProcessServer, case: Reshaped, outcome: Fee
     return item
 
 
-def _keep(lab: Lab, server: ProcessServer, item: Tried) -> None:
+def _keep(lab: Lab, server: OwnServer, item: Tried) -> None:
     """The report of a crash; and the data, where the crash is a new one."""
     name = _keep_report(lab, server, item)
     if explaining(lab.deviations, lab.version, item) is not None:
@@ -182,18 +181,18 @@ def _keep(lab: Lab, server: ProcessServer, item: Tried) -> None:
         server.keep = True
     elif name is not None and sum(1 for _ in directory.glob("crash-*.data")) < _KEPT:
         data = directory / f"{name}.data"
-        copy_template(server.data_directory, data)
+        server.copy_data(data)
         lab.narrate(f"the server died ({item.death}); its data directory is kept in {data}")
 
 
-def _keep_run(lab: Lab, server: ProcessServer, item: Tried) -> None:
+def _keep_run(lab: Lab, server: OwnServer, item: Tried) -> None:
     """The report of a crash, of a server that was started again on its data: these are kept as they are at the end."""
     _keep_report(lab, server, item)
     if explaining(lab.deviations, lab.version, item) is None:
         server.keep = True
 
 
-def _keep_report(lab: Lab, server: ProcessServer, item: Tried) -> str | None:
+def _keep_report(lab: Lab, server: OwnServer, item: Tried) -> str | None:
     """The report of a crash; the name it has, if it is the first with this stack."""
     if lab.settings.cases is None:
         return None

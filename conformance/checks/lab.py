@@ -27,7 +27,7 @@ from conformance.requirements.versions import applies, dialect_name, in_observed
 from conformance.servers.applier import Applier, launch_applier
 from conformance.servers.auto import Wishes, resolve
 from conformance.servers.inject import Injector, launch_target
-from conformance.servers.process import ProcessServer
+from conformance.servers.own import OwnServer
 from conformance.stream import Block, CaseVerdict, Finding, Progress, Subject, Verdict
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ class Lab:
         total = getattr(state, "total", 0)
         self.sink(
             Progress(
-                label=f"bundle: {getattr(state, 'step', '')}",
+                label=f"{getattr(state, 'what', '')}: {getattr(state, 'step', '')}",
                 done=getattr(state, "done", 0) if total else round(getattr(state, "percent", 0)),
                 total=total or 100,
                 unit="bytes" if total else "%",
@@ -237,25 +237,21 @@ class Lab:
     def injector(self) -> Injector | None:
         """The target of injected events: a server of the same installation, started when first asked for.
 
-        ``None`` where the server under test is not one that the lab starts as a process.
+        ``None`` where the server under test is not one that the lab starts.
         """
         server = self.server
-        if self._injector is None and isinstance(server, ProcessServer):
+        if self._injector is None and isinstance(server, OwnServer):
             self.narrate("starting a server for injected events")
-            target = launch_target(
-                server.installation, options=server.options, keep=self.settings.keep, narrate=self.narrate
-            )
+            target = launch_target(server.maker, options=server.options, keep=self.settings.keep, narrate=self.narrate)
             self._injector = Injector(target)
         return self._injector
 
     def applier(self) -> Applier | None:
         """The target whose applier is fed by hand, as :meth:`injector` has its target."""
         server = self.server
-        if self._applier is None and isinstance(server, ProcessServer):
+        if self._applier is None and isinstance(server, OwnServer):
             self.narrate("starting a server whose applier is fed by hand")
-            target = launch_applier(
-                server.installation, options=server.options, keep=self.settings.keep, narrate=self.narrate
-            )
+            target = launch_applier(server.maker, options=server.options, keep=self.settings.keep, narrate=self.narrate)
             self._applier = Applier(target)
         return self._applier
 

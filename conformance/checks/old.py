@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from conformance.servers.base import Server
     from conformance.servers.capture import Capture
     from conformance.servers.connection import Connection
-    from conformance.servers.process import ProcessServer
+    from conformance.servers.own import OwnServer
     from generators.draw import Draw
 
 ROWS: Final = 20
@@ -181,7 +181,7 @@ def answer(connection: Connection, events: Sequence[bytes], table: str) -> Answe
     return Answer(error, read(connection, table))
 
 
-def come_to_rest(server: ProcessServer, connection: Connection, data: bytes) -> tuple[int, int, Rows]:
+def come_to_rest(server: OwnServer, connection: Connection, data: bytes) -> tuple[int, int, Rows]:
     """Let an old applier work through a relay log: the error that stopped it, its position, and the rows it leaves."""
     applied = apply_relay_log(server, connection, data)
     return applied.error, applied.position, read(connection, OFF)

@@ -10,7 +10,6 @@ import base64
 import re
 import subprocess
 from dataclasses import dataclass
-from pathlib import Path
 from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     from conformance.reference.tables import Table
     from conformance.servers.capture import Capture, Position
     from conformance.servers.connection import Connection
-    from conformance.servers.process import ProcessServer
+    from conformance.servers.own import OwnServer
 
 _STORED: Final = (
     "SET SESSION binlog_row_image='FULL', SESSION binlog_row_value_options='', "
@@ -71,20 +70,18 @@ class Text:
         return count
 
 
-def print_log(server: ProcessServer, start: Position, end: Position, *, program: Sequence[str] = ()) -> Text:
+def print_log(server: OwnServer, start: Position, end: Position, *, program: Sequence[str] = ()) -> Text:
     """``mysqlbinlog --skip-gtids`` of a part of a server's own log files; by its own ``program`` or another."""
     with server.connect() as connection:
-        base = connection.variable("log_bin_basename")
         names = [str(row[0]) for row in connection.execute("SHOW BINARY LOGS").texts()]
-    assert base is not None
     files = names[names.index(start.file) : names.index(end.file) + 1]
+    head, tail = server.log_reader(files, program)
     command = [
-        *(program or server.program("mysqlbinlog")),
-        "--no-defaults",
+        *head,
         "--skip-gtids",
         f"--start-position={start.offset}",
         f"--stop-position={end.offset}",
-        *(str(Path(base).parent / name) for name in files),
+        *tail,
     ]
     done = subprocess.run(command, capture_output=True, check=False)
     if done.returncode:
@@ -96,17 +93,9 @@ class PrintFailed(Exception):
     """mysqlbinlog ended with an error."""
 
 
-def feed(server: ProcessServer, text: Text) -> Replayed:
+def feed(server: OwnServer, text: Text) -> Replayed:
     """``mysql`` with the text as its input."""
-    assert server.address.socket is not None
-    command = [
-        *server.program("mysql"),
-        "--no-defaults",
-        "--binary-mode",
-        "--max-allowed-packet=1G",
-        f"--socket={server.address.socket}",
-        "--user=root",
-    ]
+    command = [*server.client("mysql"), "--binary-mode", "--max-allowed-packet=1G"]
     with TemporaryFile() as file:
         file.write(text.data)
         file.seek(0)

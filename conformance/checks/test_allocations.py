@@ -19,7 +19,7 @@ from conformance.checks.campaign import server_limits
 from conformance.checks.outcomes import Outcome, Problem, record
 from conformance.checks.pairs import PairRun
 from conformance.judge.allocations import judge_applier, judge_capture
-from conformance.servers.process import ProcessServer, launch
+from conformance.servers.own import OwnServer
 from conformance.servers.run import run_case
 from conformance.stream import Block, CaseVerdict, Verdict
 from generators.draw import Stream
@@ -47,9 +47,8 @@ def _counting(lab: Lab) -> Iterator[Server]:
     server = lab.server
     if server is None:
         pytest.skip("needs a server: allocations are counted in one")
-    if isinstance(server, ProcessServer):
-        with launch(
-            server.installation,
+    if isinstance(server, OwnServer):
+        with server.maker.launch(
             server_id=_SERVER_ID,
             options=server.options,
             wrapper=server.wrapper,

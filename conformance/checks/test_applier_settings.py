@@ -147,7 +147,7 @@ def test_skipped_errors(lab: Lab) -> None:
     lab.narrate("starting a server whose applier ignores an error")
     with Applier(
         launch_applier(
-            server.installation,
+            server.maker,
             options={**server.options, "replica-skip-errors": "3648"},
             keep=lab.settings.keep,
             narrate=lab.narrate,

@@ -17,7 +17,7 @@ from conformance.checks.injections import explaining, injected, record, unexpect
 from conformance.judge.crashes import damage_of
 from conformance.requirements.crashes import PRINTING
 from conformance.requirements.versions import applies
-from conformance.servers.process import ProcessServer
+from conformance.servers.own import OwnServer
 from generators import members
 from generators.draw import Stream
 
@@ -77,7 +77,7 @@ def test_damaged_members(lab: Lab) -> None:
     server = lab.server
     if server is None:
         pytest.skip("needs a server: events are put into one")
-    if not isinstance(server, ProcessServer):
+    if not isinstance(server, OwnServer):
         lab.not_applicable(_CHECK, "FR5", "what may crash a server is put only into one that the lab starts itself")
         return
     injector = lab.injector()

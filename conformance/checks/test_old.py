@@ -16,7 +16,7 @@ from conformance.checks.outcomes import Outcome, Problem, record
 from conformance.reference.binlog.header import EventType
 from conformance.servers.errors import ServerUnavailable
 from conformance.servers.old import launch_old, old_installation
-from conformance.servers.process import ProcessServer
+from conformance.servers.own import OwnServer
 from conformance.servers.relay_log import placed
 from conformance.stream import Verdict
 from generators.draw import Stream
@@ -33,7 +33,7 @@ _REFUSED_BINLOG, _REFUSED_RELAY_LOG = 1730, 1594  # as observed on 5.6.24
 
 
 @contextmanager
-def _twins(lab: Lab, draw: Stream) -> Iterator[tuple[old.Twins, ProcessServer]]:
+def _twins(lab: Lab, draw: Stream) -> Iterator[tuple[old.Twins, OwnServer]]:
     """The server under test, an old one beside it, and the tables on both."""
     server = lab.server
     if server is None:
@@ -147,15 +147,15 @@ def test_relay_log_of_an_old_server(lab: Lab) -> None:
 @pytest.mark.requirement("X1")
 def test_log_of_an_old_server(lab: Lab) -> None:
     """The log of an old server, through the new mysqlbinlog and mysql, gives the same rows on the new one."""
-    if lab.server is not None and not isinstance(lab.server, ProcessServer):
-        lab.not_applicable("old/log", "X1", "client programs come with a server that the lab starts as a process")
+    if lab.server is not None and not isinstance(lab.server, OwnServer):
+        lab.not_applicable("old/log", "X1", "client programs come with a server that the lab starts")
         return
     draw = Stream("old-log", lab.settings.seed)
     begun = time.perf_counter()
     problems: list[Problem] = []
     count = _STATEMENTS[lab.settings.profile]
     with _twins(lab, draw) as (twins, ancient):
-        assert isinstance(twins.new, ProcessServer)
+        assert isinstance(twins.new, OwnServer)
         capture = ancient.capture()
         start = capture.mark(twins.old)
         statements = [_change(draw.fork("change", number), number) for number in range(count)]

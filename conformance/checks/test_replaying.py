@@ -16,7 +16,7 @@ from conformance.judge.replica import LogDiffersError
 from conformance.reference.tables import create_table
 from conformance.servers.capture import Position
 from conformance.servers.errors import ServerUnavailable
-from conformance.servers.process import ProcessServer, launch
+from conformance.servers.own import OwnServer
 from conformance.servers.run import run_case
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def test_replayed_updates(lab: Lab) -> None:
     server = lab.server
     if server is None:
         pytest.skip("needs a server: the output of mysqlbinlog is fed to a second one")
-    if not isinstance(server, ProcessServer):
+    if not isinstance(server, OwnServer):
         lab.not_applicable(
             "replaying/rows", "FR3", "a second server of the same installation is started beside the lab's own only"
         )
@@ -49,8 +49,8 @@ def test_replayed_updates(lab: Lab) -> None:
     lab.narrate("starting a second server for replays")
     failed = 0
     with (
-        launch(
-            server.installation, server_id=_SECOND_ID, options=server.options, keep=server.keep, narrate=lab.narrate
+        server.maker.launch(
+            server_id=_SECOND_ID, options=server.options, keep=server.keep, narrate=lab.narrate
         ) as other,
         server.connect() as connection,
         other.connect() as target,
@@ -85,8 +85,8 @@ def test_replayed_updates(lab: Lab) -> None:
 
 def _replay(
     lab: Lab,
-    source: tuple[ProcessServer, Connection, Capture],
-    target: tuple[ProcessServer, Connection, Capture],
+    source: tuple[OwnServer, Connection, Capture],
+    target: tuple[OwnServer, Connection, Capture],
     script: Script,
     schema: str,
 ) -> tuple[list[Problem], int]:

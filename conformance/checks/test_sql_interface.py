@@ -13,7 +13,7 @@ import pytest
 
 from conformance.checks import startup_cases, variable_cases, warning_cases
 from conformance.checks.sql_runs import GUEST, run_cases
-from conformance.servers.process import ProcessServer, launch
+from conformance.servers.own import OwnServer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -29,16 +29,14 @@ _DECIDED: Final = frozenset(
 
 
 @pytest.fixture(scope="module")
-def restartable(lab: Lab) -> Iterator[ProcessServer | None]:
+def restartable(lab: Lab) -> Iterator[OwnServer | None]:
     """A server that Cases start with options of their own: not running yet. ``None`` where the lab has no such."""
     server = lab.server
-    if not isinstance(server, ProcessServer):
+    if not isinstance(server, OwnServer):
         yield None
         return
     options = {name: value for name, value in lab.settings.server_options if name not in _DECIDED}
-    with launch(
-        server.installation, server_id=_SERVER_ID, options=options, wrapper=lab.settings.wrapper, start=False
-    ) as own:
+    with server.maker.launch(server_id=_SERVER_ID, options=options, wrapper=lab.settings.wrapper, start=False) as own:
         yield own
 
 
@@ -53,7 +51,7 @@ def _server(lab: Lab) -> Server:
 
 
 def _restart(
-    lab: Lab, check: str, cases: Iterable[SqlCase], own: ProcessServer | None, requirements: tuple[str, ...]
+    lab: Lab, check: str, cases: Iterable[SqlCase], own: OwnServer | None, requirements: tuple[str, ...]
 ) -> None:
     _server(lab)
     if own is None:
@@ -106,14 +104,14 @@ def test_global_warnings(lab: Lab) -> None:
 
 
 @pytest.mark.requirement("W0", "W1a", "W1b", "W1c", "W1d", "W1e", "W3b", "W3d")
-def test_warnings_without_a_log(lab: Lab, restartable: ProcessServer | None) -> None:
+def test_warnings_without_a_log(lab: Lab, restartable: OwnServer | None) -> None:
     """The same on a server that writes no binary log."""
     case = warning_cases.closed_log_case()
     _restart(lab, "warnings-without-a-log", [case], restartable, case.requirements)
 
 
 @pytest.mark.requirement("W2a", "W2b", "W2c")
-def test_warning_2(lab: Lab, restartable: ProcessServer | None) -> None:
+def test_warning_2(lab: Lab, restartable: OwnServer | None) -> None:
     """Warning 2 where the variable of version 1 row events still exists; elsewhere nothing of it is left."""
     with _server(lab).connect() as connection:
         present = connection.variable("GLOBAL.log_bin_use_v1_row_events") is not None
@@ -123,12 +121,12 @@ def test_warning_2(lab: Lab, restartable: ProcessServer | None) -> None:
 
 
 @pytest.mark.requirement("S6", "W3e")
-def test_command_line(lab: Lab, restartable: ProcessServer | None) -> None:
+def test_command_line(lab: Lab, restartable: OwnServer | None) -> None:
     """A start with the option takes its value, or ends with an error."""
     _restart(lab, "command-line", startup_cases.command_line_cases(), restartable, ("S6", "W3e"))
 
 
 @pytest.mark.requirement("W0", "W1e", "W3e")
-def test_startup_warnings(lab: Lab, restartable: ProcessServer | None) -> None:
+def test_startup_warnings(lab: Lab, restartable: OwnServer | None) -> None:
     """A start with the option on, from the command line, a file or persisted, logs the warning that applies."""
     _restart(lab, "startup-warnings", startup_cases.startup_warning_cases(), restartable, ("W0", "W1e", "W3e"))

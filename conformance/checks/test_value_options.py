@@ -17,7 +17,7 @@ from conformance.reference.diffs import Operation, encode_diff
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.paths import parse_path
 from conformance.servers.inject import Injector, launch_target, script
-from conformance.servers.process import ProcessServer
+from conformance.servers.own import OwnServer
 from conformance.stream import Verdict
 from generators.documents import value
 from generators.draw import Stream
@@ -67,14 +67,14 @@ def test_value_options(lab: Lab) -> None:
     server = lab.server
     if server is None:
         pytest.skip("needs a server: events are put before it by BINLOG statements")
-    if not isinstance(server, ProcessServer):
+    if not isinstance(server, OwnServer):
         lab.not_applicable("value-options/forms", "NFR1", "events are injected only into a server that the lab starts")
         return
     begun = time.perf_counter()
     draw = Stream("value-options", lab.settings.seed)
     forms = [make(draw.fork(number), number) for number in range(_CASES[lab.settings.profile])]
     lab.narrate("starting a server without GTIDs for injected events")
-    with Injector(launch_target(server.installation, keep=server.keep, narrate=lab.narrate)) as injector:
+    with Injector(launch_target(server.maker, keep=server.keep, narrate=lab.narrate)) as injector:
         outcomes = list(injector.run([form.injection for form in forms]))
     wrong: list[Problem] = []
     numbers: list[Problem] = []

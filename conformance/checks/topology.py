@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from conformance.requirements.versions import FIRST
-from conformance.servers.auto import find_installation
+from conformance.servers.auto import find_maker
 from conformance.servers.base import SCHEMA_PREFIX
 from conformance.servers.guests import open_guest
+from conformance.servers.own import OwnServer
 from conformance.servers.pair import Pair
-from conformance.servers.process import ProcessServer, launch
 from conformance.servers.specs import Kind, parse_spec
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from conformance.servers.base import Server
     from conformance.servers.cache import Narrate
-    from conformance.servers.installation import Installation
+    from conformance.servers.own import Maker
 
 _NEW_NAMES: Final = (8, 0, 26)
 _LOGS_WHAT_IT_APPLIES: Final = ("log-replica-updates", "log-slave-updates")  # the default since 8.0.3
@@ -54,10 +54,10 @@ class Pairs:
         self._server = server
         self._replica = replica  # a server spec; empty: as the source
         self._narrate = narrate
-        self._keep = isinstance(server, ProcessServer) and server.keep
+        self._keep = isinstance(server, OwnServer) and server.keep
         self._looked = False
-        self._found: Installation | None = None
-        self.replica: ProcessServer | None = None  # the first that was started
+        self._found: Maker | None = None
+        self.replica: OwnServer | None = None  # the first that was started
         self._stack = ExitStack()
         self._pairs: dict[bool, Pair] = {}
         self._ids = 100
@@ -78,11 +78,11 @@ class Pairs:
                 "every check on a pair sets global variables of the replica and may stop its applier; a server at an "
                 "address keeps what its owner set. Let the lab start the replica: --replica process"
             )
-        if not isinstance(source, ProcessServer) and not self._replica:
+        if not isinstance(source, OwnServer) and not self._replica:
             return Unavailable("a replica of a server that was there before the lab is started only with --replica")
-        if self._installation().number < FIRST:
-            return Unavailable(f"the replica ({self._installation().version}) is older than partial JSON (8.0.3)")
-        if not isinstance(source, ProcessServer) and self._has_gtids() is not gtid:
+        if self._maker().number < FIRST:
+            return Unavailable(f"the replica ({self._maker().version}) is older than partial JSON (8.0.3)")
+        if not isinstance(source, OwnServer) and self._has_gtids() is not gtid:
             mode = "ON" if gtid else "OFF"
             return Unavailable(f"gtid_mode of the source is not {mode}, and a server at an address keeps its settings")
         return None
@@ -92,14 +92,14 @@ class Pairs:
         with self._server.connect() as connection:
             return connection.variable("global.gtid_mode") == "ON"
 
-    def _installation(self) -> Installation:
+    def _maker(self) -> Maker:
         """Of the replicas: as --replica says, otherwise that of the source."""
         if self._found is None:
-            if self._replica in ("", "auto") and isinstance(self._server, ProcessServer):
-                self._found = self._server.installation
+            if self._replica in ("", "auto") and isinstance(self._server, OwnServer):
+                self._found = self._server.maker
             else:
                 spec = "process" if self._replica == "auto" else self._replica
-                self._found = find_installation(parse_spec(spec), narrate=self._narrate)
+                self._found = find_maker(parse_spec(spec), narrate=self._narrate)
         return self._found
 
     @contextmanager
@@ -116,10 +116,10 @@ class Pairs:
         """A pair, and behind its replica one more, which ends with the context: few checks need a third server."""
         with self.use(gtid=gtid) as upper, ExitStack() as stack:
             middle = upper.replica
-            assert isinstance(middle, ProcessServer)
+            assert isinstance(middle, OwnServer)
             self._narrate(f"starting a replica of {middle.id}")
             last = stack.enter_context(
-                self._launched(middle.installation, middle.options, wrapper=middle.wrapper, performance_schema=True)
+                self._launched(middle.maker, middle.options, wrapper=middle.wrapper, performance_schema=True)
             )
             lower = Pair(middle, last)
             stack.callback(lower.close)
@@ -131,13 +131,13 @@ class Pairs:
         assert source is not None
         options: dict[str, str | None] = {}
         wrapper: tuple[str, ...] = ()
-        if isinstance(source, ProcessServer):
+        if isinstance(source, OwnServer):
             options, wrapper = {**options, **source.options}, source.wrapper
             if gtid is not self._has_gtids():
                 options |= _GTIDS if gtid else _NO_GTIDS
                 self._narrate(f"starting a source {'with' if gtid else 'without'} GTIDs")
                 source = self._stack.enter_context(
-                    self._launched(source.installation, options, wrapper=wrapper, performance_schema=False)
+                    self._launched(source.maker, options, wrapper=wrapper, performance_schema=False)
                 )
         else:  # what others write there is none of the replica's business
             options |= {"replicate-wild-do-table": f"{SCHEMA_PREFIX}%.%".replace("_", r"\_"), **_GTIDS}
@@ -145,7 +145,7 @@ class Pairs:
                 options |= _NO_GTIDS
         self._narrate(f"starting a replica of {source.id}")
         replica = self._stack.enter_context(
-            self._launched(self._installation(), options, wrapper=wrapper, performance_schema=True)
+            self._launched(self._maker(), options, wrapper=wrapper, performance_schema=True)
         )
         self.replica = self.replica or replica
         pair = Pair(source, replica)
@@ -154,16 +154,15 @@ class Pairs:
 
     def _launched(
         self,
-        installation: Installation,
+        maker: Maker,
         options: Mapping[str, str | None],
         *,
         wrapper: Sequence[str],
         performance_schema: bool,
-    ) -> ProcessServer:
+    ) -> OwnServer:
         self._ids += 1
-        logs_too = _LOGS_WHAT_IT_APPLIES[installation.number < _NEW_NAMES]
-        return launch(
-            installation,
+        logs_too = _LOGS_WHAT_IT_APPLIES[maker.number < _NEW_NAMES]
+        return maker.launch(
             server_id=self._ids,
             options={logs_too: "ON", **options},
             wrapper=wrapper,

@@ -23,7 +23,11 @@ _HAZARDS = ("none", "stops-replica", "corrupts-row", "may-crash")
 
 @click.command(name="conformance")
 @click.option(
-    "--server", "servers", multiple=True, metavar="SPEC", help="auto (default), process[:PATH], mysql://…, none."
+    "--server",
+    "servers",
+    multiple=True,
+    metavar="SPEC",
+    help="auto (default), process[:PATH], docker[:IMAGE], mysql://…, none.",
 )
 @click.option("--replica", "replicas", multiple=True, metavar="SPEC", help="Replica of the server before it.")
 @click.option("--subject", "subjects", multiple=True, metavar="SPEC", help="A decoder or other program to judge.")

@@ -40,9 +40,9 @@ def fetch_progress() -> Iterator[Callable[[bundle.Progress], None]]:
 
         def show(state: bundle.Progress) -> None:
             if state.total:
-                sink(Progress(label=f"bundle: {state.step}", done=state.done, total=state.total, unit="bytes"))
+                sink(Progress(label=f"{state.what}: {state.step}", done=state.done, total=state.total, unit="bytes"))
             else:
-                sink(Progress(label=f"bundle: {state.step}", done=round(state.percent), total=100, unit="%"))
+                sink(Progress(label=f"{state.what}: {state.step}", done=round(state.percent), total=100, unit="%"))
 
         yield show
 
@@ -58,21 +58,26 @@ def command() -> None:
 @command.command(name="list")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def list_servers(form: str) -> None:
-    """Cached bundles, and servers that were started to stay."""
+    """Cached bundles, servers that were started to stay, and containers that runs kept."""
     from conformance.servers.bundle import cached
+    from conformance.servers.kept import RUN, kept_containers
     from conformance.servers.runs import standing_servers
 
     with server_errors():
         bundles, standing = cached(), standing_servers()
+        kept = [item for item in kept_containers() if item.kind == RUN]
     if form == "json":
-        click.echo(json.dumps(_listing(bundles, standing), indent=1))
+        containers = [{"name": item.name, "image": item.image, "running": item.running} for item in kept]
+        click.echo(json.dumps({**_listing(bundles, standing), "containers": containers}, indent=1))
         return
-    for item in bundles:
-        click.echo(f"bundle  {item.version}  {item.architecture}  fetched {item.fetched}  {item.directory}")
+    for found in bundles:
+        click.echo(f"bundle  {found.version}  {found.architecture}  fetched {found.fetched}  {found.directory}")
     for server in standing:
         state = "running" if server.running else "ended"
         click.echo(f"server  {server.name}  MySQL {server.version}  {state}  {server.url}")
-    if not bundles and not standing:
+    for item in kept:
+        click.echo(f"kept    {item.name}  {item.image}  {'running' if item.running else 'stopped'}")
+    if not bundles and not standing and not kept:
         narrate("no cached bundle and no standing server (binlog-lab servers install, binlog-lab servers start)")
 
 
@@ -120,7 +125,7 @@ def install(*, refresh: bool, wanted: str | None) -> None:
 
 
 @command.command()
-@click.argument("spec", default="process", metavar="[process|process:PATH]")
+@click.argument("spec", default="process", metavar="[process|process:PATH|docker[:IMAGE]]")
 @click.option("--name", metavar="NAME", help="Name for 'stop' (default: the first free number).")
 @click.option("--server-option", "options", multiple=True, metavar="K=V", help="A server variable; repeatable.")
 @click.option("--server-id", type=click.IntRange(1, 2**32 - 1), default=1, show_default=True, help="For replication.")
@@ -133,10 +138,11 @@ def start(*, spec: str, name: str | None, options: tuple[str, ...], server_id: i
     It listens on 127.0.0.1; the account's password is in the file that the URL names.
     """
     from conformance.servers.auto import find_installation, parse_server_option
+    from conformance.servers.image import find_image
     from conformance.servers.process import launch
     from conformance.servers.runs import free_name
-    from conformance.servers.specs import Kind, parse_spec
-    from conformance.servers.standing import hand_over
+    from conformance.servers.specs import DEFAULT_IMAGE, Kind, parse_spec
+    from conformance.servers.standing import hand_over, start_container
 
     if name is not None and not _NAME.fullmatch(name):
         raise Usage(f"--name {name!r}: expected 1 to 24 letters, digits and underscores")
@@ -144,9 +150,21 @@ def start(*, spec: str, name: str | None, options: tuple[str, ...], server_id: i
         parsed = parse_spec(spec)
         if parsed.kind is Kind.AUTO:
             parsed = parse_spec("process")
-        if parsed.kind is not Kind.PROCESS:
-            raise Usage(f"'servers start' starts processes; got {parsed}")
+        if parsed.kind not in (Kind.PROCESS, Kind.DOCKER):
+            raise Usage(f"'servers start' starts processes and containers; got {parsed}")
         settings = dict(parse_server_option(option) for option in options)
+        if parsed.kind is Kind.DOCKER:
+            click.echo(
+                start_container(
+                    find_image(parsed.image or DEFAULT_IMAGE, narrate=narrate, progress=show),
+                    name or free_name(),
+                    server_id=server_id,
+                    options=settings,
+                    performance_schema=performance_schema,
+                    narrate=narrate,
+                )
+            )
+            return
         installation = find_installation(parsed, narrate=narrate, progress=show)
         server = launch(
             installation,
@@ -156,7 +174,7 @@ def start(*, spec: str, name: str | None, options: tuple[str, ...], server_id: i
             name=name or free_name(),
             narrate=narrate,
         )
-        url = hand_over(server)
+        url = hand_over(server, server.directory)
         narrate(server.describe())
     click.echo(url)
 
@@ -165,17 +183,23 @@ def start(*, spec: str, name: str | None, options: tuple[str, ...], server_id: i
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.option("--all", "everything", is_flag=True, help="All servers of this user that were started to stay.")
 def stop(*, names: tuple[str, ...], everything: bool) -> None:
-    """Stop servers that 'start' started, and remove their data."""
+    """Stop servers that 'start' started and containers that runs kept, and remove their data."""
+    from conformance.servers.kept import RUN, kept_containers, remove_kept
     from conformance.servers.runs import standing_servers, stop_standing
 
     if not names and not everything:
         raise Usage("which server? Give a name, or --all", hint="binlog-lab servers list shows the names")
     with server_errors():
         standing = {server.name: server for server in standing_servers()}
-        unknown = [name for name in names if name not in standing]
+        kept = {item.name for item in kept_containers() if item.kind == RUN}
+        unknown = [name for name in names if name not in standing and name not in kept]
         if unknown:
-            known = ", ".join(standing) or "there is none"
+            known = ", ".join([*standing, *kept]) or "there is none"
             raise Usage(f"no standing server is named {', '.join(unknown)} (named: {known})")
-        for name in list(standing) if everything else names:
+        for name in [*standing, *kept] if everything else names:
+            if name in kept:
+                remove_kept(name)
+                narrate(f"{name}: removed, and its volume")
+                continue
             stopped = stop_standing(standing[name])
             narrate(f"{name}: {'stopped' if stopped else 'had ended already'}; its directory is removed")

@@ -35,7 +35,6 @@ from conformance.servers.cache import silent
 from conformance.servers.errors import ConnectionLost, ServerError
 from conformance.servers.inject import OPTIONS, SERVER_ID, Injector, fresh, read_states, statement
 from conformance.servers.pair import FAILED_WORKER, NEW_NAMES
-from conformance.servers.process import launch
 from conformance.servers.relay_log import FILE, RELAY_LOG, applier_status, change, named, placed, put, start, words
 from conformance.servers.settings import option_words
 
@@ -47,8 +46,7 @@ if TYPE_CHECKING:
     from conformance.cases.torn import Damage
     from conformance.servers.cache import Narrate
     from conformance.servers.connection import Connection
-    from conformance.servers.installation import Installation
-    from conformance.servers.process import ProcessServer
+    from conformance.servers.own import Maker, OwnServer
 
 _APPLIER_ID: Final = SERVER_ID + 1  # not that of the events
 _OPTIONS: Final[dict[str, str | None]] = {
@@ -171,23 +169,23 @@ def script_of(what: Transaction, prepare: Iterable[str], version: str) -> tuple[
 
 
 def launch_applier(
-    installation: Installation,
+    maker: Maker,
     *,
     options: Mapping[str, str | None] | None = None,
     keep: bool = False,
     narrate: Narrate = silent,
-) -> ProcessServer:
+) -> OwnServer:
     """A server whose applier is fed. ``options`` have the names of today."""
     given = {**(options or {}), **_OPTIONS}
-    if installation.number < NEW_NAMES:
+    if maker.number < NEW_NAMES:
         given = {name.replace("replica", "slave"): value for name, value in given.items()}
-    return launch(installation, server_id=_APPLIER_ID, options=given, keep=keep, narrate=narrate)
+    return maker.launch(server_id=_APPLIER_ID, options=given, keep=keep, narrate=narrate)
 
 
 class Applier:
     """Feeds the applier of a target of :func:`launch_applier`, and keeps it running."""
 
-    def __init__(self, server: ProcessServer) -> None:
+    def __init__(self, server: OwnServer) -> None:
         self.server = server
         self._injector = Injector(server, described=False)  # for its session, and what it makes of a death
 
@@ -284,7 +282,7 @@ class Applier:
             )
             if entry.what.damage is not None and stop.error:
                 entry.what = replace(entry.what, damage=None)
-                (self.server.data_directory / FILE).write_bytes(self._log(entries))
+                self.server.put_data(FILE, self._log(entries))
                 tried = entry
             elif entry.what.repair is None or not stop.error:
                 self._skip(session)

@@ -20,6 +20,7 @@ class Attachment:
     version: str
     number: tuple[int, int, int]
     started_by_us: bool
+    files_readable: bool
     address: Address
 
     @classmethod
@@ -29,6 +30,7 @@ class Attachment:
             version=server.version,
             number=server.number,
             started_by_us=server.started_by_us,
+            files_readable=server.files_readable,
             address=server.address,
         )
 
@@ -41,6 +43,7 @@ class AttachedServer(Server):
         self.version = attachment.version
         self.number = attachment.number
         self.started_by_us = attachment.started_by_us
+        self.files_readable = attachment.files_readable
         self.address = attachment.address
 
     def connect(

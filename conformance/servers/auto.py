@@ -9,6 +9,7 @@ from conformance.servers import bundle
 from conformance.servers.cache import silent
 from conformance.servers.errors import ServerUnavailable, SpecError, StartFailed
 from conformance.servers.guests import Role, open_guest
+from conformance.servers.image import find_image
 from conformance.servers.installation import Installation, from_path, on_path
 from conformance.servers.process import ProcessServer, launch
 from conformance.servers.specs import DEFAULT_IMAGE, Kind, ServerSpec, parse_spec
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from conformance.servers.base import Server
     from conformance.servers.bundle import Progress
     from conformance.servers.cache import Narrate
+    from conformance.servers.container import ContainerServer
+    from conformance.servers.own import Maker
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +68,7 @@ def resolve(
             )
         return open_guest(spec, allow=wishes.allow, role=wishes.role, narrate=narrate)
     if spec.kind is Kind.DOCKER:
-        raise _no_containers(spec.image or DEFAULT_IMAGE)
+        return _contained(spec, wishes, narrate, progress)
     if spec.kind is Kind.PROCESS:
         return _private(spec, wishes, narrate, progress)
     return _automatic(wishes, narrate, progress)
@@ -88,18 +91,44 @@ def _private(spec: ServerSpec, wishes: Wishes, narrate: Narrate, progress: Calla
 
 def _automatic(wishes: Wishes, narrate: Narrate, progress: Callable[[Progress], None]) -> Server:
     """The first that works of a process and a container."""
+    server: Server
     try:
         server = _private(ServerSpec(kind=Kind.PROCESS), wishes, narrate, progress)
     except ServerUnavailable as no_process:
         if isinstance(no_process, StartFailed) and (wishes.options or wishes.wrapper):
             raise  # what the caller asked for is the likely reason, and would be with any other server
-        no_container = _no_containers(DEFAULT_IMAGE)
-        raise ServerUnavailable(
-            f"no server can be had here.\n- process: {no_process}\n- docker: {no_container}",
-            "binlog-lab doctor lists what is there and what is missing; --server none runs without a server",
-        ) from no_process
+        try:
+            server = _contained(ServerSpec(kind=Kind.DOCKER), wishes, narrate, progress)
+        except ServerUnavailable as no_container:
+            raise ServerUnavailable(
+                f"no server can be had here.\n- process: {no_process}\n- docker: {no_container}",
+                "binlog-lab doctor lists what is there and what is missing; --server none runs without a server",
+            ) from no_process
+        narrate(f"auto: chose docker: {server.describe()} (process: {no_process.missing})")
+        return server
     narrate(f"auto: chose process: {server.describe()}")
     return server
+
+
+def _contained(
+    spec: ServerSpec, wishes: Wishes, narrate: Narrate, progress: Callable[[Progress], None]
+) -> ContainerServer:
+    """A container of the image."""
+    return find_image(spec.image or DEFAULT_IMAGE, narrate=narrate, progress=progress).launch(
+        server_id=wishes.server_id,
+        options={**wishes.defaults, **wishes.options},
+        wrapper=wishes.wrapper,
+        performance_schema=wishes.performance_schema,
+        keep=wishes.keep,
+        narrate=narrate,
+    )
+
+
+def find_maker(spec: ServerSpec, *, narrate: Narrate = silent) -> Maker:
+    """What servers of a spec are made from: programs, or an image."""
+    if spec.kind is Kind.DOCKER:
+        return find_image(spec.image or DEFAULT_IMAGE, narrate=narrate)
+    return find_installation(spec, narrate=narrate)
 
 
 def find_installation(
@@ -130,11 +159,4 @@ def start_process(installation: Installation, wishes: Wishes, *, narrate: Narrat
         performance_schema=wishes.performance_schema,
         keep=wishes.keep,
         narrate=narrate,
-    )
-
-
-def _no_containers(image: str) -> ServerUnavailable:
-    return ServerUnavailable(
-        f"a container of {image} cannot be started: containers are not in this release",
-        "use --server process, process:PATH or mysql://user@host:port",
     )

@@ -27,6 +27,9 @@ class Server(ABC):
     version: str  # as the server itself says it (@@version)
     number: tuple[int, int, int]
     started_by_us: bool
+    files_readable: bool = False  # its paths are paths of this machine
+    client_host: str = "localhost"  # what the server calls the host that the lab connects from
+    reaches_loopback: bool = True  # as a replica: a source on 127.0.0.1 of this machine
     address: Address
 
     @abstractmethod
@@ -65,6 +68,12 @@ class Server(ABC):
     def tcp_address(self) -> Address:
         """Where and as whom a replica or a program connects."""
         return self.address.as_user(None, None, tcp=True)
+
+    def address_for(self, replica: Server) -> Address:
+        """Where and as whom ``replica`` connects; :class:`ServerUnavailable` where it cannot."""
+        if not replica.reaches_loopback and self.tcp_address().host in ("127.0.0.1", "localhost", "::1"):
+            raise ServerUnavailable(f"{replica.id} cannot reach {self.id}, which listens on this machine's loopback")
+        return self.tcp_address()
 
     def hazards(self) -> frozenset[str]:
         """What a Case may do here."""

@@ -46,6 +46,7 @@ class Progress:
     step: str
     percent: float
     total: int = 0
+    what: str = "bundle"
 
     @property
     def done(self) -> int:

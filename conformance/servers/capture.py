@@ -117,7 +117,7 @@ class Capture:
     # -- files ------------------------------------------------------------------------------------------------------
 
     def _files_readable(self) -> bool:
-        if not self._server.started_by_us:
+        if not self._server.files_readable:  # the path of a container's log may exist here, and be another server's
             return False
         base = self._session().variable("log_bin_basename")
         if not base:

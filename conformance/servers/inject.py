@@ -29,7 +29,6 @@ from conformance.reference.binlog.small import Opaque
 from conformance.reference.tables import create_table
 from conformance.servers.cache import silent
 from conformance.servers.errors import ConnectionLost, ServerDied, ServerError, SqlError
-from conformance.servers.process import launch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -39,8 +38,7 @@ if TYPE_CHECKING:
     from conformance.reference.tables import Table
     from conformance.servers.cache import Narrate
     from conformance.servers.connection import Connection
-    from conformance.servers.installation import Installation
-    from conformance.servers.process import ProcessServer
+    from conformance.servers.own import Maker, OwnServer
 
 # A stored document -> the id of its row, and how it reads.
 Rows: TypeAlias = "dict[bytes | None, tuple[int, RowState]]"
@@ -119,20 +117,20 @@ def crash_signature(log: str) -> str:
 
 
 def launch_target(
-    installation: Installation,
+    maker: Maker,
     *,
     options: Mapping[str, str | None] | None = None,
     keep: bool = False,
     narrate: Narrate = silent,
-) -> ProcessServer:
+) -> OwnServer:
     """A server for injections."""
-    return launch(installation, server_id=SERVER_ID, options={**(options or {}), **OPTIONS}, keep=keep, narrate=narrate)
+    return maker.launch(server_id=SERVER_ID, options={**(options or {}), **OPTIONS}, keep=keep, narrate=narrate)
 
 
 class Injector:
     """Runs injections on a target of :func:`launch_target`, and keeps it running. ``deaths`` counts its crashes."""
 
-    def __init__(self, server: ProcessServer, *, described: bool = True) -> None:
+    def __init__(self, server: OwnServer, *, described: bool = True) -> None:
         self.server = server
         self.deaths = 0
         self._described = described  # whether sessions are to take BINLOG statements

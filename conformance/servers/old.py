@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from conformance.servers.cache import Narrate
     from conformance.servers.connection import Connection
     from conformance.servers.installation import Installation
+    from conformance.servers.own import OwnServer
     from conformance.servers.process import ProcessServer
 
 VARIABLE: Final = "BINLOG_LAB_OLD_SERVER"
@@ -60,7 +61,7 @@ def launch_old(installation: Installation, *, narrate: Narrate) -> ProcessServer
     return launch(installation, server_id=_SERVER_ID, options={"relay-log": RELAY_LOG}, narrate=narrate)
 
 
-def apply_relay_log(server: ProcessServer, connection: Connection, data: bytes, *, timeout: float = 30.0) -> Applied:
+def apply_relay_log(server: OwnServer, connection: Connection, data: bytes, *, timeout: float = 30.0) -> Applied:
     """Let the applier of an old server work through a relay log, until it stops or has come to its end."""
     put(server, connection, data)
     start(server, connection)

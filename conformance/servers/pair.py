@@ -78,7 +78,7 @@ class Pair:
         An account with a random password is made on the source, outside its log; on a source at an address that of the
         address is used.
         """
-        account = self.source.tcp_address()
+        account = self.source.address_for(self.replica)
         new = self._new_words
         word = "SOURCE" if new else "MASTER"
         settings = [

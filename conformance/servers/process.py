@@ -24,11 +24,12 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from conformance.servers.base import Server, version_number
+from conformance.servers.base import version_number
 from conformance.servers.cache import Narrate, require_space, silent
 from conformance.servers.connection import Address, Connection, connect
 from conformance.servers.errors import ConnectionLost, ServerDied, StartFailed
 from conformance.servers.identity import signal_if_same
+from conformance.servers.own import START_SECONDS, STOP_SECONDS, OwnServer
 from conformance.servers.runs import (
     kill_servers_in,
     new_run_directory,
@@ -45,10 +46,9 @@ if TYPE_CHECKING:
 
     from conformance.servers.installation import Installation
 
-START_SECONDS = 60.0
-STOP_SECONDS = 30.0
 _RUN_SPACE = 300 << 20
 TCP_USER = "lab"
+PERSISTED = "mysqld-auto.cnf"  # in the data directory; holds what SET PERSIST wrote
 _PORT_ATTEMPTS = 5
 _TAIL = 4000
 _FATE_SECONDS = 3.0
@@ -62,10 +62,10 @@ _DEATHS = (
 )
 
 
-class ProcessServer(Server):
+class ProcessServer(OwnServer):
     """Made by :func:`launch`. ``directory`` is its run directory, ``data_directory`` the data in it."""
 
-    started_by_us = True
+    files_readable = True
 
     def __init__(
         self,
@@ -182,7 +182,7 @@ class ProcessServer(Server):
         line = self._supervisor.stdout.readline().split() if ready else []
         if len(line) < 2 or line[0] != b"started":
             self._supervisor.kill()
-            raise StartFailed("the supervisor process of the server did not start", detail=self._log_tail())
+            raise StartFailed("the supervisor process of the server did not start", detail=log_tail(self.error_log()))
         self.pid = int(line[1])
         self._start = line[2].decode() if len(line) > 2 else ""
 
@@ -192,14 +192,14 @@ class ProcessServer(Server):
             if not self.alive():
                 status = self._exit_status()
                 raise StartFailed(
-                    f"{self.installation.mysqld} ended while starting ({_status_words(status)})",
-                    detail=self._log_tail(),
+                    f"{self.installation.mysqld} ended while starting ({status_words(status)})",
+                    detail=log_tail(self.error_log()),
                 )
             if _greets(self._socket):
                 return
             if time.monotonic() > deadline:
                 raise StartFailed(
-                    f"{self.installation.mysqld} does not answer in the stated time", detail=self._log_tail()
+                    f"{self.installation.mysqld} does not answer in the stated time", detail=log_tail(self.error_log())
                 )
             time.sleep(0.01)
 
@@ -235,9 +235,44 @@ class ProcessServer(Server):
             self._tcp_password = password
         return dataclasses.replace(self.address, socket=None, user=TCP_USER, password=self._tcp_password)
 
+    @property
+    def maker(self) -> Installation:
+        """The programs."""
+        return self.installation
+
     def program(self, name: str) -> list[str]:
         """Of the same installation as the server."""
         return self.installation.program(name)
+
+    def client(self, name: str) -> list[str]:
+        """Over the socket, where root needs no password."""
+        return [*self.program(name), "--no-defaults", f"--socket={self._socket}", "--user=root"]
+
+    def log_reader(self, names: Sequence[str], program: Sequence[str] = ()) -> tuple[list[str], list[str]]:
+        """The files themselves."""
+        with self.connect() as connection:
+            base = connection.variable("log_bin_basename")
+        assert base is not None
+        files = [str(Path(base).parent / name) for name in names]
+        return [*(program or self.program("mysqlbinlog")), "--no-defaults"], files
+
+    def put_data(self, name: str, data: bytes) -> None:
+        """A file of this user."""
+        (self.data_directory / name).write_bytes(data)
+
+    def forget_persisted(self) -> None:
+        """Remove the file."""
+        (self.data_directory / PERSISTED).unlink(missing_ok=True)
+
+    def defaults_file(self, text: str) -> str:
+        """In the run directory."""
+        path = self.directory / "my.cnf"
+        path.write_text(text, encoding="utf-8")
+        return str(path)
+
+    def copy_data(self, target: Path) -> None:
+        """As a start copies the template."""
+        copy_template(self.data_directory, target)
 
     def describe(self) -> str:
         """What it is, which version, where."""
@@ -259,17 +294,6 @@ class ProcessServer(Server):
             if path.exists():
                 texts.append(path.read_text(encoding="utf-8", errors="replace"))
         return "".join(texts)
-
-    def _log_tail(self) -> str:
-        text = self.error_log()
-        errors = [line for line in text.splitlines() if "[ERROR]" in line]
-        crash = max(text.rfind("mysqld got signal"), text.rfind("Assertion failure"))
-        if crash > 0 and len(text) - crash > _TAIL:  # the beginning of a crash report says more than its end
-            text = text[text.rfind("\n", 0, crash) + 1 :][:_TAIL].rpartition("\n")[0]
-        elif len(text) > _TAIL:
-            # A failed start ends with a long orderly shutdown, which says nothing: its reasons stand before.
-            text = "\n".join(errors[-_ERROR_LINES:]) or text[-_TAIL:].partition("\n")[2]
-        return "  | " + "\n  | ".join(text.splitlines()) if text else "(the error log is empty)"
 
     # -- ending -----------------------------------------------------------------------------------------------------
 
@@ -295,9 +319,9 @@ class ProcessServer(Server):
             time.sleep(0.01)
         how = "was stopped" if self._stopped_by_us else "died"
         status = self._exit_status()
-        tail = self._log_tail()
+        tail = log_tail(self.error_log())
         reason = death_reason(tail)
-        words = f"{self.id} {how} ({_status_words(status)}{f'; {reason}' if reason else ''})"
+        words = f"{self.id} {how} ({status_words(status)}{f'; {reason}' if reason else ''})"
         return ServerDied(words, status=status, reason=reason, log_tail=tail)
 
     def stop(self, *, clean: bool = True, timeout: float = STOP_SECONDS) -> int | None:
@@ -341,15 +365,6 @@ class ProcessServer(Server):
         """Let the server outlive the lab (``binlog-lab servers start``)."""
         self._command_supervisor(b"D")
         self.keep = self._closed = True
-
-    def kill(self) -> int | None:
-        """SIGKILL, as a crash would be."""
-        return self.stop(clean=False)
-
-    def restart(self, extra: Options | None = None) -> None:
-        """Clean stop and start on the same data, with ``extra`` options for this start."""
-        self.stop()
-        self.start(extra)
 
     def close(self) -> None:
         """Stop and remove the run directory. The data go away, so the stop is hard, unless somebody may look at them
@@ -429,6 +444,18 @@ def _port_was_taken(log: str) -> bool:
     return "Address already in use" in log or "Do you already have another" in log
 
 
+def log_tail(text: str) -> str:
+    """The part of an error log that says why a server ended."""
+    errors = [line for line in text.splitlines() if "[ERROR]" in line]
+    crash = max(text.rfind("mysqld got signal"), text.rfind("Assertion failure"))
+    if crash > 0 and len(text) - crash > _TAIL:  # the beginning of a crash report says more than its end
+        text = text[text.rfind("\n", 0, crash) + 1 :][:_TAIL].rpartition("\n")[0]
+    elif len(text) > _TAIL:
+        # A failed start ends with a long orderly shutdown, which says nothing: its reasons stand before.
+        text = "\n".join(errors[-_ERROR_LINES:]) or text[-_TAIL:].partition("\n")[2]
+    return "  | " + "\n  | ".join(text.splitlines()) if text else "(the error log is empty)"
+
+
 def death_reason(log: str) -> str:
     """What a dying server said of itself: the failed assertion, else the signal that its handler caught.
 
@@ -441,7 +468,8 @@ def death_reason(log: str) -> str:
     return ""
 
 
-def _status_words(status: int | None) -> str:
+def status_words(status: int | None) -> str:
+    """An exit status for people."""
     if status is None:
         return "exit status unknown"
     if status < 0:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from conformance.servers.connection import Connection
-    from conformance.servers.process import ProcessServer
+    from conformance.servers.own import OwnServer
 
 RELAY_LOG: Final = "lab-relay"  # the option relay-log of a server that is fed
 FILE: Final = f"{RELAY_LOG}.000001"
@@ -44,12 +44,12 @@ def placed(events: Iterable[bytes]) -> tuple[bytes, tuple[int, ...]]:
     return b"".join(parts), tuple(ends)
 
 
-def words(server: ProcessServer) -> tuple[str, str]:
+def words(server: OwnServer) -> tuple[str, str]:
     """How this version calls a replica and its source."""
     return ("REPLICA", "SOURCE") if server.number >= NEW_WORDS else ("SLAVE", "MASTER")
 
 
-def named(server: ProcessServer, text: str) -> str:
+def named(server: OwnServer, text: str) -> str:
     """Variables and options by their names of today, in the names that this version has."""
     return text if server.number >= NEW_NAMES else text.replace("replica", "slave")
 
@@ -60,19 +60,18 @@ def change(source: str) -> str:
     return f"CHANGE {what} TO {source}_HOST='x', {source}_USER='x', RELAY_LOG_FILE='{FILE}', RELAY_LOG_POS=4"
 
 
-def put(server: ProcessServer, connection: Connection, data: bytes) -> None:
+def put(server: OwnServer, connection: Connection, data: bytes) -> None:
     """Stop the applier and put a file in place, which it reads when it is started."""
     replica = words(server)[0]
     connection.execute(f"STOP {replica} SQL_THREAD")
     connection.execute(f"RESET {replica} ALL")
-    path = server.data_directory / FILE
-    path.write_bytes(data)
-    (server.data_directory / f"{RELAY_LOG}.index").write_text(f"./{FILE}\n", encoding="ascii")
+    server.put_data(FILE, data)
+    server.put_data(f"{RELAY_LOG}.index", f"./{FILE}\n".encode("ascii"))
     connection.execute(change(words(server)[1]))
-    path.write_bytes(data)
+    server.put_data(FILE, data)
 
 
-def start(server: ProcessServer, connection: Connection) -> None:
+def start(server: OwnServer, connection: Connection) -> None:
     """Start the applier."""
     connection.execute(f"START {words(server)[0]} SQL_THREAD")
 
@@ -89,7 +88,7 @@ class ApplierStatus:
     position: int
 
 
-def applier_status(server: ProcessServer, connection: Connection) -> ApplierStatus:
+def applier_status(server: OwnServer, connection: Connection) -> ApplierStatus:
     """Ask it."""
     replica = words(server)[0]
     row = connection.execute(f"SHOW {replica} STATUS").named()[0]

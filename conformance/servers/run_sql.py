@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final, Self
 from conformance.cases.sql_case import MAIN, REPLICA, SOURCE, SqlAnswer
 from conformance.servers.errors import ServerUnavailable, SqlError, StartFailed
 from conformance.servers.groups import groups_of_thread
+from conformance.servers.own import OwnServer
 from conformance.servers.pair import ReplicaStopped
-from conformance.servers.process import ProcessServer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from conformance.servers.pair import Pair
 
 _LOGGED: Final = re.compile(r"^\S+ \d+ \[(Warning|ERROR)\] \[MY-(\d+)\] \[\w+\] (.*)$")
-_PERSISTED: Final = "mysqld-auto.cnf"  # in the data directory; holds what SET PERSIST wrote
 
 
 def run_sql(nodes: Mapping[str, Server], case: SqlCase, pair: Pair | None = None) -> tuple[SqlAnswer, ...]:
@@ -91,7 +90,7 @@ class _Run:
         """Without what was persisted; running, if it was."""
         server = self._own(SOURCE)
         server.kill()
-        (server.data_directory / _PERSISTED).unlink(missing_ok=True)
+        server.forget_persisted()
         if self._was_running:
             server.start()
 
@@ -103,7 +102,7 @@ class _Run:
                 with contextlib.suppress(SqlError):  # a version without persisted variables
                     connection.execute(f"RESET PERSIST IF EXISTS {name}")
             for _, account in self._case.accounts:
-                connection.execute(f"DROP USER IF EXISTS {account}@localhost")
+                connection.execute(self._adapted(SOURCE, f"DROP USER IF EXISTS {account}@localhost"))
 
     def _node(self, name: str) -> Server:
         try:
@@ -111,11 +110,17 @@ class _Run:
         except KeyError:
             raise ServerUnavailable(f"the Case needs a server in the part of {name}") from None
 
-    def _own(self, name: str) -> ProcessServer:
+    def _own(self, name: str) -> OwnServer:
         server = self._node(name)
-        if not isinstance(server, ProcessServer):
+        if not isinstance(server, OwnServer):
             raise ServerUnavailable(f"{server.id} is not the lab's to restart")
         return server
+
+    def _adapted(self, node: str, sql: str) -> str:
+        """With the Case's accounts for the host that this server sees its clients come from."""
+        for _, account in self._case.accounts:
+            sql = sql.replace(f"{account}@localhost", f"{account}@'{self._node(node).client_host}'")
+        return sql
 
     def answer(self, statement: SqlStatement) -> SqlAnswer:
         if statement.start is not None:
@@ -126,12 +131,13 @@ class _Run:
             except ReplicaStopped as stopped:
                 return SqlAnswer(error=stopped.number, message=stopped.message)
         connection = self._session(statement.node, statement.session)
+        sql = self._adapted(statement.node, statement.sql)
         captured = any(outcome.form for outcome in statement.outcomes)
         if not captured:
-            return _execute(connection, statement.sql)
+            return _execute(connection, sql)
         capture = self._capture(statement.node)
         begin = capture.mark(connection)
-        answer = _execute(connection, statement.sql)
+        answer = _execute(connection, sql)
         events = groups_of_thread(capture.since(begin).events, connection.thread_id)
         return SqlAnswer(
             error=answer.error, message=answer.message, warnings=answer.warnings, rows=answer.rows, events=tuple(events)
@@ -144,11 +150,10 @@ class _Run:
             self._sessions.pop(key).close()
         known = set(server.error_log().splitlines())
         server.kill()
-        defaults = server.directory / "my.cnf"
-        defaults.write_text("\n".join(statement.file_lines) + "\n", encoding="utf-8")
+        defaults = server.defaults_file("\n".join(statement.file_lines) + "\n")
         failed = False
         try:
-            server.start({"defaults-file": str(defaults), **dict(statement.start or ())})
+            server.start({"defaults-file": defaults, **dict(statement.start or ())})
         except StartFailed:
             failed = True
         logged = [_LOGGED.match(line) for line in server.error_log().splitlines() if line not in known]

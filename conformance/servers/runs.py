@@ -24,6 +24,7 @@ from conformance.servers.identity import is_running, processes_with_argument, si
 
 SOCKET_LIMIT = 107  # sun_path of unix(7) is 108 bytes with its final zero
 SOCKET_NAME = "s"
+CONTAINER = "container"  # in the directory of a standing server: the name of its container
 
 
 def runs_root() -> Path:
@@ -122,6 +123,7 @@ class StandingServer:
     supervisor: int
     supervisor_start: str
     running: bool
+    container: str = ""  # its name, where the server is no process
 
 
 def free_name() -> str:
@@ -135,6 +137,12 @@ def free_name() -> str:
 
 def stop_standing(server: StandingServer, *, timeout: float = 45.0) -> bool:
     """Stop a standing server in order and remove its directory. False if it had ended before."""
+    if server.container:
+        from conformance.servers.kept import remove_kept  # needs an engine
+
+        asked = remove_kept(server.container)
+        remove_run_directory(server.directory)
+        return asked
     asked = signal_if_same(server.supervisor, server.supervisor_start, signal.SIGTERM)
     deadline = time.monotonic() + timeout
     while is_running(server.supervisor, server.supervisor_start):
@@ -145,12 +153,32 @@ def stop_standing(server: StandingServer, *, timeout: float = 45.0) -> bool:
     return asked
 
 
+def _contained(directory: Path, about: dict[str, str]) -> StandingServer:
+    from conformance.servers.kept import kept_containers  # needs an engine
+
+    name = (directory / CONTAINER).read_text(encoding="utf-8")
+    return StandingServer(
+        name=directory.name.removeprefix("server-"),
+        directory=directory,
+        url=about["url"],
+        version=about["version"],
+        pid=0,
+        supervisor=0,
+        supervisor_start="",
+        running=any(item.name == name and item.running for item in kept_containers()),
+        container=name,
+    )
+
+
 def standing_servers() -> list[StandingServer]:
     """All of this user's, dead ones included (their directories remain until ``stop``)."""
     found = []
     for directory in sorted(runs_root().glob("server-*")):
         with contextlib.suppress(OSError, ValueError, KeyError):
             about = json.loads((directory / "server.json").read_text(encoding="utf-8"))
+            if (directory / CONTAINER).exists():
+                found.append(_contained(directory, about))
+                continue
             process = json.loads((directory / "process.json").read_text(encoding="utf-8"))
             supervisor, begun = int(process["supervisor"]), str(process["supervisor_start"])
             found.append(

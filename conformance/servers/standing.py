@@ -8,13 +8,18 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 if TYPE_CHECKING:
-    from conformance.servers.process import ProcessServer
+    from pathlib import Path
+
+    from conformance.servers.cache import Narrate
+    from conformance.servers.image import Image
+    from conformance.servers.own import OwnServer
+    from conformance.servers.settings import Options
 
 
-def hand_over(server: ProcessServer) -> str:
+def hand_over(server: OwnServer, directory: Path) -> str:
     """Detach ``server`` and give its URL. The password goes to an option file that only this user can read."""
     address = server.tcp_address()
-    client = server.directory / "client.cnf"
+    client = directory / "client.cnf"
     descriptor = os.open(client, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(descriptor, "w", encoding="utf-8") as file:
         file.write(
@@ -22,8 +27,36 @@ def hand_over(server: ProcessServer) -> str:
         )
     url = f"mysql://{address}?defaults-file={quote(str(client), safe='/')}"
     record = {"url": url, "version": server.version}
-    temporary = server.directory / "server.json.new"
+    temporary = directory / "server.json.new"
     temporary.write_text(json.dumps(record), encoding="utf-8")
-    temporary.replace(server.directory / "server.json")
+    temporary.replace(directory / "server.json")
     server.detach()
     return url
+
+
+def start_container(
+    image: Image, name: str, *, server_id: int, options: Options, performance_schema: bool, narrate: Narrate
+) -> str:
+    """Start a container that stays until ``servers stop``, and give its URL."""
+    from conformance.servers.container import launch_container
+    from conformance.servers.kept import STANDING
+    from conformance.servers.runs import CONTAINER, new_run_directory, remove_run_directory
+
+    directory = new_run_directory(keep=True, name=name)
+    try:
+        server = launch_container(
+            image,
+            server_id=server_id,
+            options=options,
+            performance_schema=performance_schema,
+            keep=False,
+            kept=STANDING,
+            narrate=narrate,
+        )
+        with server:  # detached at the end: closes only what failed before
+            (directory / CONTAINER).write_text(server.name, encoding="utf-8")
+            narrate(server.describe())
+            return hand_over(server, directory)
+    except BaseException:
+        remove_run_directory(directory)
+        raise

@@ -23,6 +23,7 @@ from conformance.report.results import Summary
 from conformance.servers import feeding
 from conformance.servers.applier import Applier, Stop, launch_applier
 from conformance.servers.feeding import feed, feeding_script, tear
+from conformance.servers.process import ProcessServer
 from conformance.stream import Block, CaseVerdict, Finding, Run
 from generators import diverged, feedings
 from generators.draw import Stream
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from conformance.cases.torn import Torn
     from conformance.servers.connection import Connection
     from conformance.servers.installation import Installation
-    from conformance.servers.process import ProcessServer
+    from conformance.servers.own import OwnServer
     from conformance.stream import AnyRecord
 
 pytestmark = pytest.mark.live
@@ -60,14 +61,14 @@ SAMPLE = [GOOD, STOPS, DAMAGED, MIDDLE, GONE, NULL, GOOD]
 
 
 @pytest.fixture(scope="module")
-def target(installation: Installation) -> Iterator[ProcessServer]:
+def target(installation: Installation) -> Iterator[OwnServer]:
     with launch_applier(installation) as running:
         yield running
         running.keep = False  # whatever a crash here was made for
 
 
 @pytest.fixture
-def applier(target: ProcessServer) -> Iterator[Applier]:
+def applier(target: OwnServer) -> Iterator[Applier]:
     applier = Applier(target)
     yield applier
     applier.hang_up()
@@ -96,7 +97,7 @@ def exit_code(records: Sequence[AnyRecord]) -> int:
     return Summary([run, *records]).conclude(seconds=1.0).exit_code
 
 
-def die(server: ProcessServer) -> None:
+def die(server: OwnServer) -> None:
     """As at a crash of its own; the report is written when this returns."""
     os.kill(server.pid, signal.SIGSEGV)
     while server.alive():
@@ -175,10 +176,11 @@ def test_a_server_that_hangs_is_an_outcome_and_the_rest_goes_on(
 
 
 @pytest.mark.parametrize("case", [STOPS, MIDDLE, DAMAGED], ids=["stops", "middle", "damaged"])
-def test_a_script_shows_a_case_again(target: ProcessServer, case: Feeding) -> None:
+def test_a_script_shows_a_case_again(target: OwnServer, case: Feeding) -> None:
     with target.connect() as session:
         session.execute(f"DROP SCHEMA IF EXISTS {SCHEMA}")
         session.execute("RESET REPLICA ALL")
+        assert isinstance(target, ProcessServer)  # files are removed by hand
         for name in ("lab-relay.000001", "lab-relay.index"):
             (target.data_directory / name).unlink(missing_ok=True)
         shown = [session.execute(statement).texts() for statement in feeding_script(case, target.version)]

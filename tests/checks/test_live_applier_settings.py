@@ -12,6 +12,7 @@ from conformance.checks.lab import Lab, Settings
 from conformance.report.results import Summary
 from conformance.servers import feeding, inject, reshaping
 from conformance.servers.applier import Applier, launch_applier
+from conformance.servers.process import ProcessServer
 from conformance.servers.reshaping import reshaped_script
 from conformance.stream import Block, CaseVerdict, Run
 from generators import reshaped
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from conformance.cases.reshaped import Reshaped
     from conformance.servers.connection import Connection
     from conformance.servers.installation import Installation
-    from conformance.servers.process import ProcessServer
+    from conformance.servers.own import OwnServer
     from conformance.stream import AnyRecord
     from tests.checks.planted_feedings import FeedingFault
 
@@ -42,14 +43,14 @@ CHECKS = {
 
 
 @pytest.fixture(scope="module")
-def target(installation: Installation) -> Iterator[ProcessServer]:
+def target(installation: Installation) -> Iterator[OwnServer]:
     with launch_applier(installation) as running:
         yield running
 
 
 @pytest.fixture
 def found(
-    server: ProcessServer, target: ProcessServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    server: ProcessServer, target: OwnServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[tuple[Lab, list[AnyRecord]]]:
     """A lab on the tests' servers, with few Cases."""
     monkeypatch.setattr(labs, "resolve", lambda *_, **__: server)
@@ -150,7 +151,7 @@ def test_a_null_that_gets_bytes_is_noticed(
 def test_a_server_that_ignores_other_errors_is_noticed(
     found: tuple[Lab, list[AnyRecord]], option: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def other(installation: Installation, *, options: dict[str, str | None], **rest: Any) -> ProcessServer:
+    def other(installation: Installation, *, options: dict[str, str | None], **rest: Any) -> OwnServer:
         given = {name: value for name, value in options.items() if name != "replica-skip-errors"}
         if option is not None:
             given["replica-skip-errors"] = option
@@ -165,12 +166,13 @@ def test_a_server_that_ignores_other_errors_is_noticed(
 
 
 @pytest.mark.parametrize("kind", ["fewer", "other type"])
-def test_a_script_shows_a_case_again(target: ProcessServer, kind: str) -> None:
+def test_a_script_shows_a_case_again(target: OwnServer, kind: str) -> None:
     made = (reshaped.other_table(Stream("script", number), "s") for number in range(50))
     case = next(case for case in made if case.kind == kind)
     with target.connect() as session:
         session.execute("STOP REPLICA SQL_THREAD")
         session.execute("RESET REPLICA ALL")
+        assert isinstance(target, ProcessServer)  # files are removed by hand
         for name in ("lab-relay.000001", "lab-relay.index"):
             (target.data_directory / name).unlink(missing_ok=True)
         shown = [session.execute(statement).texts() for statement in reshaped_script(case, target.version)]

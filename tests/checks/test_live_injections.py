@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from conformance.requirements.deviations import Deviation
     from conformance.servers.installation import Installation
+    from conformance.servers.own import OwnServer
     from conformance.servers.process import ProcessServer
     from conformance.stream import AnyRecord
 
@@ -54,14 +55,14 @@ SAMPLE = [
 
 
 @pytest.fixture(scope="module")
-def target(installation: Installation) -> Iterator[ProcessServer]:
+def target(installation: Installation) -> Iterator[OwnServer]:
     with launch_target(installation) as running:
         yield running
         running.keep = False  # whatever a crash here was made for
 
 
 @pytest.fixture
-def injector(target: ProcessServer) -> Iterator[Injector]:
+def injector(target: OwnServer) -> Iterator[Injector]:
     injector = Injector(target)
     yield injector
     injector.hang_up()
@@ -82,7 +83,7 @@ def found(
     return lab, records
 
 
-def die(server: ProcessServer) -> None:
+def die(server: OwnServer) -> None:
     """As at a crash of its own; the report is written when this returns."""
     os.kill(server.pid, signal.SIGSEGV)
     while server.alive():
@@ -118,7 +119,7 @@ def test_outcomes_are_read_in_the_transaction_and_nothing_stays(injector: Inject
     assert injector.deaths == 0
 
 
-def test_a_script_shows_an_injection_again(target: ProcessServer) -> None:
+def test_a_script_shows_an_injection_again(target: OwnServer) -> None:
     case = Injection(name="", stored=FITS, image=IMAGE)
     with target.connect() as session:
         session.execute("DROP SCHEMA IF EXISTS binlog_lab_injection")

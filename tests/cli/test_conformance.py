@@ -404,10 +404,14 @@ def refused(*arguments: str | Path, place: Path, env: dict[str, str] | None = No
         ("process:/no/such/mysqld", "/no/such/mysqld does not exist"),
         ("mysql://root@127.0.0.1:1", "Connection refused"),
         ("mysql://root@no-such-host.invalid:3306", "no-such-host.invalid"),
-        ("docker", "containers are not in this release"),
+        ("docker", "no container engine at unix:///no/such.sock"),
+        ("docker:mysql:8.0.36", "there is no such socket"),
     ],
 )
-def test_a_server_that_cannot_be_had_is_named_and_ends_with_3(spec: str, message: str, tmp_path: Path) -> None:
+def test_a_server_that_cannot_be_had_is_named_and_ends_with_3(
+    spec: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DOCKER_HOST", "unix:///no/such.sock")
     assert message in refused("--server", spec, place=tmp_path).err
 
 

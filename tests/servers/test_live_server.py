@@ -224,7 +224,7 @@ def test_after_kill_9_of_the_lab_no_server_and_no_lock_remains(
 
 def test_a_standing_server_outlives_its_starter_and_is_reached_and_stopped_by_name(installation: Installation) -> None:
     server = launch(installation, name="livetest")
-    url = hand_over(server)
+    url = hand_over(server, server.directory)
     try:
         assert "password" not in url
         with resolve(url) as guest:  # type: ignore[union-attr]  # an address is never none

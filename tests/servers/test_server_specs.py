@@ -133,10 +133,12 @@ def test_none_is_no_server() -> None:
     assert resolve("none") is None
 
 
-def test_a_container_could_not_run_in_this_release() -> None:
-    with pytest.raises(ServerUnavailable, match=r"mysql:8\.4 cannot be started.*not in this release") as caught:
+def test_a_container_without_an_engine_could_not_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DOCKER_HOST", "unix:///no/such.sock")
+    with pytest.raises(ServerUnavailable, match=r"no container engine at unix:///no/such\.sock") as caught:
         resolve("docker")
     assert caught.value.exit_code == 3
+    assert "DOCKER_HOST" in caught.value.remedy
 
 
 def test_options_and_wrappers_are_for_servers_that_the_lab_starts() -> None:

@@ -34,16 +34,25 @@ def command(*words: str, **environment: str) -> subprocess.CompletedProcess[str]
 
 @pytest.fixture
 def empty(tmp_path: Path) -> dict[str, str]:
-    """A cache and a run directory with nothing in them, and no mysqld to be found."""
+    """A cache and a run directory with nothing in them, no mysqld to be found, and no container engine."""
     (tmp_path / "tmp").mkdir()
-    return {"BINLOG_LAB_CACHE": str(tmp_path / "cache"), "TMPDIR": str(tmp_path / "tmp"), "MYSQLD": ""}
+    return {
+        "BINLOG_LAB_CACHE": str(tmp_path / "cache"),
+        "TMPDIR": str(tmp_path / "tmp"),
+        "MYSQLD": "",
+        "DOCKER_HOST": "unix:///no/such.sock",
+    }
 
 
 def test_an_empty_list_is_no_data_and_a_hint(empty: dict[str, str]) -> None:
     answer = command("servers", "list", **empty)
     assert (answer.returncode, answer.stdout) == (0, "")
     assert "servers install" in answer.stderr
-    assert json.loads(command("servers", "list", "--format", "json", **empty).stdout) == {"bundles": [], "servers": []}
+    assert json.loads(command("servers", "list", "--format", "json", **empty).stdout) == {
+        "bundles": [],
+        "servers": [],
+        "containers": [],
+    }
 
 
 @pytest.mark.parametrize(
@@ -52,7 +61,7 @@ def test_an_empty_list_is_no_data_and_a_hint(empty: dict[str, str]) -> None:
         (("stop",), 2, "which server?"),
         (("stop", "nobody"), 2, "no standing server is named nobody"),
         (("stop", "--all"), 0, ""),
-        (("start", "docker"), 2, "starts processes"),
+        (("start", "docker"), 3, "no container engine at unix:///no/such.sock"),
         (("start", "wrong"), 2, "unknown kind of server 'wrong'"),
         (("start", "mysql://u:secretword@h"), 2, "starts processes"),
         (("start", "process:/nonexistent"), 3, "/nonexistent does not exist"),

@@ -1,0 +1,522 @@
+"""A private server in a container of the lab.
+
+Its port is published on 127.0.0.1 only, its data are in a volume of their own, its options are those of every server of
+the lab, given as words of the command. The lab never looks at paths of the container: the log is read over the
+replication protocol, files go in and out through the engine, programs run inside. A start with other options is another
+container on the same volume.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import os
+import socket
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from conformance.servers.base import version_number
+from conformance.servers.cache import Narrate, silent
+from conformance.servers.capture import Capture
+from conformance.servers.connection import Address, Connection, connect
+from conformance.servers.container_files import put_file, put_tree, read_tree
+from conformance.servers.container_template import DataTemplate, data_template
+from conformance.servers.engine import IMAGE_LABEL, new_name, telling
+from conformance.servers.engine_run import engine_run
+from conformance.servers.errors import ConnectionLost, LoginRefused, ServerDied, ServerUnavailable, StartFailed
+from conformance.servers.image import DATA, Image
+from conformance.servers.installation import on_path
+from conformance.servers.kept import RUN, STANDING, freshen, password_of, reusable
+from conformance.servers.own import START_SECONDS, STOP_SECONDS, OwnServer
+from conformance.servers.process import PERSISTED, death_reason, log_tail, status_words
+from conformance.servers.runs import new_run_directory, remove_run_directory
+from conformance.servers.settings import Options, default_options, option_words
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from docker.models.containers import Container
+    from docker.models.networks import Network
+    from docker.models.volumes import Volume
+
+    from conformance.servers.base import Server
+
+PORT: Final = 3306
+_DEFAULTS: Final = "/etc/binlog-lab.cnf"
+_LOGIN: Final = "/etc/binlog-lab-login.cnf"
+_PUBLISHED: Final[Any] = {f"{PORT}/tcp": ("127.0.0.1",)}  # any free port, on the loopback only
+_FATE_SECONDS: Final = 3.0
+_REFUSED_SECONDS: Final = 5.0  # a server that answers and goes on refusing the password is not ours
+_WORLD: Final = 0o644  # mysqld passes over option files that others may write
+_SCRIPT: Final = Path(__file__).with_name("container_exec.py")
+
+
+class ContainerServer(OwnServer):
+    """Made by :func:`launch_container`. ``name`` is that of its containers (one at a time) and of its volume."""
+
+    reaches_loopback = False
+    client_host = "%"  # the engine's gateway, whose address is the engine's choice
+
+    def __init__(
+        self,
+        image: Image,
+        template: DataTemplate,
+        *,
+        server_id: int = 1,
+        options: Options,
+        performance_schema: bool = False,
+        keep: bool = False,
+        kept: str = "",
+        narrate: Narrate = silent,
+    ) -> None:
+        self.image = image
+        self.server_id = server_id
+        self.options = {name.replace("_", "-"): value for name, value in options.items()}
+        self.wrapper = ()
+        self.keep = keep
+        self.version, self.number = image.version, image.number
+        self.name = new_name()
+        self.id = f"docker-{image.version}-{server_id}"
+        self.pid = 0
+        self.start_seconds = 0.0
+        self.address = Address(user="root", password=template.password)
+        self._template = template
+        self._performance_schema = performance_schema
+        self._kept = kept
+        self._narrate = narrate
+        self._run = engine_run(narrate)
+        self._container: Container | None = None
+        self._extra: dict[str, str | None] = {}  # options of the container that is there
+        self._volume: Volume | None = None
+        self._own_network: Network | None = None
+        self._files: dict[str, tuple[bytes, int]] = {}
+        self._said = ""  # by containers that are gone
+        self._directory: Path | None = None
+        self._inside: dict[str, bool] = {}  # programs that the image brings, or does not
+        self._stopped_by_us = False
+        self._closed = False
+        self._run.enter(self)
+
+    # -- starting ---------------------------------------------------------------------------------------------------
+
+    @property
+    def container(self) -> Container:
+        """The present one."""
+        assert self._container is not None
+        return self._container
+
+    def reuse(self) -> bool:
+        """Take over a container that an earlier run kept, if there is one like this, and start it."""
+        found = reusable(self._run.client, self.image.id, self._command({}))
+        if found is None:
+            return False
+        with telling(f"take over {found.name}"):
+            self._run.network().connect(found)
+            self._volume = self._run.client.volumes.get(str(found.name))
+        self.name, self._container = str(found.name), found
+        self.address = dataclasses.replace(self.address, password=password_of(found))
+        self.start()
+        with self.connect() as connection:
+            freshen(connection, self.number)
+        self._narrate(f"{self.id}: took over the kept container {self.name}")
+        return True
+
+    def start(self, extra: Options | None = None, *, timeout: float = START_SECONDS) -> None:
+        """Start, and wait until root can log in over TCP: while an image makes its data, its server has no TCP."""
+        begun = time.monotonic()
+        wanted = {name.replace("_", "-"): value for name, value in (extra or {}).items()}
+        if self._container is None or wanted != self._extra:
+            self._discard_container()
+            self._create(wanted)
+        self._stopped_by_us = False
+        try:
+            with telling(f"start {self.name}"):
+                self.container.start()
+            self._await_ready(begun + timeout)
+        except ServerUnavailable:
+            self.stop(clean=False)
+            raise
+        except BaseException:
+            with contextlib.suppress(ServerUnavailable):
+                self.stop(clean=False)
+            raise
+        self.start_seconds = time.monotonic() - begun
+        with self.connect() as connection:
+            self.version = connection.variable("version") or self.version
+            self.number = version_number(self.version)
+
+    def _command(self, extra: Options) -> list[str]:
+        defaults = default_options(self.image.number, performance_schema=self._performance_schema)
+        own = {"bind-address": "*", "server-id": str(self.server_id), "port": str(PORT)}
+        given = {**self.options, **extra}
+        file = given.pop("defaults-file", None)
+        words = option_words({**defaults, **own, **given})
+        return words if file is None else [f"--defaults-file={file}", *words]
+
+    def _create(self, extra: dict[str, str | None]) -> None:
+        """A container that does not run yet, its files in place."""
+        run = self._run
+        labels = run.labels(self._kept)
+        with telling(f"make a container of {self.image.name}"):
+            fresh = self._volume is None
+            if self._volume is None:
+                self._volume = run.client.volumes.create(self.name, labels=labels)
+            self._container = run.client.containers.create(
+                self.image.id,
+                self._command(extra),
+                name=self.name,
+                hostname=self.name,
+                labels={**labels, IMAGE_LABEL: self.image.name},
+                environment={
+                    "MYSQL_ROOT_PASSWORD": self._template.password,
+                    "MYSQL_ROOT_HOST": "%",
+                    "MYSQL_INITDB_SKIP_TZINFO": "1",
+                },
+                volumes={self.name: {"bind": DATA, "mode": "rw"}},
+                ports=_PUBLISHED,
+                network=self._network(),
+            )
+        self._extra = extra
+        if fresh and self._template.archive.is_file():
+            put_tree(self.container, DATA.rpartition("/")[0], self._template.archive)
+        login = f"[client]\nhost=127.0.0.1\nport={PORT}\nprotocol=tcp\nuser=root\npassword={self.address.password}\n"
+        put_file(self.container, _LOGIN, login.encode(), mode=0o600)
+        for path, (data, mode) in self._files.items():
+            put_file(self.container, path, data, mode=mode)
+
+    def _network(self) -> str:
+        """That of the run; one of its own for a server that is to stand when the run is over."""
+        if self._kept != STANDING:
+            return str(self._run.network().name)
+        if self._own_network is None:
+            self._own_network = self._run.client.networks.create(self.name, labels=self._run.labels(self._kept))
+        return self.name
+
+    def _await_ready(self, deadline: float) -> None:
+        refused: float | None = None
+        while True:
+            state = self._state()
+            if state.get("Status") not in ("running", "created", "restarting"):
+                raise StartFailed(
+                    f"the container of {self.image.name} ended while starting ({status_words(_status(state))})",
+                    detail=log_tail(self.error_log()),
+                )
+            problem = self._try_login()
+            if problem is None:
+                return
+            now = time.monotonic()
+            if isinstance(problem, LoginRefused):
+                refused = refused or now
+                if now - refused > _REFUSED_SECONDS:
+                    raise StartFailed(
+                        f"the server of {self.image.name} does not take the password given in MYSQL_ROOT_PASSWORD",
+                        detail=str(problem),
+                    )
+            if now > deadline:
+                raise StartFailed(
+                    f"the server of {self.image.name} does not answer in the stated time at "
+                    f"127.0.0.1:{self.address.port} ({problem})",
+                    detail=log_tail(self.error_log()),
+                )
+            time.sleep(0.05)
+
+    def _try_login(self) -> Exception | None:
+        """A login over the published port; what went wrong."""
+        ports = self.container.attrs.get("NetworkSettings", {}).get("Ports", {}).get(f"{PORT}/tcp")
+        if not ports:
+            return ConnectionLost(f"port {PORT} of the container is not published")
+        self.address = dataclasses.replace(self.address, port=int(ports[0]["HostPort"]))
+        if not _greets(self.address.port):
+            return ConnectionLost("no greeting")
+        try:
+            connect(self.address).close()
+        except (ConnectionLost, LoginRefused) as error:
+            return error
+        return None
+
+    def _state(self) -> dict[str, Any]:
+        """Of the container, asked now."""
+        with telling(f"look at {self.name}"):
+            self.container.reload()
+        state: dict[str, Any] = self.container.attrs["State"]
+        self.pid = state.get("Pid") or self.pid
+        return state
+
+    # -- using ------------------------------------------------------------------------------------------------------
+
+    def connect(
+        self,
+        *,
+        user: str | None = None,
+        password: str | None = None,
+        database: str | None = None,
+        timeout: float | None = None,
+        tcp: bool = False,
+    ) -> Connection:
+        """A session as root over the published port; as somebody else with ``user``."""
+        address = self.address.as_user(user, password, tcp=tcp)
+        try:
+            return connect(address, database=database, timeout=timeout, fate=self.fate)
+        except ConnectionLost as error:
+            raise self.fate(error) from None
+
+    def address_for(self, replica: Server) -> Address:
+        """By name for another container of the run, else the published port."""
+        if isinstance(replica, ContainerServer):
+            return dataclasses.replace(self.address, host=self.name, port=PORT)
+        return super().address_for(replica)
+
+    @property
+    def maker(self) -> Image:
+        """The image."""
+        return self.image
+
+    def capture(self) -> Capture:
+        """Over the protocol: the paths are the container's."""
+        return Capture(self, over_protocol=True)
+
+    def program(self, name: str) -> list[str]:
+        """The image's own, run inside; or the machine's of exactly the same version."""
+        if self._has(name):
+            return [sys.executable, "-P", str(_SCRIPT), str(self.container.id), name]
+        return self._program_here(name)
+
+    def client(self, name: str) -> list[str]:
+        """With root's password in an option file, inside or here."""
+        if self._has(name):
+            return [*self.program(name), f"--defaults-file={_LOGIN}"]
+        return [*self._program_here(name), f"--defaults-file={self._login_here()}"]
+
+    def log_reader(self, names: Sequence[str], program: Sequence[str] = ()) -> tuple[list[str], list[str]]:
+        """From the server itself."""
+        words = [*program, f"--defaults-file={self._login_here()}"] if program else self.client("mysqlbinlog")
+        return [*words, "--read-from-remote-server"], list(names)
+
+    def _has(self, name: str) -> bool:
+        if name not in self._inside:
+            with telling(f"run {name} in {self.name}"):
+                answer = self.container.exec_run([name, "--no-defaults", "--version"])
+            self._inside[name] = answer.exit_code == 0
+        return self._inside[name]
+
+    def _program_here(self, name: str) -> list[str]:
+        from conformance.servers import bundle
+        from conformance.servers.installation import from_path
+
+        found = [item.installation() for item in bundle.cached()]
+        mysqld = on_path()
+        if mysqld is not None:
+            with contextlib.suppress(ServerUnavailable):
+                found.append(from_path(mysqld))
+        for installation in found:
+            if installation.version == self.image.version:
+                return installation.program(name)
+        raise ServerUnavailable(
+            f"the image {self.image.name} brings no {name}, and there is none of MySQL {self.image.version} here",
+            "use an image with the client programs",
+        )
+
+    def _login_here(self) -> Path:
+        if self._directory is None:
+            self._directory = new_run_directory(keep=False)
+        path = self._directory / "login.cnf"
+        address = self.address
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(
+                f"[client]\nhost={address.host}\nport={address.port}\nprotocol=tcp\n"
+                f"user={address.user}\npassword={address.password}\n"
+            )
+        return path
+
+    def put_data(self, name: str, data: bytes) -> None:
+        """Owned by the server's account, as all its files are."""
+        put_file(self.container, f"{DATA}/{name}", data, owner=self._template.owner)
+
+    def forget_persisted(self) -> None:
+        """Files cannot be removed through the engine: one that persists nothing takes the place."""
+        if self._container is not None:
+            self.put_data(PERSISTED, b'{ "Version" : 2 }')
+
+    def defaults_file(self, text: str) -> str:
+        """In every container of this server from now on."""
+        self._files[_DEFAULTS] = text.encode(), _WORLD
+        if self._container is not None:
+            put_file(self._container, _DEFAULTS, text.encode(), mode=_WORLD)
+        return _DEFAULTS
+
+    def copy_data(self, target: Path) -> None:
+        """Out of the volume; files only."""
+        target.mkdir(parents=True)
+        with read_tree(self.container, DATA) as archive:
+            archive.extractall(target, filter="data")
+
+    def describe(self) -> str:
+        """What it is, which version, where."""
+        return f"MySQL {self.version} (image {self.image.name}), container {self.name}, 127.0.0.1:{self.address.port}"
+
+    @property
+    def provenance(self) -> str:
+        """The image, by its content."""
+        return f"container of {self.image.name} ({self.image.id[:19]})"
+
+    def error_log(self) -> str:
+        """What its containers said."""
+        return self._said + self._logs()
+
+    def _logs(self) -> str:
+        if self._container is None:
+            return ""
+        from docker.errors import NotFound
+
+        with telling(f"read what {self.name} said"):
+            try:
+                return self._container.logs(stdout=True, stderr=True).decode("utf-8", "replace")
+            except NotFound:
+                return ""
+
+    # -- ending -----------------------------------------------------------------------------------------------------
+
+    def alive(self) -> bool:
+        """Whether the container runs."""
+        try:
+            return self._container is not None and bool(self._state().get("Running"))
+        except ServerUnavailable:  # somebody removed it
+            return False
+
+    def fate(self, error: ConnectionLost) -> ConnectionLost:
+        """A connection often breaks a moment before its server is seen to be gone, so wait that moment."""
+        if isinstance(error, ServerDied) or self._container is None:
+            return error
+        deadline = time.monotonic() + _FATE_SECONDS
+        while self.alive():
+            if _greets(self.address.port) or time.monotonic() > deadline:
+                return error  # only this session was lost
+            time.sleep(0.02)
+        how = "was stopped" if self._stopped_by_us else "died"
+        state = self.container.attrs["State"]
+        status = _status(state)
+        tail = log_tail(self.error_log())
+        why = "out of memory" if state.get("OOMKilled") else death_reason(tail)
+        words = f"{self.id} {how} ({status_words(status)}{f'; {why}' if why else ''})"
+        return ServerDied(words, status=status, reason=why, log_tail=tail)
+
+    def stop(self, *, clean: bool = True, timeout: float = STOP_SECONDS) -> int | None:
+        """Stop the container; it stays for the next start."""
+        if self._container is None:
+            return None
+        self._stopped_by_us = True
+        if self.alive():
+            from docker.errors import APIError, NotFound
+
+            with telling(f"stop {self.name}"), contextlib.suppress(NotFound):
+                if clean:
+                    self.container.stop(timeout=round(timeout))
+                else:
+                    with contextlib.suppress(APIError):  # it ended by itself just now
+                        self.container.kill()
+                    self.container.wait(timeout=round(timeout))
+        try:
+            return _status(self._state())
+        except ServerUnavailable:
+            return None
+
+    def _discard_container(self) -> None:
+        """Before another one takes its place on the volume; what it said is kept."""
+        if self._container is None:
+            return
+        from docker.errors import NotFound
+
+        self._said += self._logs()
+        with telling(f"remove {self.name}"), contextlib.suppress(NotFound):
+            self._container.remove(force=True, v=True)  # the image's other volumes; never one with a name
+        self._container = None
+
+    def detach(self) -> None:
+        """Let the container outlive the lab (``binlog-lab servers start``)."""
+        self._closed = True
+        self._run.leave(self)
+
+    def close(self) -> None:
+        """Remove the container and its volume, or keep them for a later run that wants the same."""
+        if self._closed:
+            return
+        self._closed = True
+        from docker.errors import NotFound
+
+        try:
+            if self.keep and self._kept and self._container is not None:
+                self.stop()
+                with telling(f"take {self.name} off its network"):
+                    self._run.network().disconnect(self.container, force=True)
+                self._narrate(
+                    f"{self.id}: kept container and volume {self.name} for a later run with --keep; "
+                    f"to remove them: binlog-lab servers stop {self.name}"
+                )
+            else:
+                with telling(f"remove {self.name}"), contextlib.suppress(NotFound):
+                    if self._container is not None:
+                        self._container.remove(force=True, v=True)
+                with telling(f"remove the volume {self.name}"), contextlib.suppress(NotFound):
+                    if self._volume is not None:
+                        self._volume.remove(force=True)
+                with telling(f"remove the network {self.name}"), contextlib.suppress(NotFound):
+                    if self._own_network is not None:
+                        self._own_network.remove()
+        finally:
+            self._run.leave(self)
+            if self._directory is not None:
+                remove_run_directory(self._directory)
+
+
+def launch_container(
+    image: Image,
+    *,
+    server_id: int,
+    options: Options,
+    performance_schema: bool,
+    keep: bool,
+    start: bool = True,
+    kept: str = "",
+    narrate: Narrate,
+) -> ContainerServer:
+    """A server on a copy of the image's data template; ``kept``: the label of one that will be detached."""
+    server = ContainerServer(
+        image,
+        data_template(image, narrate),
+        server_id=server_id,
+        options=options,
+        performance_schema=performance_schema,
+        keep=keep,
+        kept=kept or (RUN if keep else ""),
+        narrate=narrate,
+    )
+    try:
+        if start and not (keep and server.reuse()):
+            server.start()
+    except BaseException:
+        with contextlib.suppress(ServerUnavailable):
+            server.keep = False
+            server.close()
+        raise
+    return server
+
+
+def _status(state: dict[str, Any]) -> int | None:
+    """As of a process: negative for a signal."""
+    code = state.get("ExitCode")
+    if state.get("Running") or code is None:
+        return None
+    return 128 - int(code) if 128 < int(code) < 192 else int(code)
+
+
+def _greets(port: int) -> bool:
+    try:
+        with socket.create_connection(("127.0.0.1", port), timeout=5) as probe:
+            probe.settimeout(5)
+            greeting = probe.recv(5)
+    except OSError:
+        return False
+    return len(greeting) == 5 and greeting[4] == 10

@@ -1,0 +1,94 @@
+"""Runs a program in a container as if it ran here: ``container_exec.py CONTAINER PROGRAM [ARGUMENT]...``; a script.
+
+Standard input, output and error are passed through; arguments that name files of this machine are copied into the
+container and named there; the program's end is this one's, a signal included.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import secrets
+import signal
+import socket
+import struct
+import sys
+import tarfile
+import threading
+from typing import Any, Final
+
+_HEADER: Final = struct.Struct(">BxxxL")  # stream (1: output, 2: error), length
+_PLACE: Final = "/tmp"  # noqa: S108 - of a container that the lab made
+_SIGNALS: Final = range(129, 192)
+
+
+def copied(container: Any, arguments: list[str]) -> list[str]:
+    """The arguments as they are inside."""
+    prefix = f"binlog-lab-{secrets.token_hex(6)}"
+    words, buffer = [], io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w") as archive:
+        for number, word in enumerate(arguments):
+            if word.startswith("/") and os.path.isfile(word):  # noqa: PTH113 - as light as can be
+                name = f"{prefix}-{number}"
+                archive.add(word, name, filter=_plain)
+                word = f"{_PLACE}/{name}"
+            words.append(word)
+        count = len(archive.getmembers())
+    if count:
+        container.put_archive(_PLACE, buffer.getvalue())
+    return words
+
+
+def _plain(entry: tarfile.TarInfo) -> tarfile.TarInfo:
+    entry.uid = entry.gid = 0
+    entry.mode = 0o644
+    return entry
+
+
+def send_input(connection: socket.socket) -> None:
+    """All of standard input, and its end."""
+    try:
+        while data := os.read(0, 1 << 16):
+            connection.sendall(data)
+        connection.shutdown(socket.SHUT_WR)
+    except OSError:  # the program has ended and wants no more
+        return
+
+
+def receive(connection: socket.socket) -> None:
+    """Output and error until the program's end."""
+    with connection.makefile("rb") as stream:
+        while header := stream.read(_HEADER.size):
+            kind, length = _HEADER.unpack(header)
+            data = memoryview(stream.read(length))
+            while data:
+                data = data[os.write(2 if kind == 2 else 1, data) :]
+
+
+def main() -> int:
+    """See the module."""
+    import docker
+
+    identity, *words = sys.argv[1:]
+    client = docker.from_env(version="auto")
+    api: Any = client.api
+    container = client.containers.get(identity)
+    run = api.exec_create(identity, copied(container, words), stdin=True, user="0")["Id"]
+    stream = api.exec_start(run, socket=True)
+    connection = getattr(stream, "_sock", stream)
+    threading.Thread(target=send_input, args=(connection,), daemon=True).start()
+    receive(connection)
+    code = int(api.exec_inspect(run)["ExitCode"] or 0)
+    if code in _SIGNALS:
+        number = signal.Signals(code - 128)
+        if number not in (signal.SIGKILL, signal.SIGSTOP):
+            signal.signal(number, signal.SIG_DFL)
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        os.kill(os.getpid(), number)
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,85 @@
+"""Initialised data directories of images, kept in the user's cache and unpacked into the volume of every new server.
+
+An image makes its data directory at the first start, with a temporary server and accounts: some seconds. It is done
+once for each content of an image, by its own entry point, with a random password for root that is kept beside the
+archive, readable by this user only. Measured on 9.7.4: a server of an archive answers after 1.3 s, one that initialises
+itself after 5 s.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import tarfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from conformance.servers.cache import building, cache_root, locked, make_directory, require_space
+from conformance.servers.container_files import read_tree
+from conformance.servers.image import DATA
+
+if TYPE_CHECKING:
+    from conformance.servers.cache import Narrate
+    from conformance.servers.container import ContainerServer
+    from conformance.servers.image import Image
+
+_SPACE: Final = 400 << 20
+# Written while the server runs, and of one server only; the log of the first start is no part of a server's life.
+_OWN: Final = ("auto.cnf", "binlog.", "mysql.sock", "mysqld.pid", "ib_buffer_pool", "#innodb_temp", "ibtmp1")
+OPTIONS: Final[dict[str, str | None]] = {"skip-log-bin": None, "loose-innodb-redo-log-capacity": "8M"}
+
+
+@dataclass(frozen=True, slots=True)
+class DataTemplate:
+    """``archive``: members are named from the data directory's own name on. ``owner`` of the files: uid and gid."""
+
+    archive: Path
+    password: str
+    owner: tuple[int, int]
+
+
+def data_template(image: Image, narrate: Narrate) -> DataTemplate:
+    """The one of this image, made when it is not there yet."""
+    name = f"image-{image.version}-{image.id.partition(':')[2][:12]}"
+    directory = cache_root() / "templates" / name
+    if not (directory / "template.json").is_file():
+        make_directory(directory.parent)
+        with locked(cache_root() / "templates.lock", narrate, "builds a data directory template"):
+            if not (directory / "template.json").is_file():
+                require_space(directory.parent, _SPACE, "a data directory template")
+                narrate(f"initialising a data directory of {image.name} (once)")
+                with building(directory) as temporary:
+                    _make(image, temporary, narrate)
+    record = json.loads((directory / "template.json").read_text(encoding="utf-8"))
+    return DataTemplate(directory / "data.tar.gz", record["password"], (record["uid"], record["gid"]))
+
+
+def _make(image: Image, directory: Path, narrate: Narrate) -> None:
+    from conformance.servers.container import ContainerServer  # it knows templates
+
+    password = secrets.token_urlsafe(18)
+    with ContainerServer(image, DataTemplate(Path(), password, (0, 0)), options=OPTIONS, narrate=narrate) as server:
+        server.start()
+        server.stop()
+        uid, gid = _store(server, directory / "data.tar.gz")
+    record = {"image": image.name, "id": image.id, "password": password, "uid": uid, "gid": gid}
+    descriptor = os.open(directory / "template.json", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        json.dump(record, file)
+
+
+def _store(server: ContainerServer, path: Path) -> tuple[int, int]:
+    """Compress what can be copied; the owner of the data directory."""
+    owner = (0, 0)
+    top = DATA.rpartition("/")[2]
+    with read_tree(server.container, DATA) as source, tarfile.open(path, "w:gz", compresslevel=1) as target:
+        for member in source:
+            inner = member.name.partition("/")[2]
+            if member.name.rstrip("/") == top:
+                owner = (member.uid, member.gid)
+            if inner.startswith(_OWN) or not (member.isfile() or member.isdir()):
+                continue
+            target.addfile(member, source.extractfile(member) if member.isfile() else None)
+    return owner

@@ -1,0 +1,218 @@
+"""The container engine: finding it, saying what is wrong with it, and what every object of the lab there has in common.
+
+Docker, and Podman's socket, through the package ``docker``, which is imported when a container is asked for. Every
+container, volume and network of the lab carries labels: its run, and the process that owns it (host, pid, start time),
+so that what a killed lab left can be told from what belongs to a living one.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import socket
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from conformance.servers.cache import silent
+from conformance.servers.errors import ServerUnavailable
+from conformance.servers.identity import is_running, start_time
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from conformance.servers.cache import Narrate
+    from docker import DockerClient
+
+RUN_LABEL: Final = "org.binlog-lab.run"
+OWNER_LABEL: Final = "org.binlog-lab.owner"
+IMAGE_LABEL: Final = "org.binlog-lab.image"  # the name that was asked for
+KEPT_LABEL: Final = "org.binlog-lab.kept"  # on what outlives its lab
+PREFIX: Final = "binlog-lab-"
+_TIMEOUT: Final = 120  # seconds for one answer of the engine
+_REMEDY: Final = "start Docker, or Podman's socket (podman system service), or set DOCKER_HOST to an engine"
+
+
+def sockets() -> list[Path]:
+    """Where engines of this machine listen: Docker's place, Docker's and Podman's of this user, Podman's of root."""
+    user = Path(os.environ.get("XDG_RUNTIME_DIR") or f"/run/user/{os.getuid()}")
+    return [
+        Path("/var/run/docker.sock"),
+        user / "docker.sock",
+        user / "podman/podman.sock",
+        Path("/run/podman/podman.sock"),
+    ]
+
+
+def connect() -> DockerClient:
+    """The engine that ``DOCKER_HOST`` names, else the first of this machine that answers."""
+    named = os.environ.get("DOCKER_HOST")
+    if named:
+        return _connect(named)
+    places = [f"unix://{place}" for place in sockets() if place.exists()]
+    if not places:
+        looked = ", ".join(map(str, sockets()))
+        raise ServerUnavailable(
+            f"no container engine: DOCKER_HOST is not set, and there is no socket at {looked}", _REMEDY
+        )
+    problems = []
+    for place in places:
+        try:
+            return _connect(place)
+        except ServerUnavailable as problem:
+            problems.append(problem)
+    if len(problems) == 1:
+        raise problems[0]
+    raise ServerUnavailable("; ".join(problem.missing for problem in problems), problems[0].remedy)
+
+
+def _connect(url: str) -> DockerClient:
+    try:
+        from docker.errors import DockerException
+
+        import docker
+    except ImportError as error:
+        raise ServerUnavailable(
+            "the Python package docker is not installed, which talks to container engines",
+            "pip install 'binlog-lab[docker]'",
+        ) from error
+    try:
+        if url.startswith("unix://"):  # the client, when it fails, leaves the socket open and wraps the reason twice
+            with socket.socket(socket.AF_UNIX) as probe:
+                probe.settimeout(_TIMEOUT)
+                probe.connect(url.removeprefix("unix://"))
+        environment = {**os.environ, "DOCKER_HOST": url}
+        client = docker.DockerClient.from_env(timeout=_TIMEOUT, environment=environment, version="auto")
+        client.ping()
+    except (DockerException, OSError) as error:
+        raise _no_engine(url, error) from error
+    return client
+
+
+def _no_engine(url: str, error: BaseException) -> ServerUnavailable:
+    """What is wrong, out of the chain of errors that the client wraps around the system's."""
+    seen: set[int] = set()
+    stack: list[object] = [error]
+    while stack:
+        item = stack.pop()
+        if id(item) in seen or not isinstance(item, BaseException):
+            continue
+        seen.add(id(item))
+        if isinstance(item, PermissionError):
+            return ServerUnavailable(
+                f"no permission to use the container engine at {url}",
+                "let this user into the group that owns the socket (usually docker), or use an engine of this user "
+                "(rootless Docker or Podman) through DOCKER_HOST",
+            )
+        if isinstance(item, FileNotFoundError):
+            return ServerUnavailable(f"no container engine at {url}: there is no such socket", _REMEDY)
+        if isinstance(item, ConnectionRefusedError):
+            return ServerUnavailable(f"the container engine at {url} does not answer: connection refused", _REMEDY)
+        stack += [item.__cause__, item.__context__, *item.args]
+    return ServerUnavailable(f"the container engine at {url} cannot be used: {error}", _REMEDY)
+
+
+@contextmanager
+def telling(what: str) -> Iterator[None]:
+    """Errors of the engine as errors of this family: ``what`` was to be done."""
+    from docker.errors import DockerException
+    from requests.exceptions import RequestException
+
+    try:
+        yield
+    except (DockerException, RequestException) as error:
+        raise ServerUnavailable(f"the container engine could not {what}: {reason(error)}") from error
+
+
+def reason(error: Exception) -> str:
+    """The engine's own words."""
+    return str(getattr(error, "explanation", None) or error)
+
+
+def owner() -> str:
+    """This process, as a label says it."""
+    pid = os.getpid()
+    return f"{socket.gethostname()}/{pid}/{start_time(pid)}"
+
+
+def is_orphan(label: str) -> bool:
+    """Whether the owner was a process of this host and is gone. Other hosts' labs are nobody's business here."""
+    host, _, rest = label.partition("/")
+    pid, _, start = rest.partition("/")
+    return host == socket.gethostname() and pid.isdigit() and not is_running(int(pid), start)
+
+
+def labels_of(run: str, kept: str = "") -> dict[str, str]:
+    """Of a new object."""
+    return {RUN_LABEL: run, OWNER_LABEL: owner(), **({KEPT_LABEL: kept} if kept else {})}
+
+
+def new_name() -> str:
+    """For a container and its volume."""
+    return PREFIX + secrets.token_hex(5)
+
+
+@dataclass(slots=True)
+class Removed:
+    """Counts of what was taken away."""
+
+    containers: int = 0
+    volumes: int = 0
+    networks: int = 0
+
+    def __bool__(self) -> bool:
+        return bool(self.containers or self.volumes or self.networks)
+
+    def __str__(self) -> str:
+        counts = (("container", self.containers), ("volume", self.volumes), ("network", self.networks))
+        return ", ".join(f"{count} {word}{'s' * (count != 1)}" for word, count in counts if count) or "nothing"
+
+
+def remove_run(client: DockerClient, run: str) -> Removed:
+    """Remove everything of a run that is not to be kept."""
+    return _remove(client, f"{RUN_LABEL}={run}", lambda _: True)
+
+
+def remove_orphans(client: DockerClient, narrate: Narrate = silent) -> Removed:
+    """Remove what labs of this host left that are gone."""
+    removed = _remove(client, RUN_LABEL, lambda labels: is_orphan(labels.get(OWNER_LABEL, "")))
+    if removed:
+        narrate(f"removed what a killed lab had left in the container engine: {removed}")
+    return removed
+
+
+def _remove(client: DockerClient, label: str, wanted: Any) -> Removed:
+    """Containers first: they hold the others. What somebody else removes at the same time is no error."""
+    from docker.errors import APIError, NotFound
+
+    removed = Removed()
+    filters: Any = {"label": label}
+    item: Any
+    for kind, listing, options in (
+        ("containers", lambda: client.containers.list(all=True, filters=filters, ignore_removed=True), {"v": True}),
+        ("volumes", lambda: client.volumes.list(filters=filters), {}),
+        ("networks", lambda: client.networks.list(filters=filters), None),
+    ):
+        for item in listing():
+            labels = _labels(item)
+            if KEPT_LABEL in labels or not wanted(labels):
+                continue
+            try:
+                if options is None:
+                    item.remove()
+                else:
+                    item.remove(force=True, **options)
+            except NotFound:
+                continue
+            except APIError:  # being removed already, or still used by a container of somebody else
+                continue
+            setattr(removed, kind, getattr(removed, kind) + 1)
+    return removed
+
+
+def _labels(item: Any) -> dict[str, str]:
+    """Of a container, volume or network: each has them in another place."""
+    attributes = item.attrs
+    found = attributes.get("Labels") or attributes.get("Config", {}).get("Labels")
+    return found or {}

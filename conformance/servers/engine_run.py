@@ -1,0 +1,107 @@
+"""What the containers of one process of the lab share: the engine, the private network, and the reaper beside them.
+
+Made with the first container and ended with the last. On the network a server is reached by its container's name, which
+is how a replica finds its source; the lab itself uses the port that is published on 127.0.0.1.
+"""
+# ruff: noqa: S603 (starting programs is the job of this module)
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import os
+import secrets
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from conformance.servers.cache import silent
+from conformance.servers.engine import PREFIX, connect, labels_of, remove_orphans, remove_run, telling
+
+if TYPE_CHECKING:
+    from docker.models.networks import Network
+
+    from conformance.servers.cache import Narrate
+    from docker import DockerClient
+
+_ROOT: Final = Path(__file__).parents[2]
+_current: EngineRun | None = None
+
+
+class EngineRun:
+    """Made by :func:`engine_run`."""
+
+    def __init__(self, narrate: Narrate) -> None:
+        self.client: DockerClient = connect()
+        self.id = secrets.token_hex(6)
+        self._pid = os.getpid()
+        self._servers: set[object] = set()
+        self._network: Network | None = None
+        remove_orphans(self.client, narrate)
+        self._reaper = _start_reaper(self.id)
+        atexit.register(self.close)
+
+    def labels(self, kept: str = "") -> dict[str, str]:
+        """Of what is made for this run."""
+        return labels_of(self.id, kept)
+
+    def network(self) -> Network:
+        """The private network of the run."""
+        if self._network is None:
+            with telling("make a network"):
+                self._network = self.client.networks.create(
+                    PREFIX + self.id, driver="bridge", check_duplicate=True, labels=self.labels()
+                )
+        return self._network
+
+    def enter(self, server: object) -> None:
+        """A server that needs the engine from now on."""
+        self._servers.add(server)
+
+    def leave(self, server: object) -> None:
+        """It does not any more; with the last one everything of the run goes."""
+        self._servers.discard(server)
+        if not self._servers:
+            self.close()
+
+    def close(self) -> None:
+        """Remove what is left of the run, and let the reaper go. A second call does nothing."""
+        global _current  # noqa: PLW0603 - one per process
+        if _current is self:
+            _current = None
+        if self._reaper is None or self._pid != os.getpid():  # a forked copy owns nothing
+            return
+        reaper, self._reaper = self._reaper, None
+        atexit.unregister(self.close)
+        try:
+            remove_run(self.client, self.id)
+        finally:
+            assert reaper.stdin is not None
+            with contextlib.suppress(OSError):
+                reaper.stdin.write(b"Q")
+            with contextlib.suppress(OSError):
+                reaper.stdin.close()
+            reaper.wait()
+            self.client.close()
+
+
+def engine_run(narrate: Narrate = silent) -> EngineRun:
+    """That of this process."""
+    global _current  # noqa: PLW0603 - one per process
+    if _current is None:
+        _current = EngineRun(narrate)
+    return _current
+
+
+def _start_reaper(run: str) -> subprocess.Popen[bytes] | None:
+    path = os.pathsep.join(filter(None, (str(_ROOT), os.environ.get("PYTHONPATH"))))
+    more: dict[str, Any] = {"env": {**os.environ, "PYTHONPATH": path}}
+    return subprocess.Popen(
+        [sys.executable, "-P", "-m", "conformance.servers.reaper", run, str(os.getpid())],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        bufsize=0,
+        start_new_session=True,  # the terminal's Ctrl-C is for the lab
+        **more,
+    )

@@ -1,0 +1,155 @@
+"""Images of MySQL: found or pulled, asked for their version, and what a container of one needs.
+
+Every image that works as the official ones do: ``mysqld`` on PATH, an entry point that takes options for it and makes a
+data directory in /var/lib/mysql with root's password from ``MYSQL_ROOT_PASSWORD``, the error log on standard error.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final
+
+from conformance.servers.bundle import Progress, no_progress
+from conformance.servers.cache import silent
+from conformance.servers.engine import new_name, reason, telling
+from conformance.servers.engine_run import engine_run
+from conformance.servers.errors import ServerUnavailable, SpecError
+from conformance.servers.installation import parse_version
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from conformance.servers.cache import Narrate
+    from conformance.servers.container import ContainerServer
+    from conformance.servers.settings import Options
+
+DATA: Final = "/var/lib/mysql"
+_SHOWN: Final = 600  # characters of what a program said
+_SECONDS: Final = 60  # for a program to say its version
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """``name`` as it was asked for; ``id`` is the content's."""
+
+    name: str
+    id: str
+    version: str
+    number: tuple[int, int, int]
+
+    def launch(
+        self,
+        *,
+        server_id: int = 1,
+        options: Options | None = None,
+        wrapper: Sequence[str] | str = (),
+        performance_schema: bool = False,
+        keep: bool = False,
+        start: bool = True,
+        narrate: Narrate = silent,
+    ) -> ContainerServer:
+        """A server in a container."""
+        from conformance.servers.container import launch_container  # it knows images
+
+        if wrapper:
+            raise SpecError(f"docker:{self.name}", "a wrapper is for a process of the lab", expected="no --wrapper")
+        return launch_container(
+            self,
+            server_id=server_id,
+            options=options or {},
+            performance_schema=performance_schema,
+            keep=keep,
+            start=start,
+            narrate=narrate,
+        )
+
+
+def find_image(name: str, *, narrate: Narrate = silent, progress: Callable[[Progress], None] = no_progress) -> Image:
+    """The image of this name: the engine's own, else pulled."""
+    from docker.errors import ImageNotFound
+
+    client = engine_run(narrate).client
+    with telling(f"look for the image {name}"):
+        try:
+            found = client.images.get(name)
+        except ImageNotFound:
+            found = None
+    if found is None:
+        narrate(f"pulling {name}")
+        _pull(name, progress)
+        with telling(f"look for the image {name}"):
+            found = client.images.get(name)
+    version, number = _version_of(str(found.id), name)
+    return Image(name, str(found.id), version, number)
+
+
+def _pull(name: str, progress: Callable[[Progress], None]) -> None:
+    """Layer by layer; the engine's errors come in the stream as well as in its answer."""
+    from docker.errors import APIError
+    from docker.utils import parse_repository_tag
+    from requests.exceptions import RequestException
+
+    repository, tag = parse_repository_tag(name)
+    layers: dict[str, tuple[int, int]] = {}
+    try:
+        for line in engine_run().client.api.pull(repository, tag or "latest", stream=True, decode=True):
+            if "error" in line:
+                raise _not_there(name, str(line["error"]))
+            detail = line.get("progressDetail") or {}
+            if line.get("status") == "Downloading" and detail.get("total"):
+                layers[line["id"]] = (detail["current"], detail["total"])
+                done, total = (sum(column) for column in zip(*layers.values(), strict=True))
+                progress(Progress(step=f"pulling {name}", percent=100 * done / total, total=total, what="image"))
+    except (APIError, RequestException) as error:
+        raise _not_there(name, reason(error)) from error
+
+
+def _not_there(name: str, why: str) -> ServerUnavailable:
+    return ServerUnavailable(
+        f"there is no image {name}: the engine does not have it, and it cannot be pulled: {why}",
+        "name an image that 'docker images' lists, or build one where no registry can be reached (docker/README.md)",
+    )
+
+
+@lru_cache(maxsize=64)
+def _version_of(identity: str, name: str) -> tuple[str, tuple[int, int, int]]:
+    """Asked in a container of its own: labels and tags may say anything."""
+    said = _said(identity, name)
+    version = parse_version(said)
+    if version is None:
+        words = repr(said.strip()[:_SHOWN]) if said.strip() else "nothing"
+        raise ServerUnavailable(
+            f"the image {name} holds no MySQL server: its mysqld, asked for its version, says {words}"
+        )
+    return version
+
+
+def _said(identity: str, name: str) -> str:
+    from docker.errors import APIError
+
+    run = engine_run()
+    container = None
+    try:
+        with telling(f"start a container of {name}"):
+            container = run.client.containers.create(
+                identity,
+                ["--version"],
+                entrypoint=["mysqld"],
+                name=new_name(),
+                labels=run.labels(),
+                network_mode="none",
+            )
+            container.start()
+            container.wait(timeout=_SECONDS)
+            said: bytes = container.logs(stdout=True, stderr=True)
+            return said.decode("utf-8", "replace")
+    except ServerUnavailable as error:
+        cause = error.__cause__
+        if isinstance(cause, APIError) and "mysqld" in reason(cause) and "not found" in reason(cause):
+            raise ServerUnavailable(f"the image {name} holds no MySQL server: no mysqld in it") from cause
+        raise
+    finally:
+        if container is not None:
+            with telling(f"remove {container.name}"):
+                container.remove(force=True, v=True)

@@ -1,0 +1,65 @@
+"""Takes away what a lab leaves in the container engine when it is killed; a script of its own.
+
+The lab holds the other end of the pipe on standard input. When that closes without a ``Q``, or this process gets
+another parent, the lab is gone: everything with the label of its run is removed, until twice in a row nothing was left
+(the engine may still be making what the lab had asked for), and one line on standard error says so. Ctrl-C is not for
+this process: it has a session of its own.
+"""
+# Run as a program: it says things.
+# ruff: noqa: T201
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import sys
+import time
+from typing import Final
+
+POLL_SECONDS: Final = 0.5  # how soon a lost parent is noticed when a forked copy of the lab still holds the pipe
+_PATIENCE: Final = 25.0
+
+
+def wait(lab: int) -> bool:
+    """Until the lab has said goodbye (true) or is gone."""
+    while True:
+        ready, _, _ = select.select([0], [], [], POLL_SECONDS)
+        if ready:
+            return os.read(0, 1) == b"Q"
+        if os.getppid() != lab:
+            return False
+
+
+def clean(run: str) -> str:
+    """Remove everything of a run; what was removed, in words."""
+    from conformance.servers import engine
+
+    client = engine.connect()
+    total = engine.Removed()
+    deadline = time.monotonic() + _PATIENCE
+    quiet = 0
+    while quiet < 2 and time.monotonic() < deadline:
+        removed = engine.remove_run(client, run)
+        quiet = 0 if removed else quiet + 1
+        total.containers += removed.containers
+        total.volumes += removed.volumes
+        total.networks += removed.networks
+        time.sleep(0.5)
+    return str(total) if total else ""
+
+
+def main() -> int:
+    """``reaper RUN PID``."""
+    run, lab = sys.argv[1], int(sys.argv[2])
+    if wait(lab):
+        return 0
+    with contextlib.suppress(Exception):  # the lab is gone, and whoever started it may be: nobody is left to tell
+        removed = clean(run)
+        if removed:
+            print(f"binlog-lab: the lab was killed; removed from the container engine: {removed}", file=sys.stderr)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
