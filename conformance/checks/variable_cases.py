@@ -233,20 +233,26 @@ def _program_cases() -> Iterator[SqlCase]:
 _ADMIN: Final = "SYSTEM_VARIABLES_ADMIN"
 _SESSION_ADMIN: Final = "SESSION_VARIABLES_ADMIN"
 _PERSIST_ADMIN: Final = "PERSIST_RO_VARIABLES_ADMIN"
-_ACCOUNT: Final = "binlog_lab_account"
+ACCOUNT: Final = "binlog_lab_account"
 
 
-def _may_set(scope: str, privileges: set[str]) -> bool:
+def may_set(scope: str, privileges: set[str]) -> bool:
+    """Whether these privileges are enough to set a variable of the binary log in this scope."""
     if scope == "PERSIST_ONLY":
         return privileges >= {_ADMIN, _PERSIST_ADMIN}
     return bool(privileges & ({"SUPER", _ADMIN} | ({_SESSION_ADMIN} if scope == "SESSION" else set())))
 
 
-def privilege_cases() -> Iterator[SqlCase]:
-    """Every set of the four privileges that matter, and the two that do not help, against every scope."""
+def privilege_sets() -> list[set[str]]:
+    """Every set of the four privileges that matter, and the two that do not help."""
     matter = ("SUPER", _ADMIN, _SESSION_ADMIN, _PERSIST_ADMIN)
     sets = [set(some) for count in range(len(matter) + 1) for some in combinations(matter, count)]
-    for privileges in [*sets, {"BINLOG_ADMIN"}, {"REPLICATION_APPLIER"}, {"BINLOG_ADMIN", "REPLICATION_APPLIER"}]:
+    return [*sets, {"BINLOG_ADMIN"}, {"REPLICATION_APPLIER"}, {"BINLOG_ADMIN", "REPLICATION_APPLIER"}]
+
+
+def privilege_cases() -> Iterator[SqlCase]:
+    """Every set of privileges against every scope."""
+    for privileges in privilege_sets():
         grants = sorted(privileges)
         for value in (ON, OFF):
             yield SqlCase(
@@ -255,17 +261,17 @@ def privilege_cases() -> Iterator[SqlCase]:
                 ),
                 requirements=("S4",),
                 globals=_GLOBALS,
-                accounts=(("account", _ACCOUNT),),
+                accounts=(("account", ACCOUNT),),
                 statements=(
-                    SqlStatement(sql=f"CREATE USER {_ACCOUNT}@localhost"),
-                    *(SqlStatement(sql=f"GRANT {name} ON *.* TO {_ACCOUNT}@localhost") for name in grants),
+                    SqlStatement(sql=f"CREATE USER {ACCOUNT}@localhost"),
+                    *(SqlStatement(sql=f"GRANT {name} ON *.* TO {ACCOUNT}@localhost") for name in grants),
                     *(
                         SqlStatement(
                             sql=set_option(scope, value),
                             session="account",
                             judges="S4",
                             outcomes=(Outcome(),)
-                            if _may_set(scope, privileges)
+                            if may_set(scope, privileges)
                             else refused(3630 if scope == "PERSIST_ONLY" else 1227),
                             note=f"with {', '.join(grants) or 'no privilege'}",
                         )

@@ -12,8 +12,8 @@ from tests.judge.faults_of_sql import SqlFault
 _FULL: Final = (("FULL",),)
 _MINIMAL: Final = (("MINIMAL",),)
 
-# Answers to statements about the variable, and to what a replica is asked.
-METADATA_SQL_FAULTS: Final[tuple[SqlFault, ...]] = (
+# Answers to statements about the variable.
+VARIABLE_FAULTS: Final[tuple[SqlFault, ...]] = (
     SqlFault(id="metadata-word-refused", requirement="TMS1", statement=r"SET .*= 'full'$", change={"error": 1231}),
     SqlFault(id="metadata-unknown-taken", requirement="TMS1", statement=r"SET .*= 'NONE'$", change={"error": None}),
     SqlFault(id="metadata-default-full", requirement="TMS1", statement=r"the default", change={"rows": _FULL}),
@@ -28,6 +28,10 @@ METADATA_SQL_FAULTS: Final[tuple[SqlFault, ...]] = (
     SqlFault(id="metadata-not-admin", requirement="TMS4", statement=r"SYSTEM_VARIABLES_ADMIN", change={"error": 1227}),
     SqlFault(id="metadata-bad-start", requirement="TMS5", statement=r"=BAD", change={"error": None}),
     SqlFault(id="metadata-option-forgotten", requirement="TMS5", statement=r"given as FULL", change={"rows": _MINIMAL}),
+)
+
+# Answers of a replica whose table is another one.
+OTHER_TABLE_FAULTS: Final[tuple[SqlFault, ...]] = (
     SqlFault(id="charset-other-text", requirement="TMR1", statement=r"^SELECT", change={"rows": (("1", "3F"),)}),
     SqlFault(id="charset-other-error", requirement="TMR1", statement=r"^SELECT", change={"error": 1032}),
     SqlFault(id="sign-other-number", requirement="TMR2", statement=r"^SELECT", change={"rows": (("1", "-1"),)}),

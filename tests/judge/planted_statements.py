@@ -13,14 +13,18 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from conformance.cases.sql_case import SqlAnswer
-from conformance.checks import startup_cases, variable_cases, warning_cases
+from conformance.checks import metadata_variable_cases, startup_cases, variable_cases, warning_cases
 from conformance.checks.conditions import CONDITIONS
 from conformance.judge.sql import judge_sql
+from tests.checks.faults_of_metadata import VARIABLE_FAULTS
 from tests.judge.faults_of_sql import SQL_FAULTS
 
 if TYPE_CHECKING:
     from conformance.cases.sql_case import SqlCase, SqlStatement
     from tests.judge.faults_of_sql import SqlFault
+
+
+ALL_FAULTS = (*SQL_FAULTS, *VARIABLE_FAULTS)
 
 
 @cache
@@ -37,6 +41,10 @@ def all_cases() -> tuple[SqlCase, ...]:
         warning_cases.closed_log_case(),
         *startup_cases.command_line_cases(),
         *startup_cases.startup_warning_cases(),
+        *metadata_variable_cases.value_cases(),
+        *metadata_variable_cases.scope_cases(),
+        *metadata_variable_cases.privilege_cases(),
+        *metadata_variable_cases.start_cases(),
         *(case for name, cases in CONDITIONS.items() if name != "D4" for case in cases),
     )
 
@@ -97,11 +105,11 @@ def verdict(fault: SqlFault) -> str:
 def main() -> int:
     """Print what is caught."""
     missed = 0
-    for fault in SQL_FAULTS:
+    for fault in ALL_FAULTS:
         problem = verdict(fault)
         missed += bool(problem)
         sys.stdout.write(f"{fault.requirement:4} {fault.id:40} {problem or 'caught'}\n")
-    sys.stdout.write(f"{len(SQL_FAULTS) - missed}/{len(SQL_FAULTS)} caught/planted\n")
+    sys.stdout.write(f"{len(ALL_FAULTS) - missed}/{len(ALL_FAULTS)} caught/planted\n")
     return int(missed > 0)
 
 

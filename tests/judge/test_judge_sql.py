@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import pytest
 
 from conformance.cases.sql_case import Outcome, SqlAnswer, SqlCase, SqlStatement
 from conformance.judge.sql import SqlVerdict, judge_sql
 from tests.judge import planted_statements
-from tests.judge.faults_of_sql import SQL_FAULTS, SqlFault
+from tests.judge.planted_statements import ALL_FAULTS
+
+if TYPE_CHECKING:
+    from tests.judge.faults_of_sql import SqlFault
 
 
-@pytest.mark.parametrize("fault", SQL_FAULTS, ids=lambda fault: fault.id)
+@pytest.mark.parametrize("fault", ALL_FAULTS, ids=lambda fault: fault.id)
 def test_every_planted_fault_is_caught_where_it_is(fault: SqlFault) -> None:
     assert planted_statements.verdict(fault) == ""
 
@@ -25,7 +29,7 @@ def test_a_perfect_server_passes_every_case() -> None:
 
 
 def test_every_judged_requirement_has_two_faults() -> None:
-    planted = Counter(fault.requirement for fault in SQL_FAULTS)
+    planted = Counter(fault.requirement for fault in ALL_FAULTS)
     judged = {item.judges for case in planted_statements.all_cases() for item in case.statements if item.judges}
     assert {name for name in judged if planted[name] < 2} == set()
 
