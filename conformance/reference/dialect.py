@@ -1,7 +1,8 @@
-"""What differs between servers, and between a server and the worklogs: three small frozen parts.
+"""What differs between servers, and between a server and the worklogs: small frozen parts.
 
-Nothing else in the project asks for a version; which version has which dialect is a table in
-``conformance.requirements``.
+Three parts are about how a thing is read, done and numbered; four say what a version writes, prints, says and has. Their
+defaults are those of 9.7. Nothing else in the project asks for a version; which version has which values is a table in
+``conformance.requirements``. ``None``: the question makes no sense for that version.
 """
 
 from __future__ import annotations
@@ -40,13 +41,122 @@ class FieldNumbering:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LogForms:
+    """What a version writes into its binary log, and reads from one (versions sheet, sections 5 and 11)."""
+
+    has_event39: bool = True
+    reads_v1_rows: bool = False
+    fde_types: int = 42  # entries of the table of post-header lengths
+    fde_v1_header_len: int = 0
+    gtid_post_header: int = 42
+    gtid_extra: int = 4  # 1 timestamps, 2 and the length, 3 and the versions, 4 and the commit group ticket
+    tagged_gtid: bool = True
+    previous_gtids_always: bool = True
+    anonymous_gtid: bool = True
+    tlv_max: int = 13
+    signedness_counts_year: bool | None = True
+    null_bitmap_padding: int = 0
+    reader_skips_unknown_tlv: bool | None = False
+    partition_chunk: bool = True
+    gipk_flag: bool = True
+    rows_flags_mask: int = 0x1F
+    query_status_max: int = 21
+    payload_event: bool = True
+    partial_through_view: bool | None = True
+    vector_type: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JsonForms:
+    """How a version reads and prints JSON text."""
+
+    exists: bool = True
+    text_double: str | None = "exact"  # or fast
+    double_text: str | None = "1.0"  # or 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Words:
+    """How a version calls things in statements and messages."""
+
+    corrupt_event_symbol: str = "ER_REPLICA_CORRUPT_EVENT"
+    change_source: str = "SOURCE"
+    replica: str = "REPLICA"
+    log_status: str = "BINARY LOG STATUS"
+    reset_logs: str = "BINARY LOGS AND GTIDS"
+    replica_variables: str = "replica_"
+
+    @property
+    def change(self) -> str:
+        """The statement that points a replica at a source, without its settings."""
+        return "CHANGE REPLICATION SOURCE TO" if self.change_source == "SOURCE" else "CHANGE MASTER TO"
+
+    @property
+    def replica_status(self) -> str:
+        """The statement that shows a replica's threads; :meth:`today` gives its columns one name."""
+        return f"SHOW {self.replica} STATUS"
+
+    @property
+    def show_log(self) -> str:
+        """The statement that tells where the log ends."""
+        return f"SHOW {self.log_status}"
+
+    @property
+    def reset(self) -> str:
+        """The statement that removes all logs, and forgets the GTIDs."""
+        return f"RESET {self.reset_logs}"
+
+    def named(self, text: str) -> str:
+        """Variables and options under their names of today, as this version calls them."""
+        if self.replica_variables == "replica_":
+            return text
+        return text.replace("replica_", "slave_").replace("replica-", "slave-").replace("source_", "master_")
+
+    @staticmethod
+    def today(column: str) -> str:
+        """A column of the replica's status under the name of today."""
+        return column.replace("Master", "Source").replace("Slave", "Replica")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerFacts:
+    """What a version has and does unless it is told otherwise: options, accounts, storage, and its mysqlbinlog."""
+
+    has_v1_option: bool = False
+    v1_option_deprecated: bool | None = None
+    gtid_mode: str = "ON"
+    log_bin: bool = True
+    server_id: int = 1
+    binlog_format_deprecated: bool = True
+    applier_workers: int = 4
+    authentication: str = "caching_sha2_password"
+    native_password: str = "gone"  # noqa: S105 - or on, or off: whether there is the plugin
+    persist: bool = True
+    lob_format: str = "new"
+    sdi: bool = True
+    max_row_versions: int | None = 255
+    mysqlbinlog_json: str | None = "text"
+    mysqlbinlog_flags: str = "list"
+    deviations: str | None = "observed"
+
+    @property
+    def has_warning_2(self) -> bool:
+        """Whether the option of version 1 row events can stand in the way of partial JSON (has_event39 as well)."""
+        return self.has_v1_option and self.deviations is not None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Dialect:
-    """One way of reading, behaving and numbering."""
+    """One way of reading, behaving and numbering, and the forms of a version."""
 
     name: str
     reader: ReaderRules = field(default_factory=ReaderRules)
     behaviour: ServerBehaviour = field(default_factory=ServerBehaviour)
     numbering: FieldNumbering = field(default_factory=FieldNumbering)
+    log: LogForms = field(default_factory=LogForms)
+    json: JsonForms = field(default_factory=JsonForms)
+    words: Words = field(default_factory=Words)
+    server: ServerFacts = field(default_factory=ServerFacts)
 
 
 def flipped(dialect: Dialect, *switches: str) -> Dialect:
