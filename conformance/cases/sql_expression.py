@@ -31,6 +31,7 @@ from conformance.reference.jsonb.members import stored_order
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from conformance.reference.dialect import JsonForms
     from conformance.reference.errors import Unsupported
 
 __all__ = ["format_document", "format_expression", "format_sql", "parse_expression", "quote_identifier", "quote_string"]
@@ -49,9 +50,10 @@ _DOCUMENTS: Final = "j, NULL, JSON_SET, JSON_REPLACE, JSON_REMOVE, CAST(... AS J
 # --- reading ---------------------------------------------------------------------------------------------------------
 
 
-def parse_expression(sql: str, column: str = "j") -> Expression:
-    """The expression that a right-hand side means. ``column`` is the JSON column it may use."""
-    parser = _Parser(tokenize(sql), column)
+def parse_expression(sql: str, column: str = "j", forms: JsonForms | None = None) -> Expression:
+    """The expression that a right-hand side means. ``column`` is the JSON column it may use, ``forms`` how the server
+    reads JSON text, if it is not the newest."""
+    parser = _Parser(tokenize(sql), column, forms)
     expression = parser.document("the expression")
     parser.expect_end()
     if parser.errors:
@@ -74,6 +76,7 @@ class _Parser:
 
     tokens: list[Token]
     column: str
+    forms: JsonForms | None = None
     position: int = 0
     nesting: int = 0
     errors: list[MysqlError] = field(default_factory=list)
@@ -325,7 +328,7 @@ class _Parser:
         target, *numbers = self.cast_type()
         self.expect(")", "CAST")
         if target == "JSON":
-            return sql_values.cast_json(value)
+            return sql_values.cast_json(value, self.forms)
         if target in ("SIGNED", "UNSIGNED"):
             return sql_values.cast_integer(value, unsigned=target == "UNSIGNED")
         if target == "DATETIME":

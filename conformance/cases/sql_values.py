@@ -23,6 +23,8 @@ from conformance.reference.jsonb.values import DATE, DATETIME, VARCHAR, JsonValu
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from conformance.reference.dialect import JsonForms
+
 MAX_PACKET: Final = 64 << 20  # max_allowed_packet by default; strings beyond it cannot be made
 _LONG_MIN: Final = -(1 << 63)
 _LONG_MAX: Final = (1 << 63) - 1
@@ -308,14 +310,15 @@ def _next_second(clock: Sequence[int]) -> tuple[int, ...]:
 # --- strings and documents -------------------------------------------------------------------------------------------
 
 
-def cast_json(value: SqlValue) -> SqlValue:
-    """CAST(value AS JSON): a character string is parsed, everything else becomes the JSON value that it is."""
+def cast_json(value: SqlValue, forms: JsonForms | None = None) -> SqlValue:
+    """CAST(value AS JSON): a character string is parsed, as ``forms`` reads numbers; everything else
+    becomes the JSON value that it is."""
     if value.type is SqlType.NULL:
         return NULL
     if value.type is not SqlType.STRING:
         return SqlValue(SqlType.JSON, value.json)
     try:
-        return SqlValue(SqlType.JSON, parse_text(str(value.json)))
+        return SqlValue(SqlType.JSON, parse_text(str(value.json), forms))
     except MysqlError as error:
         if error.number != 3140:
             raise

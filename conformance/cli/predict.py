@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
@@ -11,10 +10,11 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from conformance.cli.console import Usage
+from conformance.cli.dialects import named_dialect
 from conformance.stream import ExitCode
 
 if TYPE_CHECKING:
-    from conformance.reference.dialect import Dialect
+    from conformance.reference.dialect import Dialect, JsonForms
     from conformance.reference.diffs import Diff
     from conformance.reference.errors import MysqlError
     from conformance.reference.expression import Expression
@@ -69,12 +69,13 @@ def command(
     JSON_ARRAY, REPEAT and CONCAT. Each step starts from the document that the one before left, with its holes.
     The table is InnoDB, with binlog_row_value_options = PARTIAL_JSON, binlog_row_image = FULL and the default sql_mode.
     """
-    before = _document(document, document_hex)
-    steps = _run(before, (update, *then), row_changes=row_changes, dialect=_dialect(dialect))
+    model = _dialect(dialect)
+    before = _document(document, document_hex, model.json)
+    steps = _run(before, (update, *then), row_changes=row_changes, dialect=model)
     if form == "json":
-        output = "[" + ",\n ".join(map(_json, steps)) + "]"
+        output = "[" + ",\n ".join(_json(step, model) for step in steps) + "]"
     else:
-        output = "\n".join(_text(number, step) for number, step in enumerate(steps, 1))
+        output = "\n".join(_text(number, step, model) for number, step in enumerate(steps, 1))
     # Bytes that are not UTF-8 (they can be in a --document-hex) come out as escapes.
     click.echo(output.encode("utf-8", "backslashreplace"))
     return int(ExitCode.OK)
@@ -83,7 +84,7 @@ def command(
 # --- input -----------------------------------------------------------------------------------------------------------
 
 
-def _document(text: str | None, hexadecimal: str | None) -> bytes:
+def _document(text: str | None, hexadecimal: str | None, forms: JsonForms) -> bytes:
     from conformance.reference.errors import CodecError, MysqlError
     from conformance.reference.jsonb.decode import decode
     from conformance.reference.jsonb.encode import encode
@@ -93,7 +94,7 @@ def _document(text: str | None, hexadecimal: str | None) -> bytes:
         raise Usage("give the document with either --document or --document-hex")
     try:
         if text is not None:
-            return encode(parse_text(text))
+            return encode(parse_text(text, forms))
     except MysqlError as error:
         raise Usage(f"the document: {error} ({error.symbol})") from error
     assert hexadecimal is not None
@@ -118,18 +119,12 @@ def _from_hex(raw: bytes) -> bytes:
 
 def _dialect(name: str) -> Dialect:
     """A dialect by its name, or by the version of a server: 9.7.4, 8.4, 8.0.36-28."""
-    from conformance.reference.dialect import DIALECTS
-    from conformance.requirements.versions import dialect_of
-
-    if name in DIALECTS:
-        return DIALECTS[name]
-    match = re.fullmatch(r"([0-9]+)\.([0-9]+)(?:\.([0-9]+))?(?:[-+].*)?", name)
-    if match is None:
-        raise Usage(f"no dialect {name!r}", hint=f"known: a version such as 9.7.4, or {', '.join(DIALECTS)}")
-    try:
-        return dialect_of((int(match[1]), int(match[2]), int(match[3] or 99)))
-    except ValueError as error:
-        raise Usage(str(error)) from error
+    dialect = named_dialect(name)
+    if not dialect.json.exists:
+        raise Usage(f"MySQL {name} has no JSON type", hint="it came with 5.7.8")
+    if not dialect.log.has_event39 and dialect.server.lob_format == "new":
+        raise Usage(f"MySQL {name} is one of the first milestones of 8.0, of which nobody knows what it does in place")
+    return dialect
 
 
 def _run(before: bytes, expressions: tuple[str, ...], *, row_changes: bool, dialect: Dialect) -> list[Step]:
@@ -140,7 +135,7 @@ def _run(before: bytes, expressions: tuple[str, ...], *, row_changes: bool, dial
     columns = Columns((_COLUMN,))
     row: dict[str, object] = {_COLUMN: before, _OTHER: 0}
     steps: list[Step] = []
-    for sql, expression in [(sql, _parse(sql)) for sql in expressions]:
+    for sql, expression in [(sql, _parse(sql, dialect.json)) for sql in expressions]:
         try:
             evaluated = expression.decoded if isinstance(expression, MysqlError) else expression
             if evaluated is None:
@@ -163,13 +158,13 @@ def _run(before: bytes, expressions: tuple[str, ...], *, row_changes: bool, dial
     return steps
 
 
-def _parse(sql: str) -> Expression | MysqlError:
+def _parse(sql: str, forms: JsonForms) -> Expression | MysqlError:
     """The expression, or the error with which MySQL refuses it; what is outside the grammar ends the command."""
     from conformance.cases.sql_expression import parse_expression
     from conformance.reference.errors import CodecError, MysqlError
 
     try:
-        return parse_expression(sql, _COLUMN)
+        return parse_expression(sql, _COLUMN, forms)
     except MysqlError as error:
         return error
     except CodecError as error:
@@ -182,7 +177,7 @@ def _parse(sql: str) -> Expression | MysqlError:
 # --- output ----------------------------------------------------------------------------------------------------------
 
 
-def _storage(stored: bytes | None) -> tuple[int | None, int | None, str | None]:
+def _storage(stored: bytes | None, forms: JsonForms) -> tuple[int | None, int | None, str | None]:
     """JSON_STORAGE_SIZE, JSON_STORAGE_FREE and the text; no text when the server could not print it."""
     from conformance.reference.errors import CodecError
     from conformance.reference.jsonb.decode import decode
@@ -192,7 +187,7 @@ def _storage(stored: bytes | None) -> tuple[int | None, int | None, str | None]:
     if stored is None:
         return None, None, None
     try:
-        text: str | None = format_text(decode(stored))
+        text: str | None = format_text(decode(stored), forms)
         if text is not None:
             text.encode()
     except (CodecError, UnicodeEncodeError):
@@ -217,13 +212,13 @@ def _value(diff: Diff) -> str | None:
     return None if diff.operation is Operation.REMOVE else format_text(diff.value)
 
 
-def _json(step: Step) -> str:
+def _json(step: Step, dialect: Dialect) -> str:
     """One object of the contract (design, section 6). Values in diffs keep MySQL's text, so they are put in as text."""
     if step.error is not None:
-        return json.dumps({"error": {"number": step.error.number, "symbol": step.error.symbol}})
+        return json.dumps({"error": {"number": step.error.number, "symbol": step.error.symbol_in(dialect.words)}})
     change, decision = step.change, step.decision
     assert change is not None
-    size, free, text = _storage(step.stored)
+    size, free, text = _storage(step.stored, dialect.json)
     field = None if decision is None or decision.field is None else decision.field.hex()
     members: list[tuple[str, Any]] = [
         ("event", step.event),
@@ -262,7 +257,7 @@ def _ranges(step: Step) -> list[dict[str, int]] | None:
     return [{"offset": offset, "length": length} for offset, length in step.change.ranges] if step.event else []
 
 
-def _text(number: int, step: Step) -> str:
+def _text(number: int, step: Step, dialect: Dialect) -> str:
     lines = [f"step {number}: {step.sql}"]
     if step.error is not None:
         return "\n".join((*lines, f"  refused    {step.error.number} {step.error.symbol}: {step.error.message}"))
@@ -291,7 +286,7 @@ def _text(number: int, step: Step) -> str:
     else:
         written = " ".join(f"{item['offset']}+{item['length']}" for item in ranges)
         lines.append(f"  in place   yes, {f'bytes written: {written}' if written else 'nothing written'}")
-    size, free, text = _storage(step.stored)
+    size, free, text = _storage(step.stored, dialect.json)
     if size is None:
         lines.append("  document   SQL NULL")
     else:

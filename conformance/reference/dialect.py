@@ -1,8 +1,8 @@
 """What differs between servers, and between a server and the worklogs: small frozen parts.
 
-Three parts are about how a thing is read, done and numbered; four say what a version writes, prints, says and has. Their
-defaults are those of 9.7. Nothing else in the project asks for a version; which version has which values is a table in
-``conformance.requirements``. ``None``: the question makes no sense for that version.
+Three parts are about how a thing is read, done and numbered; four say what a version writes, prints, says and has.
+Their defaults are those of 9.7. Nothing else in the project asks for a version; which version has which values is a
+table in ``conformance.requirements``. ``None``: the question makes no sense for that version.
 """
 
 from __future__ import annotations

@@ -33,6 +33,8 @@ from conformance.reference.binlog.rows import (
 )
 from conformance.reference.binlog.table_map import GENERATED_INVISIBLE_PK, TableMap
 from conformance.reference.boundaries.markers import marker_of, marker_title
+from conformance.reference.dialect import MYSQL
+from conformance.reference.errors import Unsupported
 from conformance.reference.gtid_text import gtid_text
 from conformance.reference.log_session import DELIMITER, Session, ddl_xid
 from conformance.reference.metadata_text import metadata_text
@@ -44,6 +46,7 @@ if TYPE_CHECKING:
 
     from conformance.reference.binlog.event import Event
     from conformance.reference.binlog.header import Header
+    from conformance.reference.dialect import ServerFacts
 
 _ROWS_NAMES: Final = {
     EventType.WRITE_ROWS: b"Write_rows",
@@ -95,6 +98,8 @@ class LogText:
     """The text of one or more files, event by event. Give the events of payloads too (``expand``).
 
     ``types``: as ``-vv``. ``clock``: seconds to civil time for the comment lines; the client takes the local one.
+    ``server``: the version whose client is meant, in the forms of rows; comments and statements around them are those
+    of the newest.
     """
 
     def __init__(
@@ -104,7 +109,9 @@ class LogText:
         metadata: bool = False,
         clock: Callable[[float], struct_time] = gmtime,
         spool: Spool | None = None,
+        server: ServerFacts | None = None,
     ) -> None:
+        self._server = server or MYSQL.server
         self.types = types
         self.metadata = metadata
         self._clock = clock
@@ -161,6 +168,8 @@ class LogText:
             return
         if isinstance(body, (LazyRows, RowsBody)):
             yield self._head(event) + self._rows_words(body)
+            if self._server.mysqlbinlog_json != "text" and body.table is not None and body.table.json_columns:
+                raise Unsupported("json-as-bytes", "the mysqlbinlog of this version prints JSON as its bytes")
             for piece in row_lines(body, types=self.types):
                 self._spool.add(piece)
                 self._pending = True
@@ -351,7 +360,9 @@ class LogText:
 
     def _rows_words(self, body: LazyRows | RowsBody) -> bytes:
         words = [name for bit, name in _FLAGS if body.flags & bit]
-        if body.flags & ~_KNOWN_FLAGS:
+        if self._server.mysqlbinlog_flags == "STMT_END_F":
+            words = [name for name in words if name == b"STMT_END_F"]
+        elif body.flags & ~_KNOWN_FLAGS:
             words.append(b"UNKNOWN_FLAG(0x%x)" % (body.flags & ~_KNOWN_FLAGS))
         flags = b" flags: " + b" ".join(words) if words else b""
         return b"\t%b: table id %d%b\n" % (_ROWS_NAMES[EventType(body.type)], body.table_id, flags)

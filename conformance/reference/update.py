@@ -99,9 +99,18 @@ class Decision:
 
 
 def eligible_columns(
-    assignments: Iterable[Assignment], json_columns: Iterable[str], dialect: Dialect = MYSQL
+    assignments: Iterable[Assignment],
+    json_columns: Iterable[str],
+    dialect: Dialect = MYSQL,
+    *,
+    through_view: bool = False,
 ) -> set[str]:
-    """JSON columns whose every assignment is a chain of partial functions over the column (sheet, section 1)."""
+    """JSON columns whose every assignment is a chain of partial functions over the column (sheet, section 1).
+
+    ``through_view``: the statement updates an updatable view of the table, which older versions do not look behind.
+    """
+    if not dialect.log.has_event39 or (through_view and not dialect.log.partial_through_view):
+        return set()
     candidates = set(json_columns)
     seen: set[str] = set()
     for assignment in assignments:

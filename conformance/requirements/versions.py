@@ -1,7 +1,7 @@
 """Which server version has which dialect, and what versions the observed facts stand for. No version test elsewhere.
 
-The table is data (``dialects.toml``): for each switch, cells that hold from a version on. A cell that nobody knows has a
-value that is assumed, and a mark that says so; a run asks the live server and writes what it found beside it.
+The table is data (``dialects.toml``): for each switch, cells that hold from a version on. A cell that nobody knows has
+a value that is assumed, and a mark that says so; a run asks the live server and writes what it found beside it.
 """
 
 from __future__ import annotations
@@ -141,8 +141,8 @@ def dialect_name(version: Version) -> str:
 
 
 def parse_version(text: str, *, patch: int = 0) -> Version:
-    """``9.7.4-log``, ``8.0.36-28``, ``26.7.0``, ``8.4`` (``patch`` is then the last part). Suffixes are stripped; a fork
-    has its own profile, not that of its number. Raises ``ValueError``."""
+    """``9.7.4-log``, ``8.0.36-28``, ``26.7.0``, ``8.4`` (``patch`` is then the last part). Suffixes are stripped; a
+    fork has its own profile, not that of its number. Raises ``ValueError``."""
     match = _VERSION.fullmatch(text.strip())
     if match is None:
         raise ValueError(f"not a version: {text!r}, expected one such as {OBSERVED}")

@@ -252,7 +252,9 @@ def test_text_output_names_everything(capsys: pytest.CaptureFixture[str]) -> Non
         ["--document-hex", "zz", "--update", "j"],
         ["--document-hex", "0d", "--update", "j"],
         ["--document-hex", "020100", "--update", "j"],
-        ["--document", "{}", "--update", "j", "--dialect", "5.7"],
+        ["--document", "{}", "--update", "j", "--dialect", "5.6"],
+        ["--document", "{}", "--update", "j", "--dialect", "8.0.2"],
+        ["--document", "{}", "--update", "j", "--dialect", "10.11.6-MariaDB"],
         ["--document", "{}", "--update", "j", "--format", "yaml"],
         ["--document", "{}", "--update", "JSON_INSERT(j, '$.a', 1)"],
         ["--document", "{}", "--update", "j", "--then", "UPPER('x')"],
@@ -289,8 +291,22 @@ def test_the_dialect_is_a_name_or_a_version(capsys: pytest.CaptureFixture[str]) 
         assert predict(capsys, *arguments, name)[0]["partial"]
     # The worklog does not count JSON_REMOVE among the functions that can be logged partially.
     assert not predict(capsys, *arguments, "worklog")[0]["partial"]
-    for name in ("5.7.44", "8.0.2", "mysql", "9"):
+    # Before 8.0.3 the whole document is logged, and nothing happens in place.
+    (step,) = predict(capsys, *arguments, "5.7.44")
+    assert (step["partial"], step["in_place"], step["diffs"], step["storage_free"]) == (False, False, None, 0)
+    for name in ("5.6.24", "8.0.2", "mysql", "9"):
         assert run(["predict", *arguments, name]) == 2
+
+
+def test_numbers_are_read_and_printed_as_the_version_does(capsys: pytest.CaptureFixture[str]) -> None:
+    number = "-1.1030161663305387"
+    arguments = ("--document", f"[{number}, 1e0]", "--update", f"JSON_SET(j, '$[2]', CAST('{number}' AS JSON))")
+    for name, text in (
+        ("9.7.4", f"[{number}, 1.0, {number}]"),
+        ("8.0.43", "[-1.103016166330539, 1.0, -1.103016166330539]"),
+        ("5.7.44", "[-1.103016166330539, 1, -1.103016166330539]"),
+    ):
+        assert json.dumps(predict(capsys, *arguments, "--dialect", name)[0]["text"]) == json.dumps(text)
 
 
 def test_a_document_of_no_bytes_is_json_null(capsys: pytest.CaptureFixture[str]) -> None:

@@ -47,6 +47,8 @@ class MetadataRules(NamedTuple):
     worklog. ``members_by_bytes``: each list of members begins with its length in bytes, not with their number.
     ``smallest_form``: of the two ways to log character sets the one that takes fewer bytes; 9.7.4 counts each number
     as one byte. ``later_fields``: those from 10 on, which the worklog does not have.
+    ``highest``: the last number that the reader knows (``None``: all of :class:`Field`). ``skips_unknown``: it goes
+    over a field that it does not know; shipped readers since 8.0.30 go on inside its value instead.
     """
 
     worklog_numbering: bool = False
@@ -54,6 +56,8 @@ class MetadataRules(NamedTuple):
     members_by_bytes: bool = False
     smallest_form: bool = False
     later_fields: bool = True
+    highest: int | None = None
+    skips_unknown: bool = True
 
 
 SHIPPED: Final = MetadataRules()
@@ -152,7 +156,12 @@ def decode_metadata(
         if rules.worklog_numbering:
             number = _FROM_WORKLOG.get(number, number)
         length = cursor.packed("length")
+        if not rules.skips_unknown and number > (max(Field) if rules.highest is None else rules.highest):
+            continue
         start = cursor.skip(length, _name(number))
+        if rules.highest is not None and number > rules.highest:
+            fields.append(UnknownField(number, data[start : start + length]))
+            continue
         try:
             fields.append(_decode_field(number, Cursor(data, start, start + length), columns, rules))
         except DecodeError as error:

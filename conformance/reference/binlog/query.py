@@ -112,14 +112,19 @@ _TEXTS: Final = frozenset((Status.CATALOG, Status.TIME_ZONE, Status.CATALOG_NZ))
 
 
 @lru_cache(maxsize=256)
-def decode_status(data: bytes) -> tuple[StatusVariable, ...]:
-    """The variables in stored order. Remembered, because most statements of a session have the same ones."""
+def decode_status(data: bytes, highest: int = max(Status)) -> tuple[StatusVariable, ...]:
+    """The variables in stored order. Remembered, because most statements of a session have the same ones.
+
+    ``highest``: the last code that the reader knows; an older one stops at the first that it does not.
+    """
     cursor = Cursor(data)
     found: list[StatusVariable] = []
     while cursor:
         code = cursor.u1("code")
         name = Status(code).name if code in Status._value2member_map_ else f"status[{code}]"
-        if code in _INTEGERS:
+        if code > highest:
+            found.append(StatusUnknown(code, cursor.rest()))
+        elif code in _INTEGERS:
             found.append(StatusInteger(code, int.from_bytes(cursor.take(_INTEGERS[Status(code)], name), "little")))
         elif code in _LISTS:
             found.append(StatusIntegers(code, tuple([cursor.u2(name) for _ in range(_LISTS[Status(code)])])))

@@ -18,11 +18,15 @@ from __future__ import annotations
 
 import re
 from json import JSONDecodeError, JSONDecoder, loads
-from typing import Final, NoReturn
+from typing import TYPE_CHECKING, Final, NoReturn
 
 from conformance.reference.errors import MysqlError, too_deep
+from conformance.reference.jsonb.fast_double import parse_fast
 from conformance.reference.jsonb.members import stored_order
 from conformance.reference.jsonb.values import MAX_DEPTH, JsonValue, UInt
+
+if TYPE_CHECKING:
+    from conformance.reference.dialect import JsonForms
 
 _WHITE: Final = " \t\n\r"
 _SURROGATE_ESCAPE: Final = re.compile(r"\\u[dD][89a-fA-F]")
@@ -41,6 +45,11 @@ def _constant(text: str) -> NoReturn:
 
 
 def _integer(text: str) -> int | float:
+    number = _small_integer(text)
+    return _double(text) if number is None else number
+
+
+def _small_integer(text: str) -> int | None:
     if len(text) < 10:
         return int(text)
     if len(text) < 22:
@@ -49,7 +58,18 @@ def _integer(text: str) -> int | float:
             return number
         if 0 <= number < 1 << 64:
             return UInt(number)
-    return _double(text)
+    return None
+
+
+def _fast_integer(text: str) -> int | float:
+    number = _small_integer(text)
+    return _fast(text) if number is None else number
+
+
+def _fast(text: str) -> float:
+    number = parse_fast(text)
+    _double(text if number - number == 0.0 else "1e999")  # what is refused as too big is so in both ways of reading
+    return number
 
 
 def _double(text: str) -> float:
@@ -91,11 +111,16 @@ _decoder: Final = JSONDecoder(
     object_pairs_hook=_object, parse_float=_double, parse_int=_integer, parse_constant=_constant
 )
 
+_fast_decoder: Final = JSONDecoder(
+    object_pairs_hook=_object, parse_float=_fast, parse_int=_fast_integer, parse_constant=_constant
+)
 
-def parse_text(text: str) -> JsonValue:
+
+def parse_text(text: str, forms: JsonForms | None = None) -> JsonValue:
     """The value of a JSON text. Members come in stored order, of equal keys the last one counts.
 
-    Raises :class:`MysqlError` 3140 for text that is not JSON (``offset`` counts bytes) and 3157 for one too deep.
+    ``forms``: those of another version than the newest. Raises :class:`MysqlError` 3140 for text that is not JSON
+    (``offset`` counts bytes) and 3157 for one too deep.
     """
     if not text.isascii():
         try:
@@ -108,7 +133,8 @@ def parse_text(text: str) -> JsonValue:
         start += 1
     value: JsonValue
     try:
-        value, stop = _decoder.raw_decode(text, start)
+        decoder = _fast_decoder if forms is not None and forms.text_double == "fast" else _decoder
+        value, stop = decoder.raw_decode(text, start)
     except JSONDecodeError as error:
         _refuse(text, error.pos, error.msg)
     except RecursionError:

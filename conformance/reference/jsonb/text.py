@@ -18,6 +18,8 @@ from conformance.reference.jsonb.values import DECIMAL, MAX_DEPTH, JsonValue, Op
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from conformance.reference.dialect import JsonForms
+
 _FIXED_LIMIT: Final = 1e15  # below it, whatever repr() prints without an exponent MySQL prints too
 _WIDTH: Final = 34  # characters that fixed notation may take, one less for a negative number
 
@@ -60,6 +62,11 @@ def format_double(value: float) -> str:
     return f"{sign}{digits[0]}{rest}e{point - 1}"
 
 
+def format_whole_double(value: float) -> str:
+    """A DOUBLE as 5.7 prints it: without a fraction where it has none (versions sheet 6.2)."""
+    return format_double(value).removesuffix(".0")
+
+
 def _opaque(value: Opaque) -> str:
     text = opaque_text(value)
     return text if value.field_type == DECIMAL else _quote(text)
@@ -74,6 +81,7 @@ _SCALARS: Final[dict[type, Callable[[Any], str]]] = {
     type(None): lambda _value: "null",
     Opaque: _opaque,
 }
+_SCALARS_OF_5_7: Final = {**_SCALARS, float: format_whole_double}
 
 
 def _scalar(value: JsonValue) -> str:
@@ -84,13 +92,17 @@ def _scalar(value: JsonValue) -> str:
     return formatter(value)
 
 
-def format_text(value: JsonValue) -> str:
-    """One line, as SELECT shows a JSON column. Error 3157 for more than 100 containers inside each other."""
-    return _format(value, MAX_DEPTH)
+def format_text(value: JsonValue, forms: JsonForms | None = None) -> str:
+    """One line, as SELECT shows a JSON column. Error 3157 for more than 100 containers inside each other.
+
+    ``forms``: those of another version than the newest.
+    """
+    old = forms is not None and forms.double_text == "1"
+    return _format(value, MAX_DEPTH, (_SCALARS_OF_5_7 if old else _SCALARS).get)
 
 
-def _format(value: JsonValue, room: int) -> str:
-    formatter = _SCALARS.get(type(value))
+def _format(value: JsonValue, room: int, find: Callable[[type], Callable[[Any], str] | None]) -> str:
+    formatter = find(type(value))
     if formatter is not None:
         return formatter(value)
     if not room:
@@ -99,12 +111,11 @@ def _format(value: JsonValue, room: int) -> str:
         return _scalar(value)
     room -= 1
     parts: list[str] = []
-    find = _SCALARS.get
     if isinstance(value, dict):
         for key, item in stored_order(value).items():
             formatter = find(type(item))
             try:
-                parts.append(f"{_quote(key)}: {formatter(item) if formatter else _format(item, room)}")
+                parts.append(f"{_quote(key)}: {formatter(item) if formatter else _format(item, room, find)}")
             except CodecError as error:
                 raise error.at(key) from None
         return "{" + ", ".join(parts) + "}"
@@ -112,7 +123,7 @@ def _format(value: JsonValue, room: int) -> str:
         for position, item in enumerate(value):
             formatter = find(type(item))
             try:
-                parts.append(formatter(item) if formatter else _format(item, room))
+                parts.append(formatter(item) if formatter else _format(item, room, find))
             except CodecError as error:
                 raise error.at(f"[{position}]") from None
         return "[" + ", ".join(parts) + "]"

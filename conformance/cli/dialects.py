@@ -1,0 +1,25 @@
+"""What ``--dialect V`` means: a dialect by its name, or by the version of a server."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from conformance.cli.console import Usage
+
+if TYPE_CHECKING:
+    from conformance.reference.dialect import Dialect
+
+
+def named_dialect(name: str) -> Dialect:
+    """``mysql-9.7``, ``worklog``, ``9.7.4``, ``8.4`` (its last), ``8.0.36-28``."""
+    from conformance.reference.dialect import DIALECTS
+    from conformance.requirements.versions import dialect_of, parse_version
+
+    if name in DIALECTS:
+        return DIALECTS[name]
+    try:
+        return dialect_of(parse_version(name.removeprefix("mysql-"), patch=99))
+    except ValueError as error:
+        raise Usage(
+            f"no dialect {name!r}: {error}", hint=f"known: a version such as 9.7.4, or {', '.join(DIALECTS)}"
+        ) from error
