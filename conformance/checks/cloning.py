@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from conformance.checks.pairs import PairRun
     from conformance.servers.base import Server
 
-_RESET_WORDS: Final = (8, 2, 0)  # RESET BINARY LOGS AND GTIDS
 _SECONDS: Final = 120.0
 
 
@@ -48,8 +47,7 @@ def clone(run: PairRun, after: int) -> Rebuild:
         pair.unlink()
         run.replica.execute("SET SESSION sql_log_bin = 0")
         run.replica.execute(f"DROP SCHEMA {run.schema}")
-        new_words = pair.replica.number >= _RESET_WORDS
-        run.replica.execute("RESET BINARY LOGS AND GTIDS" if new_words else "RESET MASTER")
+        run.replica.execute(pair.dialect.words.reset)
         _client(pair.replica, "mysql", "--default-character-set=utf8mb4", given=dump)
         pair.link()
         json = [case.table.columns[index].name for index in case.table.json_columns]

@@ -184,14 +184,15 @@ class Replica:
         """Instructions of the applier over the transactions of one block."""
         value = "'PARTIAL_JSON'" if on else "''"
         control = self._pair.connection
-        control.execute("STOP REPLICA SQL_THREAD")
+        replica = self._pair.dialect.words.replica
+        control.execute(f"STOP {replica} SQL_THREAD")
         control.execute(f"SET GLOBAL {_OPTION} = {value}, GLOBAL binlog_row_image = {workload.image}")
         switch(self._connection, workload, on=on)
         run(self._connection, sql)
         end = self._log.mark(self._connection)
         self._await_fetched(end.file, end.offset)
         self._counting.take()
-        control.execute("START REPLICA SQL_THREAD")
+        control.execute(f"START {replica} SQL_THREAD")
         self._pair.wait(end, timeout=_SECONDS)
         threads = [int(row[0] or 0) for row in control.execute(_APPLIER).texts()]
         return counted(self._counting.take(), threads)
@@ -200,7 +201,9 @@ class Replica:
         """Until the relay log holds everything."""
         deadline = time.monotonic() + _SECONDS
         while time.monotonic() < deadline:
-            row = self._pair.connection.execute("SHOW REPLICA STATUS").named()[0]
+            words = self._pair.dialect.words
+            shown = self._pair.connection.execute(words.replica_status).named()[0]
+            row = {words.today(name): value for name, value in shown.items()}
             if (row["Source_Log_File"] or "", int(row["Read_Source_Log_Pos"] or 0)) >= (file, offset):
                 return
             time.sleep(0.1)

@@ -12,7 +12,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from conformance.requirements.versions import FIRST
+from conformance.requirements.versions import dialect_of
 from conformance.servers.auto import find_maker
 from conformance.servers.base import SCHEMA_PREFIX
 from conformance.servers.guests import open_guest
@@ -27,8 +27,7 @@ if TYPE_CHECKING:
     from conformance.servers.cache import Narrate
     from conformance.servers.own import Maker
 
-_NEW_NAMES: Final = (8, 0, 26)
-_LOGS_WHAT_IT_APPLIES: Final = ("log-replica-updates", "log-slave-updates")  # the default since 8.0.3
+_LOGS_WHAT_IT_APPLIES: Final = "log-replica-updates"  # the default since 8.0.3
 _GTIDS: Final = {"gtid-mode": "ON", "enforce-gtid-consistency": "ON"}
 _NO_GTIDS: Final = {"gtid-mode": "OFF", "enforce-gtid-consistency": "OFF"}
 
@@ -80,7 +79,7 @@ class Pairs:
             )
         if not isinstance(source, OwnServer) and not self._replica:
             return Unavailable("a replica of a server that was there before the lab is started only with --replica")
-        if self._maker().number < FIRST:
+        if not dialect_of(self._maker().number).log.has_event39:
             return Unavailable(f"the replica ({self._maker().version}) is older than partial JSON (8.0.3)")
         if not isinstance(source, OwnServer) and self._has_gtids() is not gtid:
             mode = "ON" if gtid else "OFF"
@@ -161,7 +160,7 @@ class Pairs:
         performance_schema: bool,
     ) -> OwnServer:
         self._ids += 1
-        logs_too = _LOGS_WHAT_IT_APPLIES[maker.number < _NEW_NAMES]
+        logs_too = dialect_of(maker.number).words.named(_LOGS_WHAT_IT_APPLIES)
         return maker.launch(
             server_id=self._ids,
             options={logs_too: "ON", **options},

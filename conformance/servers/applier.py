@@ -31,11 +31,12 @@ from conformance.reference.binlog.images import Row
 from conformance.reference.binlog.rows import rows_body
 from conformance.reference.binlog.small import Xid
 from conformance.reference.binlog.writer import begin
+from conformance.requirements.versions import dialect_of
 from conformance.servers.cache import silent
 from conformance.servers.errors import ConnectionLost, ServerError
 from conformance.servers.inject import OPTIONS, SERVER_ID, Injector, fresh, read_states, statement
-from conformance.servers.pair import FAILED_WORKER, NEW_NAMES
-from conformance.servers.relay_log import FILE, RELAY_LOG, applier_status, change, named, placed, put, start, words
+from conformance.servers.pair import FAILED_WORKER
+from conformance.servers.relay_log import FILE, RELAY_LOG, applier_status, change, placed, put, start, words
 from conformance.servers.settings import option_words
 
 if TYPE_CHECKING:
@@ -159,7 +160,7 @@ def script_of(what: Transaction, prepare: Iterable[str], version: str) -> tuple[
         "RESET REPLICA ALL",
         f"SELECT x'{relay_log([(1, what)], version).hex()}' INTO DUMPFILE '{FILE}'",
         f"SELECT './{FILE}\\n' INTO DUMPFILE '{RELAY_LOG}.index'",
-        change("SOURCE"),
+        change(),
         *start_again,
         *_repair_of(what),
         *start_again,
@@ -176,9 +177,8 @@ def launch_applier(
     narrate: Narrate = silent,
 ) -> OwnServer:
     """A server whose applier is fed. ``options`` have the names of today."""
-    given = {**(options or {}), **_OPTIONS}
-    if maker.number < NEW_NAMES:
-        given = {name.replace("replica", "slave"): value for name, value in given.items()}
+    named = dialect_of(maker.number).words.named
+    given = {named(name): value for name, value in {**(options or {}), **_OPTIONS}.items()}
     return maker.launch(server_id=_APPLIER_ID, options=given, keep=keep, narrate=narrate)
 
 
@@ -203,7 +203,7 @@ class Applier:
     @contextmanager
     def executing(self, mode: str) -> Iterator[None]:
         """With another replica_exec_mode, which the applier takes over when it is started."""
-        variable = named(self.server, "replica_exec_mode")
+        variable = words(self.server).named("replica_exec_mode")
         self.session().execute(f"SET GLOBAL {variable} = '{mode}'")
         try:
             yield
@@ -306,7 +306,7 @@ class Applier:
             behind = max(last, passed)
             at[0] = next((entry for entry in entries if entry.number > behind), entries[-1])
             if end:
-                session.execute(f"STOP {words(self.server)[0]} SQL_THREAD")
+                session.execute(f"STOP {words(self.server).replica} SQL_THREAD")
                 return None
             if not status.running:
                 if at[0].number <= behind:  # it stops where no Case is, and nothing more can be done about it
@@ -343,7 +343,7 @@ class Applier:
         return int(session.execute(f"SELECT COUNT(*) FROM {SCHEMA}.mark WHERE id IN ({marks})").scalar() or 0)
 
     def _skip(self, session: Connection, count: int = 1) -> None:
-        session.execute(named(self.server, f"SET GLOBAL sql_replica_skip_counter = {count}"))
+        session.execute(words(self.server).named(f"SET GLOBAL sql_replica_skip_counter = {count}"))
 
     def _read(self, entry: _Entry) -> tuple[RowState | None, ...]:
         session = self.session()

@@ -19,6 +19,7 @@ from pathlib import Path
 from struct import Struct
 from typing import TYPE_CHECKING
 
+from conformance.requirements.versions import dialect_of
 from conformance.servers.errors import CaptureError, SqlError
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ class Capture:
         self._over_protocol = over_protocol
         self._directory: Path | None = None
         self._descriptions: dict[str, bytes] = {}
-        self._status_words: tuple[str, ...] = ("SHOW BINARY LOG STATUS", "SHOW MASTER STATUS")  # 8.2 renamed it
+        self._show_log = dialect_of(server.number).words.show_log
 
     @property
     def over_protocol(self) -> bool:
@@ -87,19 +88,14 @@ class Capture:
     def mark(self, connection: Connection | None = None) -> Position:
         """Where the log ends now. Everything a session got an OK for before is in front of it."""
         session = connection or self._session()
-        while True:
-            try:
-                rows = session.execute(self._status_words[0]).texts()
-            except SqlError as error:
-                if error.number == 1064 and len(self._status_words) > 1:  # not the words of this version
-                    self._status_words = self._status_words[1:]
-                    continue
-                if error.number == 1227:
-                    raise CaptureError(
-                        "the account may not ask for the position of the log: GRANT REPLICATION CLIENT is missing"
-                    ) from error
-                raise
-            break
+        try:
+            rows = session.execute(self._show_log).texts()
+        except SqlError as error:
+            if error.number == 1227:
+                raise CaptureError(
+                    "the account may not ask for the position of the log: GRANT REPLICATION CLIENT is missing"
+                ) from error
+            raise
         if not rows:
             raise CaptureError(f"{self._server.id} writes no binary log (log_bin is OFF)")
         return Position(file=str(rows[0][0]), offset=int(rows[0][1] or 0))

@@ -10,10 +10,10 @@ import contextlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from conformance.requirements.versions import dialect_of
 from conformance.servers.base import SCHEMA_PREFIX
 from conformance.servers.engine import IMAGE_LABEL, KEPT_LABEL, connect, telling
 from conformance.servers.errors import ServerUnavailable
-from conformance.servers.pair import NEW_WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 RUN: Final = "run"  # kept by a run
 STANDING: Final = "standing"  # kept by ``servers start``
-_RESET_WORDS: Final = (8, 4, 0)  # versions sheet, 11: reset_syntax
 _PASSWORD: Final = "MYSQL_ROOT_PASSWORD="  # noqa: S105 - the name of a variable
 
 
@@ -90,13 +89,13 @@ def password_of(container: Container) -> str:
 
 def freshen(connection: Connection, number: tuple[int, int, int]) -> None:
     """Without what a run has left: a source, schemas of the lab, the log."""
-    replica = "REPLICA" if number >= NEW_WORDS else "SLAVE"
+    words = dialect_of(number).words
     schemas = connection.execute("SHOW SCHEMAS").texts()
     connection.execute_many(
         [
-            f"STOP {replica}",
-            f"RESET {replica} ALL",
+            f"STOP {words.replica}",
+            f"RESET {words.replica} ALL",
             *(f"DROP SCHEMA `{row[0]}`" for row in schemas if str(row[0]).startswith(SCHEMA_PREFIX)),
-            "RESET BINARY LOGS AND GTIDS" if number >= _RESET_WORDS else "RESET MASTER",
+            words.reset,
         ]
     ).check()

@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from conformance.requirements.versions import dialect_of
 from conformance.servers.errors import ServerUnavailable
 from conformance.servers.installation import from_path
 from conformance.servers.process import launch
-from conformance.servers.relay_log import FILE, RELAY_LOG, applier_status, put, start
+from conformance.servers.relay_log import FILE, RELAY_LOG, applier_status, put, start, words
 
 if TYPE_CHECKING:
     from conformance.servers.cache import Narrate
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from conformance.servers.process import ProcessServer
 
 VARIABLE: Final = "BINLOG_LAB_OLD_SERVER"
-_FIRST_WITH_EVENT: Final = (8, 0, 3)  # versions sheet: event 39
 _SERVER_ID: Final = 85
 
 
@@ -48,7 +48,7 @@ def old_installation() -> Installation:
             f"tar -xzf the file it leaves) and set {VARIABLE} to the directory package",
         )
     found = from_path(Path(tree))
-    if found.number >= _FIRST_WITH_EVENT:
+    if dialect_of(found.number).log.has_event39:
         raise ServerUnavailable(
             f"no old server: {VARIABLE} names MySQL {found.version}, which has the feature",
             "it must be older than 8.0.3",
@@ -74,4 +74,4 @@ def apply_relay_log(server: OwnServer, connection: Connection, data: bytes, *, t
                 return Applied(status.error, status.message, status.position)
             time.sleep(0.01)
     finally:
-        connection.execute("STOP SLAVE")
+        connection.execute(f"STOP {words(server).replica}")

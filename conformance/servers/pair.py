@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from conformance.cases.feeding import AFTER_ANOTHER
-from conformance.servers.errors import ServerError, SpecError, SqlError
+from conformance.requirements.versions import dialect_of
+from conformance.servers.errors import ServerError, ServerUnavailable, SpecError, SqlError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,8 +21,7 @@ if TYPE_CHECKING:
     from conformance.servers.capture import Position
     from conformance.servers.connection import Connection
 
-NEW_WORDS = (8, 0, 23)  # CHANGE REPLICATION SOURCE; the statements about replicas follow with 8.0.22
-NEW_NAMES = (8, 0, 26)  # replica_parallel_workers and the like
+SHA2 = "caching_sha2_password"
 _POLL_SECONDS = 0.02
 FAILED_WORKER = (
     "SELECT LAST_ERROR_NUMBER, LAST_ERROR_MESSAGE FROM performance_schema.replication_applier_status_by_worker "
@@ -69,7 +69,8 @@ class Pair:
         self.source = source
         self.replica = replica
         self.connection: Connection = replica.connect()
-        self._new_words = replica.number >= NEW_WORDS
+        self.dialect = dialect_of(replica.number)
+        self._words = self.dialect.words
         self.by_gtid = False
 
     def link(self, position: Position | None = None, *, extra: str = "") -> None:
@@ -78,9 +79,9 @@ class Pair:
         An account with a random password is made on the source, outside its log; on a source at an address that of the
         address is used.
         """
+        self._require_login()
         account = self.source.address_for(self.replica)
-        new = self._new_words
-        word = "SOURCE" if new else "MASTER"
+        word = self._words.change_source
         settings = [
             f"{word}_HOST = '{account.host}'",
             f"{word}_PORT = {account.port}",
@@ -88,8 +89,8 @@ class Pair:
             f"{word}_PASSWORD = '{account.password}'",
             f"{word}_CONNECT_RETRY = 1",
         ]
-        if self.replica.number >= (8, 0, 4):
-            settings.append(f"GET_{'SOURCE' if new else 'MASTER'}_PUBLIC_KEY = 1")
+        if self.dialect.server.authentication == SHA2:
+            settings.append(f"GET_{word}_PUBLIC_KEY = 1")
         if position is None:
             settings.append(f"{word}_AUTO_POSITION = 1")
         else:
@@ -97,9 +98,18 @@ class Pair:
         if extra:
             settings.append(extra)
         self.by_gtid = position is None
-        change = "CHANGE REPLICATION SOURCE TO" if new else "CHANGE MASTER TO"
-        self.connection.execute(f"{change} {', '.join(settings)}")
+        self.connection.execute(f"{self._words.change} {', '.join(settings)}")
         self.start()
+
+    def _require_login(self) -> None:
+        """A replica from before caching_sha2_password cannot log in with it (2059, observed on 5.6.24)."""
+        source = dialect_of(self.source.number).server.authentication
+        if source == SHA2 and self.dialect.server.authentication != SHA2:
+            raise ServerUnavailable(
+                f"a replica of MySQL {self.replica.version} cannot log in to MySQL {self.source.version}, whose "
+                f"accounts use {SHA2}",
+                "give events to a server so old by BINLOG statements or as a relay log",
+            )
 
     def follow(self, position: Position, gtid_executed: str | None = None, *, extra: str = "") -> None:
         """Take up the source's log at ``position``, whatever was before; with GTIDs by auto-position.
@@ -116,45 +126,41 @@ class Pair:
 
     def linked(self) -> bool:
         """Whether the replica has a source."""
-        return bool(self.connection.execute("SHOW REPLICA STATUS" if self._new_words else "SHOW SLAVE STATUS").rows)
+        return bool(self.connection.execute(self._words.replica_status).rows)
 
     def configure(self, settings: Mapping[str, str]) -> None:
         """Set global variables of the replica. The applier takes them over when it starts (sheet, FR6.1)."""
-        word = "REPLICA" if self._new_words else "SLAVE"
-        old_names = self.replica.number < NEW_NAMES
-        self.connection.execute(f"STOP {word} SQL_THREAD")
+        self.connection.execute(f"STOP {self._words.replica} SQL_THREAD")
         for name, value in settings.items():
-            if old_names:
-                name = name.replace("replica_", "slave_", 1)
-            self.connection.execute(f"SET GLOBAL {name} = {value}")
-        self.connection.execute(f"START {word} SQL_THREAD")
+            self.connection.execute(f"SET GLOBAL {self._words.named(name)} = {value}")
+        self.connection.execute(f"START {self._words.replica} SQL_THREAD")
 
     def skip(self, gtid: str) -> None:
         """Step over the transaction that stopped the applier, and start it again."""
         self.connection.execute_many(
             [f"SET gtid_next = '{gtid}'", "BEGIN", "COMMIT", "SET gtid_next = 'AUTOMATIC'"]
         ).check()
-        self.connection.execute(f"START {'REPLICA' if self._new_words else 'SLAVE'} SQL_THREAD")
+        self.connection.execute(f"START {self._words.replica} SQL_THREAD")
 
     def start(self) -> None:
         """START REPLICA."""
-        self.connection.execute("START REPLICA" if self._new_words else "START SLAVE")
+        self.connection.execute(f"START {self._words.replica}")
 
     def stop(self) -> None:
         """STOP REPLICA."""
-        self.connection.execute("STOP REPLICA" if self._new_words else "STOP SLAVE")
+        self.connection.execute(f"STOP {self._words.replica}")
 
     def unlink(self) -> None:
         """Stop, and forget the source and everything fetched from it."""
         self.stop()
-        self.connection.execute("RESET REPLICA ALL" if self._new_words else "RESET SLAVE ALL")
+        self.connection.execute(f"RESET {self._words.replica} ALL")
 
     def status(self) -> ReplicaStatus:
         """Ask the replica."""
-        rows = self.connection.execute("SHOW REPLICA STATUS" if self._new_words else "SHOW SLAVE STATUS").named()
+        rows = self.connection.execute(self._words.replica_status).named()
         if not rows:
             raise ServerError(f"{self.replica.id} is not linked to a source")
-        row = {name.replace("Master", "Source").replace("Slave", "Replica"): value for name, value in rows[0].items()}
+        row = {self._words.today(name): value for name, value in rows[0].items()}
         return ReplicaStatus(
             io_running=row["Replica_IO_Running"] or "",
             sql_running=row["Replica_SQL_Running"] or "",

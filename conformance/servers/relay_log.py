@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from conformance.reference.binlog.header import FOOTER_SIZE, HEADER_SIZE, MAGIC, checksum_of
-from conformance.servers.pair import NEW_NAMES, NEW_WORDS
+from conformance.reference.dialect import MYSQL, Words
+from conformance.requirements.versions import dialect_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -44,36 +45,32 @@ def placed(events: Iterable[bytes]) -> tuple[bytes, tuple[int, ...]]:
     return b"".join(parts), tuple(ends)
 
 
-def words(server: OwnServer) -> tuple[str, str]:
-    """How this version calls a replica and its source."""
-    return ("REPLICA", "SOURCE") if server.number >= NEW_WORDS else ("SLAVE", "MASTER")
+def words(server: OwnServer) -> Words:
+    """How this version calls things."""
+    return dialect_of(server.number).words
 
 
-def named(server: OwnServer, text: str) -> str:
-    """Variables and options by their names of today, in the names that this version has."""
-    return text if server.number >= NEW_NAMES else text.replace("replica", "slave")
-
-
-def change(source: str) -> str:
-    """The statement that makes an applier read :data:`FILE` from its beginning; ``source``: the word for it."""
-    what = "REPLICATION SOURCE" if source == "SOURCE" else "MASTER"
-    return f"CHANGE {what} TO {source}_HOST='x', {source}_USER='x', RELAY_LOG_FILE='{FILE}', RELAY_LOG_POS=4"
+def change(words: Words = MYSQL.words) -> str:
+    """The statement that makes an applier read :data:`FILE` from its beginning."""
+    source = words.change_source
+    return f"{words.change} {source}_HOST='x', {source}_USER='x', RELAY_LOG_FILE='{FILE}', RELAY_LOG_POS=4"
 
 
 def put(server: OwnServer, connection: Connection, data: bytes) -> None:
     """Stop the applier and put a file in place, which it reads when it is started."""
-    replica = words(server)[0]
+    known = words(server)
+    replica = known.replica
     connection.execute(f"STOP {replica} SQL_THREAD")
     connection.execute(f"RESET {replica} ALL")
     server.put_data(FILE, data)
     server.put_data(f"{RELAY_LOG}.index", f"./{FILE}\n".encode("ascii"))
-    connection.execute(change(words(server)[1]))
+    connection.execute(change(known))
     server.put_data(FILE, data)
 
 
 def start(server: OwnServer, connection: Connection) -> None:
     """Start the applier."""
-    connection.execute(f"START {words(server)[0]} SQL_THREAD")
+    connection.execute(f"START {words(server).replica} SQL_THREAD")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +87,8 @@ class ApplierStatus:
 
 def applier_status(server: OwnServer, connection: Connection) -> ApplierStatus:
     """Ask it."""
-    replica = words(server)[0]
-    row = connection.execute(f"SHOW {replica} STATUS").named()[0]
-    found = {name.replace("Master", "Source").replace("Slave", "Replica"): value or "" for name, value in row.items()}
+    row = connection.execute(words(server).replica_status).named()[0]
+    found = {Words.today(name): value or "" for name, value in row.items()}
     return ApplierStatus(
         running=found["Replica_SQL_Running"] != "No",
         error=int(found["Last_SQL_Errno"]),

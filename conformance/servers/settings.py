@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from conformance.requirements.versions import dialect_of
+
 Options = Mapping[str, str | None]
 
 
@@ -13,6 +15,7 @@ def default_options(number: tuple[int, int, int], *, performance_schema: bool) -
     Durability is off (the data are thrown away; 100 times the statements per second), sizes are small, packets and
     binary logs may be as large as MySQL allows, and nothing is written where the server was not told to.
     """
+    dialect = dialect_of(number)
     options: dict[str, str | None] = {
         "bind-address": "127.0.0.1",
         "character-set-server": "utf8mb4" if number >= (5, 7, 0) else "latin1",
@@ -35,11 +38,11 @@ def default_options(number: tuple[int, int, int], *, performance_schema: bool) -
         "performance-schema": "ON" if performance_schema else "OFF",
         "sync-binlog": "0",
     }
-    if number < (8, 0, 0):
+    if not dialect.server.log_bin:
         options["binlog-format"] = "ROW"  # the default only since 5.7.7, and deprecated as an option later
     if number >= (5, 6, 34):  # before: empty already means anywhere, and the option wants a directory
         options["secure-file-priv"] = ""
-    options["skip-replica-start" if number >= (8, 0, 26) else "skip-slave-start"] = None
+    options[dialect.words.named("skip-replica-start")] = None
     return options
 
 
