@@ -150,7 +150,7 @@ def group(draw: Draw) -> list[Injection]:
         targets.append(diverged[1])
     targets.append(encode(documents.document(draw.fork("other"), sizes=_SIZES)))
     lists = [logged(draw.fork("logged", number), stored)[0] for number in range(_LOGGED)]
-    lists += [_made(draw.fork("made", number), targets[number % len(targets)]) for number in range(_MADE)]
+    lists += [made(draw.fork("made", number), targets[number % len(targets)]) for number in range(_MADE)]
     images = dict.fromkeys(partial_image(encode_diffs(diffs)) for diffs in lists)
     return [
         Injection(name="generated", stored=target, image=image)
@@ -175,7 +175,7 @@ def logged(draw: Draw, stored: bytes | None) -> tuple[DiffList, bytes | None]:
     return (), stored
 
 
-def _made(draw: Draw, stored: bytes | None) -> DiffList:
+def made(draw: Draw, stored: bytes | None) -> DiffList:
     """Diffs that nobody logged: any operation, at any kind of place of a document, not knowing of each other."""
     document = open_document(stored or b"")
     diffs = []

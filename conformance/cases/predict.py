@@ -148,6 +148,19 @@ class Model:
                     logged_one, time_zone = True, self.zone_used
         except MysqlError as error:
             return StepPrediction(step, error=error)
+        return self._logged(step, rows, time_zone=time_zone)
+
+    def logged_as(self, prediction: StepPrediction) -> StepPrediction:
+        """The same statement as another session logs it: a table and its rows change alike, whatever is logged.
+
+        ``prediction`` is of a model of the same table and row image, in which diffs were collected.
+        """
+        if prediction.error is not None:
+            return prediction
+        rows = [RowPrediction(row.index, row.change, self._decide(row.change)) for row in prediction.rows]
+        return self._logged(prediction.step, rows, time_zone=prediction.time_zone)
+
+    def _logged(self, step: Step, rows: list[RowPrediction], *, time_zone: bool) -> StepPrediction:
         index_of = self.table.index_of
         assigned = {index_of[item.column] for item in (*step.assignments, *self.trigger)}
         # A column that a trigger names as NEW is in the image as if it were assigned (observed on 9.7.4).

@@ -38,6 +38,7 @@ COMMANDS: dict[str, str] = {
     "explain": "Annotated hex of a binary log.",
     "servers": "List, install, start and stop real MySQL servers.",
     "replay": "Run a stored Case again, or print it as SQL.",
+    "matrix": "Scenario matrices: many generated updates against size budgets.",
     "cases": "The case suite: list it, show a Case, export it as plain files.",
     "report": "Render a report again from its run.jsonl.",
     "doctor": "What is available here, what is missing, and how to get it.",
@@ -46,7 +47,8 @@ EPILOG = """\b
 Exit codes of runs: 0 as expected, 1 nonconformance, 2 usage, 3 could not run,
 4 incomplete. Of file commands: 0 whole input read, 1 corrupt, 2 usage.
 """
-RUNS = frozenset({"conformance", "replay", "servers"})  # interrupted, these are incomplete; the others just stop
+# Interrupted, these are incomplete; the others just stop.
+RUNS = frozenset({"conformance", "matrix", "replay", "servers"})
 
 
 class Terminated(KeyboardInterrupt):

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from conformance.cli.console import Usage, narrate
 from conformance.cli.servers import fetch_progress, server_errors
@@ -43,7 +44,9 @@ if TYPE_CHECKING:
     metavar="FILE",
     help="Another list of deviations.",
 )
+@click.pass_context
 def command(
+    context: click.Context,
     cases: tuple[Path, ...],
     form: str | None,
     server: str,
@@ -55,11 +58,17 @@ def command(
 ) -> int:
     """Run stored Cases again: FIXED (nothing differs), FAILED (still differs) or ERROR (could not run).
 
-    CASE is a file of a report's cases/ directory. With --as sql a script for a bug report is printed, with what is
+    CASE is a file of a report's cases/ directory, or a scenario: matrix:NAME/CELL/INDEX, which runs on the reference
+    alone unless --server is given. With --as sql a script for a bug report is printed, with what is
     expected of each statement as comments. An event that may end a server is put only into one of the lab's own, a file
     for mysqlbinlog is given to that of the server's installation.
     """
-    loaded = [(path, _load(path)) for path in cases]
+    on_server = form is not None or context.get_parameter_source("server") is not ParameterSource.DEFAULT
+    scenarios = () if on_server else tuple(path for path in cases if _is_scenario(path))
+    code = _replay_scenarios(scenarios)
+    loaded = [(path, _load(path)) for path in cases if path not in scenarios]
+    if not loaded:
+        return code
     if form is not None:
         for _, case in loaded:
             click.echo(_as_json(case) if form == "json" else as_sql(case), nl=False)
@@ -73,7 +82,7 @@ def command(
         options = dict(parse_server_option(text) for text in server_options)
     except (SpecError, DeviationError) as problem:
         raise Usage(str(problem)) from problem
-    return _replay(loaded, server, replica, Wishes(allow=frozenset(allow), options=options), listed)
+    return max(code, _replay(loaded, server, replica, Wishes(allow=frozenset(allow), options=options), listed))
 
 
 def check_witnesses(deviations: Iterable[Deviation]) -> None:
@@ -101,7 +110,44 @@ def check_witnesses(deviations: Iterable[Deviation]) -> None:
             raise DeviationError(f"deviation {deviation.id!r}: the witness is not {expected}")
 
 
+def _is_scenario(path: Path) -> bool:
+    return str(path).startswith("matrix:")
+
+
+def _replay_scenarios(paths: Iterable[Path]) -> int:
+    """Scenarios of matrices need no server: the worker runs them again."""
+    from scenarios.again import parse, run_again
+    from scenarios.matrix import MatrixError
+
+    code = ExitCode.OK
+    for path in paths:
+        try:
+            again = run_again(*parse(str(path)))
+        except MatrixError as problem:
+            raise Usage(str(problem)) from problem
+        click.echo(f"{again.word}  {path}")
+        for line in again.lines:
+            click.echo(f"  {line}")
+        if again.word == "ERROR":
+            code = ExitCode.COULD_NOT_RUN
+        elif again.word == "FAILED":
+            code = max(code, ExitCode.NONCONFORMANT)
+    return int(code)
+
+
+def _scenario_case(path: Path) -> AnyCase:
+    from scenarios.again import as_case, parse
+    from scenarios.matrix import MatrixError
+
+    try:
+        return as_case(*parse(str(path)))
+    except MatrixError as problem:
+        raise Usage(str(problem)) from problem
+
+
 def _load(path: Path) -> AnyCase:
+    if _is_scenario(path):
+        return _scenario_case(path)
     from conformance.cases.files import load_any_case
     from conformance.reference.errors import CodecError
 

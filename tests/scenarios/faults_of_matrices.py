@@ -22,15 +22,15 @@ class MatrixFault:
 
 
 WORKER_FAULTS: Final = (
-    MatrixFault("diffs/longer-than-they-are", "FR11", "A diff is path and value plus a bounded number of bytes (Def1).",
+    MatrixFault("diffs/longer-than-they-are", "FR11", "A diff is path and value plus a bounded number of bytes.",
                 "size-budget", "def1-constant"),
-    MatrixFault("partial/length-bytes-not-counted", "FR12", "E counts the four bytes of the length: D < F is not enough.",
+    MatrixFault("partial/length-bytes-not-counted", "FR12", "E counts the four length bytes: D < F is not enough.",
                 "break-even", "border"),
     MatrixFault("partial/one-byte-too-late", "FR11", "E < F is partial: one byte of saving is enough.",
                 "break-even", "border"),
     MatrixFault("partial/never", "FR11", "Where diffs are smaller the log shrinks by the difference.",
                 "size-budget", "border"),
-    MatrixFault("full/value-options-missing", "FR12", "A row without diffs grows by one byte, its value options.",
+    MatrixFault("full/value-options-of-three-bytes", "FR12", "A row without diffs grows by one byte, its options.",
                 "size-budget", "full-plus-one"),
     MatrixFault("partial/bits-of-one-byte", "FR11", "Partial bits are one for each JSON column of the table.",
                 "images", "wrong rows"),

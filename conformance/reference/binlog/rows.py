@@ -366,6 +366,8 @@ def fixed_size(event: RowsHead) -> int:
 def split_rows(event: RowsBody, limit: int = 8192) -> list[RowsBody]:
     """The events that a server with this ``binlog_row_event_max_size`` makes of the rows. Only the last one keeps
     STMT_END; a row above the limit is alone in its event."""
+    if len(event.rows) == 1:
+        return [event]
     base = fixed_size(event)
     groups: list[list[Row]] = [[]]
     size = base

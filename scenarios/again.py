@@ -1,0 +1,69 @@
+"""One scenario of a matrix once more, by its replay id ``matrix:NAME/CELL/INDEX``."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from scenarios.budgets import judge
+from scenarios.engines import update
+from scenarios.inline import SqliteStore
+from scenarios.matrix import MatrixError, load_matrix
+from scenarios.verdicts import Verdict, Wrong
+from scenarios.worker import run_block, settings_of
+
+if TYPE_CHECKING:
+    from conformance.cases.update_case import UpdateCase
+    from scenarios.matrix import Matrix
+
+PREFIX: Final = "matrix:"
+_ID: Final = re.compile(r"matrix:([a-z0-9-]+)/(\d+)/(\d+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Again:
+    """``word``: FIXED, FAILED or ERROR (the lab itself failed). ``lines`` for people."""
+
+    word: str
+    lines: tuple[str, ...]
+
+
+def parse(text: str) -> tuple[Matrix, int, int]:
+    """Matrix, cell and index of a replay id."""
+    match = _ID.fullmatch(text)
+    if match is None:
+        raise MatrixError(f"expected matrix:NAME/CELL/INDEX, got {text!r}")
+    matrix, cell, index = load_matrix(match[1]), int(match[2]), int(match[3])
+    matrix.cell(cell)
+    return matrix, cell, index
+
+
+def run_again(matrix: Matrix, cell: int, index: int) -> Again:
+    """Run and judge it: the worker's own verdict, then every budget on its one row."""
+    settings, draw = settings_of(matrix, cell, index)
+    lines = ["settings: " + ", ".join(f"{name} {value}" for name, value in settings.items())]
+    try:
+        matrix.module.measure(draw, settings)
+    except Wrong as wrong:
+        lines.append(f"{wrong.verdict.name}: {wrong}")
+    except Exception as error:  # noqa: BLE001 - shown to the user: the row only says that the lab failed
+        lines.append(f"{Verdict.BROKEN.name}: {type(error).__name__}: {error}")
+    (row,) = run_block(matrix, cell, index, 1)
+    measures = dict(zip(matrix.columns, row, strict=True))
+    verdict = Verdict(measures["verdict"])
+    lines.append("measures: " + ", ".join(f"{name} {measures[name]}" for name in matrix.module.MEASURES))
+    judgement = judge(matrix, SqliteStore(matrix, [row]), [])
+    broken = [item for item in judgement.budgets if item.broken]
+    lines += [f"budget {item.budget.id} ({item.budget.requirement}) is broken: {item.title}" for item in broken]
+    if verdict is Verdict.BROKEN:
+        return Again("ERROR", tuple(lines))
+    return Again("FAILED" if verdict.wrong or broken else "FIXED", tuple(lines))
+
+
+def as_case(matrix: Matrix, cell: int, index: int) -> UpdateCase:
+    """The scenario as a Case for a real server: those of the update engine can be."""
+    if matrix.engine != "update":
+        raise MatrixError(f"matrix {matrix.name}: its scenarios are no updates, so no Case stands for one")
+    settings, draw = settings_of(matrix, cell, index)
+    return update.scenario(draw, settings).case(f"{matrix.name}-{cell}-{index}")

@@ -1,0 +1,126 @@
+"""Budgets as verdicts: what the rows of a run say about the requirements, and which rows say so.
+
+A budget that meets too few rows is not passed: it shows nothing. Rows that were not made, or twice, end every verdict.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+from scenarios import digest as digests
+from scenarios import sql
+from scenarios.verdicts import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from scenarios.digest import CellTally
+    from scenarios.matrix import Budget, Matrix
+
+OFFENDERS: Final = 10  # rows listed for a budget
+WRONG_ROWS: Final = 50
+
+
+class Store(Protocol):
+    """Rows of a run, wherever they are: Parquet behind Spark, or SQLite in memory."""
+
+    def query(self, text: str) -> list[tuple[Any, ...]]:
+        """The answer of one of the questions of ``scenarios.sql``."""
+
+    def tallies(self) -> dict[int, CellTally]:
+        """The rows by cell."""
+
+
+@dataclass(frozen=True, slots=True)
+class Offender:
+    """A row by its replay id, and how far it goes."""
+
+    replay: str
+    value: int
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """One budget. ``verdict``: pass, fail, or inconclusive if it met fewer rows than it needs."""
+
+    budget: Budget
+    met: int
+    broken: int
+    offenders: tuple[Offender, ...]
+
+    @property
+    def verdict(self) -> str:
+        """In the words of the stream."""
+        if self.broken:
+            return "fail"
+        return "pass" if self.met >= self.budget.least else "inconclusive"
+
+    @property
+    def title(self) -> str:
+        """With its constants filled in."""
+        return self.budget.title.format(**dict(self.budget.constants))
+
+
+@dataclass(frozen=True, slots=True)
+class WrongRow:
+    """A row that nothing explains."""
+
+    replay: str
+    verdict: str
+    error: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judgement:
+    """What a run came to."""
+
+    digest: str
+    rows: int
+    verdicts: Mapping[str, int]
+    budgets: tuple[Judged, ...]
+    wrong: tuple[WrongRow, ...]
+    unsound: tuple[str, ...]
+    cells: Mapping[int, CellTally]
+
+    @property
+    def unexplained(self) -> int:
+        """Rows with a wrong verdict."""
+        return sum(count for word, count in self.verdicts.items() if Verdict[word].wrong)
+
+    @property
+    def passed(self) -> bool:
+        """Everything holds, and everything was there to be judged."""
+        return not self.unexplained and not self.unsound and all(item.verdict == "pass" for item in self.budgets)
+
+
+def replay_id(matrix: Matrix, cell: int, scenario: int) -> str:
+    """How a scenario is named on the command line."""
+    return f"matrix:{matrix.name}/{cell}/{scenario}"
+
+
+def judge(matrix: Matrix, store: Store, counts: Sequence[int]) -> Judgement:
+    """All verdicts about the rows of a run; ``counts`` are the scenarios that each cell should have."""
+    cells = store.tallies()
+    (answer,) = store.query(sql.budgets_query(matrix))
+    budgets = []
+    for number, budget in enumerate(matrix.budgets):
+        met, broken = int(answer[1 + 2 * number]), int(answer[2 + 2 * number])
+        listed: list[tuple[Any, ...]] = []
+        if broken or (met and budget.offender != "0"):
+            listed = store.query(sql.offenders_query(matrix, budget, broken=bool(broken), limit=OFFENDERS))
+        offenders = tuple(Offender(replay_id(matrix, int(row[0]), int(row[1])), int(row[2])) for row in listed)
+        budgets.append(Judged(budget, met, broken, offenders))
+    wrong = tuple(
+        WrongRow(replay_id(matrix, int(cell), int(index)), Verdict(int(verdict)).name, int(error))
+        for cell, index, verdict, error in store.query(sql.wrong_query(WRONG_ROWS))
+    )
+    return Judgement(
+        digest=digests.digest(matrix.digest, cells),
+        rows=int(answer[0]),
+        verdicts={Verdict(int(code)).name: int(count) for code, count in store.query(sql.verdicts_query())},
+        budgets=tuple(budgets),
+        wrong=wrong,
+        unsound=tuple(digests.unsound(cells, counts)),
+        cells=cells,
+    )

@@ -1,0 +1,115 @@
+"""Documents of a wanted size and shape, cheap enough to make one for every scenario.
+
+The number of values is bounded, so a document of 1 MB costs little more than its bytes: large ones have long strings.
+Every fourth value is an integer, so that inlined values occur everywhere.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from conformance.reference.diffs import Operation, encode_diff
+from conformance.reference.jsonb.encode import encode
+from conformance.reference.paths import Cell, Member, Path
+
+if TYPE_CHECKING:
+    from conformance.reference.jsonb.values import JsonValue
+    from generators.draw import Draw
+
+SHAPES: Final = ("flat", "nested", "array", "text")
+MOST: Final = 32  # values of a document
+_GROUP: Final = 4  # values of an object inside another
+
+
+class Leaf(NamedTuple):
+    """A value that an update can aim at: its path, and its length (-1: an integer)."""
+
+    path: str
+    length: int
+
+
+class Made(NamedTuple):
+    """A document, what can be changed in it, and where something new can go (the path ends before its number)."""
+
+    value: JsonValue
+    leaves: tuple[Leaf, ...]
+    room: str
+
+
+def pattern_of(draw: Draw) -> str:
+    """Eight characters that all strings of a document are made of: one decision, whatever its size."""
+    return f"{draw.below(1 << 32):08x}"
+
+
+def text(pattern: str, length: int) -> str:
+    """``length`` characters of a repeated pattern."""
+    return (pattern * (length // len(pattern) + 1))[:length]
+
+
+def document(draw: Draw, shape: str, size: int) -> Made:
+    """A document of about ``size`` bytes, give or take an eighth."""
+    pattern = pattern_of(draw)
+    size += draw.below(size // 4 + 1) - size // 8
+    if shape == "text":
+        return _text(draw, pattern, size)
+    count = max(2, min(MOST, size // 48))
+    # What an entry, a key and the header of a container take; the rest is for the strings.
+    frame = {"flat": 11, "nested": 14, "array": 4}[shape]
+    strings = count - count // 4
+    length = max(1, (size - 5 - frame * count) // strings)
+    leaves: list[JsonValue] = [
+        draw.below(1 << 16) if index % 4 == 3 else text(pattern[index % 8 :] + pattern, length)
+        for index in range(count)
+    ]
+    lengths = [-1 if index % 4 == 3 else length for index in range(count)]
+    if shape == "array":
+        return Made(leaves, tuple(Leaf(f"$[{index}]", n) for index, n in enumerate(lengths)), "$[")
+    if shape == "flat":
+        members = {f"k{index}": leaf for index, leaf in enumerate(leaves)}
+        return Made(members, tuple(Leaf(f"$.k{index}", n) for index, n in enumerate(lengths)), "$.new")
+    groups: dict[str, JsonValue] = {}
+    found: list[Leaf] = []
+    for start in range(0, count, _GROUP):
+        name = f"g{start // _GROUP}"
+        part = range(start, min(start + _GROUP, count))
+        groups[name] = {f"k{index}": leaves[index] for index in part}
+        found += [Leaf(f"$.{name}.k{index}", lengths[index]) for index in part]
+    return Made(groups, tuple(found), "$.g0.new")
+
+
+def _text(draw: Draw, pattern: str, size: int) -> Made:
+    body = max(1, size - 60)
+    value: JsonValue = {
+        "id": draw.below(1 << 16),
+        "tags": [pattern[:3], pattern[3:]],
+        "body": text(pattern, body),
+    }
+    leaves = (Leaf("$.id", -1), Leaf("$.tags[0]", 3), Leaf("$.tags[1]", 5), Leaf("$.body", body))
+    return Made(value, leaves, "$.new")
+
+
+def tight(draw: Draw, shape: str, length: int, pairs: int, margin: int) -> Made:
+    """A document whose full form is ``margin`` bytes longer than the diffs that replace its first leaves by others as
+    long: L - (4 + D) = margin (partial-update sheet, section 5). All leaves but the pad are to be replaced.
+
+    In objects the keys have quotes, which a path must escape: without them diffs are never that long.
+    """
+    pattern = pattern_of(draw)
+    while True:
+        main = text(pattern, length)
+        if shape == "array":
+            paths = [Path((Cell(index),)) for index in range(pairs)]
+        else:
+            paths = [Path((Member('"' * 6 + str(index)),)) for index in range(pairs)]
+        diffs = sum(len(encode_diff(Operation.REPLACE, path, encode(main))) for path in paths)
+        pad = margin + 4 + diffs - len(encode(_padded(shape, main, pairs, "")))
+        if pad >= 0:
+            leaves = tuple(Leaf(str(path), length) for path in paths)
+            return Made(_padded(shape, main, pairs, text(pattern, pad)), leaves, "$.new")
+        pairs += 1  # more diffs for the same document: each costs more than the value that it replaces
+
+
+def _padded(shape: str, main: str, pairs: int, pad: str) -> JsonValue:
+    if shape == "array":
+        return [*([main] * pairs), pad]
+    return {**{'"' * 6 + str(index): main for index in range(pairs)}, "p": pad}

@@ -1,0 +1,121 @@
+"""What an event may do to a row that it was not made for, or when it is damaged (FR5).
+
+Judged as on a server: a refusal with one of the five numbers, or a document that can be read; what the server is known
+to take against that is explained by its switch and nothing else. Beyond that the applier is held against itself: a
+document with holes and the same one rebuilt must take the same diffs alike.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from conformance.cases.injection import Injection, InjectionOutcome, partial_image, predict, state_of
+from conformance.judge.diverged import ALLOWED, Grade, judge_injection
+from conformance.reference.apply import apply_field
+from conformance.reference.dialect import MYSQL, flipped
+from conformance.reference.diffs import encode_diffs
+from conformance.reference.errors import MysqlError
+from conformance.reference.jsonb.decode import decode
+from conformance.reference.jsonb.encode import encode
+from conformance.reference.jsonb.text import format_text
+from generators import damaged, diverged
+from scenarios.engines.documents import SHAPES, document
+from scenarios.verdicts import Verdict, Wrong
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from generators.draw import Draw
+    from scenarios.matrix import Setting
+
+REVISION: Final = 1
+EVENTS: Final = ("logged", "made", "damaged")
+TARGETS: Final = ("itself", "rebuilt", "updated", "other", "scalar", "json-null", "sql-null")
+SETTINGS: Final[dict[str, range | tuple[str, ...]]] = {
+    "event": EVENTS,
+    "target": TARGETS,
+    "size": range(4, (1 << 20) + 1),
+    "shape": SHAPES,
+}
+"""``event``: diffs that a source logged, made-up ones, or an event with one field changed (which has its own document);
+``target``: the document that they meet."""
+MEASURES: Final = ("verdict", "error", "document", "diff_size", "grade", "null_before", "result")
+
+_GRADES: Final = tuple(Grade)
+_TAKES_ALL: Final = flipped(MYSQL, "refuse_unchanging_replace")
+
+
+def cost(settings: Mapping[str, Setting]) -> float:
+    """About how many microseconds a scenario takes."""
+    return 450 + 0.01 * int(settings.get("size", 300))
+
+
+def measure(draw: Draw, settings: Mapping[str, Setting]) -> tuple[int, ...]:
+    """One scenario: the values of ``MEASURES``."""
+    kind, target = str(settings.get("event", "logged")), str(settings.get("target", "updated"))
+    diffs = None
+    if kind == "damaged":
+        injection = damaged.damaged(draw)
+    else:
+        shape, size = str(settings.get("shape", "flat")), int(settings.get("size", 300))
+        source = encode(document(draw, shape, size).value)
+        stored = _target(draw, target, source, size)
+        chosen = diverged.logged(draw.fork("logged"), source)[0] if kind == "logged" else diverged.made(draw, stored)
+        diffs = encode_diffs(chosen)
+        injection = Injection(name=kind, stored=stored, image=partial_image(diffs))
+    outcome = _outcome(injection)
+    if outcome.error and outcome.error not in ALLOWED:
+        raise Wrong(Verdict.OTHER_ERROR, f"error {outcome.error}", outcome.error)
+    judged = judge_injection(injection, outcome)
+    if judged.grade is Grade.PASS:
+        verdict = Verdict.REFUSED if outcome.error else Verdict.OK
+    elif judged.deviation is not None:
+        verdict = Verdict.EXPLAINED
+    else:
+        wrong = Verdict.UNREADABLE if outcome.after and not outcome.after.sound else Verdict.ACCEPTED
+        raise Wrong(wrong, f"{judged.rule}: expected {judged.expected}, got {judged.got}")
+    if diffs is not None and injection.stored is not None:
+        _same_when_rebuilt(injection.stored, diffs)
+    result = 0 if outcome.after is None else outcome.after.size or 0
+    return (
+        int(verdict), outcome.error, len(injection.stored or b""), len(diffs or b""), _GRADES.index(judged.grade),
+        int(injection.stored is None), result,
+    )  # fmt: skip
+
+
+def _target(draw: Draw, target: str, source: bytes, size: int) -> bytes | None:
+    if target == "sql-null":
+        return None
+    if target == "json-null":
+        return encode(None)
+    if target == "scalar":
+        return encode(draw.choice((0, "text", True, 1.5)))
+    if target == "other":
+        return encode(document(draw, draw.choice(SHAPES), size).value)
+    if target in ("updated", "rebuilt"):
+        # By another update: a document with holes, and the same without them.
+        stored = diverged.logged(draw.fork("updated"), source)[1]
+        assert stored is not None
+        return stored if target == "updated" else encode(decode(stored))
+    return source
+
+
+def _outcome(injection: Injection) -> InjectionOutcome:
+    """What the reference's applier does, as a server would show it."""
+    before = state_of(injection.stored)
+    predicted = predict(injection)
+    after = before if predicted.error else predicted.state
+    return InjectionOutcome(error=predicted.error, before=before, after=after)
+
+
+def _same_when_rebuilt(stored: bytes, diffs: bytes) -> None:
+    """In place or on a tree, with holes or without: the same document comes out, or neither."""
+    results = []
+    for document_ in (stored, encode(decode(stored))):
+        try:
+            made = apply_field(document_, diffs, _TAKES_ALL)
+            results.append("NULL" if made is None else format_text(decode(made)))
+        except MysqlError as error:
+            results.append(f"error {error.number}")
+    if results[0] != results[1]:
+        raise Wrong(Verdict.DIVERGED, f"as stored {results[0][:200]}, rebuilt {results[1][:200]}")

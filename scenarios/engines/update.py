@@ -1,0 +1,359 @@
+"""One update of one row, with the option on and off: bytes, images, and what an applier makes of them.
+
+Every field is really encoded and decoded by the reference: document, diffs, row event with and without the option,
+both read again, the diffs applied to the old document. The sizes in a row are those of the bytes that came out.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from conformance.cases.images import RowImage
+from conformance.cases.predict import Model
+from conformance.cases.session import Session
+from conformance.cases.update_case import Step, UpdateCase
+from conformance.reference.apply import apply_diffs, apply_field
+from conformance.reference.binlog.columns import PartialJson
+from conformance.reference.binlog.event import decode_event, encode_event
+from conformance.reference.binlog.header import Checksum
+from conformance.reference.binlog.images import included
+from conformance.reference.binlog.payload import TransactionPayload
+from conformance.reference.binlog.rows import LazyRows
+from conformance.reference.binlog.small import Xid
+from conformance.reference.binlog.table_map import TableMap
+from conformance.reference.binlog.writer import FileWriter, begin
+from conformance.reference.cursor import packed_size
+from conformance.reference.diffs import Diff, Operation, split_diffs
+from conformance.reference.errors import CodecError, MysqlError
+from conformance.reference.expression import Assignment, Call, Column, Function, Increment, Literal
+from conformance.reference.jsonb.decode import container_header, scalar_end
+from conformance.reference.jsonb.encode import encode
+from conformance.reference.jsonb.values import LARGE_ARRAY
+from conformance.reference.paths import parse_path
+from conformance.reference.tables import Column as TableColumn
+from conformance.reference.tables import Table, table_map
+from scenarios.engines import changes
+from scenarios.engines.documents import SHAPES, document, pattern_of, tight
+from scenarios.verdicts import Verdict, Wrong
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from conformance.cases.predict import RowPrediction, StepPrediction
+    from conformance.reference.binlog.event import Body
+    from conformance.reference.binlog.images import Row
+    from conformance.reference.binlog.rows import RowsBody
+    from generators.draw import Draw
+    from scenarios.matrix import Setting
+
+REVISION: Final = 1
+KEYS: Final = ("primary", "unique", "none")
+SETTINGS: Final[dict[str, range | tuple[str, ...]]] = {
+    "size": range(4, (4 << 20) + 1),
+    "shape": SHAPES,
+    "update": changes.UPDATES,
+    "pairs": range(1, 33),
+    "image": ("FULL", "MINIMAL", "NOBLOB"),
+    "metadata": ("MINIMAL", "FULL"),
+    "key": KEYS,
+    "columns": range(1, 65),
+    "padding": ("none", "hole"),
+    "compression": ("off", "on"),
+    "margin": range(-24, 41),
+}
+MEASURES: Final = (
+    "verdict", "error",
+    "document",  # bytes of the assigned document before
+    "full_size",  # bytes of the documents whose update gave diffs that are not empty: Def2 without its constant
+    "diff_size", "diff_raw", "diffs",  # those diffs: as they are encoded; path and value alone (Def1); how many
+    "partial_columns", "empty_columns", "full_columns", "null_columns",  # JSON columns in the after image, how logged
+    "partial_full", "partial_diff",  # of the columns logged as diffs, empty ones too: what whole and diffs take
+    "least_saving", "most_forgone",  # least F - D among columns logged as diffs, largest among those logged whole
+    "event_on", "event_off", "old_format",  # row event with the option, without, and by the format before it
+    "table_map", "payload_on", "payload_off",  # payloads: 0 without compression
+    "before_count", "after_count", "partial_bits", "in_place",
+)  # fmt: skip
+NONE: Final = 1 << 40  # in least_saving and, negative, in most_forgone: there was no such column
+
+_TABLE_ID: Final = 90
+
+
+class Scenario(NamedTuple):
+    """What a server could be asked to do as well. ``plain``: the column's document before ``padding`` made the hole."""
+
+    frame: Frame
+    row: dict[str, object]
+    assignments: tuple[Assignment, ...]
+    column: str
+    compression: bool
+    plain: bytes
+    padding: tuple[Assignment, ...]
+
+    def case(self, case_id: str) -> UpdateCase:
+        """The same as a Case, for a real server."""
+        table = self.frame.table
+        row = {**self.row, self.column: self.plain}
+        statements = (self.padding, self.assignments) if self.padding else (self.assignments,)
+        return UpdateCase(
+            id=case_id,
+            seed=case_id,
+            table=table,
+            selector="id",
+            session=Session(row_image=self.frame.on.session.row_image, compression=self.compression),
+            rows=(tuple(row[column.name] for column in table.columns),),
+            steps=tuple(Step(assignments, (0,)) for assignments in statements),
+        )
+
+
+class Frame:
+    """What the scenarios of one table and session share: models with the option on and off, and the TABLE_MAP as a
+    reader finds it in the log."""
+
+    def __init__(self, columns: int, key: str, image: str, metadata: str) -> None:
+        self.table = _table(columns, key)
+        self.metadata = metadata
+        self.on, self.off = (self._model(RowImage(image), partial_json=value) for value in (True, False))
+        encoded = encode_event(table_map(self.table, metadata, table_id=_TABLE_ID))
+        body = decode_event(encoded).body
+        if not isinstance(body, TableMap):
+            raise Wrong(Verdict.READ_BACK, "the TABLE_MAP reads as something else")
+        self.table_map = body
+        self.table_map_size = len(encoded)
+        self.json = tuple(column.name for column in self.table.columns if column.is_json)
+        self.names = tuple(column.name for column in self.table.columns)
+
+    def _model(self, image: RowImage, *, partial_json: bool) -> Model:
+        session = Session(row_image=image, partial_json=partial_json)
+        model = Model(self.table, "id", session, [], row_metadata=self.metadata)
+        model.__dict__["table_map"] = table_map(self.table, self.metadata, table_id=_TABLE_ID)
+        return model
+
+
+@lru_cache(maxsize=512)
+def frame_of(columns: int, key: str, image: str, metadata: str) -> Frame:
+    """Frames are few and made once a process."""
+    return Frame(columns, key, image, metadata)
+
+
+def _table(columns: int, key: str) -> Table:
+    made = [
+        TableColumn(name="id", type="INT", nullable=key == "none"),
+        *(TableColumn(name=f"j{number}", type="JSON") for number in range(columns)),
+        TableColumn(name="n", type="INT"),
+        TableColumn(name="t", type="TEXT"),
+    ]
+    return Table(
+        schema="lab",
+        name="m",
+        columns=tuple(made),
+        primary_key=((0, 0),) if key == "primary" else (),
+        unique_keys=(((0, 0),),) if key == "unique" else (),
+    )
+
+
+def cost(settings: Mapping[str, Setting]) -> float:
+    """About how many microseconds a scenario takes: what the cutting of the work goes by, nothing else."""
+    return 260 + 0.006 * int(settings.get("size", 300))
+
+
+def scenario(draw: Draw, settings: Mapping[str, Setting]) -> Scenario:
+    """The scenario itself, before anything is computed."""
+    get = settings.get
+    columns, kind, pairs = int(get("columns", 1)), str(get("update", "replace")), int(get("pairs", 1))
+    shape, size = str(get("shape", "flat")), int(get("size", 300))
+    frame = frame_of(columns, str(get("key", "primary")), str(get("image", "FULL")), str(get("metadata", "MINIMAL")))
+    if "margin" in settings:
+        made = tight(draw, shape, size, pairs, int(settings["margin"]))
+        kind = "every"
+    else:
+        made = document(draw, shape, size)
+    row: dict[str, object] = {"id": 1 + draw.below(1 << 20), "n": draw.below(1000), "t": b"side"}
+    for name in frame.json[1:]:
+        row[name] = _SMALL
+    if columns > 1:
+        row[frame.json[-1]] = encode({"a": pattern_of(draw), "b": 1})
+    column = frame.json[0]
+    row[column] = plain = encode(made.value)
+    padding: tuple[Assignment, ...] = ()
+    if get("padding") == "hole":
+        path = made.leaves[0].path
+        row[column] = with_hole(plain, path)
+        padding = (Assignment(column, Call(Function.JSON_REPLACE, Column(column), ((path, Literal("")),))),)
+    assigned = changes.assignments(draw, column, made, kind, pairs)
+    if columns > 1 and kind != "beside" and draw.below(2):
+        call = Call(Function.JSON_SET, Column(frame.json[-1]), (("$.a", Literal(pattern_of(draw))),))
+        assigned.append(Assignment(frame.json[-1], call))
+    if kind != "beside" and "margin" not in settings and draw.below(4) == 3:
+        assigned.append(Assignment("n", Increment("n", 1)))
+    return Scenario(frame, row, tuple(assigned), column, get("compression") == "on", plain, padding)
+
+
+_SMALL: Final = encode([1, "two"])
+
+
+def with_hole(stored: bytes, path: str) -> bytes:
+    """The document after its first value became empty in place: as large as before, with a hole."""
+    after = apply_diffs(stored, [Diff(Operation.REPLACE, parse_path(path), "")])
+    assert after is not None
+    return after
+
+
+def measure(draw: Draw, settings: Mapping[str, Setting]) -> tuple[int, ...]:
+    """One scenario: the values of ``MEASURES``."""
+    made = scenario(draw, settings)
+    frame, column = made.frame, made.column
+    step = Step(made.assignments, (0,))
+    on = predicted(frame.on, made.row, step)
+    off = frame.off.logged_as(on)
+    before = made.row[column]
+    assert isinstance(before, bytes)
+    if not on.events or not off.events:
+        if bool(on.events) != bool(off.events):
+            raise Wrong(Verdict.READ_BACK, "an event with the option, or without it, but not both")
+        return (int(Verdict.QUIET), 0, len(before), *(0,) * (len(MEASURES) - 3))
+    visited = on.rows[0]
+    on_bytes, on_body, on_row = round_trip(frame, on.events)
+    off_bytes, off_body, off_row = round_trip(frame, off.events)
+    _read_back(frame, visited, on_body, on_row)
+    wanted = tuple([off.rows[0].change.after[name] for name in after_names(frame, off_body)])
+    if off_row.value_options is not None or off_row.after != wanted:
+        raise Wrong(Verdict.OFF, "the row with the option off reads otherwise")
+    payload_on = payload_off = 0
+    if made.compression:
+        payload_on, payload_off = (_payload(frame, events) for events in (on.events, off.events))
+    return (
+        int(Verdict.OK), 0, len(before),
+        *_sizes(frame, visited, on_body, on_row),
+        len(on_bytes), len(off_bytes), _old_format(off_body, off_row),
+        frame.table_map_size, payload_on, payload_off,
+        len(on_row.before or ()), len(on_row.after or ()), on_row.partial_columns or 0,
+        int(column in visited.change.columns and visited.change.columns[column].in_place),
+    )  # fmt: skip
+
+
+def predicted(model: Model, row: Mapping[str, object], step: Step) -> StepPrediction:
+    """What the reference says of an update, which must not be refused."""
+    model.rows = [row]
+    prediction = model.predict(step)
+    if prediction.error is not None:
+        raise Wrong(Verdict.NOT_APPLIED, f"the statement is refused: {prediction.error}", prediction.error.number)
+    return prediction
+
+
+def round_trip(frame: Frame, events: tuple[RowsBody, ...]) -> tuple[bytes, LazyRows, Row]:
+    """The one row event of an update: its bytes, and what a reader finds in them."""
+    (event,) = events
+    data = encode_event(event)
+    try:
+        body = decode_event(data, tables={_TABLE_ID: frame.table_map}).body
+        if not isinstance(body, LazyRows):
+            raise Wrong(Verdict.READ_BACK, f"the row event reads as {type(body).__name__}")
+        rows = list(body.rows())
+    except CodecError as error:
+        raise Wrong(Verdict.READ_BACK, f"the row event cannot be read: {error}") from error
+    if len(rows) != 1:
+        raise Wrong(Verdict.READ_BACK, f"{len(rows)} rows in the event")
+    return data, body, rows[0]
+
+
+def after_names(frame: Frame, body: LazyRows) -> list[str]:
+    """The columns of an event's after image."""
+    assert body.after_columns is not None
+    return [frame.names[index] for index in included(body.after_columns, body.column_count)]
+
+
+def _read_back(frame: Frame, visited: RowPrediction, body: LazyRows, row: Row) -> None:
+    """The event against the row that it was made from: diffs are applied to the old document."""
+    change = visited.change
+    assert body.before_columns is not None
+    names = [frame.names[index] for index in included(body.before_columns, body.column_count)]
+    if row.before is None or row.after is None or list(row.before) != [change.before[name] for name in names]:
+        raise Wrong(Verdict.READ_BACK, "the before image reads otherwise")
+    bits = 0
+    for name, value in zip(after_names(frame, body), row.after, strict=True):
+        wanted = change.after[name]
+        if isinstance(value, PartialJson):
+            bits |= 1 << frame.json.index(name)
+            old = change.before[name]
+            assert old is None or isinstance(old, bytes)
+            try:
+                value = apply_field(old, value.diffs)
+            except MysqlError as error:
+                raise Wrong(Verdict.NOT_APPLIED, f"{name}: {error}", error.number) from error
+            if value != wanted:
+                raise Wrong(Verdict.APPLIED, f"{name}: the diffs give another document")
+        elif value != wanted:
+            raise Wrong(Verdict.READ_BACK, f"{name}: another value")
+    if bits != (row.partial_columns or 0):
+        raise Wrong(Verdict.IMAGE, f"partial bits {row.partial_columns or 0:b}, diffs in {bits:b}")
+
+
+def _sizes(frame: Frame, visited: RowPrediction, body: LazyRows, row: Row) -> tuple[int, ...]:
+    full_size = diff_size = diff_raw = diffs = 0
+    kinds = [0, 0, 0, 0]
+    partial_full = partial_diff = 0
+    least, most = NONE, -NONE
+    assert row.after is not None
+    for name, value in zip(after_names(frame, body), row.after, strict=True):
+        if name not in frame.json:
+            continue
+        stored = visited.change.after[name]
+        if value is None or not isinstance(stored, bytes):
+            kinds[3] += 1
+            continue
+        column = visited.change.columns.get(name)
+        collected = b"" if column is None else column.encoded
+        if isinstance(value, PartialJson):
+            collected = value.diffs
+            kinds[0 if collected else 1] += 1
+            partial_full += len(stored)
+            partial_diff += len(collected)
+            if collected:
+                least = min(least, len(stored) - len(collected))
+        else:
+            kinds[2] += 1
+            if collected:
+                most = max(most, len(stored) - len(collected))
+        if collected:
+            parts = split_diffs(collected)
+            full_size += len(stored)
+            diff_size += len(collected)
+            diffs += len(parts)
+            diff_raw += sum([len(part.path) + _value_size(part.data) for part in parts])
+    return full_size, diff_size, diff_raw, diffs, *kinds, partial_full, partial_diff, least, most
+
+
+def _value_size(data: bytes | None) -> int:
+    """Bytes of the document that a diff inserts; what may stand behind it does not count."""
+    if data is None:
+        return 0
+    kind = data[0]
+    return (
+        container_header(data, kind, 1, len(data))[1] if kind <= LARGE_ARRAY else scalar_end(data, kind, 1, len(data))
+    )
+
+
+def _old_format(body: LazyRows, row: Row) -> int:
+    """What a server without the feature writes: header, post header, bitmaps, images, checksum, from the values."""
+    size = 19 + 10 + packed_size(body.column_count) + 2 * ((body.column_count + 7) // 8) + 4
+    for image in (row.before, row.after):
+        assert image is not None
+        size += (len(image) + 7) // 8
+        for value in image:
+            if isinstance(value, bytes):
+                size += len(value) + (2 if value == b"side" else 4)
+            elif value is not None:
+                size += 4
+    return size
+
+
+def _payload(frame: Frame, events: tuple[RowsBody, ...]) -> int:
+    """The size of the compressed transaction; it must hold the same bytes again."""
+    bodies: list[Body] = [begin("lab", update=True), frame.table_map, *events, Xid(xid=1)]
+    inner = b"".join(encode_event(body, algorithm=Checksum.NONE) for body in bodies)
+    event = encode_event(FileWriter(server_id=1).compressed(bodies))
+    body = decode_event(event).body
+    if not isinstance(body, TransactionPayload) or body.uncompressed() != inner:
+        raise Wrong(Verdict.PAYLOAD, "the payload holds other bytes")
+    return len(event)

@@ -1,0 +1,44 @@
+"""What the worker says about one scenario. Codes, because a row holds integers only; they never change meaning."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+
+class Verdict(IntEnum):
+    """0 to 9 are as expected; 10 and above are wrong, and are rows like any other, never exceptions."""
+
+    OK = 0
+    QUIET = 1  # no event, as predicted: the update changes nothing
+    REFUSED = 2  # an error, as it must be
+    EXPLAINED = 3  # differs by a listed deviation of the server: the prediction without exactly that one agrees
+
+    READ_BACK = 10  # the event decodes to something else than was encoded
+    APPLIED = 11  # the diffs, applied, give another document
+    NOT_APPLIED = 12  # diffs that must apply are refused
+    OFF = 13  # the event with the option off decodes to another row
+    RELATION = 14  # documents that were equal are not equal any more
+    UNREADABLE = 15  # what would be stored is no document
+    OTHER_ERROR = 16  # an error that the worklog does not allow
+    ACCEPTED = 17  # a damaged event was applied
+    PAYLOAD = 18  # the compressed transaction holds other events
+    DIVERGED = 19  # in place and rebuilt documents take the same diffs differently
+    IMAGE = 20  # a column stands in an image where it should not, or the other way round
+    BROKEN = 99  # the lab itself failed: an exception that nothing declares
+
+    @property
+    def wrong(self) -> bool:
+        """Whether this is a row to explain."""
+        return self >= FIRST_WRONG
+
+
+FIRST_WRONG = 10
+
+
+class Wrong(Exception):
+    """Ends a scenario with a verdict that is wrong. ``number``: an error number, ``text``: for replay."""
+
+    def __init__(self, verdict: Verdict, text: str, number: int = 0) -> None:
+        super().__init__(text)
+        self.verdict = verdict
+        self.number = number

@@ -1,0 +1,70 @@
+"""``binlog-lab matrix`` and the replay of its scenarios."""
+
+from __future__ import annotations
+
+import pytest
+
+from conformance.cli.main import run
+from scenarios.matrix import matrix_names
+
+
+def test_the_matrices_are_listed_with_axes_and_budgets(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["matrix", "list"]) == 0
+    out = capsys.readouterr().out
+    for name in matrix_names():
+        assert f"\n{name} " in f"\n{out}"
+    assert "FR12 full-plus-one: Where nothing is logged as diffs, the event grows by 1 byte" in out
+
+
+def test_a_scenario_is_replayed_without_a_server(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["replay", "matrix:break-even/17/3", "matrix:safety/40/1"]) == 0
+    out = capsys.readouterr().out
+    assert "FIXED  matrix:break-even/17/3\n  settings: margin -9, shape array, pairs 3" in out
+    assert "FIXED  matrix:safety/40/1" in out
+
+
+def test_a_scenario_that_fails_is_said_with_the_reason(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("scenarios.engines.update.apply_field", lambda *_: b"\x04\x00")
+    assert run(["replay", "matrix:break-even/100/0"]) == 1
+    out = capsys.readouterr().out
+    assert "FAILED  matrix:break-even/100/0" in out
+    assert "APPLIED: j0: the diffs give another document" in out
+
+
+def test_a_broken_budget_fails_a_replay(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("scenarios.engines.update._old_format", lambda *_: 1)
+    assert run(["replay", "matrix:size-budget/0/0"]) == 1
+    assert "budget off-unchanged (FR13) is broken" in capsys.readouterr().out
+
+
+def test_a_failure_of_the_lab_is_an_error(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("scenarios.engines.update._old_format", lambda *_: 1 // 0)
+    assert run(["replay", "matrix:size-budget/0/0"]) == 3
+    assert "BROKEN: ZeroDivisionError" in capsys.readouterr().out
+
+
+def test_a_scenario_is_printed_as_a_script(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["replay", "matrix:size-budget/9/4", "--as", "sql"]) == 0
+    out = capsys.readouterr().out
+    assert "JSON_REPLACE" in out
+    assert "JSON_STORAGE_SIZE 138" in out
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("matrix:nothing/1/2", "no matrix 'nothing'"),
+        ("matrix:images/1", "expected matrix:NAME/CELL/INDEX, got 'matrix:images/1'"),
+        ("matrix:images/99999/0", "matrix images: no cell 99999; cells are 0 to 359"),
+    ],
+)
+def test_a_wrong_replay_id_is_a_usage_error(name: str, message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["replay", name]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_a_scenario_that_is_no_update_has_no_script(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["replay", "matrix:safety/1/2", "--as", "sql"]) == 2
+    assert "its scenarios are no updates" in capsys.readouterr().err
