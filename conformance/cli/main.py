@@ -38,8 +38,8 @@ COMMANDS: dict[str, str] = {
     "explain": "Annotated hex of a binary log.",
     "servers": "List, install, start and stop real MySQL servers.",
     "replay": "Run a stored Case again, or print it as SQL.",
-    "matrix": "Scenario matrices: many generated updates against size budgets.",
     "cases": "The case suite: list it, show a Case, export it as plain files.",
+    "matrix": "Scenario matrices: many generated updates against size budgets.",
     "report": "Render a report again from its run.jsonl.",
     "doctor": "What is available here, what is missing, and how to get it.",
 }

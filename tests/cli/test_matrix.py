@@ -27,9 +27,9 @@ def test_a_scenario_that_fails_is_said_with_the_reason(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("scenarios.engines.update.apply_field", lambda *_: b"\x04\x00")
-    assert run(["replay", "matrix:break-even/100/0"]) == 1
+    assert run(["replay", "matrix:break-even/200/0"]) == 1
     out = capsys.readouterr().out
-    assert "FAILED  matrix:break-even/100/0" in out
+    assert "FAILED  matrix:break-even/200/0" in out
     assert "APPLIED: j0: the diffs give another document" in out
 
 
