@@ -1,0 +1,39 @@
+"""The engine that container tests share; where none answers they are skipped and say how to get one."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests import engine as engines
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from docker import DockerClient
+
+
+@pytest.fixture(scope="session")
+def engine() -> Iterator[DockerClient]:
+    """A client of the engine that answers."""
+    import docker
+
+    try:
+        address = engines.answering()
+    except engines.NoEngineError as error:
+        pytest.skip(str(error))
+    if address is None:
+        pytest.skip("no container engine answers (python -m tests.engine starts one for a command, as root)")
+    with contextlib.closing(docker.DockerClient(base_url=address, timeout=120)) as client:
+        yield client
+
+
+@pytest.fixture(scope="session")
+def mysql_image(engine: DockerClient) -> str:
+    """The home-made server image, if the engine has it."""
+    name = engines.IMAGES["mysql"]
+    if not engine.images.list(name=name):
+        pytest.skip(f"the engine has no image {name} (python docker/build.py mysql)")
+    return name

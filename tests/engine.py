@@ -1,0 +1,219 @@
+"""A container engine for tests: ``python -m tests.engine [--image mysql] [--image lab] COMMAND...``.
+
+Runs COMMAND with DOCKER_HOST set. An engine that answers already (DOCKER_HOST, or the machine's own socket) is used as
+it is. Else a private one is started, as root, from Debian's packages docker.io, containerd and runc: its data, socket
+and state live in one temporary directory, and it runs with COMMAND in network and mount namespaces of its own, so that
+bridges, packet filter rules and mounts are gone with the last process. Images are built before that, by the same engine
+in the machine's own network (the package archive is there), with a data directory that both share.
+
+Exit code: that of COMMAND; 77 when no engine can be had (the last line of stderr says what is missing).
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import fcntl
+import os
+import shutil
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+NO_ENGINE = 77  # the code by which automake's test driver knows a skipped test
+IMAGES = {"mysql": "binlog-lab-mysql:latest", "lab": "binlog-lab:latest"}
+_ROOT = Path(__file__).resolve().parent.parent
+_START_SECONDS = 60
+_PROGRAMS = {"dockerd": "docker.io", "containerd": "containerd", "runc": "runc", "unshare": "util-linux"}
+
+
+class NoEngineError(Exception):
+    """No engine can be had here; the text says what is missing."""
+
+
+def say(text: str) -> None:
+    """Narration goes to stderr."""
+    sys.stderr.write(f"{text}\n")
+
+
+def answering() -> str | None:
+    """The address of an engine that answers, as DOCKER_HOST has it."""
+    try:
+        import docker
+    except ImportError:
+        raise NoEngineError("the Python package docker is not installed") from None
+    address = os.environ.get("DOCKER_HOST") or "unix:///var/run/docker.sock"
+    try:
+        client = docker.DockerClient(base_url=address, timeout=20)
+    except docker.errors.DockerException:
+        return None
+    with contextlib.closing(client):
+        try:
+            client.ping()
+        except docker.errors.DockerException:
+            return None
+    return address
+
+
+def require_private() -> None:
+    """Raise with what a private engine lacks here."""
+    if os.geteuid() != 0:
+        raise NoEngineError("no container engine answers, and starting one needs root")
+    missing = [f"{name} (package {package})" for name, package in _PROGRAMS.items() if shutil.which(name) is None]
+    if missing:
+        raise NoEngineError(f"no container engine answers, and to start one there is no {', '.join(missing)}")
+
+
+@contextlib.contextmanager
+def private(directory: Path, *, bridge: str | None = None) -> Iterator[str]:
+    """A running dockerd with everything in ``directory``.
+
+    With the name of a ``bridge`` that is there it changes nothing else of the network that it runs in. (With none,
+    dockerd 20.10 removes ``docker0``, which may be another engine's.)
+    """
+    socket_path, log = directory / "docker.sock", directory / "log"
+    command = ["dockerd", "--host", f"unix://{socket_path}", "--data-root", str(directory / "data")]
+    command += ["--exec-root", str(directory / "exec"), "--pidfile", str(directory / "pid")]
+    if bridge is not None:
+        command += [f"--bridge={bridge}", "--iptables=false", "--ip-masq=false", "--ip-forward=false"]
+    elif shutil.which("iptables") is None:
+        command += ["--iptables=false"]
+    with log.open("ab") as output:
+        daemon = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True
+        )
+    try:
+        address = f"unix://{socket_path}"
+        _await(daemon, socket_path, log)
+        yield address
+    finally:
+        daemon.send_signal(signal.SIGTERM)
+        try:
+            daemon.wait(30)
+        except subprocess.TimeoutExpired:
+            daemon.kill()
+            daemon.wait()
+
+
+def _await(daemon: subprocess.Popen[bytes], path: Path, log: Path) -> None:
+    deadline = time.monotonic() + _START_SECONDS
+    while time.monotonic() < deadline and daemon.poll() is None:
+        with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX) as probe:
+            probe.settimeout(5)
+            probe.connect(str(path))
+            probe.sendall(b"GET /_ping HTTP/1.0\r\n\r\n")
+            if b" 200 " in probe.recv(64):
+                return
+        time.sleep(0.1)
+    lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
+    raise NoEngineError("dockerd does not start: " + (lines[-1] if lines else "it says nothing"))
+
+
+def _address(dotted: str) -> bytes:
+    return struct.pack("HH4s8x", socket.AF_INET, 0, socket.inet_aton(dotted))
+
+
+def bring_up(interface: str) -> None:
+    """Bring up a network interface (netdevice(7): SIOCSIFFLAGS with IFF_UP)."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
+        fcntl.ioctl(any_socket, 0x8914, struct.pack("16sh14x", interface.encode(), 1))
+
+
+@contextlib.contextmanager
+def unused_bridge() -> Iterator[str]:
+    """A bridge with an address of TEST-NET-1 (RFC 5737), for a dockerd whose containers use the machine's network."""
+    name = f"lab{os.getpid()}"
+    word = name.encode()
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
+        fcntl.ioctl(any_socket, 0x89A0, word + b"\0")  # SIOCBRADDBR
+        try:
+            fcntl.ioctl(any_socket, 0x8916, struct.pack("16s16s", word, _address("192.0.2.1")))  # SIOCSIFADDR
+            fcntl.ioctl(any_socket, 0x891C, struct.pack("16s16s", word, _address("255.255.255.0")))  # SIOCSIFNETMASK
+            bring_up(name)
+            yield name
+        finally:
+            fcntl.ioctl(any_socket, 0x8914, struct.pack("16sh14x", word, 0))  # SIOCSIFFLAGS: down
+            fcntl.ioctl(any_socket, 0x89A1, word + b"\0")  # SIOCBRDELBR
+
+
+def run(address: str, command: list[str]) -> int:
+    """COMMAND with DOCKER_HOST; its exit code."""
+    return subprocess.run(command, env={**os.environ, "DOCKER_HOST": address}, check=False).returncode
+
+
+def build(address: str, images: list[str]) -> None:
+    """Build those images that the engine does not have."""
+    import docker
+
+    with contextlib.closing(docker.DockerClient(base_url=address, timeout=60)) as client:
+        missing = [name for name in images if not client.images.list(name=IMAGES[name])]
+    if missing and run(address, [sys.executable, str(_ROOT / "docker/build.py"), *missing]) != 0:
+        raise NoEngineError(f"an engine is here, but docker/build.py cannot build {' and '.join(missing)}")
+
+
+def run_private(command: list[str], images: list[str]) -> int:
+    """Start a private engine, build the images, run COMMAND with it in namespaces of their own, remove everything."""
+    require_private()
+    directory = Path(tempfile.mkdtemp(prefix="binlog-lab-engine-"))
+    again = [sys.executable, "-m", "tests.engine", "--inside", str(directory)]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(_ROOT), *sys.path[1:]])}
+    try:
+        if images:
+            wanted = [word for name in images for word in ("--image", name)]
+            built = subprocess.run(["unshare", "--mount", *again, *wanted, "--"], env=environment, check=False)
+            if built.returncode:
+                return built.returncode
+        return subprocess.run(
+            ["unshare", "--mount", "--net", *again, "--", *command], env=environment, check=False
+        ).returncode
+    finally:
+        shutil.rmtree(directory, ignore_errors=True)
+        if directory.exists():
+            say(f"cannot remove all of {directory}")
+
+
+def run_inside(directory: Path, command: list[str], images: list[str]) -> int:
+    """What ``run_private`` runs in new namespaces: first to build, then, without the machine's network, COMMAND."""
+    if images:
+        with unused_bridge() as bridge, private(directory, bridge=bridge) as address:
+            build(address, images)
+        return 0
+    bring_up("lo")
+    with private(directory) as address:
+        return run(address, command)
+
+
+def main() -> int:
+    """Parse the command line."""
+    parser = argparse.ArgumentParser(prog="python -m tests.engine", description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--image", action="append", default=[], choices=sorted(IMAGES), help="build it if missing")
+    parser.add_argument("--inside", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("command", nargs=argparse.REMAINDER)
+    arguments = parser.parse_args()
+    command = arguments.command[1:] if arguments.command[:1] == ["--"] else arguments.command
+    if not command and arguments.inside is None:
+        parser.error("expected a command")
+    try:
+        if arguments.inside is not None:
+            return run_inside(arguments.inside, command, arguments.image)
+        address = answering()
+        if address is None:
+            return run_private(command, arguments.image)
+        build(address, arguments.image)
+        return run(address, command)
+    except NoEngineError as error:
+        say(str(error))
+        return NO_ENGINE
+
+
+if __name__ == "__main__":
+    sys.exit(main())
