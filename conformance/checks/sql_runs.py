@@ -19,7 +19,7 @@ from conformance.servers.run_sql import run_sql
 from conformance.stream import Block, CaseVerdict, Finding, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
     from conformance.cases.sql_case import SqlCase
@@ -56,11 +56,16 @@ def listed_outcomes(lab: Lab) -> frozenset[str]:
 
 
 def run_cases(
-    lab: Lab, check: str, cases: Iterable[SqlCase], nodes: Mapping[str, Server], pair: Pair | None = None
+    lab: Lab,
+    check: str,
+    cases: Iterable[SqlCase],
+    nodes: Mapping[str, Server],
+    pair: Pair | None = None,
+    tell: Callable[[SqlCase, SqlVerdict], None] = lambda _, __: None,
 ) -> None:
-    """Judge Cases, write what was found, and fail if a statement ended as no Case allows."""
+    """Judge Cases, write what was found, and fail if a statement ended as no Case allows. ``tell`` hears of each."""
     cases = list(cases)
-    run = _Run(lab, check, pair, {item.judges for case in cases for item in case.statements if item.judges})
+    run = _Run(lab, check, pair, tell, {item.judges for case in cases for item in case.statements if item.judges})
     for case in cases:
         if case.needs_own_server and not all(node.started_by_us for node in nodes.values()):
             run.skip(case)
@@ -70,9 +75,17 @@ def run_cases(
 
 
 class _Run:
-    def __init__(self, lab: Lab, check: str, pair: Pair | None, requirements: set[str]) -> None:
+    def __init__(
+        self,
+        lab: Lab,
+        check: str,
+        pair: Pair | None,
+        tell: Callable[[SqlCase, SqlVerdict], None],
+        requirements: set[str],
+    ) -> None:
         self._lab = lab
         self._pair = pair
+        self._tell = tell
         self._item = check
         self._several = len(requirements) > 1
         self._listed = listed_outcomes(lab)
@@ -108,6 +121,7 @@ class _Run:
 
     def judge(self, nodes: Mapping[str, Server], case: SqlCase) -> None:
         for verdict in judge_live_sql(nodes, case, self._pair):
+            self._tell(case, verdict)
             count = self._counts[verdict.requirement]
             count.cases += 1
             deviating = verdict.deviation in self._listed

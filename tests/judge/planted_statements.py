@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING
 from conformance.cases.sql_case import SqlAnswer
 from conformance.checks import metadata_variable_cases, startup_cases, variable_cases, warning_cases
 from conformance.checks.conditions import CONDITIONS
+from conformance.checks.other_tables import cases_by_conversions
 from conformance.judge.sql import judge_sql
-from tests.checks.faults_of_metadata import VARIABLE_FAULTS
+from tests.checks.faults_of_metadata import OTHER_TABLE_FAULTS, VARIABLE_FAULTS
 from tests.judge.faults_of_sql import SQL_FAULTS
 
 if TYPE_CHECKING:
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
     from tests.judge.faults_of_sql import SqlFault
 
 
-ALL_FAULTS = (*SQL_FAULTS, *VARIABLE_FAULTS)
+_SCENARIOS = ("TMR1", "TMR2", "TMR4")
+ALL_FAULTS = (*SQL_FAULTS, *VARIABLE_FAULTS, *OTHER_TABLE_FAULTS)
 
 
 @cache
@@ -45,6 +47,7 @@ def all_cases() -> tuple[SqlCase, ...]:
         *metadata_variable_cases.scope_cases(),
         *metadata_variable_cases.privilege_cases(),
         *metadata_variable_cases.start_cases(),
+        *(case for name in _SCENARIOS for cases in cases_by_conversions(name, brief=False).values() for case in cases),
         *(case for name, cases in CONDITIONS.items() if name != "D4" for case in cases),
     )
 
