@@ -28,6 +28,8 @@ from conformance.servers.applier import Applier, launch_applier
 from conformance.servers.auto import Wishes, resolve
 from conformance.servers.inject import Injector, launch_target
 from conformance.servers.own import OwnServer
+from conformance.servers.process import ProcessServer
+from conformance.servers.receiving import ReceiverTarget, launch_receiver
 from conformance.stream import Block, CaseVerdict, Finding, Progress, Subject, Verdict
 
 if TYPE_CHECKING:
@@ -121,6 +123,7 @@ class Lab:
     _shrunk: int = 0
     _injector: Injector | None = None
     _applier: Applier | None = None
+    _receiver: ReceiverTarget | None = None
 
     def __post_init__(self) -> None:
         if self.settings.deviations:
@@ -255,6 +258,21 @@ class Lab:
             self._applier = Applier(target)
         return self._applier
 
+    def receiver(self) -> ReceiverTarget | None:
+        """The target whose receiver hears a source made by hand.
+
+        ``None`` where the server under test is no process of the lab's: the source listens on 127.0.0.1 only, which is
+        another place inside a container.
+        """
+        server = self.server
+        if self._receiver is None and isinstance(server, ProcessServer):
+            self.narrate("starting a server for boundaries of transactions")
+            target = launch_receiver(
+                server.maker, options=server.options, keep=self.settings.keep, narrate=self.narrate
+            )
+            self._receiver = ReceiverTarget(target)
+        return self._receiver
+
     def first(self, signature: str) -> bool:
         """Whether this signature was not met before; remembers it."""
         self._signatures[signature] += 1
@@ -273,6 +291,9 @@ class Lab:
         if self._applier is not None:
             self._applier.close()
             self._applier = None
+        if self._receiver is not None:
+            self._receiver.close()
+            self._receiver = None
         if self._pairs is not None:
             self._pairs.close()
             self._pairs = None

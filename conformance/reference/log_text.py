@@ -234,8 +234,7 @@ class LogText:
             case small.Xid(xid=xid):
                 self._open = False
                 yield b"\tXid = %d\nCOMMIT" % xid + DELIMITER
-            case small.XaPrepare():
-                self._open = False
+            case small.XaPrepare():  # the client takes XA START for a BEGIN, and this for no end of it (9.7.4)
                 name = b"X'%b',X'%b',%d" % (
                     body.gtrid.hex().encode(), body.bqual.hex().encode(), body.format_id,
                 )  # fmt: skip

@@ -163,7 +163,7 @@ class Capture:
         current, offset = start.file, start.offset
         if (current, offset) == (end.file, end.offset):
             return
-        for event in self._dumped_events(start):
+        for event in self.dumped_events(start):
             _, kind, _, _, end_position, flags = _HEADER.unpack_from(event)
             if kind == _ROTATE and (flags & _ARTIFICIAL or not end_position):
                 named = rotate_target(event)
@@ -186,7 +186,8 @@ class Capture:
                 return
         raise CaptureError(f"the server's dump ends at {current}:{offset}, before {end}")
 
-    def _dumped_events(self, start: Position) -> Iterator[bytes]:
+    def dumped_events(self, start: Position) -> Iterator[bytes]:
+        """The events of a dump as they come, the artificial ones of the dump thread among them."""
         session = self._server.connect()
         try:
             # Both names: the server reads the one it knows. Without it, checksums are taken off on the way.
@@ -222,7 +223,7 @@ class Capture:
         return found
 
     def _dumped_description(self, name: str) -> bytes:
-        stream = self._dumped_events(Position(file=name, offset=_FIRST))
+        stream = self.dumped_events(Position(file=name, offset=_FIRST))
         try:
             for event in stream:
                 if event[4] == _FORMAT_DESCRIPTION:

@@ -298,7 +298,7 @@ def _changed(place: int, change: Callable[[Any], Any]) -> Callable[[list[Any]], 
     return lambda items: [change(item) if number == place else item for number, item in enumerate(items)]
 
 
-# A warning: (code, words, position).
+# What a replica said: a list of servers.receiving.Warned.
 WARNING_FAULTS: Final = [
     Fault(
         id="warnings/silent",
@@ -310,19 +310,19 @@ WARNING_FAULTS: Final = [
         id="warnings/elsewhere",
         requirement="TP2",
         sentence="The warning names the position of that event.",
-        change=_changed(0, lambda item: (item[0], item[1], item[2] + 1)),
+        change=_changed(0, lambda item: item._replace(position=item.position + 1)),
     ),
     Fault(
         id="warnings/of-another-kind",
         requirement="TP2",
         sentence="The warning is that of the parser's state.",
-        change=_changed(0, lambda item: (10446, item[1], item[2])),
+        change=_changed(0, lambda item: item._replace(code=10446 if item.code == 10445 else 10445)),
     ),
     Fault(
         id="warnings/one-too-many",
         requirement="TP2",
         sentence="Nothing is told of what the model accepts.",
-        change=lambda warnings: [*warnings, (10445, "outside a transaction", 4)],
+        change=lambda warnings: [*warnings, *warnings[-1:]],
     ),
 ]
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from conformance.checks.boundaries import OTHER_WORDS
 from conformance.servers.errors import ServerUnavailable
 from tests.reference.test_log_text import whole_text
 from tests.reference.test_pseudo_sql import GEOMETRY_ERROR, same_but_geometry
@@ -19,12 +19,6 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.live
 CORPUS = sorted((Path(__file__).parents[1] / "data" / "binlogs").glob("*.binlog"))
-# Comments with words of our own, and LOAD DATA, where the client names a file that it has written.
-DIFFERENT = re.compile(
-    rb"^(?:# (?:The proper term|to make the statement|Warning: |This Format_desc|Not closed: |A relay log, )"
-    rb"|LOAD DATA ).*\n",
-    re.MULTILINE,
-)
 
 
 @pytest.fixture(scope="module")
@@ -45,8 +39,8 @@ def test_the_whole_text_is_the_clients(mysqlbinlog: list[str], path: Path, optio
         capture_output=True,
         check=True,
     )
-    real = DIFFERENT.sub(b"", done.stdout)
-    ours = DIFFERENT.sub(b"", whole_text(path, types="-vv" in options, metadata="metadata" in options))
+    real = OTHER_WORDS.sub(b"", done.stdout)
+    ours = OTHER_WORDS.sub(b"", whole_text(path, types="-vv" in options, metadata="metadata" in options))
     if GEOMETRY_ERROR not in real:
         assert ours == real
         return

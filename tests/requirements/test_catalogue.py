@@ -44,6 +44,8 @@ WORKLOG = {
     "7.1: rejected": ["RA4", "RA5"],
     "8: OLD to NEW, NEW to OLD": ["X1", "X2"],
     "9: future": ["FX1", "FX2", "FX3", "FX4"],
+    # WL#4162
+    "boundaries: functional, non-functional, transition table": ["TF1", "TF2", "TF3", "TN1", "TN2", "TM1"],
 }  # fmt: skip
 # What the sheets add: observed values, negatives of the warnings, contents of diffs, in-place rules, error numbers.
 OBSERVED = [
@@ -51,7 +53,7 @@ OBSERVED = [
     "W0",
     *(f"D{number}" for number in range(8, 15)),
     *(f"DC{number}" for number in range(1, 9)),
-    "IP1", "IP2", "A8", "A9", "A10", "P8", "P9", "SC4",
+    "IP1", "IP2", "A8", "A9", "A10", "P8", "P9", "SC4", "TP1", "TP2", "TP3",
 ]  # fmt: skip
 DOCUMENTS = 'title = "d"\n[documents]\nd = "revision 1"\n'
 GOOD = {"id": '"X"', "statement": '"s"', "document": '"d"', "section": '"1"', "allowed": '"a"'}

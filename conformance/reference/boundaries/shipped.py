@@ -5,7 +5,8 @@ the error log, in two lines: what was not expected, and at which position of the
 event is queued, and the parser takes the state that the event leads to: it repairs itself.
 
 Observed consequences: a rows event outside a group is no error, so a stream cut in the middle of a transaction is
-noticed only at its XID or COMMIT.
+noticed only at its XID or COMMIT. A receiver that lost its connection and took it up again by file and position goes
+on in the state it had; one that is pointed elsewhere (CHANGE REPLICATION SOURCE) begins anew.
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ class EventClass(Enum):
     TRANSACTION_PAYLOAD = "TRANSACTION_PAYLOAD"
     INCIDENT = "INCIDENT"
     IGNORE = "file frame, heartbeats, TRANSACTION_CONTEXT, any other type with flag 0x80"
-    ERROR = "QUERY without a text, any other type without flag 0x80"
+    ERROR = "any other type without flag 0x80"
+    UNREADABLE = "QUERY without a text"
 
 
 class State(Enum):
@@ -81,6 +83,7 @@ TRANSACTION_PAYLOAD  NONE!    NONE     NONE!    NONE!    NONE!
 INCIDENT             NONE     NONE     NONE     NONE     NONE
 IGNORE               NONE     GTID     DDL      DML      ERROR
 ERROR                ERROR!u  ERROR!u  ERROR!u  ERROR!u  ERROR!u
+UNREADABLE           NONE!    GTID!    DDL!     DML!     ERROR!
 """
 
 
@@ -135,7 +138,7 @@ _CLASSES: Final[dict[int, EventClass]] = {
 def classify_query(text: bytes) -> EventClass:
     """The class of a QUERY. A text is compared with BEGIN and COMMIT over its own length, so that B and COMM count."""
     if not text:
-        return EventClass.ERROR
+        return EventClass.UNREADABLE
     if b"BEGIN".startswith(text) or text.startswith(b"XA START"):
         return EventClass.BEGIN_TRX
     upper = text[:12].upper()

@@ -30,7 +30,7 @@ ROOT = Path(__file__).parents[3]
                 "XA END X'78'", "xa start x", "SAVEPOINT `s`", "create table t (a int)", "X", "ROLLBAC",
             )
         ),
-        ("", "ERROR"),
+        ("", "UNREADABLE"),
     ],
 )  # fmt: skip
 def test_query_texts_have_these_classes(text: str, kind: str) -> None:

@@ -1,0 +1,32 @@
+"""What the checks of transaction boundaries share: their server, and how they end."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from conformance.servers.pair import NEW_WORDS
+
+if TYPE_CHECKING:
+    from conformance.checks.lab import Lab
+    from conformance.servers.receiving import ReceiverTarget
+
+
+def needed_target(lab: Lab, check: str, *requirements: str) -> ReceiverTarget:
+    """The server whose log, receiver and client are judged; skips where there can be none."""
+    if lab.server is None:
+        pytest.skip("needs a server: its log, its replica's receiver and its mysqlbinlog are judged")
+    target = lab.receiver() if lab.version >= NEW_WORDS else None
+    if target is None:
+        reason = "needs a server of 8.0.23 or newer that the lab starts as a process beside the one under test"
+        for requirement in requirements:
+            lab.not_applicable(check, requirement, reason)
+        pytest.skip(reason)
+    return target
+
+
+def conclude(failed: int, what: str) -> None:
+    """Fail if something did."""
+    if failed:
+        pytest.fail(f"{failed} {what}; see the report", pytrace=False)

@@ -1,0 +1,51 @@
+"""``mysqlbinlog --require-row-format``: the one place where that program runs the shipped parser.
+
+It ends at the first event that a stream of row changes alone would not have. What it complains of is not where an event
+stands (the parser's own errors are not shown) but what it is, and whether that is behind a BEGIN.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from conformance.reference.binlog.header import EventType
+from conformance.reference.boundaries.shipped import EventClass, ShippedParser, State, classify
+
+if TYPE_CHECKING:
+    from conformance.reference.boundaries.seen import Seen
+
+_NEVER: Final = frozenset(
+    (
+        EventType.INTVAR,
+        EventType.RAND,
+        EventType.APPEND_BLOCK,
+        EventType.DELETE_FILE,
+        EventType.BEGIN_LOAD_QUERY,
+        EventType.EXECUTE_LOAD_QUERY,
+    )
+)
+_BEHIND_BEGIN: Final = (b"XA END", b"XA PREPARE", b"SAVEPOINT", b"CREATE TABLE")
+_TEMPORARY: Final = (b"CREATE TEMPORARY", b"DROP TEMPORARY")
+_LONG_ENOUGH: Final = 16
+
+
+class RowFormatParser:
+    """Fed with the events of a file."""
+
+    def __init__(self) -> None:
+        self._parser = ShippedParser(receiver=False)
+
+    def feed(self, event: Seen) -> bool:
+        """Whether the event is row format; the program ends at the first that is not."""
+        self._parser.feed(event)
+        state = self._parser.state
+        kind = classify(event)
+        if kind in (EventClass.ERROR, EventClass.UNREADABLE) or event.type in _NEVER:
+            return False
+        if event.type == EventType.USER_VAR:
+            return state is not State.DML
+        if event.type != EventType.QUERY or kind is not EventClass.STATEMENT:
+            return True
+        if state is State.DML:
+            return event.text.upper().startswith(_BEHIND_BEGIN)
+        return len(event.text) <= _LONG_ENOUGH or not event.text.upper().startswith(_TEMPORARY)

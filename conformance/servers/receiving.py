@@ -1,0 +1,158 @@
+"""A real replica's receiver that hears a source made by hand, and what it says of it in the error log.
+
+Observed on 9.7.4: an event that the receiver's boundary parser does not expect gives a line of its own words (MY-010442
+to 010446, not for every one) and a line with the source's file and position (MY-010590). The receiver goes on.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from typing import TYPE_CHECKING, Final, NamedTuple, Self
+
+from conformance.reference.boundaries.shipped import QUEUING, UNSUPPORTED, XA_ROLLBACK_AMISS
+from conformance.servers.cache import silent
+from conformance.servers.errors import ServerError
+from conformance.servers.pair import NEW_WORDS
+from conformance.servers.wire_source import FILE, WireSource
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from types import TracebackType
+
+    from conformance.servers.cache import Narrate
+    from conformance.servers.connection import Connection
+    from conformance.servers.own import Maker, OwnServer
+
+SERVER_ID: Final = 94
+GTID_MODES: Final = ("OFF", "OFF_PERMISSIVE", "ON_PERMISSIVE", "ON")
+_OPTIONS: Final[dict[str, str | None]] = {
+    "gtid-mode": "ON_PERMISSIVE",
+    "enforce-gtid-consistency": "ON",
+    "innodb-file-per-table": "OFF",
+    "innodb-stats-persistent": "OFF",
+    "relay-log": "lab-relay",
+}
+_LINE: Final = re.compile(r"\[MY-(\d{6})\] \[Repl\] (.*)")
+_PLACE: Final = re.compile(r"'([^']*)' binary log file, at position (\d+)\.")
+_PATIENCE: Final = 30.0
+_POLL: Final = 0.005
+
+
+class Warned(NamedTuple):
+    """One complaint of a receiver. ``code`` is 0 where the parser has no words of its own."""
+
+    code: int
+    words: str
+    position: int
+    file: str
+
+
+class Heard(NamedTuple):
+    """What came of a stream. ``error``: the number with which the receiver stopped, 0 if it did not; ``asked``: the
+    positions of its dumps."""
+
+    warnings: list[Warned]
+    error: int
+    asked: list[tuple[str, int]]
+
+
+def launch_receiver(
+    maker: Maker,
+    *,
+    options: Mapping[str, str | None] | None = None,
+    keep: bool = False,
+    narrate: Narrate = silent,
+) -> OwnServer:
+    """A server whose receiver can be fed; transactions with and without GTIDs come through."""
+    return maker.launch(server_id=SERVER_ID, options={**(options or {}), **_OPTIONS}, keep=keep, narrate=narrate)
+
+
+def warnings_in(log: Iterable[str]) -> list[Warned]:
+    """The complaints in lines of an error log, in order."""
+    out: list[Warned] = []
+    code, words = 0, ""
+    for line in log:
+        found = _LINE.search(line)
+        if found is None:
+            continue
+        number = int(found[1])
+        if UNSUPPORTED <= number <= XA_ROLLBACK_AMISS:
+            code, words = number, found[2]
+        elif number == QUEUING and (place := _PLACE.search(found[2])):
+            out.append(Warned(code, words, int(place[2]), place[1]))
+            code, words = 0, ""
+    return out
+
+
+class ReceiverTarget:
+    """A server of :func:`launch_receiver` and a session on it."""
+
+    def __init__(self, server: OwnServer) -> None:
+        self.server = server
+        self._connection: Connection | None = None
+
+    def session(self) -> Connection:
+        """The session for questions and settings."""
+        if self._connection is None or self._connection.closed:
+            self._connection = self.server.connect()
+        return self._connection
+
+    def set_gtid_mode(self, mode: str) -> None:
+        """Step by step, as the server wants it."""
+        session = self.session()
+        wanted = GTID_MODES.index(mode)
+        now = GTID_MODES.index(session.variable("gtid_mode") or "OFF")
+        while now != wanted:
+            now += 1 if wanted > now else -1
+            session.execute(f"SET GLOBAL gtid_mode = {GTID_MODES[now]}")
+
+    def hear(self, streams: Sequence[Sequence[bytes]], end: tuple[str, int]) -> Heard:
+        """Send ``streams``, one for each connection, and read what was said until the receiver stands at ``end`` (file
+        and position of the source) or has stopped. The first stream begins at position 4 of the first file.
+        """
+        session = self.session()
+        if self.server.number < NEW_WORDS:
+            raise ServerError("receivers are fed by servers with CHANGE REPLICATION SOURCE only")
+        self.set_gtid_mode("ON_PERMISSIVE")
+        start = len(self.server.error_log())
+        with WireSource(streams, version=self.server.version) as source:
+            session.execute(
+                "CHANGE REPLICATION SOURCE TO SOURCE_HOST='127.0.0.1', "
+                f"SOURCE_PORT={source.port}, SOURCE_USER='x', SOURCE_PASSWORD='y', SOURCE_LOG_FILE='{FILE}', "
+                "SOURCE_LOG_POS=4, SOURCE_CONNECT_RETRY=1, SOURCE_SSL=0"
+            )
+            session.execute("START REPLICA IO_THREAD")
+            try:
+                error = self._wait(end, source)
+            finally:
+                session.execute("STOP REPLICA IO_THREAD")
+                session.execute("RESET REPLICA ALL")
+        return Heard(warnings_in(self.server.error_log()[start:].splitlines()), error, source.asked)
+
+    def _wait(self, end: tuple[str, int], source: WireSource) -> int:
+        session = self.session()
+        deadline = time.monotonic() + _PATIENCE
+        while True:
+            row = session.execute("SHOW REPLICA STATUS").named()[0]
+            place = (row["Source_Log_File"], int(row["Read_Source_Log_Pos"] or 0))
+            error = int(row["Last_IO_Errno"] or 0)
+            if place == end or (error and row["Replica_IO_Running"] == "No"):
+                return error if place != end else 0
+            if time.monotonic() > deadline:
+                raise ServerError(f"the receiver is at {place}, expected {end}; it asked for {source.asked}")
+            time.sleep(_POLL)
+
+    def close(self) -> None:
+        """The session and the server."""
+        if self._connection is not None:
+            self._connection.close()
+        self.server.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
