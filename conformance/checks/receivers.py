@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.servers.pair import NEW_WORDS
+from conformance.requirements.versions import dialect_of
 
 if TYPE_CHECKING:
     from conformance.checks.lab import Lab
@@ -17,7 +17,7 @@ def needed_target(lab: Lab, check: str, *requirements: str) -> ReceiverTarget:
     """The server whose log, receiver and client are judged; skips where there can be none."""
     if lab.server is None:
         pytest.skip("needs a server: its log, its replica's receiver and its mysqlbinlog are judged")
-    target = lab.receiver() if lab.version >= NEW_WORDS else None
+    target = lab.receiver() if dialect_of(lab.version).words.change_source == "SOURCE" else None
     if target is None:
         reason = "needs a server of 8.0.23 or newer that the lab starts as a process beside the one under test"
         for requirement in requirements:

@@ -21,6 +21,7 @@ from conformance.checks.receivers import conclude, needed_target
 from conformance.reference.binlog.header import EventType
 from conformance.reference.boundaries.seen import GTID_TYPES
 from conformance.servers.capture import Position
+from conformance.requirements.versions import dialect_of
 from conformance.servers.errors import ServerUnavailable
 from conformance.servers.wire_source import FILE
 from conformance.stream import Verdict
@@ -38,7 +39,6 @@ _UNITS: Final = {"quick": 4, "full": 110, "soak": 500}  # of a kind and a GTID m
 _DUMPS: Final = {"quick": 5, "full": 110, "soak": 500}  # of a GTID mode
 _FILES: Final = {"quick": 3, "full": 40, "soak": 200}  # marked files, of some dozen transactions each
 _MODES: Final = {"ON": ("ON", "AUTOMATIC"), "tagged": ("ON", "AUTOMATIC:lab"), "OFF": ("OFF", "AUTOMATIC")}
-_TAGS: Final = (8, 3, 0)
 _SCHEMA: Final = "binlog_lab_boundaries"
 _STATEMENT_KINDS: Final = frozenset(
     ("statement", "create-as-select", "temporary", "load-data", "savepoint-statement", "myisam")
@@ -87,7 +87,7 @@ def test_real_transactions_of_every_kind(lab: Lab) -> None:
     failed = 0
     with closing(target.server.capture()) as capture:
         for mode in _MODES:
-            if mode != "tagged" or target.server.number >= _TAGS:
+            if mode != "tagged" or dialect_of(target.server.number).log.tagged_gtid:
                 failed += _real_mode(lab, target, capture, mode, table)
     lab.narrate("real transactions by kind, GTIDs on, tagged, off; events:")
     for kind, counts in table.items():

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, Self
 from conformance.reference.boundaries.shipped import QUEUING, UNSUPPORTED, XA_ROLLBACK_AMISS
 from conformance.servers.cache import silent
 from conformance.servers.errors import ServerError
-from conformance.servers.pair import NEW_WORDS
+from conformance.servers.relay_log import words
 from conformance.servers.wire_source import FILE, WireSource
 
 if TYPE_CHECKING:
@@ -112,29 +112,31 @@ class ReceiverTarget:
         and position of the source) or has stopped. The first stream begins at position 4 of the first file.
         """
         session = self.session()
-        if self.server.number < NEW_WORDS:
-            raise ServerError("receivers are fed by servers with CHANGE REPLICATION SOURCE only")
+        known = words(self.server)
+        source_word = known.change_source
         self.set_gtid_mode("ON_PERMISSIVE")
         start = len(self.server.error_log())
         with WireSource(streams, version=self.server.version) as source:
             session.execute(
-                "CHANGE REPLICATION SOURCE TO SOURCE_HOST='127.0.0.1', "
-                f"SOURCE_PORT={source.port}, SOURCE_USER='x', SOURCE_PASSWORD='y', SOURCE_LOG_FILE='{FILE}', "
-                "SOURCE_LOG_POS=4, SOURCE_CONNECT_RETRY=1, SOURCE_SSL=0"
+                f"{known.change} {source_word}_HOST='127.0.0.1', {source_word}_PORT={source.port}, "
+                f"{source_word}_USER='x', {source_word}_PASSWORD='y', {source_word}_LOG_FILE='{FILE}', "
+                f"{source_word}_LOG_POS=4, {source_word}_CONNECT_RETRY=1, {source_word}_SSL=0"
             )
-            session.execute("START REPLICA IO_THREAD")
+            session.execute(f"START {known.replica} IO_THREAD")
             try:
                 error = self._wait(end, source)
             finally:
-                session.execute("STOP REPLICA IO_THREAD")
-                session.execute("RESET REPLICA ALL")
+                session.execute(f"STOP {known.replica} IO_THREAD")
+                session.execute(f"RESET {known.replica} ALL")
         return Heard(warnings_in(self.server.error_log()[start:].splitlines()), error, source.asked)
 
     def _wait(self, end: tuple[str, int], source: WireSource) -> int:
         session = self.session()
+        known = words(self.server)
         deadline = time.monotonic() + _PATIENCE
         while True:
-            row = session.execute("SHOW REPLICA STATUS").named()[0]
+            shown = session.execute(known.replica_status).named()[0]
+            row = {known.today(name): value for name, value in shown.items()}
             place = (row["Source_Log_File"], int(row["Read_Source_Log_Pos"] or 0))
             error = int(row["Last_IO_Errno"] or 0)
             if place == end or (error and row["Replica_IO_Running"] == "No"):
