@@ -125,6 +125,37 @@ class Cursor:
         """A packed length, then that many bytes."""
         return self.take(self.packed(field), field)
 
+    def packed_list(self, field: str) -> list[int]:
+        """Packed integers up to the end."""
+        rest = self.data[self.pos : self.end]
+        if not rest or max(rest) < 251:  # each is one byte
+            self.pos = self.end
+            return list(rest)
+        found = []
+        while self.pos < self.end:
+            found.append(self.packed(field))
+        return found
+
+    def packed_strings(self, field: str, count: int = -1) -> list[bytes]:
+        """So many strings with packed lengths; without ``count`` all up to the end."""
+        data, pos, end = self.data, self.pos, self.end
+        found = []
+        while pos < end and count:
+            size = data[pos]
+            stop = pos + 1 + size
+            if size > 250 or stop > end:  # a longer length, or too few bytes
+                self.pos = pos
+                found.append(self.packed_bytes(field))
+                stop = self.pos
+            else:
+                found.append(data[pos + 1 : stop])
+            pos = stop
+            count -= 1
+        self.pos = pos
+        if count > 0:
+            raise self._short(count, field)
+        return found
+
     def varint(self, field: str) -> int:
         """An unsigned integer of the serialization library: trailing one bits of the first byte count extra bytes."""
         pos = self.pos

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from conformance.reference.binlog import columns as types
 from conformance.reference.binlog.charsets import BINARY, COLLATIONS
-from conformance.reference.binlog.metadata import ColumnInfo, Field, Numbers, PrefixKey
+from conformance.reference.binlog.metadata import ColumnInfo, key_parts
 from conformance.reference.binlog.table_map import GENERATED_INVISIBLE_PK
 
 if TYPE_CHECKING:
@@ -109,10 +109,7 @@ def _escaped(text: bytes) -> bytes:
 def _key(table: TableMap) -> list[bytes]:
     parts: tuple[tuple[int, int], ...] = ()
     for item in table.metadata:
-        if isinstance(item, PrefixKey):
-            parts = item.parts
-        elif isinstance(item, Numbers) and item.field == Field.SIMPLE_PRIMARY_KEY:
-            parts = tuple([(index, 0) for index in item.numbers])
+        parts = key_parts(item) or parts
     described = table.described
     out = []
     for index, prefix in parts:

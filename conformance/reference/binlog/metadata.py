@@ -11,14 +11,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
-from conformance.reference.binlog.columns import ENUM, SET, VECTOR, YEAR, ColumnType
+from conformance.reference.binlog.columns import ENUM, GEOMETRY, SET, VECTOR, YEAR, ColumnType
 from conformance.reference.cursor import Cursor, encode_packed
 from conformance.reference.errors import DecodeError, EncodeError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from conformance.reference.dialect import FieldNumbering
 
@@ -146,67 +147,96 @@ _NUMBERS: Final = frozenset(
 )
 
 
+_BITS: Final = frozenset((Field.SIGNEDNESS, Field.COLUMN_VISIBILITY))
+_DEFAULTS: Final = frozenset((Field.DEFAULT_CHARSET, Field.ENUM_AND_SET_DEFAULT_CHARSET))
+_LISTS: Final = frozenset((Field.SET_STR_VALUE, Field.ENUM_STR_VALUE))
+_FIELD_NAMES: Final = {int(field): field.name for field in Field}
+_TOP_FIRST: Final = tuple(tuple(bool(byte << place & 0x80) for place in range(8)) for byte in range(256))
+# Type bytes that SIGNEDNESS does not count.
+_OTHERS: Final = bytes(code for code in range(256) if not ColumnType(code).is_numeric)
+_OTHERS_AND_YEAR: Final = bytes((*_OTHERS, YEAR))
+
+
 def decode_metadata(
     data: bytes, columns: Sequence[ColumnType], rules: MetadataRules = SHIPPED
 ) -> tuple[MetadataField, ...]:
-    cursor = Cursor(data)
     fields: list[MetadataField] = []
-    while cursor:
-        number = cursor.u1("field")
-        if rules.worklog_numbering:
-            number = _FROM_WORKLOG.get(number, number)
-        length = cursor.packed("length")
-        if not rules.skips_unknown and number > (max(Field) if rules.highest is None else rules.highest):
-            continue
-        start = cursor.skip(length, _name(number))
-        if rules.highest is not None and number > rules.highest:
-            fields.append(UnknownField(number, data[start : start + length]))
-            continue
-        try:
-            fields.append(_decode_field(number, Cursor(data, start, start + length), columns, rules))
-        except DecodeError as error:
-            raise error.at(_name(number)) from None
+    cursor = Cursor(data)
+    end = len(data)
+    highest = max(Field) if rules.highest is None else rules.highest
+    pos = number = 0
+    inside = False
+    try:
+        while pos < end:
+            number = cursor.u1("field")
+            if rules.worklog_numbering:
+                number = _FROM_WORKLOG.get(number, number)
+            length = cursor.packed("length")
+            if number > highest and not rules.skips_unknown:
+                pos = cursor.pos
+                continue
+            if length > end - cursor.pos:
+                cursor.skip(length, _name(number))  # says what is missing
+            pos = cursor.end = cursor.pos + length
+            inside = True
+            if number > highest:
+                fields.append(UnknownField(number, cursor.rest()))
+            else:
+                fields.append(_decode_field(number, cursor, columns, rules))
+            inside = False
+            cursor.pos, cursor.end = pos, end
+    except DecodeError as error:
+        raise error.at(_name(number)) if inside else error from None
     return tuple(fields)
 
 
 def _name(number: int) -> str:
-    return Field(number).name if number in Field._value2member_map_ else f"field[{number}]"
+    return _FIELD_NAMES.get(number) or f"field[{number}]"
 
 
 def _decode_field(number: int, cursor: Cursor, columns: Sequence[ColumnType], rules: MetadataRules) -> MetadataField:
-    if number in (Field.SIGNEDNESS, Field.COLUMN_VISIBILITY):
+    if number in _NUMBERS:
+        return Numbers(number, tuple(cursor.packed_list("number")))
+    if number in _BITS:
         raw = cursor.rest()
-        bits = [bool(byte << place & 0x80) for byte in raw for place in range(8)]
-        count = sum(has_sign(column, rules) for column in columns) if number == Field.SIGNEDNESS else len(columns)
+        bits = [bit for byte in raw for bit in _TOP_FIRST[byte]]
+        count = _signs(columns, rules) if number == Field.SIGNEDNESS else len(columns)
         # Up to seven bits are only there to fill the last byte. A field of another length is kept as it is.
         return Bits(number, tuple(bits[:count] if (count + 7) // 8 == len(raw) else bits))
-    if number in (Field.DEFAULT_CHARSET, Field.ENUM_AND_SET_DEFAULT_CHARSET):
+    if number in _DEFAULTS:
         default = cursor.packed("default")
-        exceptions = []
-        while cursor:
-            exceptions.append((cursor.packed("index"), cursor.packed("collation")))
-        return DefaultCharset(number, default, tuple(exceptions))
-    if number in _NUMBERS:
-        numbers = []
-        while cursor:
-            numbers.append(cursor.packed("number"))
-        return Numbers(number, tuple(numbers))
+        return DefaultCharset(number, default, _pairs(cursor, "collation"))
     if number == Field.COLUMN_NAME:
-        names = []
-        while cursor:
-            names.append(cursor.packed_bytes("name").decode("utf-8", "surrogateescape"))
-        return Names(tuple(names))
-    if number in (Field.SET_STR_VALUE, Field.ENUM_STR_VALUE):
+        return Names(_texts(cursor.packed_strings("name")))
+    if number in _LISTS:
         members = []
-        while cursor:
+        while cursor.pos < cursor.end:
             members.append(_members(cursor, rules))
         return Members(number, tuple(members))
     if number == Field.PRIMARY_KEY_WITH_PREFIX:
-        parts = []
-        while cursor:
-            parts.append((cursor.packed("column"), cursor.packed("prefix")))
-        return PrefixKey(tuple(parts))
+        return PrefixKey(_pairs(cursor, "prefix"))
     return UnknownField(number, cursor.rest())
+
+
+def _texts(names: list[bytes]) -> tuple[str, ...]:
+    try:
+        return tuple([name.decode() for name in names])
+    except UnicodeDecodeError:
+        return tuple([name.decode("utf-8", "surrogateescape") for name in names])
+
+
+def _pairs(cursor: Cursor, second: str) -> tuple[tuple[int, int], ...]:
+    """Pairs of a column and something about it, up to the end."""
+    numbers = cursor.packed_list("column")
+    if len(numbers) % 2:
+        raise DecodeError("truncated", f"a column without its {second}", offset=cursor.pos, path=(second,))
+    return tuple(zip(numbers[::2], numbers[1::2], strict=True))
+
+
+def _signs(columns: Sequence[ColumnType], rules: MetadataRules) -> int:
+    """How many columns SIGNEDNESS counts."""
+    others = _OTHERS if rules.year_counted else _OTHERS_AND_YEAR
+    return len(bytes([column[0] for column in columns]).translate(None, others))
 
 
 def _members(cursor: Cursor, rules: MetadataRules) -> tuple[bytes, ...]:
@@ -215,7 +245,7 @@ def _members(cursor: Cursor, rules: MetadataRules) -> tuple[bytes, ...]:
     if count > len(cursor):  # each member has at least its length byte
         raise DecodeError("truncated", "more members than bytes", offset=cursor.pos, expected=count, got=len(cursor))
     if not rules.members_by_bytes:
-        return tuple([cursor.packed_bytes("member") for _ in range(count)])
+        return tuple(cursor.packed_strings("member", count))
     end = cursor.pos + count
     found = []
     while cursor.pos < end:
@@ -288,9 +318,29 @@ class ColumnInfo(NamedTuple):
     key_prefix: int = 0
 
 
+# What the fields count, as bits of one number for each column type.
+_NUMERIC, _YEARS, _CHARACTER, _ENUMS, _SETS, _GEOMETRIES, _VECTORS = (1 << place for place in range(7))
+
+
+@lru_cache(maxsize=4096)
+def _counted(column: ColumnType) -> int:
+    kind = column.real_type
+    numeric = 0 if not column.is_numeric else _YEARS if kind == YEAR else _NUMERIC
+    others = {ENUM: _ENUMS, SET: _SETS, GEOMETRY: _GEOMETRIES, VECTOR: _VECTORS}.get(kind, 0)
+    return numeric | others | (_CHARACTER if column.is_character else 0)
+
+
+def _places(columns: Sequence[ColumnType], what: int) -> list[int]:
+    return [index for index, counted in enumerate(map(_counted, columns)) if counted & what]
+
+
+def _signed(rules: MetadataRules) -> int:
+    return _NUMERIC | (_YEARS if rules.year_counted else 0)
+
+
 def has_sign(column: ColumnType, rules: MetadataRules = SHIPPED) -> bool:
     """Whether SIGNEDNESS counts the column."""
-    return column.is_numeric and (rules.year_counted or column.type != YEAR)
+    return bool(_counted(column) & _signed(rules))
 
 
 def signedness(
@@ -301,17 +351,42 @@ def signedness(
     for field in fields:
         if field.field == Field.SIGNEDNESS and isinstance(field, Bits):
             bits = field.bits
-    left = iter(bits)
-    return tuple([has_sign(column, rules) and next(left, False) for column in columns])
+    out = [False] * len(columns)
+    for place, bit in zip(_places(columns, _signed(rules)), bits, strict=False):
+        out[place] = bit
+    return tuple(out)
 
 
 def charset_columns(columns: Sequence[ColumnType]) -> list[int]:
     """Columns that DEFAULT_CHARSET and COLUMN_CHARSET count."""
-    return [index for index, column in enumerate(columns) if column.is_character]
+    return _places(columns, _CHARACTER)
 
 
 def enum_and_set_columns(columns: Sequence[ColumnType]) -> list[int]:
-    return [index for index, column in enumerate(columns) if column.is_enum_or_set]
+    return _places(columns, _ENUMS | _SETS)
+
+
+# Where the items of a field belong: the place of an attribute in ColumnInfo, and which columns the field counts.
+_SPREAD: Final[dict[int, tuple[int, int]]] = {
+    int(field): (ColumnInfo._fields.index(name), what)
+    for field, name, what in (
+        (Field.DEFAULT_CHARSET, "collation", _CHARACTER),
+        (Field.COLUMN_CHARSET, "collation", _CHARACTER),
+        (Field.ENUM_AND_SET_DEFAULT_CHARSET, "collation", _ENUMS | _SETS),
+        (Field.ENUM_AND_SET_COLUMN_CHARSET, "collation", _ENUMS | _SETS),
+        (Field.GEOMETRY_TYPE, "geometry", _GEOMETRIES),
+        (Field.VECTOR_DIMENSIONALITY, "dimension", _VECTORS),
+        (Field.COLUMN_NAME, "name", -1),
+        (Field.COLUMN_VISIBILITY, "visible", -1),
+        (Field.SET_STR_VALUE, "members", _SETS),
+        (Field.ENUM_STR_VALUE, "members", _ENUMS),
+    )
+}
+_NULLABLE, _UNSIGNED, _POSITION, _PREFIX = map(
+    ColumnInfo._fields.index, ("nullable", "unsigned", "key_position", "key_prefix")
+)
+_column_info: Final[Callable[[Iterable[Any]], ColumnInfo]] = partial(tuple.__new__, ColumnInfo)  # _make, but faster
+_DEFAULTS_OF_INFO: Final = tuple(ColumnInfo._field_defaults.get(name) for name in ColumnInfo._fields)
 
 
 def describe(
@@ -321,49 +396,56 @@ def describe(
     rules: MetadataRules = SHIPPED,
 ) -> tuple[ColumnInfo, ...]:
     """Columns with everything that the fields say about them. Items for columns that do not exist are ignored."""
-    fields = tuple(fields)
-    unsigned = signedness(columns, fields, rules)
-    parts: list[dict[str, object]] = [{} for _ in columns]
-
-    def spread(places: list[int], key: str, values: Iterable[object]) -> None:
-        for place, value in zip(places, values, strict=False):
-            parts[place][key] = value
-
-    def of(*kinds: int) -> list[int]:
-        return [index for index, column in enumerate(columns) if column.real_type in kinds]
-
-    everywhere = list(range(len(columns)))
+    count = len(columns)
+    counted = list(map(_counted, columns))
+    # One list for each attribute: the columns are put together at the end.
+    told: list[list[Any]] = [[default] * count for default in _DEFAULTS_OF_INFO]
+    told[0][:] = columns
+    told[_NULLABLE][:] = nullable
+    signed = _signed(rules)
     for field in fields:
-        match field:
-            case Bits(Field.COLUMN_VISIBILITY, bits):
-                spread(everywhere, "visible", bits)
-            case DefaultCharset(number, default, exceptions):
-                places = (charset_columns if number == Field.DEFAULT_CHARSET else enum_and_set_columns)(columns)
-                other = dict(exceptions)
-                spread(places, "collation", (other.get(index, default) for index in range(len(places))))
-            case Numbers(Field.COLUMN_CHARSET, numbers):
-                spread(charset_columns(columns), "collation", numbers)
-            case Numbers(Field.ENUM_AND_SET_COLUMN_CHARSET, numbers):
-                spread(enum_and_set_columns(columns), "collation", numbers)
-            case Numbers(Field.GEOMETRY_TYPE, numbers):
-                spread([index for index in everywhere if columns[index].is_geometry], "geometry", numbers)
-            case Numbers(Field.VECTOR_DIMENSIONALITY, numbers):
-                spread(of(VECTOR), "dimension", numbers)
-            case Names(names):
-                spread(everywhere, "name", names)
-            case Members(number, members):
-                spread(of(SET if number == Field.SET_STR_VALUE else ENUM), "members", members)
-            case Numbers(Field.SIMPLE_PRIMARY_KEY, numbers):
-                for position, column in enumerate(numbers):
-                    if column < len(columns):
-                        parts[column]["key_position"] = position
-            case PrefixKey(key):
-                for position, (column, prefix) in enumerate(key):
-                    if column < len(columns):
-                        parts[column].update(key_position=position, key_prefix=prefix)
-            case _:
-                pass
-    return tuple(
-        ColumnInfo(column, bool(null), unsigned=sign)._replace(**part)  # type: ignore[arg-type]
-        for column, null, sign, part in zip(columns, nullable, unsigned, parts, strict=True)
-    )
+        number = field.field
+        known = _SPREAD.get(number)
+        if known is not None:
+            place, what = known
+            into, items = told[place], _items(field, count)
+        elif number == Field.SIGNEDNESS:
+            what, into, items = signed, told[_UNSIGNED], _items(field, count)
+        else:
+            for position, (column, prefix) in enumerate(key_parts(field)):
+                if column < count:
+                    told[_POSITION][column] = position
+                    told[_PREFIX][column] = prefix
+            continue
+        if what == -1:
+            into[: len(items)] = items[:count]
+        else:
+            for index, item in zip([index for index, bits in enumerate(counted) if bits & what], items, strict=False):
+                into[index] = item
+    return tuple(map(_column_info, zip(*told, strict=True)))
+
+
+def _items(field: MetadataField, count: int) -> Sequence[Any]:
+    """What a field holds for the columns that it counts, of which there are ``count`` at most."""
+    if isinstance(field, DefaultCharset):
+        collations = [field.default] * count
+        for index, number in field.exceptions:
+            if index < count:
+                collations[index] = number
+        return collations
+    if isinstance(field, Bits):
+        return field.bits
+    if isinstance(field, Numbers):
+        return field.numbers
+    if isinstance(field, Names):
+        return field.names
+    return field.members if isinstance(field, Members) else ()
+
+
+def key_parts(field: MetadataField) -> tuple[tuple[int, int], ...]:
+    """(column index, prefix) of each key part, if the field is one of the two of the primary key."""
+    if isinstance(field, PrefixKey):
+        return field.parts
+    if isinstance(field, Numbers) and field.field == Field.SIMPLE_PRIMARY_KEY:
+        return tuple([(index, 0) for index in field.numbers])
+    return ()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, ClassVar, Final
 
 from conformance.reference.binlog.columns import JSON, TYPED_ARRAY, ColumnType, known_type
@@ -77,7 +77,7 @@ class TableMap:
         count = cursor.packed("column_count")
         types = cursor.take(count, "column_types")
         columns = _columns(types, cursor.packed_bytes("column_metadata"))
-        nulls = int.from_bytes(cursor.take((count + 7) // 8, "null_bitmap"), "little")
+        nulls = cursor.take((count + 7) // 8, "null_bitmap")
         base = cursor.pos
         try:
             metadata = decode_metadata(cursor.rest(), columns, rules)
@@ -89,7 +89,7 @@ class TableMap:
             schema=schema,
             table=table,
             columns=columns,
-            nullable=tuple([bool(nulls >> index & 1) for index in range(count)]),
+            nullable=tuple([bit for byte in nulls for bit in _BOTTOM_FIRST[byte]][:count]),
             metadata=metadata,
             rules=rules,
         )
@@ -133,7 +133,40 @@ def _name(cursor: Cursor, what: str) -> str:
     return text
 
 
+_BOTTOM_FIRST: Final = tuple(tuple(bool(byte >> place & 1) for place in range(8)) for byte in range(256))
+# By type byte; -1 for those whose size is not known, or not fixed.
+_SIZES: Final = tuple(
+    ColumnType(code).metadata_size if known_type(code) and code != TYPED_ARRAY else -1 for code in range(256)
+)
+
+
+@lru_cache(maxsize=4096)
+def _column_type(code: int, metadata: int) -> ColumnType:
+    return ColumnType(code, metadata)
+
+
 def _columns(types: bytes, details: bytes) -> tuple[ColumnType, ...]:
+    found = []
+    pos = 0
+    try:
+        for code in types:
+            size = _SIZES[code]
+            if size == 0:
+                found.append(_column_type(code, 0))
+            elif size == 1:
+                found.append(_column_type(code, details[pos]))
+            elif size == 2:
+                found.append(_column_type(code, details[pos] | details[pos + 1] << 8))
+            else:
+                return _columns_with_care(types, details)
+            pos += size
+    except IndexError:
+        pos = -1
+    return tuple(found) if pos == len(details) else _columns_with_care(types, details)
+
+
+def _columns_with_care(types: bytes, details: bytes) -> tuple[ColumnType, ...]:
+    """The same where there is an array, or something is wrong, which the error must name."""
     cursor = Cursor(details)
     columns = []
     for index, code in enumerate(types):
