@@ -7,7 +7,7 @@ was compared with captured events of 9.7.4.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
@@ -272,6 +272,11 @@ _ROW_ID: Final = Column(
 )
 
 
+def _is_row_id(column: Column, key: Sequence[tuple[int, int]]) -> bool:
+    """Whether the server takes a first column for a generated key: by its looks, not by who made it (observed)."""
+    return key == ((0, 0),) and replace(column, name=column.name.lower(), spelled=None) == _ROW_ID
+
+
 def table_map(
     table: Table,
     metadata: str = "MINIMAL",
@@ -288,6 +293,7 @@ def table_map(
     if table.generated_primary_key:
         columns = (_ROW_ID, *columns)
         key = ((0, 0),)
+    if _is_row_id(columns[0], key):
         flags |= GENERATED_INVISIBLE_PK
     column_types = tuple([column_type(table, column) for column in columns])
     in_key = {index for index, _ in key}

@@ -150,6 +150,7 @@ _NUMBERS: Final = frozenset(
 _BITS: Final = frozenset((Field.SIGNEDNESS, Field.COLUMN_VISIBILITY))
 _DEFAULTS: Final = frozenset((Field.DEFAULT_CHARSET, Field.ENUM_AND_SET_DEFAULT_CHARSET))
 _LISTS: Final = frozenset((Field.SET_STR_VALUE, Field.ENUM_STR_VALUE))
+_HIGHEST: Final = int(max(Field))
 _FIELD_NAMES: Final = {int(field): field.name for field in Field}
 _TOP_FIRST: Final = tuple(tuple(bool(byte << place & 0x80) for place in range(8)) for byte in range(256))
 # Type bytes that SIGNEDNESS does not count.
@@ -163,7 +164,7 @@ def decode_metadata(
     fields: list[MetadataField] = []
     cursor = Cursor(data)
     end = len(data)
-    highest = max(Field) if rules.highest is None else rules.highest
+    highest = _HIGHEST if rules.highest is None else rules.highest
     pos = number = 0
     inside = False
     try:
@@ -172,7 +173,7 @@ def decode_metadata(
             if rules.worklog_numbering:
                 number = _FROM_WORKLOG.get(number, number)
             length = cursor.packed("length")
-            if number > highest and not rules.skips_unknown:
+            if not (rules.skips_unknown or 0 < number <= highest):
                 pos = cursor.pos
                 continue
             if length > end - cursor.pos:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from conformance.reference.replay.reader import Reader, split_list
 from conformance.reference.replay.statements import (
     Action,
     AlterTable,
@@ -22,7 +23,6 @@ from conformance.reference.replay.statements import (
     PutColumn,
     RenameColumn,
     RenameTables,
-    ReplayError,
     SetEngine,
     SetKey,
     SetParent,
@@ -57,84 +57,11 @@ _NO_CHANGE: Final = (
 _SET_ENGINE: Final = "ENGINE"
 
 
-class _Reader:
-    """A cursor over the words of one statement."""
-
-    def __init__(self, words: Sequence[Word], schema: str) -> None:
-        self.words = words
-        self.schema = schema
-        self.pos = 0
-
-    def __bool__(self) -> bool:
-        return self.pos < len(self.words)
-
-    def at(self, *keywords: str) -> bool:
-        return self.pos < len(self.words) and self.words[self.pos].among(*keywords)
-
-    def take(self, *keywords: str) -> bool:
-        """Pass over these keywords if they come next, all of them."""
-        here = self.words[self.pos : self.pos + len(keywords)]
-        if len(here) < len(keywords) or not all(word.among(text) for word, text in zip(here, keywords, strict=True)):
-            return False
-        self.pos += len(keywords)
-        return True
-
-    def next(self) -> Word:
-        if not self:
-            raise self.refused("the statement ends too early")
-        self.pos += 1
-        return self.words[self.pos - 1]
-
-    def name(self) -> str:
-        word = self.next()
-        if not word.is_name:
-            raise self.refused(f"a name is expected, not {word.text!r}")
-        return word.text
-
-    def table(self) -> TableName:
-        first = self.name()
-        return (first, self.name()) if self.take(".") else (self.schema, first)
-
-    def parenthesis(self) -> list[Word]:
-        """The words inside the parentheses that come next."""
-        if not self.take("("):
-            raise self.refused("an opening parenthesis is expected")
-        start = self.pos
-        level = 1
-        while level:
-            word = self.next()
-            if not word.quoted and not word.string:
-                level += (word.text == "(") - (word.text == ")")
-        return list(self.words[start : self.pos - 1])
-
-    def rest(self) -> list[Word]:
-        start, self.pos = self.pos, len(self.words)
-        return list(self.words[start:])
-
-    def refused(self, why: str) -> ReplayError:
-        text = " ".join(word.text for word in self.words[:12])
-        return ReplayError("statement", f"a statement that cannot be followed: {why}", got=text[:80])
-
-
-def _split(words: Sequence[Word]) -> list[list[Word]]:
-    """At the commas that are in no parentheses."""
-    parts: list[list[Word]] = [[]]
-    level = 0
-    for word in words:
-        if not word.quoted and not word.string:
-            level += (word.text == "(") - (word.text == ")")
-            if word.text == "," and not level:
-                parts.append([])
-                continue
-        parts[-1].append(word)
-    return [part for part in parts if part]
-
-
 def parse_statement(words: Sequence[Word], schema: str) -> Statement | None:
     """What the statement does to tables; ``None``: nothing. ``schema`` is the session's."""
     while words and words[-1].among(";"):
         words = words[:-1]
-    reader = _Reader(words, schema)
+    reader = Reader(words, schema)
     if not reader:
         return None
     if reader.take("CREATE"):
@@ -151,20 +78,20 @@ def parse_statement(words: Sequence[Word], schema: str) -> Statement | None:
     if reader.take("RENAME"):
         if not (reader.take("TABLE") or reader.take("TABLES")):
             return None
-        return RenameTables(pairs=tuple([_renamed(_Reader(part, schema)) for part in _split(reader.rest())]))
+        return RenameTables(pairs=tuple([_renamed(Reader(part, schema)) for part in split_list(reader.rest())]))
     if reader.at(*_HARMLESS):
         return None
     raise reader.refused("it changes rows, or is unknown")
 
 
-def _renamed(reader: _Reader) -> tuple[TableName, TableName]:
+def _renamed(reader: Reader) -> tuple[TableName, TableName]:
     old = reader.table()
     if not reader.take("TO"):
         raise reader.refused("TO is expected")
     return old, reader.table()
 
 
-def _drop(reader: _Reader) -> Statement | None:
+def _drop(reader: Reader) -> Statement | None:
     if reader.take("TEMPORARY"):
         return None
     if reader.take("DATABASE") or reader.take("SCHEMA"):
@@ -173,10 +100,10 @@ def _drop(reader: _Reader) -> Statement | None:
     if not (reader.take("TABLE") or reader.take("TABLES")):
         return None
     reader.take("IF", "EXISTS")
-    return DropTables(tables=tuple([_Reader(part, reader.schema).table() for part in _split(reader.rest())]))
+    return DropTables(tables=tuple([Reader(part, reader.schema).table() for part in split_list(reader.rest())]))
 
 
-def _create(reader: _Reader) -> Statement | None:
+def _create(reader: Reader) -> Statement | None:
     if reader.take("TEMPORARY") or not reader.take("TABLE"):
         return None  # rows of temporary tables are not logged as rows; other objects have none
     absent = reader.take("IF", "NOT", "EXISTS")
@@ -187,13 +114,13 @@ def _create(reader: _Reader) -> Statement | None:
         raise reader.refused("the rows of CREATE TABLE ... SELECT are not in the statement")
     body = reader.parenthesis()
     if body and body[0].among("LIKE"):
-        return CreateLike(table=table, source=_Reader(body[1:], reader.schema).table(), if_not_exists=absent)
+        return CreateLike(table=table, source=Reader(body[1:], reader.schema).table(), if_not_exists=absent)
     transactional = _options(reader)
     columns: list[ColumnDefinition] = []
     key: tuple[str, ...] = ()
     parents: list[TableName] = []
-    for part in _split(body):
-        inner = _Reader(part, reader.schema)
+    for part in split_list(body):
+        inner = Reader(part, reader.schema)
         if inner.at(*_KEYS):
             found = _key(inner)
             if isinstance(found, SetKey):
@@ -213,7 +140,7 @@ def _create(reader: _Reader) -> Statement | None:
     )
 
 
-def _options(reader: _Reader) -> bool:
+def _options(reader: Reader) -> bool:
     """Table options; whether the engine has transactions."""
     transactional = True
     while reader:
@@ -233,24 +160,24 @@ def _options(reader: _Reader) -> bool:
     return transactional
 
 
-def _engine(reader: _Reader) -> bool:
+def _engine(reader: Reader) -> bool:
     reader.take("=")
     return reader.next().text.upper() not in _OTHER_ENGINES
 
 
-def _column(reader: _Reader) -> ColumnDefinition:
+def _column(reader: Reader) -> ColumnDefinition:
     name = reader.name()
     return ColumnDefinition(name, tuple(reader.rest()))
 
 
-def _key(reader: _Reader) -> SetKey | SetParent | None:
+def _key(reader: Reader) -> SetKey | SetParent | None:
     """A key or constraint of a table, if it matters here."""
     if reader.take("CONSTRAINT") and not reader.at("PRIMARY", "UNIQUE", "FOREIGN", "CHECK"):
         reader.next()
     if reader.take("PRIMARY", "KEY"):
         while reader and not reader.at("("):
             reader.next()
-        return SetKey(tuple([part[0].text for part in _split(reader.parenthesis())]))
+        return SetKey(tuple([part[0].text for part in split_list(reader.parenthesis())]))
     if not reader.take("FOREIGN", "KEY"):
         return None
     while reader and not reader.take("REFERENCES"):
@@ -265,15 +192,15 @@ def _key(reader: _Reader) -> SetKey | SetParent | None:
     return None
 
 
-def _alter(reader: _Reader) -> AlterTable:
+def _alter(reader: Reader) -> AlterTable:
     table = reader.table()
     actions: list[Action] = []
-    for part in _split(reader.rest()):
-        actions += _action(_Reader(part, reader.schema))
+    for part in split_list(reader.rest()):
+        actions += _action(Reader(part, reader.schema))
     return AlterTable(table=table, actions=tuple(actions))
 
 
-def _action(reader: _Reader) -> list[Action]:
+def _action(reader: Reader) -> list[Action]:
     if reader.take("ADD"):
         return _add(reader)
     if reader.take("DROP"):
@@ -312,7 +239,7 @@ def _action(reader: _Reader) -> list[Action]:
     raise reader.refused(f"ALTER TABLE ... {reader.next().text} is not followed")
 
 
-def _engine_later(reader: _Reader) -> bool:
+def _engine_later(reader: Reader) -> bool:
     """Options may stand side by side without commas."""
     while reader:
         if reader.take(_SET_ENGINE):
@@ -325,7 +252,7 @@ def _engine_later(reader: _Reader) -> bool:
     return False
 
 
-def _add(reader: _Reader) -> list[Action]:
+def _add(reader: Reader) -> list[Action]:
     if reader.take("PARTITION"):
         return []
     if reader.at(*_KEYS):
@@ -334,8 +261,8 @@ def _add(reader: _Reader) -> list[Action]:
     reader.take("COLUMN")
     if reader.at("("):
         out: list[Action] = []
-        for part in _split(reader.parenthesis()):
-            inner = _Reader(part, reader.schema)
+        for part in split_list(reader.parenthesis()):
+            inner = Reader(part, reader.schema)
             if inner.at(*_KEYS):
                 found = _key(inner)
                 out += [] if found is None else [found]
@@ -345,7 +272,7 @@ def _add(reader: _Reader) -> list[Action]:
     return [_placed(reader)]
 
 
-def _placed(reader: _Reader, old: str | None = None) -> PutColumn:
+def _placed(reader: Reader, old: str | None = None) -> PutColumn:
     """A definition with FIRST or AFTER behind it."""
     definition = _column(reader)
     words = definition.words
@@ -357,7 +284,7 @@ def _placed(reader: _Reader, old: str | None = None) -> PutColumn:
     return PutColumn(definition=ColumnDefinition(definition.name, words), old=old, after=after)
 
 
-def _remove(reader: _Reader) -> list[Action]:
+def _remove(reader: Reader) -> list[Action]:
     if reader.take("PARTITION"):
         return [ChangesRows("DROP PARTITION")]
     if reader.take("PRIMARY", "KEY"):

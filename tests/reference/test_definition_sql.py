@@ -1,0 +1,93 @@
+"""Table definitions from CREATE TABLE: as the server understands it, or an error."""
+
+from __future__ import annotations
+
+import pytest
+
+from conformance.reference.definition_sql import parse_definition
+from conformance.reference.errors import CodecError
+from conformance.reference.tables import Column, Table, create_table, table_map
+from generators.definitions import definition
+from generators.draw import Stream
+
+
+def column(text: str, **options: str) -> Column:
+    (found,) = parse_definition(f"CREATE TABLE t (c {text}) {options.get('after', '')}", schema="s").columns
+    return found
+
+
+@pytest.mark.parametrize("number", range(60))
+def test_the_statement_of_a_definition_says_all_that_table_map_needs(number: int) -> None:
+    table = definition(Stream("sql", number))
+    if table.generated_primary_key:  # this is no part of the statement
+        table = Table(**{**vars(table), "generated_primary_key": False})
+    parsed = parse_definition(create_table(table, qualified=True))
+    for mode in ("MINIMAL", "FULL"):
+        assert table_map(parsed, mode) == table_map(table, mode)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("INT8", Column(name="c", type="BIGINT")),
+        ("MIDDLEINT(3) ZEROFILL", Column(name="c", type="MEDIUMINT", unsigned=True)),
+        ("BOOLEAN", Column(name="c", type="TINYINT")),
+        ("REAL(5,2) UNSIGNED", Column(name="c", type="DOUBLE", unsigned=True)),
+        ("DOUBLE PRECISION", Column(name="c", type="DOUBLE")),
+        ("FLOAT(25)", Column(name="c", type="FLOAT", length=25)),
+        ("FLOAT(7,3)", Column(name="c", type="FLOAT")),
+        ("DEC(12)", Column(name="c", type="DECIMAL", length=12, scale=0)),
+        ("SERIAL", Column(name="c", type="BIGINT", unsigned=True, nullable=False, auto_increment=True)),
+        ("NATIONAL CHARACTER VARYING(5)", Column(name="c", type="VARCHAR", length=5, charset="utf8mb3")),
+        ("NCHAR", Column(name="c", type="CHAR", charset="utf8mb3")),
+        ("CHAR(5) BYTE", Column(name="c", type="CHAR", length=5, charset="binary")),
+        ("LONG VARBINARY", Column(name="c", type="MEDIUMBLOB")),
+        ("LONG", Column(name="c", type="MEDIUMTEXT")),
+        ("TEXT(63)", Column(name="c", type="TINYTEXT")),
+        ("TEXT(64)", Column(name="c", type="TEXT")),
+        ("BLOB(65536)", Column(name="c", type="MEDIUMBLOB")),
+        ("VARCHAR(9) ASCII BINARY",
+         Column(name="c", type="VARCHAR", length=9, charset="latin1", collation="latin1_bin")),
+        ("VARCHAR(9) CHAR SET utf8 COLLATE utf8_bin",
+         Column(name="c", type="VARCHAR", length=9, charset="utf8mb3", collation="utf8mb3_bin")),
+        ("geomcollection NOT NULL /*!80003 SRID 4326 */", Column(name="c", type="GEOMETRYCOLLECTION", nullable=False)),
+        ("INT /*!80023 INVISIBLE */ COMMENT 'it''s, (x)'", Column(name="c", type="INT", invisible=True)),
+        ("INT VISIBLE DEFAULT -5 CHECK (c > 0) NOT ENFORCED", Column(name="c", type="INT")),
+        ("TIMESTAMP(3) NULL DEFAULT CURRENT_TIMESTAMP(3) ON UPDATE CURRENT_TIMESTAMP(3)",
+         Column(name="c", type="TIMESTAMP", scale=3)),
+        ("INT AS (`a` + (1)) STORED", Column(name="c", type="INT", generated_sql="a + ( 1 )", stored=True)),
+        ("ENUM('a,b', 'it''s', \"q\", 'back\\\\') DEFAULT 'a,b'",
+         Column(name="c", type="ENUM", members=("a,b", "it's", "q", "back\\"))),
+        ("JSON DEFAULT (_utf8mb4'{}')", Column(name="c", type="JSON")),
+        ("BIT(3) DEFAULT b'101' REFERENCES p (x) ON DELETE CASCADE", Column(name="c", type="BIT", length=3)),
+    ],
+)  # fmt: skip
+def test_types_and_attributes_are_read_as_the_server_reads_them(text: str, expected: Column) -> None:
+    assert column(text) == expected
+
+
+def test_keys_and_options() -> None:
+    table = parse_definition(
+        "CREATE TEMPORARY TABLE IF NOT EXISTS `a``b`.`t``x` (PRIMARY KEY USING BTREE (b(3) DESC, A), a INT,"
+        " `b` TEXT NOT NULL, UNIQUE KEY u (a), KEY ((a + 1)), CONSTRAINT f FOREIGN KEY (a) REFERENCES p (x), CHECK (a > 1))"
+        " ENGINE=InnoDB DEFAULT CHARACTER SET = latin1 COLLATE=latin1_bin COMMENT='COLLATE x'"
+    )
+    assert (table.schema, table.name, table.charset, table.collation) == ("a`b", "t`x", "latin1", "latin1_bin")
+    assert [item.name for item in table.columns] == ["a", "b"]
+    assert table.primary_key == ((1, 3), (0, 0))
+    assert column("INT PRIMARY KEY", after="COLLATE utf8mb4_bin").type == "INT"
+    assert parse_definition("CREATE TABLE t (c INT PRIMARY KEY) COLLATE latin1_bin").charset == "latin1"
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT 1", "CREATE VIEW v AS SELECT 1", "CREATE TABLE t", "CREATE TABLE t (c)", "CREATE TABLE t (c NOTYPE)",
+        "CREATE TABLE t (c INT SPARSE)", "CREATE TABLE t (c INT, PRIMARY KEY (d))", "CREATE TABLE t (c CHAR(x))",
+        "CREATE TABLE t LIKE u", "CREATE TABLE t (c ENUM(1))", "CREATE TABLE t (c CHAR CHARSET klingon)",
+        "CREATE TABLE t (c CHAR COLLATE x_bin)",
+    ],
+)  # fmt: skip
+def test_what_is_not_followed_is_an_error(sql: str) -> None:
+    with pytest.raises(CodecError, match="cannot be followed"):
+        parse_definition(sql)
