@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from conformance.judge.borrowed import borrow, complete
+from conformance.reference.binlog.forms import version_rules
 from conformance.reference.binlog.header import (
     FOOTER_SIZE,
     HEADER_SIZE,
@@ -19,7 +20,7 @@ from conformance.reference.binlog.header import (
     decode_header,
     event_name,
 )
-from conformance.reference.binlog.metadata import Field, describe, metadata_rules
+from conformance.reference.binlog.metadata import WORKLOG, Field, describe
 from conformance.reference.binlog.table_map import TableMap
 from conformance.reference.dialect import MYSQL
 from conformance.reference.errors import CodecError
@@ -85,7 +86,7 @@ def judge_table_map(table: Table, mode: str, event: bytes, dialect: Dialect = MY
     """All that is wrong with the event that was written for ``table`` with this ``binlog_row_metadata``."""
     stored = int.from_bytes(event[-FOOTER_SIZE:], "little")
     algorithm = Checksum.CRC32 if checksum_of(event[:-FOOTER_SIZE]) == stored else Checksum.NONE
-    rules = metadata_rules(dialect.numbering)
+    rules = WORKLOG if dialect.numbering.worklog_metadata else version_rules(dialect.log)
     try:
         header = decode_header(event)
         if header.type != EventType.TABLE_MAP:

@@ -69,7 +69,8 @@ def test_types_and_attributes_are_read_as_the_server_reads_them(text: str, expec
 def test_keys_and_options() -> None:
     table = parse_definition(
         "CREATE TEMPORARY TABLE IF NOT EXISTS `a``b`.`t``x` (PRIMARY KEY USING BTREE (b(3) DESC, A), a INT,"
-        " `b` TEXT NOT NULL, UNIQUE KEY u (a), KEY ((a + 1)), CONSTRAINT f FOREIGN KEY (a) REFERENCES p (x), CHECK (a > 1))"
+        " `b` TEXT NOT NULL, UNIQUE KEY u (a), KEY ((a + 1)), CONSTRAINT f FOREIGN KEY (a) REFERENCES p (x),"
+        " CHECK (a > 1))"
         " ENGINE=InnoDB DEFAULT CHARACTER SET = latin1 COLLATE=latin1_bin COMMENT='COLLATE x'"
     )
     assert (table.schema, table.name, table.charset, table.collation) == ("a`b", "t`x", "latin1", "latin1_bin")

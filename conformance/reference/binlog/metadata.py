@@ -21,8 +21,6 @@ from conformance.reference.errors import DecodeError, EncodeError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from conformance.reference.dialect import FieldNumbering
-
 
 class Field(IntEnum):
     SIGNEDNESS = 1
@@ -65,11 +63,6 @@ SHIPPED: Final = MetadataRules()
 WORKLOG: Final = MetadataRules(
     worklog_numbering=True, year_counted=False, members_by_bytes=True, smallest_form=True, later_fields=False
 )
-
-
-def metadata_rules(numbering: FieldNumbering) -> MetadataRules:
-    """Those of a dialect."""
-    return WORKLOG if numbering.worklog_metadata else SHIPPED
 
 
 _FROM_WORKLOG: Final = {7: Field.SIMPLE_PRIMARY_KEY, 8: Field.PRIMARY_KEY_WITH_PREFIX, 9: Field.GEOMETRY_TYPE}
