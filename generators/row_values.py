@@ -101,11 +101,12 @@ def table(draw: Draw, number: int, *, schema: str, name: str) -> Table:
     """Table ``number`` of a run: an integer key ``id``, and columns of all that its turn brings."""
     columns = [Column(name="id", type="INT", nullable=False)]
     for place, shape in enumerate(shapes_of(number)):
-        columns.append(_column(draw.fork("column", place), shape, f"c{place}{draw.choice(_ODD)}x"))
+        columns.append(column(draw.fork("column", place), shape, f"c{place}{draw.choice(_ODD)}x"))
     return Table(schema=schema, name=name, columns=tuple(columns), primary_key=((0, 0),))
 
 
-def _column(draw: Draw, shape: Shape, name: str) -> Column:
+def column(draw: Draw, shape: Shape, name: str) -> Column:
+    """A column of this kind."""
     kind = shape.type
     given: dict[str, Any] = {"name": name, "type": kind, "unsigned": shape.unsigned}
     if shape.charset is not None:

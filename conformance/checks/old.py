@@ -41,8 +41,16 @@ COLUMNS: Final = {
     "m": "BLOB",
 }
 OFF, ON = "plain", "diffs"  # the tables whose updates are logged without and with the option
-_GTIDS: Final = (EventType.GTID, EventType.ANONYMOUS_GTID, EventType.GTID_TAGGED)
-_SESSION: Final = (
+TABLE_MAP: Final = EventType.TABLE_MAP
+_ROWS: Final = (
+    TABLE_MAP,
+    EventType.WRITE_ROWS,
+    EventType.UPDATE_ROWS,
+    EventType.DELETE_ROWS,
+    EventType.PARTIAL_UPDATE_ROWS,
+)
+GTIDS: Final = (EventType.GTID, EventType.ANONYMOUS_GTID, EventType.GTID_TAGGED)
+SESSION: Final = (
     "SET NAMES latin1",
     "SET SESSION collation_connection='latin1_swedish_ci', SESSION collation_server='latin1_swedish_ci'",
     "SET SESSION binlog_format='ROW'",
@@ -145,7 +153,7 @@ class Twins:
         self.reader.execute(f"USE {self.schema}")
         for connection in (self.writer, self.old):
             connection.execute(f"USE {self.schema}")
-        self.writer.execute_many(_SESSION).check()
+        self.writer.execute_many(SESSION).check()
         for table in (OFF, ON):
             rows = insert(draw.fork("rows"), table)
             for connection in (self.writer, self.old):
@@ -157,7 +165,7 @@ class Twins:
         start = self.capture.mark(self.writer)
         self.writer.execute(statement)
         events = self.capture.since(start, self.capture.mark(self.writer)).events
-        return [event for event in groups_of_thread(events, self.writer.thread_id) if event[4] not in _GTIDS]
+        return [event for event in groups_of_thread(events, self.writer.thread_id) if event[4] not in GTIDS]
 
 
 def binlog_statement(events: Sequence[bytes]) -> str:
@@ -167,8 +175,7 @@ def binlog_statement(events: Sequence[bytes]) -> str:
 
 def row_part(events: Sequence[bytes]) -> list[bytes]:
     """The table map and row events of a transaction."""
-    kinds = (EventType.TABLE_MAP, EventType.UPDATE_ROWS, EventType.PARTIAL_UPDATE_ROWS)
-    return [event for event in events if event[4] in kinds]
+    return [event for event in events if event[4] in _ROWS]
 
 
 def answer(connection: Connection, events: Sequence[bytes], table: str) -> Answer:

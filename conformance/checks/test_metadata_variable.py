@@ -15,7 +15,7 @@ from conformance.checks import metadata_effect
 from conformance.checks import metadata_variable_cases as cases
 from conformance.checks.outcomes import Outcome, Problem, record
 from conformance.checks.sql_runs import GUEST, run_cases
-from conformance.servers.process import ProcessServer, launch
+from conformance.servers.own import OwnServer
 from generators.draw import Stream
 
 if TYPE_CHECKING:
@@ -57,13 +57,11 @@ def test_start(lab: Lab) -> None:
     """A start with the option takes its value, or ends with an error."""
     server = _server(lab)
     check = "metadata-variable/start"
-    if not isinstance(server, ProcessServer):
+    if not isinstance(server, OwnServer):
         lab.not_applicable(check, "TMS5", GUEST)
         return
     options = {name: value for name, value in lab.settings.server_options if name != "binlog-row-metadata"}
-    with launch(
-        server.installation, server_id=_SERVER_ID, options=options, wrapper=lab.settings.wrapper, start=False
-    ) as own:
+    with server.maker.launch(server_id=_SERVER_ID, options=options, wrapper=lab.settings.wrapper, start=False) as own:
         run_cases(lab, check, cases.start_cases(), {"source": own})
 
 

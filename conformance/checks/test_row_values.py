@@ -35,11 +35,11 @@ _REQUIREMENTS: Final = ("TMV1", "TMV2")
 
 
 @contextmanager
-def full_metadata(server: Server) -> Iterator[None]:
-    """``binlog_row_metadata=FULL`` until the end of the context."""
+def metadata(server: Server, setting: str) -> Iterator[None]:
+    """This ``binlog_row_metadata`` until the end of the context."""
     with server.connect() as connection:
         before = connection.variable(f"global.{_VARIABLE}")
-        connection.execute(f"SET GLOBAL {_VARIABLE} = 'FULL'")
+        connection.execute(f"SET GLOBAL {_VARIABLE} = '{setting}'")
         try:
             yield
         finally:
@@ -60,7 +60,7 @@ def test_values_from_the_log_alone(lab: Lab) -> None:
     draw = Stream("row-values", lab.settings.seed)
     failed = told = 0
     seen: set[Shape] = set()
-    with full_metadata(server), server.connect() as connection, server.schema(connection) as schema:
+    with metadata(server, "FULL"), server.connect() as connection, server.schema(connection) as schema:
         capture = server.capture()
         try:
             for number in range(tables):

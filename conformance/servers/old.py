@@ -69,7 +69,7 @@ def apply_relay_log(server: OwnServer, connection: Connection, data: bytes, *, t
     try:
         while True:
             status = applier_status(server, connection)
-            at_end = status.relay_position >= len(data) and status.relay_file == FILE
+            at_end = status.relay_position >= len(data) or status.relay_file != FILE  # done, it looks for the next one
             if (status.error and not status.running) or at_end or time.monotonic() > deadline:
                 return Applied(status.error, status.message, status.position)
             time.sleep(0.01)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 @pytest.fixture(scope="module")
 def blocks(server: ProcessServer) -> list[Observed]:
     """Tables of a real server with every kind of column, and few rows."""
-    with test_row_values.full_metadata(server), server.connect() as connection, server.schema(connection) as schema:
+    with test_row_values.metadata(server, "FULL"), server.connect() as connection, server.schema(connection) as schema:
         capture = server.capture()
         made = [run_block(connection, capture, schema, Stream("faults", number), number, 4) for number in range(ROUND)]
         capture.close()
