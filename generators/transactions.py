@@ -19,6 +19,7 @@ PLAIN: Final = (
 )
 LOADED: Final = "lab-lines.txt"  # the file of LOAD DATA, in the directory of the data
 LINES: Final = b"1\tone\n2\ttwo\n"
+_OLD: Final = "SET SESSION binlog_format = 'ROW', binlog_rows_query_log_events = OFF, binlog_row_image = 'FULL'"
 _STATEMENT_FORMAT: Final = "SET SESSION binlog_format = 'STATEMENT'"
 
 
@@ -92,13 +93,25 @@ def _xa(draw: Draw) -> tuple[list[str], int]:
     return [*head, f"XA PREPARE {name}", f"XA {'COMMIT' if end == 1 else 'ROLLBACK'} {name}"], 2
 
 
-def _statement(draw: Draw) -> tuple[list[str], int]:
-    values = draw.choice(("@v, @w", "RAND() * 100, @v", "LAST_INSERT_ID(), @w", "RAND() * 9, 'x'"))
-    insert = f"INSERT INTO t (a, b) VALUES ({values})"
+def _statement(draw: Draw, *values: str) -> tuple[list[str], int]:
+    """Statements that need what an event in front of them says."""
+    insert = f"INSERT INTO t (a, b) VALUES ({draw.choice(values)})"
     sets = f"SET @v = {draw.below(99)}, @w = '{draw.letters(3, 'abc')}'"
     if draw.chance(1, 2):
         return [_STATEMENT_FORMAT, sets, insert], 1
     return [_STATEMENT_FORMAT, sets, "BEGIN", insert, "DELETE FROM t WHERE a = @v", insert, "COMMIT"], 1
+
+
+def _intvar(draw: Draw) -> tuple[list[str], int]:
+    return _statement(draw, "1, 'x'", "LAST_INSERT_ID(), 'x'")
+
+
+def _rand(draw: Draw) -> tuple[list[str], int]:
+    return _statement(draw, "RAND() * 9, 'x'", "RAND() * 100, @v")
+
+
+def _user_var(draw: Draw) -> tuple[list[str], int]:
+    return _statement(draw, "@v, 'x'", "@v, @w")
 
 
 def _temporary(draw: Draw) -> tuple[list[str], int]:
@@ -107,8 +120,11 @@ def _temporary(draw: Draw) -> tuple[list[str], int]:
 
 
 def _load_data(draw: Draw) -> tuple[list[str], int]:
-    head = [_STATEMENT_FORMAT] if draw.chance(1, 2) else []
-    return [*head, f"LOAD DATA INFILE './{LOADED}' INTO TABLE t (a, b)"], 1
+    return [f"LOAD DATA INFILE './{LOADED}' INTO TABLE t (a, b) SET a = a + {draw.below(9)}"], 1
+
+
+def _load_data_statement(draw: Draw) -> tuple[list[str], int]:
+    return [_STATEMENT_FORMAT, *_load_data(draw)[0]], 1
 
 
 def _compressed(draw: Draw) -> tuple[list[str], int]:
@@ -133,9 +149,12 @@ KINDS: Final[dict[str, Callable[[Draw], tuple[list[str], int]]]] = {
     "ddl": _ddl,
     "create-as-select": _create_as_select,
     "xa": _xa,
-    "statement": _statement,
+    "statement-intvar": _intvar,
+    "statement-rand": _rand,
+    "statement-user-var": _user_var,
     "temporary": _temporary,
     "load-data": _load_data,
+    "load-data-statement": _load_data_statement,
     "compressed": _compressed,
     "myisam": _myisam,
     "rotate": _rotate,
@@ -143,7 +162,7 @@ KINDS: Final[dict[str, Callable[[Draw], tuple[list[str], int]]]] = {
 _ROTATING: Final = "rotate"
 
 
-def unit(draw: Draw, kind: str) -> Unit:
-    """One of this kind."""
+def unit(draw: Draw, kind: str, *, old: bool = False) -> Unit:
+    """One of this kind; ``old``: for a server that cannot compress."""
     statements, groups = KINDS[kind](draw)
-    return Unit(kind, (PLAIN, *statements), groups, int(kind == _ROTATING))
+    return Unit(kind, (_OLD if old else PLAIN, *statements), groups, int(kind == _ROTATING))

@@ -11,23 +11,26 @@ from time import localtime
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from conformance.checks.outcomes import Problem
-from conformance.reference.binlog.files import read_events
+from conformance.reference.binlog.files import EventDecoder, read_events
+from conformance.reference.binlog.gtid import Gtid, GtidTagged, with_transaction_length
 from conformance.reference.binlog.header import FOOTER_SIZE, HEADER_SIZE, MAGIC, EventType, checksum_of, event_name
 from conformance.reference.binlog.payload import TransactionPayload
+from conformance.reference.binlog.writer import FileWriter
 from conformance.reference.boundaries import guess
 from conformance.reference.boundaries.markers import BoundaryType, mark, marker_of
 from conformance.reference.boundaries.reader import Kind, read_groups
 from conformance.reference.boundaries.row_format import RowFormatParser
 from conformance.reference.boundaries.seen import GTID_TYPES, Seen, seen
 from conformance.reference.boundaries.shipped import ShippedParser, State
-from conformance.reference.boundaries.source import mark_stream
+from conformance.reference.boundaries.source import mark_inside, mark_stream, split_inner
 from conformance.reference.log_text import LogText
 from conformance.servers.receiving import Warned
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
+    from conformance.reference.boundaries.reader import Group
     from generators.streams import Placed
 
 # The worklog's grammar; by its table a stream may also end inside a group.
@@ -57,10 +60,50 @@ OTHER_WORDS: Final = re.compile(
 )
 
 
+def counted(counts: Mapping[str, int]) -> str:
+    """Counts in words, the most first."""
+    return ", ".join(f"{number} {name}" for name, number in sorted(counts.items(), key=lambda item: -item[1]))
+
+
 def mark_events(events: Sequence[bytes]) -> list[bytes]:
     """The events as a source with the feature would have written them."""
     types = mark_stream(map(seen, events))
     return [mark(event, kind) for event, kind in zip(events, types, strict=True)]
+
+
+def mark_file(events: Sequence[bytes]) -> list[bytes]:
+    """A file's events with markers, those inside payloads too: a payload has another length then, so positions and the
+    lengths of such groups are made anew."""
+    writer = FileWriter(position=len(MAGIC))
+    decoder = EventDecoder()
+    out: list[bytes] = []
+    for event in mark_events(events):
+        decoded = decoder.decode(event)
+        if isinstance(decoded.body, TransactionPayload):
+            payload = TransactionPayload.compress(mark_inside(decoded.body.uncompressed()))
+            event = decoded._replace(body=payload).encode()
+            gtid = decoder.decode(out.pop())
+            assert isinstance(gtid.body, (Gtid, GtidTagged))
+            body = with_transaction_length(gtid.body, len(event), FOOTER_SIZE)
+            again = gtid._replace(body=body).encode()
+            writer.position = int.from_bytes(out[-1][13:17], "little")
+            out.append(writer.copy(again))
+        out.append(writer.copy(event))
+    return out
+
+
+def all_markers(marked: Iterable[bytes]) -> list[int]:
+    """The markers of a file in the order of its text: the events inside a payload behind it."""
+    out: list[int] = []
+    for event in marked:
+        out += markers_of([event])
+        if event[4] == EventType.TRANSACTION_PAYLOAD:
+            out += markers_of(_inner(event))
+    return out
+
+
+def _inner(event: bytes) -> Iterable[bytes]:
+    return split_inner(TransactionPayload.decode(event[HEADER_SIZE:-FOOTER_SIZE]).uncompressed())
 
 
 def of_another(event: bytes) -> bytes:
@@ -174,6 +217,12 @@ def judge_marks(events: Sequence[bytes], marked: Sequence[bytes], groups: int, c
     return problems
 
 
+def transactions_of(events: Iterable[bytes]) -> list[Group]:
+    """What the reader finds in a stream, its frame left out."""
+    groups = read_groups(BytesIO(b"".join(events)), 0, footer=FOOTER_SIZE)
+    return [group for group in groups if group.kind is not Kind.FRAME]
+
+
 def judge_shipped(events: Sequence[bytes], groups: int, gtids: frozenset[str] | None) -> list[Problem]:
     """The shipped parser's model accepts a real stream, and the reader finds its transactions. ``gtids``: what the
     server says was executed meanwhile."""
@@ -199,9 +248,7 @@ def judge_shipped(events: Sequence[bytes], groups: int, gtids: frozenset[str] | 
                 message="a real transaction has no end",
             )
         )
-    found = [
-        group for group in read_groups(BytesIO(b"".join(events)), 0, footer=FOOTER_SIZE) if group.kind is not Kind.FRAME
-    ]
+    found = transactions_of(events)
     strange = [str(group.kind) for group in found if group.kind in (Kind.OPEN, Kind.FRAGMENT)]
     names = [group.gtid for group in found if group.gtid is not None]
     for what, expected, got in (
@@ -221,13 +268,55 @@ def judge_shipped(events: Sequence[bytes], groups: int, gtids: frozenset[str] | 
     return problems
 
 
+def judge_relay_logs(files: Sequence[bytes], gtids: Sequence[str | None]) -> list[Problem]:
+    """The relay logs of a receiver that heard whole transactions: each file is accepted by itself, and together they
+    have the transactions. ``gtids``: those of the source, in order."""
+    problems = []
+    names: list[str | None] = []
+    for number, data in enumerate(files):
+        found = [group for group in read_groups(BytesIO(data), relay=True) if group.kind is not Kind.FRAME]
+        names += [group.gtid for group in found]
+        strange = [str(group.kind) for group in found if group.kind in (Kind.OPEN, Kind.FRAGMENT)]
+        receiver, parser = guess.Receiver(relay=True), ShippedParser()
+        events = list(split_log(data))
+        broken = [event for event in map(seen, events) if receiver.feed(event).broken or parser.feed(event)]
+        if strange or broken:
+            problems.append(
+                Problem(
+                    field=f"relay log {number + 1}",
+                    expected="whole transactions",
+                    got=f"{strange}, {[event_name(event.type) for event in broken]}"[:200],
+                    message="a relay log of real transactions is not accepted",
+                )
+            )
+    if names != list(gtids):
+        problems.append(
+            Problem(
+                field="relay logs",
+                expected=f"{len(gtids)} transactions",
+                got=f"{len(names)} transactions, or others",
+                message="the relay logs hold other transactions than the source's log",
+            )
+        )
+    return problems
+
+
+def split_log(data: bytes) -> Iterable[bytes]:
+    """The events of a file in memory, as they stand there."""
+    position = len(MAGIC)
+    while position < len(data):
+        end = position + int.from_bytes(data[position + 9 : position + 13], "little")
+        yield data[position:end]
+        position = end
+
+
 # --- printed ---------------------------------------------------------------------------------------------------------
 
 
 def judge_text(marked: Sequence[bytes], ours: bytes, real: bytes) -> list[Problem]:
     """Text of the marked file: a comment for every event, and all the rest as the real client prints it."""
     comments = _COMMENT.findall(ours)
-    wanted = [BoundaryType(marker).title.encode() for marker in markers_of(marked)]
+    wanted = [BoundaryType(marker).title.encode() for marker in all_markers(marked)]
     if comments != wanted:
         place = next(
             (number for number, pair in enumerate(zip(wanted, comments, strict=False)) if pair[0] != pair[1]),
@@ -298,9 +387,14 @@ def _base64_texts(statement: bytes) -> Iterable[bytes]:
 
 
 def judge_binlog(marked: Sequence[bytes], text: bytes) -> list[Problem]:
-    """Events in BINLOG statements are those of the file, markers and all; those of payloads were never marked."""
-    wanted = [event for event in marked if event[4] in _IN_BINLOG]
-    got = [event for event in binlog_events(text) if marker_of(_flags(event)) or int.from_bytes(event[13:17], "little")]
+    """Events in BINLOG statements are those of the file, markers and all; those of payloads have a checksum there."""
+    wanted: list[bytes] = []
+    for event in marked:
+        if event[4] == EventType.TRANSACTION_PAYLOAD:
+            wanted += [_with_checksum(inner) for inner in _inner(event) if inner[4] in _IN_BINLOG]
+        elif event[4] in _IN_BINLOG:
+            wanted.append(event)
+    got = binlog_events(text)
     if wanted == got:
         return []
     place = next(
@@ -315,6 +409,11 @@ def judge_binlog(marked: Sequence[bytes], text: bytes) -> list[Problem]:
             message="an event in a BINLOG statement is not that of the marked file",
         )
     ]
+
+
+def _with_checksum(event: bytes) -> bytes:
+    data = event[:9] + (len(event) + FOOTER_SIZE).to_bytes(4, "little") + event[13:]
+    return data + checksum_of(data).to_bytes(FOOTER_SIZE, "little")
 
 
 def file_of(events: Iterable[bytes]) -> bytes:
@@ -377,17 +476,8 @@ def run_row_format(program: Sequence[str], path: Path, stream: Sequence[Placed])
         return RowFormatRun(starts[0], words)
     last = int(places[-1])
     for event in stream:  # events inside a payload are shown at the place behind it
-        if event.data[4] == EventType.TRANSACTION_PAYLOAD and event.position + len(event.data) == last:
-            payload = TransactionPayload.decode(event.data[HEADER_SIZE:-FOOTER_SIZE]).uncompressed()
-            if places.count(places[-1]) <= _count(payload):
-                return RowFormatRun(last, words)
+        here = event.data[4] == EventType.TRANSACTION_PAYLOAD and event.position + len(event.data) == last
+        if here and places.count(places[-1]) <= len(list(_inner(event.data))):
+            return RowFormatRun(last, words)
     behind = [start for start in starts if start > last]
     return RowFormatRun(behind[0] if behind else None, words)
-
-
-def _count(events: bytes) -> int:
-    position = count = 0
-    while position < len(events):
-        position += int.from_bytes(events[position + 9 : position + 13], "little")
-        count += 1
-    return count

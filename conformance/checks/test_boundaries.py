@@ -20,9 +20,10 @@ from conformance.checks.outcomes import Outcome, Problem, record
 from conformance.checks.receivers import conclude, needed_target
 from conformance.reference.binlog.header import EventType
 from conformance.reference.boundaries.seen import GTID_TYPES
-from conformance.servers.capture import Position
 from conformance.requirements.versions import dialect_of
+from conformance.servers.capture import Position
 from conformance.servers.errors import ServerUnavailable
+from conformance.servers.old import launch_old, old_installation
 from conformance.servers.wire_source import FILE
 from conformance.stream import Verdict
 from generators import transactions
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
     from conformance.checks.lab import Lab
     from conformance.servers.capture import Capture, Captured
+    from conformance.servers.connection import Connection
     from conformance.servers.receiving import ReceiverTarget
 
 _UNITS: Final = {"quick": 4, "full": 110, "soak": 500}  # of a kind and a GTID mode
@@ -41,10 +43,21 @@ _FILES: Final = {"quick": 3, "full": 40, "soak": 200}  # marked files, of some d
 _MODES: Final = {"ON": ("ON", "AUTOMATIC"), "tagged": ("ON", "AUTOMATIC:lab"), "OFF": ("OFF", "AUTOMATIC")}
 _SCHEMA: Final = "binlog_lab_boundaries"
 _STATEMENT_KINDS: Final = frozenset(
-    ("statement", "create-as-select", "temporary", "load-data", "savepoint-statement", "myisam")
+    (
+        "statement-intvar",
+        "statement-rand",
+        "statement-user-var",
+        "create-as-select",
+        "temporary",
+        "load-data-statement",
+        "savepoint-statement",
+        "myisam",
+    )
 )
 # LOAD DATA in statement format names files of the client's own; another file begins with a rotate.
-_MARKED_KINDS: Final = tuple(kind for kind in transactions.KINDS if kind not in ("load-data", "rotate"))
+_MARKED_KINDS: Final = tuple(
+    kind for kind in transactions.KINDS if kind not in ("load-data", "load-data-statement", "rotate")
+)
 
 
 @contextmanager
@@ -227,7 +240,10 @@ def _heard_silently(lab: Lab, target: ReceiverTarget, whole: Captured, mode: str
         problems.append(
             Problem(field="receiver", expected="no stop", got=str(heard.error), message="the receiver stopped")
         )
+    source = [group.gtid for group in boundaries.transactions_of(whole.events)]
+    problems += boundaries.judge_relay_logs(heard.relay_logs, source)
     groups = sum(event[4] in GTID_TYPES for event in whole.events)
+    lab.narrate(f"  {groups} transactions heard without a warning, in {len(heard.relay_logs)} relay logs ({mode})")
     outcome = Outcome(
         check=f"boundaries/real/{mode}/heard",
         requirement="TP1",
@@ -235,6 +251,54 @@ def _heard_silently(lab: Lab, target: ReceiverTarget, whole: Captured, mode: str
         cases=groups,
         problems=problems,
         verdict=Verdict.DIFFERS,
+    )
+    return record(lab, outcome)
+
+
+@pytest.mark.requirement("TN2")
+def test_transactions_of_an_old_server(lab: Lab) -> None:
+    """A server that writes no GTID events at all: its transactions begin with BEGIN, or are statements alone."""
+    if lab.server is None:
+        pytest.skip("needs a server under test and an old one beside it")
+    try:
+        installation = old_installation()
+    except ServerUnavailable as error:
+        pytest.skip(str(error))
+    lab.narrate(f"starting an old server, MySQL {installation.version}")
+    failed = 0
+    with launch_old(installation, narrate=lab.narrate) as server, server.connect() as session:
+        server.put_data(transactions.LOADED, transactions.LINES)
+        session.execute_many([f"CREATE SCHEMA {_SCHEMA}", f"USE {_SCHEMA}", *transactions.tables()]).check()
+        with closing(server.capture()) as capture:
+            for kind in transactions.KINDS:
+                if kind not in ("compressed", "xa"):  # unknown, and logged as other transactions
+                    failed += _old_kind(lab, session, capture, kind)
+    conclude(failed, "transactions of an old server are not accepted")
+
+
+def _old_kind(lab: Lab, session: Connection, capture: Capture, kind: str) -> int:
+    begun = time.perf_counter()
+    draw = Stream("boundaries", lab.settings.seed, "old", kind)
+    units = [transactions.unit(draw.fork(number), kind, old=True) for number in range(_UNITS[lab.settings.profile])]
+    start = capture.mark(session)
+    session.execute_many([statement for unit in units for statement in unit.statements]).check()
+    events = capture.since(start).events
+    groups = sum(unit.groups for unit in units)
+    problems = [
+        *boundaries.judge_marks(events, boundaries.mark_events(events), groups, f"{lab.settings.seed}/{kind}"),
+        *boundaries.judge_shipped(events, groups, None),
+    ]
+    if any(event[4] in GTID_TYPES for event in events):
+        problems.append(
+            Problem(field=kind, expected="no GTID event", got="some", message="an old server writes GTID events")
+        )
+    outcome = Outcome(
+        check=f"boundaries/old/{kind}",
+        requirement="TN2",
+        block=0,
+        cases=groups,
+        problems=problems,
+        seconds=time.perf_counter() - begun,
     )
     return record(lab, outcome)
 
@@ -278,7 +342,7 @@ def _marked_file(
     captured = capture.since(start)
     rows = _rows(target)
     session.execute(f"DROP SCHEMA {_SCHEMA}")
-    marked = boundaries.mark_events([captured.format_description, *captured.events])
+    marked = boundaries.mark_file([captured.format_description, *captured.events])
     path.write_bytes(boundaries.file_of(marked))
     ours = boundaries.text_of(path.read_bytes())
     status, real, words = boundaries.printed(program, path, "-vv", "--base64-output=decode-rows")

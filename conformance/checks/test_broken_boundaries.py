@@ -119,17 +119,18 @@ def corrupted(draw: Draw, events: Sequence[bytes]) -> tuple[str, list[bytes]]:
 # --- broken streams before real programs -----------------------------------------------------------------------------
 
 
-def broken_stream(draw: Draw, groups: int) -> tuple[list[Body], int]:
-    """Transactions of which a third are damaged, and how many those are."""
+def broken_stream(draw: Draw, groups: int) -> tuple[list[Body], Counter[str]]:
+    """Transactions of which a third are damaged, and how many those are by what was done to them."""
     bodies: list[Body] = []
-    count = 0
+    counts: Counter[str] = Counter()
     for item in streams.stream(draw, groups):
         if len(item) > 1 and draw.chance(1, 3):
-            bodies += streams.damaged(draw, item)[1]
-            count += 1
+            what, left = streams.damaged(draw, item)
+            bodies += left
+            counts[what] += 1
         else:
             bodies += item
-    return bodies, count
+    return bodies, counts
 
 
 @pytest.mark.requirement("TP2")
@@ -139,6 +140,7 @@ def test_warnings_of_a_receiver(lab: Lab) -> None:
     blocks, groups = _HEARD[lab.settings.profile]
     failed = 0
     counts: Counter[str] = Counter()
+    table: Counter[str] = Counter()
     for number in range(blocks):
         begun = time.perf_counter()
         draw = Stream("receiver", lab.settings.seed, number)
@@ -154,20 +156,21 @@ def test_warnings_of_a_receiver(lab: Lab) -> None:
             problems.append(
                 Problem(field="receiver", expected="no stop", got=str(heard.error), message="the receiver stopped")
             )
-        counts.update(damaged=damages, warnings=len(expected), events=len(stream), connections=len(heard.asked))
+        counts.update(warnings=len(expected), events=len(stream), connections=len(heard.asked))
+        table.update(damages)
         outcome = Outcome(
             check="boundaries/receiver",
             requirement="TP2",
             block=number,
-            cases=damages,
+            cases=damages.total(),
             problems=problems,
             verdict=Verdict.DIFFERS,
             seconds=time.perf_counter() - begun,
         )
         failed += record(lab, outcome)
     lab.narrate(
-        f"TP2: {counts['damaged']} damaged transactions in {counts['events']} events over {counts['connections']} "
-        f"connections; {counts['warnings']} warnings foretold"
+        f"TP2: {table.total()} damaged transactions in {counts['events']} events over {counts['connections']} "
+        f"connections; {counts['warnings']} warnings foretold: {boundaries.counted(table)}"
     )
     conclude(failed, "streams are told of otherwise than foretold")
 

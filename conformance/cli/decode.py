@@ -38,8 +38,9 @@ def command(
 ) -> None:
     """Print binary log files as mysqlbinlog does, or as one JSON object per row change.
 
-    FILE may be - for standard input. Times in comments are local, those of values UTC. Exit code 1: a file is corrupt,
-    truncated or encrypted (what came before is printed); 2: it is missing or no binary log.
+    FILE may be - for standard input. Times in comments are local, those of values UTC. Events with boundary markers
+    (WL#4162) show them as comments, and stderr tells which do not fit their transactions. Exit code 1: a file is
+    corrupt, truncated or encrypted (what came before is printed); 2: it is missing or no binary log.
     """
     if form == "text" and (types or resolve or which != "rows"):
         raise Usage("--types, --events and --resolve belong to --format jsonl")
@@ -53,6 +54,7 @@ def command(
 
 
 def _text(files: tuple[str, ...], *, types: bool, metadata: bool) -> None:
+    from conformance.cli.marked_logs import MarkedLog
     from conformance.reference.binlog.load import LoadBlock
     from conformance.reference.binlog.small import Opaque, RowsQuery
     from conformance.reference.errors import CodecError
@@ -64,10 +66,12 @@ def _text(files: tuple[str, ...], *, types: bool, metadata: bool) -> None:
     events = 0
     try:
         for path in files:
+            boundaries = MarkedLog(path, narrate)
             for event in read_log(path):
                 if not events:
                     output.write(text.begin())
                 events += 1
+                boundaries.feed(event)
                 body = event.body
                 if isinstance(body, (Opaque, LoadBlock)) or (isinstance(body, RowsQuery) and not types):
                     hidden[event.name] += 1
@@ -76,6 +80,7 @@ def _text(files: tuple[str, ...], *, types: bool, metadata: bool) -> None:
                         output.write(piece)
                 except CodecError as error:
                     raise refused(path, located(error, event)) from error
+            boundaries.finish()
         for piece in text.end() if events else ():
             output.write(piece)
     finally:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, Self
 from conformance.reference.boundaries.shipped import QUEUING, UNSUPPORTED, XA_ROLLBACK_AMISS
 from conformance.servers.cache import silent
 from conformance.servers.errors import ServerError
+from conformance.servers.process import ProcessServer
 from conformance.servers.relay_log import words
 from conformance.servers.wire_source import FILE, WireSource
 
@@ -26,12 +27,14 @@ if TYPE_CHECKING:
 
 SERVER_ID: Final = 94
 GTID_MODES: Final = ("OFF", "OFF_PERMISSIVE", "ON_PERMISSIVE", "ON")
+_RELAY_LOG: Final = "lab-relay"
 _OPTIONS: Final[dict[str, str | None]] = {
     "gtid-mode": "ON_PERMISSIVE",
     "enforce-gtid-consistency": "ON",
     "innodb-file-per-table": "OFF",
     "innodb-stats-persistent": "OFF",
-    "relay-log": "lab-relay",
+    "relay-log": _RELAY_LOG,
+    "max-relay-log-size": "16384",  # so that it goes on in other files
 }
 _LINE: Final = re.compile(r"\[MY-(\d{6})\] \[Repl\] (.*)")
 _PLACE: Final = re.compile(r"'([^']*)' binary log file, at position (\d+)\.")
@@ -50,11 +53,12 @@ class Warned(NamedTuple):
 
 class Heard(NamedTuple):
     """What came of a stream. ``error``: the number with which the receiver stopped, 0 if it did not; ``asked``: the
-    positions of its dumps."""
+    positions of its dumps; ``relay_logs``: the files it wrote, in order."""
 
     warnings: list[Warned]
     error: int
     asked: list[tuple[str, int]]
+    relay_logs: list[bytes]
 
 
 def launch_receiver(
@@ -125,10 +129,18 @@ class ReceiverTarget:
             session.execute(f"START {known.replica} IO_THREAD")
             try:
                 error = self._wait(end, source)
+                session.execute(f"STOP {known.replica} IO_THREAD")
+                logs = self._relay_logs()
             finally:
                 session.execute(f"STOP {known.replica} IO_THREAD")
                 session.execute(f"RESET {known.replica} ALL")
-        return Heard(warnings_in(self.server.error_log()[start:].splitlines()), error, source.asked)
+        return Heard(warnings_in(self.server.error_log()[start:].splitlines()), error, source.asked, logs)
+
+    def _relay_logs(self) -> list[bytes]:
+        """The files, read where they are: the target is a process of the lab's own."""
+        assert isinstance(self.server, ProcessServer)
+        paths = sorted(self.server.data_directory.glob(f"{_RELAY_LOG}.[0-9]*"))
+        return [path.read_bytes() for path in paths]
 
     def _wait(self, end: tuple[str, int], source: WireSource) -> int:
         session = self.session()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from io import BytesIO
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -10,7 +12,9 @@ import pytest
 from conformance.checks import boundaries, test_boundaries, test_broken_boundaries
 from conformance.checks import lab as labs
 from conformance.checks.lab import Lab, Settings
+from conformance.reference.binlog.header import EventType
 from conformance.reference.boundaries import guess
+from conformance.reference.boundaries.reader import Kind, read_groups
 from conformance.servers.capture import Capture
 from conformance.servers.receiving import ReceiverTarget, launch_receiver, warnings_in
 from conformance.stream import Block, CaseVerdict
@@ -30,13 +34,12 @@ from tests.checks.faults_of_boundaries import (
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from conformance.servers.installation import Installation
     from conformance.servers.process import ProcessServer
     from conformance.stream import AnyRecord
 
-KINDS = ("rows", "ddl", "statement")
+KINDS = ("rows", "ddl", "statement-intvar")
 
 
 @pytest.fixture
@@ -256,3 +259,13 @@ def test_corruptions_are_of_every_kind_and_some_are_valid() -> None:
         valid += not boundaries.expected_breaks(boundaries.markers_of(stream))
     assert len(kinds) == 6
     assert 0 < valid < 200
+
+
+def test_a_relay_log_without_an_event_or_without_a_transaction_is_noticed() -> None:
+    data = (Path(__file__).parents[1] / "data/binlogs/20-relay-log.binlog").read_bytes()
+    events = list(boundaries.split_log(data))
+    gtids = [group.gtid for group in read_groups(BytesIO(data), relay=True) if group.kind is not Kind.FRAME]
+    assert boundaries.judge_relay_logs([data], gtids) == []
+    xid = next(number for number, event in enumerate(events) if event[4] == EventType.XID)
+    for changed in (events[:xid] + events[xid + 1 :], events[: xid + 1]):
+        assert boundaries.judge_relay_logs([data[:4] + b"".join(changed)], gtids)

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from conformance.checks.boundaries import mark_events
 from conformance.reference.binlog.columns import BLOB, LONG, ColumnType
 from conformance.reference.binlog.files import read_events
 from conformance.reference.binlog.header import EventType
@@ -306,3 +307,31 @@ def test_the_programs_work_from_any_directory(tmp_path: Path) -> None:
     assert os.path.isabs(SOUND)  # noqa: PTH117
     done = lab("decode", SOUND, cwd=tmp_path)
     assert done.code == 0
+
+
+def test_markers_show_as_comments_and_those_that_do_not_fit_are_told(tmp_path: Path) -> None:
+    data = SOUND.read_bytes()
+    events = []
+    position = 4
+    while position < len(data):
+        end = position + int.from_bytes(data[position + 9 : position + 13], "little")
+        events.append(data[position:end])
+        position = end
+    marked = mark_events(events)
+    whole, broken = tmp_path / "whole.binlog", tmp_path / "broken.binlog"
+    whole.write_bytes(data[:4] + b"".join(marked))
+    done = lab("decode", whole)
+    assert done.code == 0, done.text
+    assert done.out.count("# boundary: ") == len(marked)
+    assert "Unable to change" not in done.err
+
+    assert marked[2][4] == EventType.GTID
+    broken.write_bytes(data[:4] + b"".join(marked[:2] + marked[3:-2]))  # no GTID, no XID
+    done = lab("decode", broken, whole)
+    assert done.code == 0, done.text
+    place = 4 + len(marked[0]) + len(marked[1])
+    message = "Unable to change boundary parser from Self Contained to End Transaction."
+    assert f"broken.binlog: QUERY_EVENT at {place}: {message}" in done.err
+    assert done.err.count("Unable to change") == 1  # the next transaction is sound, and each file begins anew
+    assert "broken.binlog: the last transaction has no end in this file" in done.err
+    assert lab("decode", SOUND).err.count("boundary") == 0

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from conformance.reference.binlog.header import EventType, Flag
-from conformance.reference.boundaries.markers import BoundaryType
-from conformance.reference.boundaries.seen import GTID_TYPES, Seen
+from conformance.reference.binlog.header import HEADER_SIZE, EventType, Flag, decode_header
+from conformance.reference.boundaries.markers import SHIFT, BoundaryType, mark
+from conformance.reference.boundaries.seen import GTID_TYPES, Seen, seen
 from conformance.reference.boundaries.shipped import EventClass, ShippedParser, classify
+from conformance.reference.errors import DecodeError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -84,6 +85,24 @@ def mark_group(events: Sequence[Seen]) -> list[BoundaryType]:
         written = {_START: _INSIDE, _SELF: _END}
         types[1:] = [written.get(kind, kind) for kind in types[1:]]
     return types
+
+
+def mark_inside(data: bytes, *, shift: int = SHIFT) -> bytes:
+    """The uncompressed events of a payload, marked as if they were not compressed: their GTID stands in front of it."""
+    events = list(split_inner(data))
+    types = mark_group([Seen(EventType.GTID), *(seen(event, 0) for event in events)])[1:]
+    return b"".join([mark(event, kind, footer=0, shift=shift) for event, kind in zip(events, types, strict=True)])
+
+
+def split_inner(data: bytes) -> Iterator[bytes]:
+    """The events of an uncompressed payload, which have no checksums."""
+    position = 0
+    while position < len(data):
+        header = decode_header(data, position)
+        if not HEADER_SIZE <= header.length <= len(data) - position:
+            raise DecodeError("bad-length", "the event does not fit", offset=position + 9, got=header.length)
+        yield data[position : position + header.length]
+        position += header.length
 
 
 def mark_stream(events: Iterable[Seen], *, relay: bool = False) -> Iterator[BoundaryType]:

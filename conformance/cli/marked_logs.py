@@ -1,0 +1,48 @@
+"""What ``decode`` says of the boundary markers of a file (WL#4162, I3): nothing of a file that has none."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from conformance.reference.binlog.header import Flag
+from conformance.reference.boundaries.guess import Receiver
+from conformance.reference.boundaries.markers import marker_of
+from conformance.reference.boundaries.seen import seen_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from conformance.reference.binlog.event import Event
+
+_TOLD: Final = 20  # errors of a file, one line each
+
+
+class MarkedLog:
+    """One file: the parser begins anew with each. Events inside a payload are not its concern."""
+
+    def __init__(self, path: str, narrate: Callable[[str], None]) -> None:
+        self._path = path
+        self._narrate = narrate
+        self._receiver: Receiver | None = None
+        self._marked = False
+        self._broken = 0
+
+    def feed(self, event: Event) -> None:
+        """The next event of the file."""
+        if event.inner is not None:
+            return
+        if self._receiver is None:  # the first event of a relay log says so
+            self._receiver = Receiver(relay=bool(event.header.flags & Flag.RELAY_LOG))
+        self._marked = self._marked or marker_of(event.header.flags) != 0
+        broken = self._receiver.feed(seen_of(event)).broken
+        if broken is not None and self._marked:
+            self._broken += 1
+            if self._broken <= _TOLD:
+                self._narrate(f"{self._path}: {event.name} at {event.position}: {broken.message}")
+
+    def finish(self) -> None:
+        """The file is over."""
+        if self._broken > _TOLD:
+            self._narrate(f"{self._path}: {self._broken - _TOLD} more events do not fit their transactions")
+        if self._marked and self._receiver is not None and self._receiver.parser.in_group:
+            self._narrate(f"{self._path}: the last transaction has no end in this file")
