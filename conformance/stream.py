@@ -208,6 +208,28 @@ class Subject(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Asked(Record):
+    """What a live server showed of the table of versions, beside what the table predicts for its version.
+
+    Each row has ``row``, ``predicted``, ``known`` (false: the table only assumes), ``mark`` (how it is known), and
+    ``found`` with ``agrees``, or a ``note`` why nothing was found. ``note`` of the record: why nobody was asked.
+    """
+
+    type: ClassVar[str] = "asked"
+    subject: str
+    rows: tuple[dict[str, Any], ...] = ()
+    note: str = ""
+
+    def contradictions(self) -> list[dict[str, Any]]:
+        """Rows of which the table claimed to know something else: findings about the table."""
+        return [row for row in self.rows if row["known"] and row.get("agrees") is False]
+
+    def settled(self) -> list[dict[str, Any]]:
+        """Rows that the table only assumes, and the server showed."""
+        return [row for row in self.rows if not row["known"] and "found" in row]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Block(Record):
     """Some hundred cases judged together.
 
@@ -309,10 +331,10 @@ class End(Record):
     totals: dict[str, Any] = field(default_factory=dict)
 
 
-AnyRecord: TypeAlias = Run | Subject | Block | CaseVerdict | Finding | Progress | End
+AnyRecord: TypeAlias = Run | Subject | Asked | Block | CaseVerdict | Finding | Progress | End
 ProgressSink: TypeAlias = Callable[[Progress], None]
 TYPES: dict[str, type[AnyRecord]] = {
-    record.type: record for record in (Run, Subject, Block, CaseVerdict, Finding, Progress, End)
+    record.type: record for record in (Run, Subject, Asked, Block, CaseVerdict, Finding, Progress, End)
 }
 
 

@@ -97,10 +97,13 @@ def shapes_of(number: int) -> tuple[Shape, ...]:
     return tuple(SHAPES[(number * COLUMNS + place) % len(SHAPES)] for place in range(COLUMNS))
 
 
-def table(draw: Draw, number: int, *, schema: str, name: str) -> Table:
-    """Table ``number`` of a run: an integer key ``id``, and columns of all that its turn brings."""
+def table(draw: Draw, number: int, *, schema: str, name: str, vectors: bool = True) -> Table:
+    """Table ``number`` of a run: an integer key ``id``, and columns of all that its turn brings. Without ``vectors``,
+    for servers that have none, BLOBs stand in their place."""
     columns = [Column(name="id", type="INT", nullable=False)]
     for place, shape in enumerate(shapes_of(number)):
+        if shape.type == "VECTOR" and not vectors:
+            shape = Shape("BLOB")
         columns.append(column(draw.fork("column", place), shape, f"c{place}{draw.choice(_ODD)}x"))
     return Table(schema=schema, name=name, columns=tuple(columns), primary_key=((0, 0),))
 

@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Final
 from conformance.checks.outcomes import Outcome, Problem, record
 from conformance.judge.borrowed import borrow
 from conformance.judge.table_maps import concerned, judge_table_map
+from conformance.reference.binlog.forms import definable
 from conformance.reference.binlog.header import FOOTER_SIZE, HEADER_SIZE
 from conformance.reference.binlog.table_map import GENERATED_INVISIBLE_PK, TableMap
+from conformance.reference.dialect import MYSQL
 from conformance.reference.metadata_text import metadata_text
 from conformance.reference.tables import create_table, table_map
-from conformance.requirements.versions import dialect_of
 from conformance.servers.run_definitions import MODES, Definition, log_definitions, make_tables
 from conformance.stream import Verdict
 from generators.definitions import definition, row_values
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from conformance.checks.lab import Lab
+    from conformance.reference.dialect import LogForms
     from conformance.servers.capture import Capture
     from conformance.servers.connection import Connection
     from conformance.servers.run_definitions import DefinitionLog
@@ -46,10 +48,11 @@ class Broken:
     problem: Problem
 
 
-def made(seed: str, numbers: range, schema: str) -> list[Definition]:
-    """The definitions with these numbers; they depend on nothing but seed and number."""
+def made(seed: str, numbers: range, schema: str, log: LogForms = MYSQL.log) -> list[Definition]:
+    """The definitions with these numbers; they depend on nothing but seed and number. A server of an older version gets
+    those that it can have."""
     tables = [definition(Stream("definitions", seed, number), schema=schema, name=f"t{number}") for number in numbers]
-    return [Definition(table=table, values=row_values(table)) for table in tables]
+    return [Definition(table=table, values=row_values(table)) for table in tables if definable(table, log)]
 
 
 def run_block(connection: Connection, capture: Capture, definitions: Sequence[Definition]) -> DefinitionLog:
@@ -60,7 +63,7 @@ def run_block(connection: Connection, capture: Capture, definitions: Sequence[De
 
 def judge_events(lab: Lab, definitions: Sequence[Definition], log: DefinitionLog) -> list[Broken]:
     """Each captured TABLE_MAP against its prediction."""
-    dialect = dialect_of(lab.version)
+    dialect = lab.dialect
     found = []
     for mode in MODES:
         events = log.maps[mode]

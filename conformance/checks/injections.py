@@ -101,7 +101,7 @@ def fed(
     item = Tried(
         id=case.id,
         name=case.name,
-        judged=judge_ignoring(case, outcome, ignored, dialect_of(lab.version)),
+        judged=judge_ignoring(case, outcome, ignored, lab.dialect),
         script=lambda: feeding_script(case, server.version),
         texts=0 if outcome.error and outcome.again is None else len(case.rows),
         death=outcome.death,
@@ -117,7 +117,7 @@ def torn_tried(lab: Lab, server: OwnServer, case: Torn, outcome: FeedingOutcome)
     item = Tried(
         id=case.id,
         name=case.name,
-        judged=judge_torn(case, outcome, dialect_of(lab.version)),
+        judged=judge_torn(case, outcome, lab.dialect),
         script=lambda: torn_script(case, server.version),
         texts=len(case.feeding.rows),
         death=outcome.death,

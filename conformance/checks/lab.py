@@ -17,20 +17,23 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 from conformance.cases.files import case_id, dump_case
+from conformance.checks.answers import gather
 from conformance.checks.campaign import Campaign
 from conformance.checks.captures import captured_blocks
 from conformance.checks.evidence import case_verdict, signature
 from conformance.checks.shrinking import shrink_live
 from conformance.checks.topology import Pairs
+from conformance.judge.probes import about, as_shown, probe_all, row_of
 from conformance.requirements.deviations import Deviation, load_deviations
-from conformance.requirements.versions import applies, dialect_name, in_observed_range
+from conformance.requirements.versions import FIRST, applies, dialect_name, dialect_of, in_observed_range, text_of
 from conformance.servers.applier import Applier, launch_applier
 from conformance.servers.auto import Wishes, resolve
+from conformance.servers.errors import ServerError
 from conformance.servers.inject import Injector, launch_target
 from conformance.servers.own import OwnServer
 from conformance.servers.process import ProcessServer
 from conformance.servers.receiving import ReceiverTarget, launch_receiver
-from conformance.stream import Block, CaseVerdict, Finding, Progress, Subject, Verdict
+from conformance.stream import Asked, Block, CaseVerdict, Finding, Progress, Subject, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Sequence
@@ -41,6 +44,7 @@ if TYPE_CHECKING:
     from conformance.checks.sizes import SizeProblem
     from conformance.checks.topology import Chain
     from conformance.judge.mismatch import Mismatch
+    from conformance.reference.dialect import Dialect
     from conformance.servers.base import Server
     from conformance.servers.pair import Pair
     from conformance.stream import AnyRecord
@@ -99,6 +103,7 @@ class Settings:
     wrapper: str = ""
     allow: frozenset[str] = frozenset()
     keep: bool = False
+    column: str = ""  # the subject's name in a matrix of several servers; empty: the server's own
     cases: Path | None = None  # where failing Cases are stored
     replay: str = "binlog-lab replay"  # with the options that a stored Case needs
 
@@ -121,6 +126,8 @@ class Lab:
     _signatures: Counter[str] = field(default_factory=Counter)
     _shown: int = 0
     _shrunk: int = 0
+    _asked: bool = False
+    _dialect: Dialect | None = None
     _injector: Injector | None = None
     _applier: Applier | None = None
     _receiver: ReceiverTarget | None = None
@@ -171,7 +178,7 @@ class Lab:
                 note="no server: the same checks on what a server of this version did when it was recorded",
             )
         return Subject(
-            id=server.id,
+            id=self.subject,
             role="source",
             version=server.version,
             dialect=dialect_name(server.number),
@@ -181,11 +188,48 @@ class Lab:
 
     @property
     def subject(self) -> str:
-        return "captures" if self.server is None else self.server.id
+        return self.settings.column or ("captures" if self.server is None else self.server.id)
 
     @property
     def version(self) -> tuple[int, int, int]:
         return (9, 7, 4) if self.server is None else self.server.number
+
+    @property
+    def dialect(self) -> Dialect:
+        """Of the server's version by the table, but as the server itself showed where it was asked."""
+        return self._dialect or dialect_of(self.version)
+
+    @property
+    def known(self) -> bool:
+        """Whether the server was there, so that the stream knows it."""
+        return self._resolved
+
+    @property
+    def lives(self) -> bool:
+        """Whether the server under test is there."""
+        return self._server is not None and self._server.alive()
+
+    def excluded(self) -> str | None:
+        """Why no check of the kit is applicable to this server, if so. The first call asks the server."""
+        if self.server is not None and not self._asked:
+            self._asked = True
+            self._ask(self.server)
+        if self.dialect.log.has_event39:
+            return None
+        return f"MySQL {text_of(self.version)} has no partial JSON updates: they came with {text_of(FIRST)}"
+
+    def _ask(self, server: Server) -> None:
+        """Hold what the server shows against the table of versions."""
+        try:
+            probed = probe_all(server.number, gather(server))
+        except ServerError as error:
+            self.sink(Asked(subject=self.subject, note=f"the server could not be asked: {error}"))
+            return
+        self._dialect = as_shown(dialect_of(server.number), probed)
+        self.sink(Asked(subject=self.subject, rows=tuple(map(row_of, probed))))
+        for item in probed:
+            if item.contradicts:
+                self.narrate(f"a finding about the table of versions: {about(server.number, item)}")
 
     @contextmanager
     def pair(self, *, gtid: bool) -> Iterator[Pair]:
@@ -215,7 +259,7 @@ class Lab:
             return
         self.sink(
             Subject(
-                id=replica.id,
+                id=f"{self.settings.column} replica" if self.settings.column else replica.id,
                 role="replica",
                 version=replica.version,
                 dialect=dialect_name(replica.number),

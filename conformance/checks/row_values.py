@@ -57,9 +57,11 @@ class Judged:
     event_count: int
 
 
-def run_block(connection: Connection, capture: Capture, schema: str, draw: Draw, number: int, rows: int) -> Observed:
+def run_block(
+    connection: Connection, capture: Capture, schema: str, draw: Draw, number: int, rows: int, *, vectors: bool = True
+) -> Observed:
     """Make the table, insert, change and delete its rows, and read it in between."""
-    made = table(draw, number, schema=schema, name=_NAME)
+    made = table(draw, number, schema=schema, name=_NAME, vectors=vectors)
     name = quote_identifier(_NAME)
     columns = made.columns[1:]
     create = create_table(made)

@@ -27,7 +27,6 @@ from conformance.judge.liberties import CHOICE
 from conformance.reference.binlog.columns import PartialJson
 from conformance.reference.binlog.rows import RowsBody
 from conformance.reference.diffs import split_diffs
-from conformance.requirements.versions import dialect_of
 from conformance.servers.groups import groups_of_thread
 from conformance.servers.run import run_case
 from conformance.stream import Block, CaseVerdict, Verdict
@@ -119,7 +118,7 @@ def test_diverged_updates_may_apply(lab: Lab) -> None:
 
 def diverged_problems(lab: Lab, injection: Injection, outcome: InjectionOutcome) -> list[Problem]:
     """What the judge says of a server that refuses what this one applies or the other way round, and of a third one."""
-    dialect = dialect_of(lab.version)
+    dialect = lab.dialect
     same = outcome.before
     refused = type(outcome)(error=_REFUSED, message="refused", before=same, after=same)
     applied = type(outcome)(before=same, after=same)

@@ -65,7 +65,8 @@ def test_values_from_the_log_alone(lab: Lab) -> None:
         try:
             for number in range(tables):
                 begun = time.perf_counter()
-                observed = run_block(connection, capture, schema, draw.fork(number), number, rows)
+                vectors = lab.dialect.log.vector_type
+                observed = run_block(connection, capture, schema, draw.fork(number), number, rows, vectors=vectors)
                 judged = judge(observed)
                 seen.update(shapes_of(number))
                 new = len(observed.inserted) + len(observed.changed)

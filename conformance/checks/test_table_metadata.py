@@ -45,7 +45,7 @@ def test_table_maps(lab: Lab) -> None:
         for block, first in enumerate(range(0, total, _BLOCK)):
             begun = time.perf_counter()
             with server.schema(connection) as schema:
-                definitions = made(lab.settings.seed, range(first, min(total, first + _BLOCK)), schema)
+                definitions = made(lab.settings.seed, range(first, min(total, first + _BLOCK)), schema, lab.dialect.log)
                 log = run_block(connection, capture, definitions)
             broken = judge_events(lab, definitions, log)
             if program:

@@ -6,11 +6,13 @@ import secrets
 import shlex
 import sys
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from conformance.cli.columns import ORDER, OrderedServers, column_names, server_pairs
 from conformance.cli.console import CouldNotRun, Usage, error, narrate, progress
 
 if TYPE_CHECKING:
@@ -21,7 +23,7 @@ _CHECKS = Path(__file__).parent.parent / "checks"
 _HAZARDS = ("none", "stops-replica", "corrupts-row", "may-crash")
 
 
-@click.command(name="conformance")
+@click.command(name="conformance", cls=OrderedServers)
 @click.option(
     "--server",
     "servers",
@@ -83,60 +85,78 @@ def command(
     from conformance.servers.errors import SpecError
     from conformance.servers.specs import parse_spec
 
-    if len(servers) > 1 or len(replicas) > 1 or subjects:
-        raise Usage("this version judges one server in a run: give --server and --replica once, and no --subject")
-    if replicas and not servers:
-        raise Usage("a --replica belongs to the --server before it", hint="--server auto --replica SPEC")
+    if subjects:
+        raise Usage("this version judges servers: give no --subject")
+    pairs = server_pairs(servers, replicas, click.get_current_context().meta.get(ORDER, ()))
     unknown = sorted(set(requirements) - set(REQUIREMENTS))
     if unknown:
         raise Usage(f"unknown requirement {', '.join(unknown)}", hint=f"known: {', '.join(REQUIREMENTS)}")
     try:
-        spec = parse_spec(servers[0] if servers else "auto")
-        replica = str(parse_spec(replicas[0])) if replicas else ""
+        parsed = [(parse_spec(server), str(parse_spec(replica)) if replica else "") for server, replica in pairs]
         options = tuple(parse_server_option(text) for text in server_options)
         check_witnesses(load_deviations(deviations_file))
     except (SpecError, DeviationError) as problem:
         raise Usage(str(problem)) from problem
-    settings = Settings(
-        server=str(spec) if not servers else servers[0],
-        replica=replicas[0] if replicas else "",
-        updates=updates or PROFILES[profile],
-        profile=profile,
-        seed=seed or str(secrets.randbelow(1 << 32)),
-        deviations=not no_deviations,
-        deviations_file=deviations_file,
-        server_options=options,
-        wrapper=wrapper,
-        allow=frozenset(allow),
-        keep=keep,
-        replay=_replay_command(str(spec) if servers else "", replica, server_options, deviations_file, no_deviations),
-    )
+    seed = seed or str(secrets.randbelow(1 << 32))
+    names = column_names([str(spec) for spec, _ in parsed]) if len(parsed) > 1 else [""]
+    settings = [
+        Settings(
+            server=given,
+            replica=given_replica,
+            column=name,
+            updates=updates or PROFILES[profile],
+            profile=profile,
+            seed=seed,
+            deviations=not no_deviations,
+            deviations_file=deviations_file,
+            server_options=options,
+            wrapper=wrapper,
+            allow=frozenset(allow),
+            keep=keep,
+            replay=_replay_command(
+                str(spec) if servers else "", replica, server_options, deviations_file, no_deviations
+            ),
+        )
+        for name, (given, given_replica), (spec, replica) in zip(names, pairs, parsed, strict=True)
+    ]
     if list_only:
         return _list(frozenset(requirements), profile)
-    return _run(settings, str(spec), report, frozenset(requirements), profile)
+    shown = ", ".join(str(spec) for spec, _ in parsed)
+    return _run(settings, shown, report, frozenset(requirements), profile)
 
 
-def _run(settings: Settings, shown: str, report: Path, requirements: frozenset[str], profile: str) -> int:
+def _run(columns: list[Settings], shown: str, report: Path, requirements: frozenset[str], profile: str) -> int:
     from conformance.cli.plugin import LabRun
     from conformance.report.directory import ReportError
     from conformance.report.terminal import print_summary
 
-    updates = "recorded updates" if shown == "none" else f"{settings.updates:,} updates"
-    narrate(f"seed {settings.seed}, {updates}, server {shown}")
+    updates = "recorded updates" if shown == "none" else f"{columns[0].updates:,} updates"
+    narrate(f"seed {columns[0].seed}, {updates}, server {shown}")
+    names = tuple(column.column for column in columns if column.column)
+    run: LabRun | None = None
     with progress() as display:
-        run = LabRun(
-            lambda cases: replace(settings, cases=cases),
-            report=report,
-            requirements=requirements,
-            profile=profile,
-            command=_command_line(),
-            progress=display,
-            narrate=narrate,
-        )
-        try:
-            _pytest(run)
-        except ReportError as problem:
-            raise CouldNotRun(str(problem)) from problem
+        for number, column in enumerate(columns, 1):
+            if names:
+                narrate(f"column {number} of {len(columns)}: {column.column}")
+            run = LabRun(
+                partial(_with_cases, column),
+                report=report,
+                requirements=requirements,
+                profile=profile,
+                command=_command_line(),
+                progress=display,
+                narrate=narrate,
+                before=run,
+                last=number == len(columns),
+                columns=names,
+            )
+            try:
+                _pytest(run)
+            except ReportError as problem:
+                raise CouldNotRun(str(problem)) from problem
+            if run.stops or run.report is None:
+                break
+    assert run is not None
     if run.usage_error:
         raise Usage(run.usage_error)
     if run.report is None or run.end is None:
@@ -146,9 +166,14 @@ def _run(settings: Settings, shown: str, report: Path, requirements: frozenset[s
             raise KeyboardInterrupt
         raise _nothing_selected(requirements)
     print_summary(run.report.summary, sys.stdout, directory=report)
-    if run.could_not_run:
-        error(run.could_not_run)
+    for message in (run.could_not_run, *run.column_errors):
+        if message:
+            error(message)
     return run.end.exit_code
+
+
+def _with_cases(column: Settings, cases: Path | None) -> Settings:
+    return replace(column, cases=cases)
 
 
 def _pytest(run: LabRun, *more: str) -> None:

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING
 import click
 
 from conformance.cli.console import Usage, narrate
+from conformance.cli.dialects import named_dialect
 from conformance.cli.logs import FileSpool, Output, check_files, located, read_log, refused
 
 if TYPE_CHECKING:
     from conformance.reference.binlog.event import Event
+    from conformance.reference.dialect import Dialect
     from conformance.reference.row_changes import RowChanges
 
 _SHOWN = 8  # event types in the closing line
@@ -26,6 +28,8 @@ _SHOWN = 8  # event types in the closing line
 @click.option("--types", is_flag=True, help="JSON: values that plain JSON cannot say get a type tag.")
 @click.option("--events", "which", type=click.Choice(("rows", "all")), default="rows", show_default=True,
               help="JSON: row changes only, or an object for every event.")  # fmt: skip
+@click.option("--dialect", metavar="V", help="The writer's version, whose mysqlbinlog is meant too;"
+              " default: as each file says, printed as the newest prints.")  # fmt: skip
 @click.option("--resolve", is_flag=True, help="JSON: apply diffs where the document before them is known.")
 def command(
     files: tuple[str, ...],
@@ -35,6 +39,7 @@ def command(
     types: bool,
     which: str,
     resolve: bool,
+    dialect: str | None,
 ) -> None:
     """Print binary log files as mysqlbinlog does, or as one JSON object per row change.
 
@@ -46,14 +51,15 @@ def command(
         raise Usage("--types, --events and --resolve belong to --format jsonl")
     if form == "jsonl" and (verbose or table_metadata):
         raise Usage("-v and --table-metadata belong to --format text")
+    writer = None if dialect is None else named_dialect(dialect)
     check_files(files)
     if form == "text":
-        _text(files, types=verbose > 1, metadata=table_metadata)
+        _text(files, types=verbose > 1, metadata=table_metadata, dialect=writer)
     else:
-        _jsonl(files, types=types, rows_only=which == "rows", resolve=resolve)
+        _jsonl(files, types=types, rows_only=which == "rows", resolve=resolve, dialect=writer)
 
 
-def _text(files: tuple[str, ...], *, types: bool, metadata: bool) -> None:
+def _text(files: tuple[str, ...], *, types: bool, metadata: bool, dialect: Dialect | None) -> None:
     from conformance.cli.marked_logs import MarkedLog
     from conformance.reference.binlog.load import LoadBlock
     from conformance.reference.binlog.small import Opaque, RowsQuery
@@ -61,13 +67,14 @@ def _text(files: tuple[str, ...], *, types: bool, metadata: bool) -> None:
     from conformance.reference.log_text import LogText
 
     output = Output()
-    text = LogText(types=types, metadata=metadata, clock=localtime, spool=FileSpool())
+    server = None if dialect is None else dialect.server
+    text = LogText(types=types, metadata=metadata, clock=localtime, spool=FileSpool(), server=server)
     hidden: Counter[str] = Counter()
     events = 0
     try:
         for path in files:
             boundaries = MarkedLog(path, narrate)
-            for event in read_log(path):
+            for event in read_log(path, dialect=dialect):
                 if not events:
                     output.write(text.begin())
                 events += 1
@@ -90,7 +97,7 @@ def _text(files: tuple[str, ...], *, types: bool, metadata: bool) -> None:
         narrate(f"{_count(events, 'event')}; contents not shown: {_listed(hidden)}")
 
 
-def _jsonl(files: tuple[str, ...], *, types: bool, rows_only: bool, resolve: bool) -> None:
+def _jsonl(files: tuple[str, ...], *, types: bool, rows_only: bool, resolve: bool, dialect: Dialect | None) -> None:
     from conformance.reference.errors import CodecError
     from conformance.reference.replay.engine import Replay
     from conformance.reference.row_changes import RowChanges
@@ -102,7 +109,7 @@ def _jsonl(files: tuple[str, ...], *, types: bool, rows_only: bool, resolve: boo
     try:
         for path in files:
             changes.start_file(path)
-            for event in read_log(path):
+            for event in read_log(path, dialect=dialect):
                 if not _is_rows(event) and rows_only:
                     hidden[event.name] += 1
                 try:

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, BinaryIO, Final
 
 from conformance.cli.console import InputCorrupt, Usage, narrate, progress
 from conformance.reference.binlog.files import FileReader, read_events
+from conformance.reference.binlog.forms import version_rules
 from conformance.reference.binlog.header import HEADER_SIZE
+from conformance.reference.binlog.metadata import SHIPPED, WORKLOG, MetadataRules
 from conformance.reference.errors import CodecError
 from conformance.stream import Progress
 
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from conformance.reference.binlog.event import Event
+    from conformance.reference.dialect import Dialect
 
 STDIN: Final = "-"
 _BIG: Final = 32 << 20  # bytes from which on it is worth saying how far we are
@@ -43,9 +46,12 @@ def _open(path: str) -> BinaryIO:
         raise Usage(f"{path}: {problem.strerror or problem}") from problem
 
 
-def read_log(path: str, *, expand: bool = True) -> Iterator[Event]:
-    """The events of one file. Damage ends it with :class:`InputCorrupt`, another kind of file with :class:`Usage`."""
-    reader = FileReader(expand=expand)
+def read_log(path: str, *, expand: bool = True, dialect: Dialect | None = None) -> Iterator[Event]:
+    """The events of one file. Damage ends it with :class:`InputCorrupt`, another kind of file with :class:`Usage`.
+
+    ``dialect``: that of the writer, if it is not what the file's own version says.
+    """
+    reader = FileReader(expand=expand, rules_for=_rules_of if dialect is None else lambda _: rules_in(dialect))
     with ExitStack() as stack:
         file = sys.stdin.buffer if path == STDIN else stack.enter_context(_open(path))
         show = stack.enter_context(_position(path))
@@ -72,6 +78,21 @@ def _position(path: str) -> Iterator[Callable[[int], None]]:
     with progress() as sink:
         yield lambda position: sink(Progress(label=path, done=position, total=size, unit="B"))
         sink(Progress(label=path, done=size, total=size, unit="B"))
+
+
+def _rules_of(version: str) -> MetadataRules:
+    """How the server that the file names writes metadata; one that nobody knows is taken for the newest."""
+    from conformance.requirements.versions import dialect_of, parse_version
+
+    try:
+        return rules_in(dialect_of(parse_version(version)))
+    except ValueError:
+        return SHIPPED
+
+
+def rules_in(dialect: Dialect) -> MetadataRules:
+    """How a dialect writes metadata."""
+    return WORKLOG if dialect.numbering.worklog_metadata else version_rules(dialect.log)
 
 
 def refused(path: str, error: CodecError) -> Usage | InputCorrupt:

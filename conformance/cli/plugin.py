@@ -69,7 +69,12 @@ def lab(pytestconfig: pytest.Config) -> Iterator[Lab]:
 
 
 class LabRun:
-    """One pytest session as a run of the kit: its stream, its report, its end."""
+    """One pytest session as a run of the kit: its stream, its report, its end.
+
+    In a matrix each server has a session of its own, its column of the one stream: ``before`` is the run of the column
+    before it, and only the ``last`` one ends the stream. A column whose server cannot run is an error of that column;
+    the others still run.
+    """
 
     def __init__(
         self,
@@ -81,7 +86,14 @@ class LabRun:
         command: str = "pytest",
         progress: Callable[[Any], None] | None = None,
         narrate: Callable[[str], None] = lambda _: None,
+        before: LabRun | None = None,
+        last: bool = True,
+        columns: tuple[str, ...] = (),
     ) -> None:
+        self._before = before
+        self._last = last
+        self._columns = columns
+        self._run_items: set[pytest.Item] = set()
         self._make_settings = settings
         self._report_path = report
         self._requirements = requirements
@@ -89,15 +101,31 @@ class LabRun:
         self._command = command
         self._progress = progress
         self._narrate = narrate
-        self._begun = time.monotonic()
+        self._begun = time.monotonic() if before is None else before.begun
         self._lab: Lab | None = None
-        self.report: ReportDirectory | None = None
+        self.report: ReportDirectory | None = None if before is None else before.report
         self.selected: list[pytest.Item] = []
         self.could_not_run: str | None = None
         self.usage_error: str | None = None
         self.incomplete: str | None = None
         self.end: End | None = None
         self.rate = 0.0
+        self.column_errors: list[str] = [] if before is None else before.column_errors
+
+    @property
+    def begun(self) -> float:
+        """When the run began, by the monotonic clock."""
+        return self._begun
+
+    @property
+    def stops(self) -> bool:
+        """Whether no column comes after this one, whatever was planned."""
+        return self.incomplete is not None or self.usage_error is not None or self.end is not None or self._broken
+
+    @property
+    def _broken(self) -> bool:
+        """Something else than this column's server failed: the report, or the collecting of checks."""
+        return self.could_not_run is not None
 
     # --- collection --------------------------------------------------------------------------------------------------
 
@@ -113,7 +141,8 @@ class LabRun:
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """The run begins when it is known what was selected."""
         self.selected = [item for item in session.items if item.path.is_relative_to(_CHECKS)]
-        if self.selected and not session.config.option.collectonly and self._report_path is not None:
+        first = self._before is None and not session.config.option.collectonly
+        if first and self.selected and self._report_path is not None:
             from conformance.report.directory import DirectoryInUseError, ReportDirectory, ReportError
 
             try:
@@ -152,7 +181,7 @@ class LabRun:
             profile=self._profile,
             started=datetime.now(UTC).isoformat(timespec="seconds"),
             command=self._command,
-            selected=len(self.selected),
+            selected=len(self.selected) * max(1, len(self._columns)),
             census_rules=RULES,
             census_wholes=WHOLES,
             census_mix=MIX,
@@ -179,7 +208,11 @@ class LabRun:
                 for item in (load_deviations(settings.deviations_file) if settings.deviations else ())
             },
             environment=environment(),
-            options={"updates": settings.updates, "server": str(parse_spec(settings.server))},
+            options={
+                "updates": settings.updates,
+                "server": str(parse_spec(settings.server)),
+                **({"servers": list(self._columns)} if self._columns else {}),
+            },
         )
 
     # --- running -----------------------------------------------------------------------------------------------------
@@ -200,18 +233,32 @@ class LabRun:
         return LabOpened(self, self._lab)
 
     @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_call(self, item: pytest.Item) -> None:
+        """Nothing is applicable to a server from before the feature."""
+        if self._lab is not None and item in self.selected:
+            reason = self._lab.excluded()
+            if reason is not None:
+                pytest.skip(reason)
+
+    @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> None:
         """Tell a failed requirement from a lab that could not run.
 
         Checks fail with ``pytest.fail`` after their verdicts are written. Any other exception, an assertion of the
         kit's own included, means that something was not judged: it must never look green.
         """
-        if call.excinfo is None or item not in self.selected:
+        if item not in self.selected:
+            return
+        if call.excinfo is None:
+            if call.when == "call":
+                self._run_items.add(item)
             return
         error = call.excinfo.value
+        if isinstance(error, pytest.skip.Exception | pytest.fail.Exception):
+            self._run_items.add(item)
         if isinstance(error, pytest.skip.Exception):
             self._not_applicable(item, str(error))
-        elif not isinstance(error, pytest.fail.Exception | KeyboardInterrupt):
+        elif not isinstance(error, pytest.fail.Exception | KeyboardInterrupt) and not self._refused(item, error):
             self._failed_to_run(error)
             item.session.shouldstop = "the lab could not go on"
 
@@ -221,20 +268,73 @@ class LabRun:
         code = getattr(error, "exit_code", 3)
         known = hasattr(error, "exit_code") or isinstance(error, ReportError)
         message = str(error) if known else f"the lab failed: {type(error).__name__}: {error}"
-        if code == 2:
+        if self._columns and self._lab is not None and not isinstance(error, ReportError):
+            self._column_failed(message)
+        elif code == 2:
             self.usage_error = message
         else:
             self.could_not_run = message
+
+    def _refused(self, item: pytest.Item, error: BaseException) -> bool:
+        """In a matrix: a server that refuses a statement of one check, and lives. The other checks still run."""
+        from conformance.servers.errors import SqlError
+
+        lab = self._lab
+        if not self._columns or lab is None or not isinstance(error, SqlError) or not lab.lives:
+            return False
+        self._run_items.add(item)
+        message = f"{_check_of(item)}: the server refused a statement of the check itself: {error}"
+        self._not_run([item], message)
+        self.column_errors.append(f"{lab.settings.column}: {message}")
+        self._narrate(f"{lab.settings.column}: {message}")
+        return True
+
+    def _column_failed(self, message: str) -> None:
+        """This column's server cannot go on: what was left is said not to have run, and the next column begins."""
+        from conformance.stream import Subject
+
+        assert self._lab is not None
+        column = self._lab.settings.column
+        self.column_errors.append(f"{column}: {message}")
+        self._narrate(f"{column} cannot run: {message}")
+        if not self._lab.known:
+            first = message.splitlines()[0]
+            self.sink(Subject(id=column, role="source", capabilities=("source",), note=f"could not run: {first}"))
+        self._not_run([item for item in self.selected if item not in self._run_items], message)
+
+    def _not_run(self, items: list[pytest.Item], message: str) -> None:
+        """Checks that were selected for this column and have no result."""
+        from conformance.stream import Block, CaseVerdict, Verdict
+
+        assert self._lab is not None
+        column = self._lab.settings.column
+        for item in items:
+            check = _check_of(item)
+            requirements = tuple(sorted(requirements_of(item)))
+            for requirement in requirements:
+                self.sink(
+                    CaseVerdict(
+                        case=check, requirement=requirement, verdict=Verdict.NOT_RUN, subject=column, check=check,
+                        block=0, message=message,
+                    )
+                )  # fmt: skip
+            self.sink(
+                Block(
+                    check=check, subject=column, requirements=requirements, block=0, cases=1,
+                    verdicts={str(Verdict.NOT_RUN): 1},
+                )
+            )  # fmt: skip
 
     def _not_applicable(self, item: pytest.Item, reason: str) -> None:
         if self._lab is None:
             return
         for requirement in sorted(requirements_of(item)):
-            self._lab.not_applicable(f"{item.path.stem.removeprefix('test_')}/{item.name}", requirement, reason)
+            self._lab.not_applicable(_check_of(item), requirement, reason)
 
     def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
         """Ctrl-C: what was judged stays, the run is incomplete. ``pytest.exit`` comes here as well."""
-        if isinstance(excinfo.value, KeyboardInterrupt):
+        stopped = isinstance(excinfo.value, pytest.Session.Interrupted)  # as this run asked for, when the lab failed
+        if isinstance(excinfo.value, KeyboardInterrupt) and not stopped:
             self.incomplete = "interrupted"
 
     # --- the end -----------------------------------------------------------------------------------------------------
@@ -245,8 +345,12 @@ class LabRun:
             self.rate = self._lab.rate
             self._lab.close()
         report = self.report
-        if report is None:
+        if report is None or not (self._last or self.stops):
             return
+        self._finish(report)
+
+    def _finish(self, report: ReportDirectory) -> None:
+        """The end of the whole run."""
         summary = report.summary
         if self.incomplete is None and self._profile != "quick" and summary.census and summary.not_exercised():
             missing = summary.not_exercised()
@@ -254,8 +358,8 @@ class LabRun:
         self.end = summary.conclude(
             seconds=time.monotonic() - self._begun,
             incomplete_reason=self.incomplete,
-            could_not_run=self.could_not_run or self.usage_error,
-            updates_per_second=self.rate,
+            could_not_run=self.could_not_run or self.usage_error or "; ".join(self.column_errors) or None,
+            updates_per_second=self._overall_rate(),
         )
         from conformance.report.directory import ReportError
 
@@ -268,6 +372,20 @@ class LabRun:
         except ReportError as problem:  # no space, say: without its files the run has no result, whatever it judged
             self.could_not_run = str(problem)
             self.report = self.end = None
+
+    def _overall_rate(self) -> float:
+        """Of all columns together: each ran as many updates."""
+        rates = [self.rate] if self.rate else []
+        before = self._before
+        while before is not None:
+            rates += [before.rate] if before.rate else []
+            before = before.before
+        return len(rates) / sum(1 / rate for rate in rates) if rates else 0.0
+
+    @property
+    def before(self) -> LabRun | None:
+        """The run of the column before this one."""
+        return self._before
 
 
 class LabOpened:
@@ -283,6 +401,11 @@ class LabOpened:
     def __exit__(self, *_: object) -> None:
         self._run.rate = self._lab.rate
         self._lab.close()
+
+
+def _check_of(item: pytest.Item) -> str:
+    """The check's name in the stream."""
+    return f"{item.path.stem.removeprefix('test_')}/{item.name}"
 
 
 def profiles_of(item: pytest.Item) -> set[str]:

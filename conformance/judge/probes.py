@@ -8,7 +8,7 @@ that cannot tell from the answers raises :class:`Undecided`; it never guesses.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from conformance.reference.binlog.files import EventDecoder
@@ -18,10 +18,12 @@ from conformance.reference.binlog.header import EventType
 from conformance.reference.binlog.metadata import Field
 from conformance.reference.binlog.rows import ROWS_TYPES, V1_TYPES, LazyRows, PartitionInfo
 from conformance.reference.binlog.table_map import TableMap
+from conformance.reference.errors import CodecError
 from conformance.requirements.versions import SWITCHES, Cell, Value, text_of
 
 if TYPE_CHECKING:
     from conformance.reference.binlog.event import Event
+    from conformance.reference.dialect import Dialect
     from conformance.requirements.versions import Version
 
 Answers: TypeAlias = Mapping[str, Any]
@@ -92,6 +94,9 @@ def probe_all(version: Version, answers: Answers) -> tuple[Probed, ...]:
             found = probe(row, answers)
         except Undecided as undecided:
             out.append(Probed(row=row, cell=cell, found=None, agrees=None, note=str(undecided)))
+        except (CodecError, ValueError, LookupError, TypeError) as error:  # bytes and texts of a server nobody knows
+            note = f"the answer makes no sense: {type(error).__name__}: {error}"
+            out.append(Probed(row=row, cell=cell, found=None, agrees=None, note=note))
         else:
             agrees = found == cell.value or (row in _AT_LEAST and _at_least(cell.value, found))
             out.append(Probed(row=row, cell=cell, found=found, agrees=agrees))
@@ -234,7 +239,7 @@ def _anonymous(answers: Answers) -> Value:
 def _tlv_max(answers: Answers) -> Value:
     if not _table_map(answers, "insert").metadata:
         return 0
-    return max(field.field for field in _table_map(answers, "metadata").metadata)
+    return max((field.field for field in _table_map(answers, "metadata").metadata), default=0)
 
 
 def _year(answers: Answers) -> Value:
@@ -376,6 +381,27 @@ _PROBES: Final[dict[str, Callable[[Answers], Value]]] = {
 def shown(value: Value) -> str:
     """A value of the table, for reports."""
     return "none" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def row_of(probed: Probed) -> dict[str, Any]:
+    """The row in the result stream."""
+    cell = probed.cell
+    out: dict[str, Any] = {
+        "row": probed.row, "predicted": shown(cell.value), "known": not cell.probe, "mark": cell.mark,
+    }  # fmt: skip
+    if probed.agrees is None:
+        return out | {"note": probed.note}
+    return out | {"found": shown(probed.found), "agrees": probed.agrees}
+
+
+def as_shown(dialect: Dialect, probed: tuple[Probed, ...]) -> Dialect:
+    """The dialect with the values that the server showed to be others than the table's."""
+    for item in probed:
+        if item.agrees is False:
+            switch = SWITCHES[item.row]
+            part = replace(getattr(dialect, switch.part), **{switch.name: item.found})
+            dialect = replace(dialect, **{switch.part: part})
+    return dialect
 
 
 def about(version: Version, probed: Probed) -> str:

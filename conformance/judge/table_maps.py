@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from conformance.judge.borrowed import borrow, complete
-from conformance.reference.binlog.forms import version_rules
+from conformance.reference.binlog.forms import version_rules, written
 from conformance.reference.binlog.header import (
     FOOTER_SIZE,
     HEADER_SIZE,
@@ -93,7 +93,9 @@ def judge_table_map(table: Table, mode: str, event: bytes, dialect: Dialect = MY
             return [_unreadable("a TABLE_MAP", event_name(header.type))]
         end = len(event) - (FOOTER_SIZE if algorithm is Checksum.CRC32 else 0)
         observed = TableMap.decode(event[HEADER_SIZE:end], rules)
-        wanted = borrow(table_map(table, mode, rules=rules), observed)
+        in_version = written(table_map(table, mode, rules=rules), dialect)
+        assert isinstance(in_version, TableMap)
+        wanted = borrow(in_version, observed)
         whole = complete(wanted, header, algorithm=algorithm)
     except CodecError as error:
         return [_unreadable("an event that can be read", f"{error}: {event.hex()}")]

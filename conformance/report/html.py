@@ -109,6 +109,10 @@ def _context(summary: Summary) -> dict[str, Any]:
         "mix": summary.mix(),
         "not_exercised": len(summary.not_exercised()) if summary.census else 0,
         "deviations": summary.deviations(),
+        "asked": summary.asked,
+        "asked_rows": _asked_rows(summary),
+        "asked_words": words.asked_words,
+        "table_findings": [words.table_finding(row) for row in summary.table_findings()],
         "glyphs": words.GLYPHS,
         "tone": _tone,
         "cell_words": words.cell_words,
@@ -116,6 +120,15 @@ def _context(summary: Summary) -> dict[str, Any]:
         "per_signature": PER_SIGNATURE,
         "stream_file": RUN_FILE,
     }  # fmt: skip
+
+
+def _asked_rows(summary: Summary) -> dict[str, dict[str, dict[str, Any]]]:
+    """The table of versions: row -> subject -> what was predicted and found."""
+    out: dict[str, dict[str, dict[str, Any]]] = {}
+    for subject, asked in summary.asked.items():
+        for row in asked.rows:
+            out.setdefault(row["row"], {})[subject] = row
+    return out
 
 
 def _tone(verdict: Verdict | Outcome) -> str:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from conformance.stream import (
     FAILING,
     SCHEMA,
+    Asked,
     Block,
     CaseVerdict,
     DeviationInfo,
@@ -167,6 +168,7 @@ class Summary:
         self.end: End | None = None
         self.problem = problem
         self.subjects: dict[str, Subject] = {}
+        self.asked: dict[str, Asked] = {}
         self.counters: Counter[str] = Counter()
         self.census: Counter[str] = Counter()
         self.failures: list[CaseVerdict] = []  # failing verdicts that no listed deviation explains
@@ -192,6 +194,8 @@ class Summary:
                 self.run = record
             case Subject():
                 self.subjects[record.id] = record
+            case Asked():
+                self.asked[record.subject] = record
             case Block():
                 self._add_block(record)
             case CaseVerdict():
@@ -292,6 +296,11 @@ class Summary:
         )
         totals = ended.to_results()["totals"]
         return dataclasses.replace(ended.end, exit_code=int(EXIT_CODES[ended.outcome]), totals=totals)
+
+    @property
+    def columns(self) -> dict[str, Subject]:
+        """The servers under test; several in a matrix of versions. Replicas have no verdicts of their own."""
+        return {name: subject for name, subject in self.subjects.items() if subject.role == "source"}
 
     @property
     def rate(self) -> float | None:
@@ -452,6 +461,14 @@ class Summary:
         counts = Counter(self.coverage().values())
         return {state: counts[state] for state in Coverage}
 
+    def table_findings(self) -> list[dict[str, Any]]:
+        """Findings about the table of versions: it claimed to know a row, and a server showed something else."""
+        return [
+            {"subject": name, "version": self.subjects[name].version if name in self.subjects else None, **row}
+            for name, asked in self.asked.items()
+            for row in asked.contradictions()
+        ]
+
     def deviations(self) -> list[dict[str, Any]]:
         """Listed deviations that explained something, with how often and why.
 
@@ -504,6 +521,7 @@ class Summary:
                     "version": subject.version,
                     "dialect": subject.dialect,
                     "capabilities": list(subject.capabilities),
+                    **({"asked": list(self.asked[subject.id].rows)} if subject.id in self.asked else {}),
                 }
                 for subject in self.subjects.values()
             ],
@@ -521,6 +539,7 @@ class Summary:
             "census": self.census_complete(),
             "failures": [_failure(verdict) for verdict in self.failures],
             "findings": [_without_type(finding) for finding in self.findings.values()],
+            "table_findings": self.table_findings(),
             "deviations": self.deviations(),
         }
 

@@ -120,10 +120,11 @@ def print_summary(summary: Summary, file: TextIO, *, directory: Path | None = No
     colour = "green" if summary.outcome is Outcome.CONFORMANT else "red"
     glyph = words.OUTCOME_GLYPHS[summary.outcome]
     if summary.cases:
-        _requirements(console, summary)
+        (_matrix if len(summary.columns) > 1 else _requirements)(console, summary)
         _failures(console, summary)
         _census(console, summary)
         _deviations(console, summary)
+        _asked(console, summary)
         console.print()
     console.print(f"{glyph} {summary.outcome.upper()}", style=f"bold {colour}", markup=False)
     if summary.outcome is Outcome.NONCONFORMANT and not summary.complete:
@@ -184,6 +185,34 @@ def _requirements(console: Console, summary: Summary) -> None:
         console.print(words.coverage(summary), style="dim")
 
 
+def _matrix(console: Console, summary: Summary) -> None:
+    """A row for each requirement, a column for each server."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    table.add_column("requirement", no_wrap=True)
+    for subject in summary.columns.values():
+        table.add_column(f"{subject.id}\n{subject.version or 'could not run'}", overflow="fold", min_width=12)
+    for requirement, (_, _, cells) in summary.requirement_rows().items():
+        if cells:
+            shown = [
+                Text(words.short_cell(cells[name]), style=_style(cells[name].verdict)) if name in cells else Text("")
+                for name in summary.columns
+            ]
+            table.add_row(requirement, *shown)
+    console.print(table)
+    console.print(words.coverage(summary), style="dim")
+
+
+def _asked(console: Console, summary: Summary) -> None:
+    """What the servers showed of the table of versions."""
+    for name, asked in summary.asked.items():
+        console.print(f"table of versions, {name}: {words.asked_words(asked)}", style="dim", markup=False)
+    for row in summary.table_findings():
+        console.print(f"a finding about the table of versions: {words.table_finding(row)}", style="red", markup=False)
+
+
 def _failures(console: Console, summary: Summary) -> None:
     worst_first = sorted(summary.failures, key=lambda verdict: SEVERITY.index(verdict.verdict))
     distinct = list({verdict.signature or verdict.case: verdict for verdict in reversed(worst_first)}.values())[::-1]
@@ -221,14 +250,19 @@ def _deviations(console: Console, summary: Summary) -> None:
     from rich.padding import Padding
     from rich.text import Text
 
+    several = len(summary.columns) > 1
+    told: set[str] = set()
     for entry in summary.deviations():
-        console.print()
-        title = f"listed deviation {entry['id']}: explains {words.plural(entry['cases'], 'case')}"
+        if entry["id"] not in told:
+            console.print()
+        where = f" of {entry['subject']}" if several else ""
+        title = f"listed deviation {entry['id']}: explains {words.plural(entry['cases'], 'case')}{where}"
         parts = [*entry["requirements"], entry["versions"] and f"versions {entry['versions']}"]
         about = ", ".join(filter(None, [*parts, "" if entry["confirmed"] else words.UNCONFIRMED]))
         console.print(f"{title}{f' ({about})' if about else ''}", style="yellow", markup=False)
-        if entry["reason"]:
+        if entry["reason"] and entry["id"] not in told:
             console.print(Padding(Text(entry["reason"]), (0, 0, 0, 2)))
+        told.add(entry["id"])
 
 
 def _census(console: Console, summary: Summary) -> None:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from conformance.report.results import Coverage, Outcome
 from conformance.stream import Verdict
 
 if TYPE_CHECKING:
     from conformance.report.results import Cell, Summary
-    from conformance.stream import CaseVerdict
+    from conformance.stream import Asked, CaseVerdict
 
 RECORDED = "recorded"  # capability of a subject that is captures, not a living server
 UNCONFIRMED = "unconfirmed: seen on another version, and its witness has not run on this one"
@@ -44,6 +44,7 @@ COUNTER_LABELS: dict[str, str] = {
     "mismatches": "mismatches",
     "deviating": "explained by listed deviations",
 }
+_NO_RESULT = frozenset({Verdict.NOT_RUN, Verdict.NOT_APPLICABLE})
 _UNITS = ((10**9, "GB"), (10**6, "MB"), (10**3, "kB"))
 
 
@@ -83,12 +84,25 @@ def duration(seconds: float) -> str:
 def server_versions(summary: Summary) -> list[str]:
     """The versions of the servers among the subjects; what was only recorded says so."""
     found = set()
+    silent = _without_result(summary)
     for subject in summary.subjects.values():
-        if subject.role in SERVER_ROLES and subject.version:
+        if subject.role in SERVER_ROLES and subject.version and subject.id not in silent:
             recorded = "recorded captures of " if RECORDED in subject.capabilities else ""
             name = "" if any(character.isalpha() for character in subject.version) else "MySQL "
             found.add(f"{recorded}{name}{subject.version}")
     return sorted(found)
+
+
+def _without_result(summary: Summary) -> set[str]:
+    """Columns of a matrix of which nothing passed, failed or differed: no comparison was made with them."""
+    if len(summary.columns) < 2:
+        return set()
+    compared = {
+        name
+        for (_, name), totals in summary.checks.items()
+        if any(count for verdict, count in totals.verdicts.items() if verdict not in _NO_RESULT)
+    }
+    return set(summary.columns) - compared
 
 
 def headline(summary: Summary) -> str:
@@ -145,6 +159,38 @@ def coverage(summary: Summary) -> str:
         f"{counts[Coverage.JUDGED]} of {plural(sum(counts.values()), 'requirement')} judged, "
         f"{counts[Coverage.WITHIN]} as part of these, {counts[Coverage.NOT_JUDGED]} not judged"
     )
+
+
+def table_finding(row: dict[str, Any]) -> str:
+    """One row of the table of versions that a server contradicts."""
+    return (
+        f"{row['row']}: the table says {row['predicted']} ({row['mark']}), "
+        f"{row['subject']} {row['version'] or ''} shows {row['found']}"
+    )
+
+
+def asked_words(asked: Asked) -> str:
+    """What a server showed of the table of versions, in one sentence."""
+    if asked.note:
+        return asked.note
+    agreeing = sum(row.get("agrees") is True for row in asked.rows)
+    silent = sum("found" not in row for row in asked.rows)
+    parts = [f"{plural(len(asked.rows), 'row')}: {agreeing} as predicted", f"{silent} not shown"]
+    settled = [f"{row['row']} {row['found']} (assumed {row['predicted']})" for row in asked.settled()]
+    if settled:
+        parts.append(f"settled what the table only assumes: {', '.join(settled)}")
+    wrong = len(asked.contradictions())
+    return "; ".join([*parts, f"{wrong} contradicted" if wrong else "none contradicted"])
+
+
+def short_cell(cell: Cell) -> str:
+    """A cell of the matrix: the glyph, the word, and what did not pass."""
+    verdict = cell.verdict
+    if verdict is Verdict.PASS:
+        listed = f", {cell.deviations:,} listed" if cell.deviations else ""
+        return f"{GLYPHS[verdict]} {cell.verdicts[Verdict.PASS]:,}{listed}"
+    count = f" {cell.failed:,} of {cell.cases:,}" if cell.failed else ""
+    return f"{GLYPHS[verdict]} {verdict}{count}"
 
 
 def cell_words(cell: Cell) -> str:

@@ -12,12 +12,15 @@ from typing import Any
 import pytest
 
 from conformance.checks.boundaries import mark_events
-from conformance.reference.binlog.columns import BLOB, LONG, ColumnType
+from conformance.reference.binlog.columns import BLOB, LONG, YEAR, ColumnType
 from conformance.reference.binlog.files import read_events
+from conformance.reference.binlog.forms import log_file
 from conformance.reference.binlog.header import EventType
+from conformance.reference.binlog.metadata import Bits, Field
 from conformance.reference.binlog.rows import LazyRows, Row, rows_body
 from conformance.reference.binlog.small import Xid
 from conformance.reference.binlog.writer import FileWriter, begin
+from conformance.requirements.versions import dialect_of, parse_version
 from tests.live import PROGRAM, ROOT, Ended, environment, lab
 from tests.reference.made_logs import table_of
 
@@ -335,3 +338,32 @@ def test_markers_show_as_comments_and_those_that_do_not_fit_are_told(tmp_path: P
     assert done.err.count("Unable to change") == 1  # the next transaction is sound, and each file begins anew
     assert "broken.binlog: the last transaction has no end in this file" in done.err
     assert lab("decode", SOUND).err.count("boundary") == 0
+
+
+def old_log(tmp_path: Path, version: str) -> Path:
+    """A file in the form of a version: an INT, a YEAR and an unsigned INT, and flags that only the newest prints."""
+    columns = (ColumnType(LONG), ColumnType(YEAR), ColumnType(LONG))
+    table = table_of(*columns, metadata=(Bits(Field.SIGNEDNESS, (False, True, True)),))
+    rows = rows_body(table, EventType.WRITE_ROWS, [Row(None, (-1, 2000, 4_000_000_000))], flags=0x5)
+    dialect = dialect_of(parse_version(version))
+    path = tmp_path / f"{version}.binlog"
+    path.write_bytes(log_file(version, dialect, [table, rows]))
+    return path
+
+
+def test_signs_are_read_as_the_files_own_version_writes_them(tmp_path: Path) -> None:
+    for version in ("8.0.15", "8.0.43", "9.7.4"):
+        (line,) = lab("decode", "--format", "jsonl", old_log(tmp_path, version)).out.splitlines()
+        assert list(json.loads(line)["after"].values()) == [-1, "2000", 4_000_000_000], version
+    # Told that somebody else wrote it, the second bit is the year's.
+    (line,) = lab("decode", "--format", "jsonl", "--dialect", "9.7.4", old_log(tmp_path, "8.0.15")).out.splitlines()
+    assert list(json.loads(line)["after"].values()) == [-1, "2000", 4_000_000_000 - (1 << 32)]
+
+
+def test_text_is_that_of_the_versions_client(tmp_path: Path) -> None:
+    path = old_log(tmp_path, "8.0.43")
+    assert "flags: STMT_END_F RELAXED_UNIQUE_CHECKS_F\n" in lab("decode", path).out
+    assert "flags: STMT_END_F\n" in lab("decode", "--dialect", "8.0.43", path).out
+    wrong = lab("decode", "--dialect", "10.11.6-MariaDB", path)
+    assert (wrong.code, wrong.out) == (2, "")
+    assert "fork" in wrong.err

@@ -37,7 +37,9 @@ from conformance.reference.binlog.table_map import TableMap
 from conformance.reference.errors import CodecError, DecodeError, Unsupported
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+
+    RulesFor = Callable[[str], MetadataRules]
 
 WINDOW: Final = 1 << 20
 
@@ -65,7 +67,8 @@ class Note(NamedTuple):
 class EventDecoder:
     """Events in, state kept. ``algorithm`` is what holds until the first FORMAT_DESCRIPTION.
 
-    ``verify=False`` reads checksums without comparing them; ``rules`` are for the metadata of TABLE_MAPs.
+    ``verify=False`` reads checksums without comparing them; ``rules`` are for the metadata of TABLE_MAPs, and
+    ``rules_for`` answers those of the writer whose version a FORMAT_DESCRIPTION names.
     """
 
     def __init__(
@@ -75,8 +78,10 @@ class EventDecoder:
         verify: bool = True,
         limit: int = DEFAULT_LIMIT,
         rules: MetadataRules = SHIPPED,
+        rules_for: RulesFor | None = None,
     ) -> None:
         self.rules = rules
+        self._rules_for = rules_for
         self.algorithm: int = algorithm
         self.verify = verify
         self.limit = limit
@@ -141,6 +146,9 @@ class EventDecoder:
         self.format = event.body
         self.algorithm = event.body.algorithm
         self._footer = footer_size(self.algorithm)
+        if self._rules_for is not None:
+            self.rules = self._rules_for(event.body.server_version)
+            self._maps.clear()
         self.tables.clear()  # table ids start again in another server's, or another run's, file
         return event
 
@@ -190,8 +198,9 @@ class FileReader:
         expand: bool = False,
         limit: int = DEFAULT_LIMIT,
         rules: MetadataRules = SHIPPED,
+        rules_for: RulesFor | None = None,
     ) -> None:
-        self.decoder = EventDecoder(verify=verify, limit=limit, rules=rules)
+        self.decoder = EventDecoder(verify=verify, limit=limit, rules=rules, rules_for=rules_for)
         self.expand = expand
         self.position = 0
         self.notes: list[Note] = []

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from conformance.reference.binlog.event import Body
     from conformance.reference.dialect import Dialect, LogForms
+    from conformance.reference.tables import Table
 
 _OLD_TYPES: Final = 39  # fewer types than these: the events of LOAD DATA and START_V3 still have post-headers
 # Types before 8.0 with the lengths of their post-headers; from 8.0 on these are 0.
@@ -91,6 +92,15 @@ def reads(log: LogForms, code: int, flags: int = 0) -> bool:
     return code in known_types(log) or bool(flags & Flag.IGNORABLE)
 
 
+def definable(table: Table, log: LogForms) -> bool:
+    """Whether a server of this version can have such a table: VECTOR, invisible columns, generated keys came late."""
+    return (
+        (log.vector_type or all(column.type != "VECTOR" for column in table.columns))
+        and (log.tlv_max >= Field.COLUMN_VISIBILITY or not any(column.invisible for column in table.columns))
+        and (log.gipk_flag or not table.generated_primary_key)
+    )
+
+
 # --- what a version writes -------------------------------------------------------------------------------------------
 
 
@@ -138,12 +148,13 @@ def _gtid(body: Gtid, log: LogForms) -> Gtid | None:
 def _table_map(body: TableMap, log: LogForms) -> TableMap:
     if any(column.real_type == VECTOR for column in body.columns) and not log.vector_type:
         raise _refuse("VECTOR columns")
-    rules = version_rules(log)
+    year_counted = body.rules.year_counted and log.signedness_counts_year is not False
+    rules = body.rules._replace(year_counted=year_counted)
     fields = []
     for field in body.metadata:
         if field.field > log.tlv_max:
             continue
-        if isinstance(field, Bits) and field.field == Field.SIGNEDNESS and not rules.year_counted:
+        if isinstance(field, Bits) and field.field == Field.SIGNEDNESS and rules != body.rules:
             counted = [column for column in body.columns if column.is_numeric]
             bits = [bit for column, bit in zip(counted, field.bits, strict=True) if column.type != YEAR]
             field = Bits(Field.SIGNEDNESS, tuple(bits))

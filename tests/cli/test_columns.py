@@ -1,0 +1,168 @@
+"""Several servers in one run: a column each, whatever becomes of the others."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Any
+
+import jsonschema
+import pytest
+
+from conformance.cli.columns import column_names, server_pairs
+from conformance.cli.console import Usage
+from conformance.servers.old import VARIABLE
+from tests.cli.test_conformance import assert_whole, records, results
+from tests.live import Ended, lab
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from conformance.servers.installation import Installation
+
+S, R = "servers", "replicas"
+
+
+def test_a_replica_belongs_to_the_server_before_it() -> None:
+    assert server_pairs((), (), ()) == [("auto", "")]
+    assert server_pairs(("a", "b", "c"), ("x", "y"), (S, R, S, S, R)) == [("a", "x"), ("b", ""), ("c", "y")]
+    with pytest.raises(Usage, match="belongs to the --server before it"):
+        server_pairs(("a",), ("x",), (R, S))
+    with pytest.raises(Usage, match="two replicas for --server a"):
+        server_pairs(("a",), ("x", "y"), (S, R, R))
+
+
+def test_columns_are_called_by_their_specs() -> None:
+    assert column_names(["process", "docker:mysql:8.0", "process", "process"]) == [
+        "process", "docker:mysql:8.0", "process#2", "process#3",
+    ]  # fmt: skip
+
+
+def test_the_order_on_the_command_line_counts(tmp_path: Path) -> None:
+    wrong = lab("conformance", "--replica", "process", "--server", "process", cwd=tmp_path)
+    assert wrong.code == 2
+    assert "belongs to the --server before it" in wrong.err
+    wrong = lab("conformance", "--server", "a", "--server", "process", cwd=tmp_path)
+    assert wrong.code == 2
+    assert "unknown kind of server 'a'" in wrong.err
+    assert list(tmp_path.iterdir()) == []
+
+
+def cells(report: Path, requirement: str) -> dict[str, dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = results(report)["requirements"][requirement]["subjects"]
+    return found
+
+
+def test_no_column_can_run(tmp_path: Path) -> None:
+    """Every column is an error of its own, and the run could not run."""
+    end = lab(
+        "conformance", "-r", "FR1", "--server", "process:/bin/true", "--server", "process:/nowhere", "--report", "r",
+        cwd=tmp_path,
+    )  # fmt: skip
+    assert end.code == 3, end.text
+    assert_whole(tmp_path / "r", 3)
+    assert {name: cell["verdict"] for name, cell in cells(tmp_path / "r", "FR1").items()} == {
+        "process:/bin/true": "not-run", "process:/nowhere": "not-run",
+    }  # fmt: skip
+    assert "error: process:/bin/true: /bin/true is not a MySQL server" in end.err
+    assert "error: process:/nowhere: " in end.err
+    assert results(tmp_path / "r")["totals"]["verdicts"]["pass"] == 0
+
+
+@pytest.fixture(scope="module")
+def matrix(installation: Installation, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Ended, list[str]]:
+    """The server twice, a program that is none in between, and where there is one, an old server."""
+    place = tmp_path_factory.mktemp("matrix")
+    specs = ["process", "process:/bin/true", f"process:{installation.mysqld}"]
+    old = os.environ.get(VARIABLE)
+    if old:
+        specs.append(f"process:{old}")
+    servers = [word for spec in specs for word in ("--server", spec)]
+    end = lab(
+        "conformance",
+        "-r",
+        "FR1",
+        "-r",
+        "D4",
+        "--updates",
+        "100",
+        "--seed",
+        "7",
+        *servers,
+        "--report",
+        "report",
+        cwd=place,
+    )
+    return place / "report", end, specs
+
+
+@pytest.mark.live
+def test_a_column_that_cannot_run_is_an_error_and_the_others_run(matrix: tuple[Path, Ended, list[str]]) -> None:
+    report, end, specs = matrix
+    assert end.code == 3, end.text
+    assert_whole(report, 3)
+    found = cells(report, "FR1")
+    assert set(found) == set(specs)
+    for name in (specs[0], specs[2]):
+        assert (found[name]["verdict"], found[name]["failed"], found[name]["not_run"]) == ("pass", 0, 0)
+        assert found[name]["cases"] == 100
+    assert (found[specs[1]]["verdict"], found[specs[1]]["failed"]) == ("not-run", 0)
+    assert "the others" not in end.err
+    assert "process:/bin/true: /bin/true is not a MySQL server" in end.err
+    data = results(report)
+    assert data["totals"]["updates_compared"] == 200
+    assert data["totals"]["mismatches"] == 0
+    assert data["run"]["incomplete_reason"].startswith("process:/bin/true: ")
+    jsonschema.validate(data["subjects"], {"type": "array", "minItems": len(specs)})
+    versions = {subject["id"]: subject["version"] for subject in data["subjects"]}
+    assert versions[specs[0]] == versions[specs[2]]
+    assert versions[specs[1]] is None
+
+
+@pytest.mark.live
+def test_the_columns_run_the_same_cases(matrix: tuple[Path, Ended, list[str]]) -> None:
+    report, _, specs = matrix
+    digests = {
+        spec: [line["digest"] for line in records(report) if line.get("digest") and line["subject"] == spec]
+        for spec in specs
+    }
+    assert digests[specs[0]] == digests[specs[2]] != []
+
+
+@pytest.mark.live
+def test_every_report_has_the_columns(matrix: tuple[Path, Ended, list[str]]) -> None:
+    report, end, specs = matrix
+    page, junit = (report / "index.html").read_text("utf-8"), (report / "junit.xml").read_text("utf-8")
+    for spec in specs:
+        assert f'<th scope="col">{spec}<small>' in page
+        assert f'<testsuite name="{spec}"' in junit
+    header = next(line for line in end.out.splitlines() if line.startswith("requirement"))
+    assert header.count("could not run") == 1
+    (row,) = [line for line in end.out.splitlines() if line.startswith("FR1 ")]
+    assert row.count("✓") == 2
+    assert row.count("○ not-run") == 1
+
+
+@pytest.mark.live
+def test_each_server_is_held_against_the_table_of_versions(matrix: tuple[Path, Ended, list[str]]) -> None:
+    report, end, specs = matrix
+    data = results(report)
+    asked = {subject["id"]: subject["asked"] for subject in data["subjects"] if "asked" in subject}
+    assert set(asked) == set(specs) - {specs[1]}
+    assert data["table_findings"] == []
+    for rows in asked.values():
+        assert sum(row.get("agrees") is True for row in rows) > 35
+    assert "table of versions, process: " in end.out
+    assert json.dumps(asked[specs[0]]) == json.dumps(asked[specs[2]])
+
+
+@pytest.mark.live
+def test_nothing_is_applicable_to_an_old_server_and_nothing_fails(matrix: tuple[Path, Ended, list[str]]) -> None:
+    report, _, specs = matrix
+    if len(specs) < 4:
+        pytest.skip(f"needs a server from before the feature: {VARIABLE} names none")
+    verdicts = [line for line in records(report) if line["type"] == "verdict" and line["subject"] == specs[3]]
+    assert {line["verdict"] for line in verdicts} == {"not-applicable"}
+    assert all("has no partial JSON updates: they came with 8.0.3" in line["message"] for line in verdicts)
+    blocks = [line for line in records(report) if line["type"] == "block" and line["subject"] == specs[3]]
+    assert {name for line in blocks for name in line["verdicts"]} == {"not-applicable"}
