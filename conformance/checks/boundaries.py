@@ -50,6 +50,7 @@ _IN_BINLOG: Final = frozenset(
 _BINLOG: Final = re.compile(rb"^BINLOG '\n([^']*)'", re.MULTILINE)
 _COMMENT: Final = re.compile(rb"^# boundary: (.*)\n", re.MULTILINE)
 _AT: Final = re.compile(rb"^# at (\d+)$", re.MULTILINE)
+_AROUND: Final = 8  # events that a problem shows
 _ANOTHER: Final = (93).to_bytes(4, "little")
 # Comments that have other words in our text than in the client's, and LOAD DATA, for which the client names a file
 # that it has written.
@@ -437,8 +438,18 @@ def expected_warnings(stream: Sequence[Placed]) -> list[Warned]:
     return out
 
 
-def judge_warnings(expected: Sequence[Warned], got: Sequence[Warned], what: str) -> list[Problem]:
-    """The first difference."""
+def _before(stream: Sequence[Placed], warned: Warned) -> str:
+    """The events up to the one that a warning is about."""
+    names = [
+        event_name(event.data[4]) for event in stream if event.file == warned.file and event.position <= warned.position
+    ]
+    return " ".join(names[-_AROUND:])
+
+
+def judge_warnings(
+    expected: Sequence[Warned], got: Sequence[Warned], what: str, stream: Sequence[Placed] = ()
+) -> list[Problem]:
+    """The first difference, with the events of ``stream`` in front of it."""
     for number in range(max(len(expected), len(got))):
         wanted = expected[number] if number < len(expected) else None
         heard = got[number] if number < len(got) else None
@@ -448,7 +459,15 @@ def judge_warnings(expected: Sequence[Warned], got: Sequence[Warned], what: str)
             message = "the receiver gives another reason than the model"
         else:
             continue
-        return [Problem(field=f"{what}, warning {number}", expected=str(wanted), got=str(heard), message=message)]
+        around = _before(stream, heard or wanted or Warned(0, "", 0, ""))
+        return [
+            Problem(
+                field=f"{what}, warning {number}, behind {around}",
+                expected=str(wanted),
+                got=str(heard),
+                message=message,
+            )
+        ]
     return []
 
 

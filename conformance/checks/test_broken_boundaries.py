@@ -15,7 +15,7 @@ import pytest
 
 from conformance.checks import boundaries
 from conformance.checks.outcomes import Outcome, Problem, record
-from conformance.checks.receivers import conclude, needed_target
+from conformance.checks.receivers import conclude, heard_problems, needed_target
 from conformance.reference.binlog.event import encode_event
 from conformance.reference.binlog.format_description import FormatDescription
 from conformance.reference.binlog.header import EventType
@@ -136,7 +136,7 @@ def broken_stream(draw: Draw, groups: int) -> tuple[list[Body], Counter[str]]:
 @pytest.mark.requirement("TP2")
 def test_warnings_of_a_receiver(lab: Lab) -> None:
     """Streams cut, reordered, with events removed and put in: a real receiver warns exactly where the model does."""
-    target = needed_target(lab, "boundaries/receiver", "TP2")
+    target = needed_target(lab)
     blocks, groups = _HEARD[lab.settings.profile]
     failed = 0
     counts: Counter[str] = Counter()
@@ -147,15 +147,13 @@ def test_warnings_of_a_receiver(lab: Lab) -> None:
         bodies, damages = broken_stream(draw, groups)
         placement = streams.Placement()
         stream = [*placement.frame(), *map(placement.place, bodies)]
-        heard = target.hear(
-            _connections(draw, stream), (streams.FILE.format(placement.file), placement.position)
-        )  # fmt: skip
+        end = (streams.FILE.format(placement.file), placement.position)
+        heard = target.hear(_connections(draw, stream), end)
         expected = boundaries.expected_warnings(stream)
-        problems = boundaries.judge_warnings(expected, heard.warnings, f"stream {number}")
-        if heard.error:
-            problems.append(
-                Problem(field="receiver", expected="no stop", got=str(heard.error), message="the receiver stopped")
-            )
+        problems = [
+            *boundaries.judge_warnings(expected, heard.warnings, f"stream {number}", stream),
+            *heard_problems(heard, end),
+        ]
         counts.update(warnings=len(expected), events=len(stream), connections=len(heard.asked))
         table.update(damages)
         outcome = Outcome(
@@ -187,7 +185,7 @@ def _connections(draw: Draw, stream: Sequence[Placed]) -> list[list[bytes]]:
 @pytest.mark.requirement("TP3")
 def test_what_is_not_row_format_ends_the_client(lab: Lab) -> None:
     """``mysqlbinlog --require-row-format`` ends at the event of the model, in whole and in broken files."""
-    target = needed_target(lab, "boundaries/row-format", "TP3")
+    target = needed_target(lab)
     try:
         program = target.server.program("mysqlbinlog")
     except ServerUnavailable as error:

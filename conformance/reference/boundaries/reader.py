@@ -123,7 +123,8 @@ def find_event(data: bytes, position: int, *, proof: int = _PROOF) -> int | None
     """The offset in ``data`` (the file's bytes from ``position``) of its first event; ``None`` if there is none.
 
     An event is what says itself where it ends in the file, and so do those behind it: ``proof`` in a row, or fewer up
-    to the end of ``data`` exactly. Positions are modulo 2^32.
+    to the end of ``data`` exactly. Positions are modulo 2^32. Not for
+    relay logs, whose events have the positions of another file.
     """
     last = len(data) - HEADER_SIZE
     unpack = HEADER.unpack_from
