@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import shlex
+from pathlib import Path
+
 import click
+
+from conformance.cli.console import CouldNotRun, Usage, narrate
 
 
 @click.group(name="matrix")
@@ -24,3 +29,79 @@ def list_() -> None:
             click.echo(f"  {axis}, drawn: {', '.join(map(str, dict.fromkeys(values)))}")
         for budget in matrix.budgets:
             click.echo(f"  {budget.requirement} {budget.id}: {budget.title.format(**dict(budget.constants))}")
+
+
+@command.command(name="run")
+@click.argument("name")
+@click.option("--scenarios", type=click.IntRange(min=1), metavar="N", help="How many in all [default: the matrix's].")
+@click.option(
+    "--master", default="local[*]", show_default=True, metavar="URL", help="Spark: local[N], spark://…, sc://…."
+)
+@click.option(
+    "--report",
+    type=click.Path(path_type=Path),
+    default=Path("report"),
+    show_default=True,
+    metavar="DIR",
+    help="Where the report and the rows go.",
+)
+@click.option("--rows", metavar="URI", help="Where the rows go instead: a place that executors elsewhere reach.")
+def run(name: str, scenarios: int | None, master: str, report: Path, rows: str | None) -> int:
+    """Run a matrix on Spark: rows as Parquet, budgets as verdicts, a report in DIR.
+
+    A run that was broken off goes on where it was, if it is asked for the same again. The digest at the end depends on
+    the matrix and the number of scenarios alone. Needs the extra spark (pip install 'binlog-lab[spark]').
+    """
+    from conformance.report.directory import DirectoryInUseError, ReportError
+    from scenarios.manifest import ManifestError
+    from scenarios.matrix import MatrixError, load_matrix
+    from scenarios.page import headline
+    from scenarios.runs import run_matrix
+    from scenarios.spark.session import SparkUnavailable, session
+
+    asked = ["binlog-lab", "matrix", "run", name, *(["--scenarios", str(scenarios)] if scenarios else [])]
+    try:
+        matrix = load_matrix(name)
+        matrix.share(scenarios or matrix.total)  # refused before anything is started
+        narrate(f"{name}: {scenarios or matrix.total:,} scenarios in {matrix.cells} cells on {master}")
+        with session(master) as spark:
+            ran = run_matrix(
+                matrix,
+                spark=spark,
+                report=report,
+                scenarios=scenarios,
+                rows=rows,
+                narrate=narrate,
+                command=shlex.join([*asked, "--master", master, "--report", str(report)]),
+            )
+    except (MatrixError, DirectoryInUseError) as problem:
+        raise Usage(str(problem)) from problem
+    except (SparkUnavailable, ReportError, ManifestError) as problem:
+        raise CouldNotRun(str(problem)) from problem
+    judgement = ran.judgement
+    narrate(headline(judgement))
+    for item in judgement.budgets:
+        narrate(
+            f"  {item.verdict:<12} {item.budget.requirement} {item.title}: {item.met:,} rows, {item.broken:,} broken"
+        )
+    for failure in ran.results["failures"][:10]:
+        narrate(f"  {failure['check']}: {failure['replay']}")
+    for problem_ in judgement.unsound[:10]:
+        narrate(f"  {problem_}")
+    if ran.facts.scenarios:
+        narrate(f"{ran.facts.seconds:.0f} s, {ran.facts.scenarios / ran.facts.seconds:,.0f} scenarios/s")
+    narrate(f"report: {report / 'index.html'}")
+    click.echo(judgement.digest)
+    return int(ran.results["run"]["exit_code"])
+
+
+@command.command(name="zip")
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
+def zip_(file: Path) -> None:
+    """The lab as one zip for spark-submit --py-files, and beside it the script to submit."""
+    from scenarios.spark.ship import write_zip
+
+    if file.suffix != ".zip":
+        raise Usage(f"{file}: expected a name that ends with .zip")
+    script = write_zip(file)
+    narrate(f"spark-submit --py-files {file} {script} size-budget --report DIR")

@@ -124,6 +124,16 @@ def render(summary: Summary, path: Path) -> None:
                 temporary.unlink(missing_ok=True)
 
 
+@contextlib.contextmanager
+def taken(path: Path) -> Iterator[None]:
+    """Hold a directory for a run that writes its own files there; an earlier report goes first."""
+    lock = _claim(path)
+    try:
+        yield
+    finally:
+        os.close(lock)
+
+
 def _claim(path: Path) -> int:
     """Take the directory for a new run and empty it of the earlier report; gives the lock's descriptor."""
     if path.exists() and not path.is_dir():

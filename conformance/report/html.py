@@ -50,11 +50,16 @@ def write_html(summary: Summary, path: Path) -> None:
 
 def page(summary: Summary) -> str:
     """The whole page."""
+    return render("conformance.report", "report.html.j2", "", **_context(summary))
+
+
+def render(package: str, template: str, extra_style: str, **context: Any) -> str:
+    """A page in the frame of all reports: the template of a package, in the one style, with what it adds to it."""
     import jinja2
 
     environment = jinja2.Environment(
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True,
-        loader=jinja2.PackageLoader("conformance.report", "templates"),
+        loader=jinja2.PackageLoader(package, "templates"),
     )  # fmt: skip
     environment.filters.update(
         bytes=words.amount_of_bytes,
@@ -64,9 +69,9 @@ def page(summary: Summary) -> str:
         share=words.share,
         sentence=words.sentence,
     )
-    style = resources.files("conformance.report").joinpath("templates/report.css").read_text("utf-8")
+    style = resources.files("conformance.report").joinpath("templates/report.css").read_text("utf-8") + extra_style
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
-    return environment.get_template("report.html.j2").render(style=style, style_hash=digest, **_context(summary))
+    return environment.get_template(template).render(style=style, style_hash=digest, **context)
 
 
 def _groups(rows: dict[str, Any]) -> dict[str, list[str]]:

@@ -1,0 +1,73 @@
+"""Which cells of a run are done: ``manifest.jsonl``, one line for the run, then one for each finished cell.
+
+The file is written beside its place and renamed into it, so there is never half a line. A run goes on from a manifest
+only if it would make the same rows: same matrix digest, number of scenarios and columns.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Final
+
+from scenarios.digest import CellTally
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from scenarios.matrix import Matrix
+
+MANIFEST: Final = "manifest.jsonl"
+
+
+class ManifestError(Exception):
+    """A manifest that cannot be read."""
+
+
+class Manifest:
+    """The manifest in a directory. ``cells``: those that are done, with their tallies."""
+
+    def __init__(self, directory: Path, matrix: Matrix, counts: Sequence[int], rows: str) -> None:
+        self.path = directory / MANIFEST
+        self.head: dict[str, Any] = {
+            "type": "run",
+            "matrix": matrix.name,
+            "digest": matrix.digest,
+            "scenarios": sum(counts),
+            "cells": sum(count > 0 for count in counts),
+            "columns": list(matrix.columns),
+            "rows": rows,
+        }
+        self.cells: dict[int, CellTally] = {}
+        self.resumed = self._read()
+
+    def _read(self) -> bool:
+        """Take over what an earlier run of the same left; whether there was any."""
+        try:
+            lines = self.path.read_text("utf-8").splitlines()
+        except FileNotFoundError:
+            return False
+        try:
+            records = [json.loads(line) for line in lines]
+            if not records or records[0] != self.head:
+                return False
+            self.cells = {
+                int(record["cell"]): CellTally(int(record["rows"]), int(record["scenarios"]), int(record["xor"]))
+                for record in records[1:]
+            }
+        except (ValueError, KeyError, TypeError) as error:
+            raise ManifestError(f"{self.path}: not a manifest: {error}") from error
+        return bool(self.cells)
+
+    def add(self, done: Mapping[int, CellTally]) -> None:
+        """Note down finished cells."""
+        self.cells.update(done)
+        lines = [self.head, *({"type": "cell", "cell": cell, **entry._asdict()} for cell, entry in self.cells.items())]
+        beside = self.path.with_suffix(".new")
+        beside.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+        beside.replace(self.path)
+
+    def start(self) -> None:
+        """Begin anew."""
+        self.cells = {}
+        self.add({})

@@ -1,0 +1,93 @@
+"""How the work of a run is cut: into groups of cells (what a resume goes by) and tasks of blocks (what Spark spreads).
+
+None of it changes a result. A task takes seconds, because one costs about 60 ms whatever it does; a group is small
+enough that little is lost when a run is broken off.
+"""
+
+from __future__ import annotations
+
+from heapq import heapify, heapreplace
+from math import ceil
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from scenarios.matrix import Matrix
+
+TASK_SECONDS: Final = 8.0
+GROUP_SECONDS: Final = 90.0  # of each core
+TASKS_PER_CORE: Final = 4
+
+
+class Block(NamedTuple):
+    """Scenarios ``first`` to ``first + length - 1`` of a cell."""
+
+    cell: int
+    first: int
+    length: int
+
+
+Task = tuple[Block, ...]
+
+
+class Group(NamedTuple):
+    """Cells that are run, checked and noted down together; ``scenarios`` in all."""
+
+    cells: tuple[int, ...]
+    tasks: tuple[Task, ...]
+    scenarios: int
+
+
+def seconds_of(matrix: Matrix, cell: int) -> float:
+    """About what one scenario of a cell takes."""
+    settings = matrix.cell(cell)
+    for name, values in matrix.ranges.items():
+        settings[name] = max(values) if isinstance(values[0], int) else values[0]
+    return float(matrix.module.cost(settings)) / 1e6
+
+
+def groups(matrix: Matrix, counts: Sequence[int], cells: Iterable[int], cores: int) -> list[Group]:
+    """The work of ``cells``, in their order."""
+    found: list[Group] = []
+    members: list[int] = []
+    spent = 0.0
+    for cell in cells:
+        if not counts[cell]:
+            continue
+        members.append(cell)
+        spent += counts[cell] * seconds_of(matrix, cell)
+        if spent >= GROUP_SECONDS * cores:
+            found.append(_group(matrix, counts, members, cores))
+            members, spent = [], 0.0
+    if members:
+        found.append(_group(matrix, counts, members, cores))
+    return found
+
+
+def _group(matrix: Matrix, counts: Sequence[int], cells: list[int], cores: int) -> Group:
+    blocks: list[tuple[float, Block]] = []
+    for cell in cells:
+        each = seconds_of(matrix, cell)
+        pieces = ceil(counts[cell] * each / TASK_SECONDS)
+        for piece in range(pieces):
+            first, end = (counts[cell] * part // pieces for part in (piece, piece + 1))
+            if end > first:
+                blocks.append(((end - first) * each, Block(cell, first, end - first)))
+    total = sum(cost for cost, _ in blocks)
+    wanted = max(TASKS_PER_CORE * cores, int(total / TASK_SECONDS) + 1)
+    return Group(tuple(cells), spread(blocks, min(wanted, len(blocks))), sum(counts[cell] for cell in cells))
+
+
+def spread(blocks: list[tuple[float, Block]], tasks: int) -> tuple[Task, ...]:
+    """Blocks over tasks, the costliest first, each to the task that has least; the longest tasks come first."""
+    loads: list[tuple[float, int]] = [(0.0, number) for number in range(tasks)]
+    heapify(loads)
+    members: list[list[Block]] = [[] for _ in range(tasks)]
+    for cost, block in sorted(blocks, key=lambda item: (-item[0], item[1])):
+        load, number = loads[0]
+        members[number].append(block)
+        heapreplace(loads, (load + cost, number))
+    order = [number for _, number in sorted(loads, key=lambda item: (-item[0], item[1]))]
+    # A task goes through its cells in order: it writes one file for each.
+    return tuple(tuple(sorted(members[number])) for number in order)

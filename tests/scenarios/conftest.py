@@ -1,0 +1,63 @@
+"""One Spark session for all tests that need one; a small matrix."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from scenarios.matrix import Matrix, parse_matrix
+from scenarios.spark.session import SparkUnavailable, session
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+TINY = """
+name = "tiny"
+title = "A few cells"
+engine = "update"
+[axes]
+size = [100, 300]
+update = ["replace", "ineligible", "beside"]
+[ranges]
+image = ["FULL", "MINIMAL"]
+columns = [1, 2]
+[scenarios]
+total = 120
+[[budgets]]
+id = "full-plus-one"
+requirement = "FR12"
+title = "The event grows by {options} byte"
+where = "event_on > 0 AND partial_columns + empty_columns = 0"
+must = "event_on - event_off = options"
+constants = { options = 1 }
+offender = "event_on - event_off"
+[[budgets]]
+id = "off-unchanged"
+requirement = "FR13"
+title = "Off is off"
+where = "event_off > 0"
+must = "event_off = old_format"
+"""
+
+
+@pytest.fixture(scope="session")
+def tiny() -> Matrix:
+    return parse_matrix(TINY, "tiny.toml")
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[Any]:
+    """Skipped where pyspark or Java is missing, except in CI: there it has to be there."""
+    before = os.environ.get("SPARK_LOCAL_IP")
+    try:
+        with session("local[2]", name="binlog-lab tests") as found:
+            yield found
+    except SparkUnavailable as problem:
+        if os.environ.get("CI"):
+            raise
+        pytest.skip(f"no Spark here: {problem}")
+    finally:
+        if before is None:
+            os.environ.pop("SPARK_LOCAL_IP", None)

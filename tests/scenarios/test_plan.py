@@ -1,0 +1,280 @@
+"""What surrounds a run and needs no Spark: how work is cut, the manifest, Java, the zip, the report's parts."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from conformance.cli.main import run
+from scenarios import page, plan, results, runs, summary
+from scenarios.budgets import judge
+from scenarios.digest import CellTally, digest, tally
+from scenarios.inline import SqliteStore, all_rows
+from scenarios.manifest import MANIFEST, Manifest, ManifestError
+from scenarios.matrix import load_matrix
+from scenarios.overview import overview, percentiles
+from scenarios.plan import Block, spread
+from scenarios.spark import session
+from scenarios.spark.session import SparkUnavailable, java_home, with_retries
+from scenarios.spark.ship import check_executors, write_zip
+from scenarios.worker import run_block
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from scenarios.matrix import Matrix
+
+
+@pytest.mark.parametrize(("scenarios", "cores"), [(1000, 1), (100_000, 2), (10_000_000, 2), (3_000_000, 64)])
+def test_every_scenario_is_in_exactly_one_block(scenarios: int, cores: int) -> None:
+    matrix = load_matrix("size-budget")
+    counts = matrix.share(scenarios)
+    found: dict[int, list[Block]] = {}
+    groups = plan.groups(matrix, counts, range(matrix.cells), cores)
+    for group in groups:
+        for task in group.tasks:
+            assert task
+            for block in task:
+                assert block.cell in group.cells
+                found.setdefault(block.cell, []).append(block)
+    assert sum(group.scenarios for group in groups) == scenarios
+    for cell, count in enumerate(counts):
+        at = 0
+        for block in sorted(found[cell]):
+            assert block.first == at
+            at += block.length
+        assert at == count
+
+
+def test_tasks_of_a_large_run_take_seconds() -> None:
+    matrix = load_matrix("size-budget")
+    *most, _ = plan.groups(matrix, matrix.share(10_000_000), range(matrix.cells), 2)  # what is left over may be little
+    for group in most:
+        for task in group.tasks:
+            seconds = sum(block.length * plan.seconds_of(matrix, block.cell) for block in task)
+            assert 1 < seconds < 2.5 * plan.TASK_SECONDS
+
+
+def test_the_costliest_blocks_come_first_and_loads_are_even() -> None:
+    blocks = [(float(cost), Block(number, 0, 1)) for number, cost in enumerate([1, 9, 2, 5, 4, 3, 6])]
+    assert spread(blocks, 3) == (
+        (Block(1, 0, 1), Block(2, 0, 1)), (Block(0, 0, 1), Block(5, 0, 1), Block(6, 0, 1)),
+        (Block(3, 0, 1), Block(4, 0, 1)),
+    )  # fmt: skip
+
+
+# ------------------------------------------------------------------------------------------------------------ manifest
+
+
+def test_a_manifest_is_taken_over_by_the_same_run_only(tiny: Matrix, tmp_path: Path) -> None:
+    counts = tiny.share(120)
+    first = Manifest(tmp_path, tiny, counts, "place")
+    assert not first.resumed
+    first.start()
+    first.add({2: CellTally(20, 20, -5), 0: CellTally(20, 20, 7)})
+    again = Manifest(tmp_path, tiny, counts, "place")
+    assert again.resumed
+    assert again.cells == {2: CellTally(20, 20, -5), 0: CellTally(20, 20, 7)}
+    assert not Manifest(tmp_path, tiny, tiny.share(121), "place").resumed
+    assert not Manifest(tmp_path, tiny, counts, "elsewhere").resumed
+    assert not Manifest(tmp_path, load_matrix("images"), counts, "place").resumed
+
+
+def test_a_broken_manifest_is_said_with_its_file(tiny: Matrix, tmp_path: Path) -> None:
+    (tmp_path / MANIFEST).write_text("{", "utf-8")
+    with pytest.raises(ManifestError, match=r"manifest.jsonl: not a manifest"):
+        Manifest(tmp_path, tiny, tiny.share(120), "place")
+
+
+# --------------------------------------------------------------------------------------------------- session, executors
+
+
+@pytest.mark.parametrize(
+    ("master", "known_as"),
+    [
+        ("local", "local[1,4]"), ("local[2]", "local[2,4]"), ("local[*]", "local[*,4]"), ("local[3,1]", "local[3,1]"),
+        ("local-cluster[2,1,1024]", "local-cluster[2,1,1024]"), ("spark://h:7077", "spark://h:7077"),
+    ],
+)  # fmt: skip
+def test_a_local_master_tries_a_task_again(master: str, known_as: str) -> None:
+    assert with_retries(master) == known_as
+
+
+def _java(path: Path, version: str) -> Path:
+    program = path / "bin" / "java"
+    program.parent.mkdir(parents=True)
+    program.write_text(f"#!/bin/sh\necho 'openjdk version \"{version}\" 2025-04-15' >&2\n")
+    program.chmod(0o755)
+    return program
+
+
+def test_java_is_found_or_said_to_be_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    monkeypatch.setattr(session, "find_spec", lambda _: None)
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    new = _java(tmp_path / "new", "21.0.2")
+    old = _java(tmp_path / "old", "1.8.0_402")
+    monkeypatch.setattr("shutil.which", lambda _: str(new))
+    assert java_home() is None
+    monkeypatch.setattr("shutil.which", lambda _: str(old))
+    with pytest.raises(SparkUnavailable, match=r"expected Java 17 or newer, got only Java 8; to get it: pip install"):
+        java_home()
+    monkeypatch.setattr("shutil.which", lambda _: None)
+    with pytest.raises(SparkUnavailable, match="got no java"):
+        java_home()
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path / "old"))
+    with pytest.raises(SparkUnavailable, match=r"JAVA_HOME is .*old: expected Java 17 or newer, got 8"):
+        java_home()
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path / "new"))
+    assert java_home() == str(tmp_path / "new")
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path / "none"))
+    with pytest.raises(SparkUnavailable, match="there is no java that runs"):
+        java_home()
+
+
+def test_a_missing_package_is_said_with_its_remedy(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.setattr(session, "find_spec", lambda name: None if name == "pyarrow" else name)
+    assert run(["matrix", "run", "images", "--report", str(tmp_path / "report")]) == 3
+    assert (
+        "missing for matrices on Spark: pyarrow; to get it: pip install 'binlog-lab[spark]'" in capsys.readouterr().err
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nothing"], "no matrix 'nothing'"),
+        (["images", "--scenarios", "5"], "matrix images has 360 cells: --scenarios is 360 or more, got 5"),
+    ],
+)
+def test_wrong_usage_is_said_before_anything_is_started(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["matrix", "run", *arguments]) == 2
+    assert message in capsys.readouterr().err
+
+
+class _FakeSpark:
+    """As much of a session as the check of the executors asks."""
+
+    def __init__(self, answer: object) -> None:
+        self.answer = answer
+
+    def range(self, *_: int) -> _FakeSpark:
+        return self
+
+    def mapInArrow(self, *_: object) -> _FakeSpark:  # noqa: N802 - Spark's name
+        return self
+
+    def collect(self) -> Any:
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return [self.answer]
+
+
+def test_executors_without_a_package_or_of_another_version_are_said() -> None:
+    with pytest.raises(SparkUnavailable, match="the executors have no package 'pyarrow': install"):
+        check_executors(_FakeSpark(RuntimeError("ModuleNotFoundError: No module named 'pyarrow'")))
+    with pytest.raises(SparkUnavailable, match=r"the executors have Python 3.8.1 and binlog-lab 0.0; expected those"):
+        check_executors(_FakeSpark(("3.8.1", "0.0")))
+    with pytest.raises(ZeroDivisionError):
+        check_executors(_FakeSpark(ZeroDivisionError("a fault of another kind")))
+
+
+def test_the_worker_runs_from_a_zip_alone(tmp_path: Path) -> None:
+    script = write_zip(tmp_path / "lab.zip")
+    assert script.name == "lab.py"
+    assert "from scenarios.spark.submit import main" in script.read_text("utf-8")
+    program = (
+        "import sys; sys.path.insert(0, sys.argv[1])\n"
+        "from scenarios.matrix import load_matrix, matrix_names; from scenarios.worker import run_block\n"
+        "from scenarios.digest import digest, tally\n"
+        "matrix = load_matrix('equivalence')\n"
+        "assert '.zip' in sys.modules['scenarios'].__file__, sys.modules['scenarios'].__file__\n"
+        "print(matrix_names(), digest('', tally(run_block(matrix, 9, 0, 20))))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", program, str(tmp_path / "lab.zip")],
+        cwd=tmp_path, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split()[-1] == digest("", tally(run_block(load_matrix("equivalence"), 9, 0, 20)))
+
+
+def test_the_zip_is_the_same_each_time(tmp_path: Path) -> None:
+    write_zip(tmp_path / "a.zip")
+    write_zip(tmp_path / "b.zip")
+    assert (tmp_path / "a.zip").read_bytes() == (tmp_path / "b.zip").read_bytes()
+    assert run(["matrix", "zip", str(tmp_path / "c.tar")]) == 2
+
+
+# -------------------------------------------------------------------------------------------------------------- report
+
+
+@pytest.fixture(scope="module")
+def judged() -> tuple[runs.Facts, Any, Any]:
+    matrix = load_matrix("size-budget")
+    counts = [4 if int(matrix.cell(cell)["size"]) <= 4096 else 0 for cell in range(matrix.cells)]
+    store = SqliteStore(matrix, all_rows(matrix, counts))
+    facts = runs.Facts(matrix=matrix, started="2026-01-01", seconds=2.0, scenarios=sum(counts), resumed=0)
+    return facts, judge(matrix, store, counts), overview(matrix, store)
+
+
+def test_sums_by_setting_are_those_of_the_rows(judged: tuple[runs.Facts, Any, Any]) -> None:
+    facts, judgement, seen = judged
+    matrix = facts.matrix
+    rows = [
+        dict(zip(matrix.columns, row, strict=True))
+        for row in all_rows(
+            matrix, [4 if int(matrix.cell(cell)["size"]) <= 4096 else 0 for cell in range(matrix.cells)]
+        )
+    ]
+    for name in ("update", "size", "image"):
+        for line in seen.lines[name]:
+            mine = [row for row in rows if row[name] == matrix.code(name, line.value)]
+            assert (line.rows, line.on, line.off) == (
+                len(mine), sum(row["event_on"] for row in mine), sum(row["event_off"] for row in mine),
+            )  # fmt: skip
+            ratios = sorted(row["event_on"] * 1000 // row["event_off"] for row in mine)
+            assert line.percentiles[2] == ratios[(len(ratios) + 1) // 2 - 1]
+    assert sum(entry[0] for entry in seen.heat.values()) == sum(row["diffs"] > 0 for row in rows)
+    assert seen.bytes == sum(row["event_on"] + row["event_off"] for row in rows)
+    assert sum(seen.sizes.values()) == judgement.rows
+
+
+def test_percentiles_are_the_least_values_that_reach_them() -> None:
+    assert percentiles([(10, 1), (20, 98), (30, 1)]) == (10, 20, 20, 20, 20)
+    assert percentiles([(5, 1)]) == (5,) * 5
+
+
+def test_the_page_shows_verdicts_figures_and_commands(judged: tuple[runs.Facts, Any, Any]) -> None:
+    text = page.page(*judged)
+    assert text.count('<svg class="figure"') == 4
+    assert text.count("model against model") > 4
+    assert "binlog-lab replay matrix:size-budget/" in text
+    assert not re.search(r"<script|src=|https?://(?!www\.w3\.org)", text)
+    assert "prefers-color-scheme: dark" in text
+    assert json.dumps(results.results(judged[0], judged[1], judged[2]))
+    assert "| size | saved |" in summary.summary(*judged)
+
+
+def test_a_broken_budget_is_over_budget_everywhere(tiny: Matrix) -> None:
+    counts = tiny.share(24)
+    rows = [list(row) for row in all_rows(tiny, counts)]
+    rows[0][tiny.columns.index("event_off")] += 1
+    store = SqliteStore(tiny, rows)
+    facts = runs.Facts(matrix=tiny, started="2026-01-01", seconds=2.0, scenarios=24, resumed=0)
+    found = (facts, judge(tiny, store, counts), overview(tiny, store))
+    content = results.results(*found)
+    assert content["run"]["exit_code"] == 1
+    assert content["requirements"]["FR13"]["verdict"] == "fail"
+    assert content["failures"][0]["replay"] == "binlog-lab replay matrix:tiny/0/0"
+    assert "Over budget" in page.page(*found)
+    assert "binlog-lab replay matrix:tiny/0/0" in summary.summary(*found)
