@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import tempfile
@@ -63,6 +64,35 @@ def java_home() -> str | None:
     )
 
 
+def adapted(home: str, scratch: Path) -> str:
+    """A Java home that Spark can start: the runtime of the extra has not the module that Spark's launcher asks for and
+    can do without, so a script in front of it leaves that one argument out."""
+    program = Path(home) / "bin" / "java"
+    try:
+        modules = subprocess.run(  # noqa: S603 - the java that was found
+            [program, "--list-modules"], capture_output=True, text=True, check=True, timeout=60
+        ).stdout
+    except (OSError, subprocess.SubprocessError):
+        return home
+    if _VECTOR in modules:
+        return home
+    script = scratch / "java" / "bin" / "java"
+    script.parent.mkdir(parents=True)
+    script.write_text(_SCRIPT.format(vector=_VECTOR, program=shlex.quote(str(program))), "utf-8")
+    script.chmod(0o755)
+    return str(script.parents[1])
+
+
+_VECTOR: Final = "jdk.incubator.vector"
+_SCRIPT: Final = """#!/bin/sh
+for argument do
+  shift
+  [ "$argument" = --add-modules={vector} ] || set -- "$@" "$argument"
+done
+exec {program} "$@"
+"""
+
+
 def _version(program: str) -> int | None:
     """The first number of ``java -version``; 8 for 1.8."""
     try:
@@ -87,15 +117,15 @@ def session(master: str | None, *, name: str = "binlog-lab") -> Iterator[Any]:
     require_packages()
     remote = master is not None and master.startswith("sc://")
     local = master is not None and master.startswith("local")
-    if not remote:
-        home = java_home()
-        if home is not None:
-            os.environ["JAVA_HOME"] = home
     if local:
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     from pyspark.sql import SparkSession
 
-    with tempfile.TemporaryDirectory(prefix="binlog-lab-spark-") as scratch:
+    with tempfile.TemporaryDirectory(prefix="binlog-lab-spark-", ignore_cleanup_errors=True) as scratch:
+        home = None if remote else java_home()
+        before = os.environ.get("JAVA_HOME")
+        if home is not None:
+            os.environ["JAVA_HOME"] = adapted(home, Path(scratch))
         builder = SparkSession.builder.appName(name)
         if remote:
             assert master is not None
@@ -111,6 +141,10 @@ def session(master: str | None, *, name: str = "binlog-lab") -> Iterator[Any]:
             yield spark
         finally:
             spark.stop()
+            if home is not None:
+                os.environ.pop("JAVA_HOME")
+                if before is not None:
+                    os.environ["JAVA_HOME"] = before
 
 
 _QUIET: Final = """rootLogger.level = error

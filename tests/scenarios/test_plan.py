@@ -20,7 +20,7 @@ from scenarios.matrix import load_matrix
 from scenarios.overview import overview, percentiles
 from scenarios.plan import Block, spread
 from scenarios.spark import session
-from scenarios.spark.session import SparkUnavailable, java_home, with_retries
+from scenarios.spark.session import SparkUnavailable, adapted, java_home, with_retries
 from scenarios.spark.ship import check_executors, write_zip
 from scenarios.worker import run_block
 
@@ -135,6 +135,17 @@ def test_java_is_found_or_said_to_be_missing(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setenv("JAVA_HOME", str(tmp_path / "none"))
     with pytest.raises(SparkUnavailable, match="there is no java that runs"):
         java_home()
+
+
+@pytest.mark.parametrize("modules", ["java.base@25", "java.base@25\njdk.incubator.vector@25"])
+def test_a_java_without_the_module_that_spark_asks_for_is_started_without_it(modules: str, tmp_path: Path) -> None:
+    program = _java(tmp_path / "given", "25")
+    program.write_text(f"#!/bin/sh\n[ \"$1\" = --list-modules ] && echo '{modules}' || printf '<%s>' \"$@\"\n")
+    home = adapted(str(tmp_path / "given"), tmp_path)
+    arguments = ["-cp", "a b", "--add-modules=jdk.incubator.vector", "--add-modules=other", "$x"]
+    done = subprocess.run([f"{home}/bin/java", *arguments], capture_output=True, text=True, check=True)
+    kept = [argument for argument in arguments if "incubator" in modules or "incubator" not in argument]
+    assert done.stdout == "".join(f"<{argument}>" for argument in kept)
 
 
 def test_a_missing_package_is_said_with_its_remedy(
