@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from conformance.requirements.versions import dialect_of
 from conformance.servers.auto import find_maker
 from conformance.servers.base import SCHEMA_PREFIX
+from conformance.servers.errors import SpecError
 from conformance.servers.guests import open_guest
 from conformance.servers.own import OwnServer
 from conformance.servers.pair import Pair
@@ -79,6 +80,12 @@ class Pairs:
             )
         if not isinstance(source, OwnServer) and not self._replica:
             return Unavailable("a replica of a server that was there before the lab is started only with --replica")
+        if replica.kind is Kind.DOCKER and not source.found_by_containers():
+            raise SpecError(
+                self._replica,
+                f"a container cannot reach {source.id}, which listens on the loopback of this machine only",
+                expected="--server docker:IMAGE as well, or --replica process",
+            )
         if not dialect_of(self._maker().number).log.has_event39:
             return Unavailable(f"the replica ({self._maker().version}) is older than partial JSON (8.0.3)")
         if not isinstance(source, OwnServer) and self._has_gtids() is not gtid:

@@ -29,7 +29,6 @@ class Server(ABC):
     started_by_us: bool
     files_readable: bool = False  # its paths are paths of this machine
     client_host: str = "localhost"  # what the server calls the host that the lab connects from
-    reaches_loopback: bool = True  # as a replica: a source on 127.0.0.1 of this machine
     address: Address
 
     @abstractmethod
@@ -69,11 +68,13 @@ class Server(ABC):
         """Where and as whom a replica or a program connects."""
         return self.address.as_user(None, None, tcp=True)
 
-    def address_for(self, replica: Server) -> Address:
-        """Where and as whom ``replica`` connects; :class:`ServerUnavailable` where it cannot."""
-        if not replica.reaches_loopback and self.tcp_address().host in ("127.0.0.1", "localhost", "::1"):
-            raise ServerUnavailable(f"{replica.id} cannot reach {self.id}, which listens on this machine's loopback")
+    def address_for(self, replica: Server) -> Address:  # noqa: ARG002 - a container is found in two ways
+        """Where and as whom ``replica`` connects, which need not be where the lab does."""
         return self.tcp_address()
+
+    def found_by_containers(self) -> bool:
+        """Whether a replica in a container can connect: not to this machine's loopback, which is not its own."""
+        return self.address.host not in ("127.0.0.1", "localhost", "::1")
 
     def hazards(self) -> frozenset[str]:
         """What a Case may do here."""
