@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import secrets
 import socket
+import time
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,6 +31,8 @@ OWNER_LABEL: Final = "org.binlog-lab.owner"
 IMAGE_LABEL: Final = "org.binlog-lab.image"  # the name that was asked for
 KEPT_LABEL: Final = "org.binlog-lab.kept"  # on what outlives its lab
 PREFIX: Final = "binlog-lab-"
+_SWEEP_SECONDS: Final = 25.0
+_broken_off: list[str] = []  # what the engine was asked for when a signal came
 _TIMEOUT: Final = 120  # seconds for one answer of the engine
 _REMEDY: Final = "start Docker, or Podman's socket (podman system service), or set DOCKER_HOST to an engine"
 
@@ -123,6 +126,10 @@ def telling(what: str) -> Iterator[None]:
         yield
     except (DockerException, RequestException) as error:
         raise ServerUnavailable(f"the container engine could not {what}: {reason(error)}") from error
+    except BaseException as error:
+        if not isinstance(error, Exception):
+            _broken_off.append(what)
+        raise
 
 
 def reason(error: Exception) -> str:
@@ -180,6 +187,26 @@ def remove_orphans(client: DockerClient, narrate: Narrate = silent) -> Removed:
     if removed:
         narrate(f"removed what a killed lab had left in the container engine: {removed}")
     return removed
+
+
+def sweep(client: DockerClient, run: str) -> Removed:
+    """The same after a request was broken off: the engine may still be making what was asked for."""
+    total = Removed()
+    deadline = time.monotonic() + _SWEEP_SECONDS
+    quiet = 0
+    while quiet < 2 and time.monotonic() < deadline:
+        removed = remove_run(client, run)
+        quiet = 0 if removed else quiet + 1
+        total.containers += removed.containers
+        total.volumes += removed.volumes
+        total.networks += removed.networks
+        time.sleep(0.5)
+    return total
+
+
+def broken_off() -> bool:
+    """Whether Ctrl-C or another signal came while this process waited for the engine."""
+    return bool(_broken_off)
 
 
 def _remove(client: DockerClient, label: str, wanted: Any) -> Removed:

@@ -17,7 +17,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from conformance.servers.cache import silent
-from conformance.servers.engine import PREFIX, connect, labels_of, remove_orphans, remove_run, telling
+from conformance.servers.engine import (
+    PREFIX,
+    broken_off,
+    connect,
+    labels_of,
+    remove_orphans,
+    remove_run,
+    sweep,
+    telling,
+)
 
 if TYPE_CHECKING:
     from docker.models.networks import Network
@@ -75,7 +84,7 @@ class EngineRun:
         reaper, self._reaper = self._reaper, None
         atexit.unregister(self.close)
         try:
-            remove_run(self.client, self.id)
+            (sweep if broken_off() else remove_run)(self.client, self.id)
         finally:
             assert reaper.stdin is not None
             with contextlib.suppress(OSError):

@@ -14,11 +14,9 @@ import contextlib
 import os
 import select
 import sys
-import time
 from typing import Final
 
 POLL_SECONDS: Final = 0.5  # how soon a lost parent is noticed when a forked copy of the lab still holds the pipe
-_PATIENCE: Final = 25.0
 
 
 def wait(lab: int) -> bool:
@@ -35,18 +33,8 @@ def clean(run: str) -> str:
     """Remove everything of a run; what was removed, in words."""
     from conformance.servers import engine
 
-    client = engine.connect()
-    total = engine.Removed()
-    deadline = time.monotonic() + _PATIENCE
-    quiet = 0
-    while quiet < 2 and time.monotonic() < deadline:
-        removed = engine.remove_run(client, run)
-        quiet = 0 if removed else quiet + 1
-        total.containers += removed.containers
-        total.volumes += removed.volumes
-        total.networks += removed.networks
-        time.sleep(0.5)
-    return str(total) if total else ""
+    removed = engine.sweep(engine.connect(), run)
+    return str(removed) if removed else ""
 
 
 def main() -> int:
