@@ -34,8 +34,9 @@ pytestmark = pytest.mark.container
 
 
 @pytest.fixture(scope="module")
-def image(mysql_image: str) -> Image:
-    return find_image(mysql_image)
+def image(mysql_image: str) -> Iterator[Image]:
+    yield find_image(mysql_image)
+    engine_run().close()
 
 
 @pytest.fixture(scope="module")
