@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import sys
+from functools import cache
 from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -42,6 +43,7 @@ def sequences(charset: str) -> Iterator[bytes]:
         yield from (a + b + c + d for a in _BYTES[0x81:0x85] for b in digits for c in _BYTES[0x81:0xFF] for d in digits)
 
 
+@cache
 def ours(charset: str) -> tuple[dict[bytes, str], dict[str, bytes]]:
     """The reference's conversions: code -> character, character -> code."""
     collation = DEFAULT_COLLATIONS[charset]

@@ -144,7 +144,7 @@ def privilege_cases() -> Iterator[SqlCase]:
 
 def start_cases() -> Iterator[SqlCase]:
     """What a start takes, from the command line and from a file, and what ends it: a few, as each is a start."""
-    for argument, from_file in (("FULL", False), ("1", False), ("full", True)):
+    for argument, from_file in (("FULL", False), ("full", True)):
         yield _start(argument, argument, _read(FULL, "TMS5", f"given as {argument}"), from_file=from_file)
     yield SqlCase(
         id="metadata-start-none",
@@ -152,11 +152,10 @@ def start_cases() -> Iterator[SqlCase]:
         statements=(SqlStatement(start=(), judges="TMS5"), _read(MINIMAL, "TMS5", "not given")),
     )
     yield _start("bad", "BAD", error=77)
-    yield _start("no-argument", None, error=71)
 
 
 def _start(
-    name: str, argument: str | None, *after: SqlStatement, from_file: bool = False, error: int | None = None
+    name: str, argument: str, *after: SqlStatement, from_file: bool = False, error: int | None = None
 ) -> SqlCase:
     option: Options = ((_NAME, argument),)
     outcomes = (Outcome(),) if error is None else refused(error)

@@ -6,6 +6,7 @@ binlog_row_metadata=FULL; a reader that gets only the events must tell the names
 
 from __future__ import annotations
 
+import shlex
 import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
@@ -113,10 +114,17 @@ def _record(
                 for item in differences
             ],
             verdict=Verdict.FAIL if requirement == "TMV1" else Verdict.DIFFERS,
+            replay=shlex.join(_again(lab, requirement)),
             texts=cases if requirement == "TMV1" else 0,
             seconds=seconds,
         ),
     )
+
+
+def _again(lab: Lab, requirement: str) -> list[str]:
+    """The same values again: they depend on the seed alone."""
+    settings = lab.settings
+    return ["binlog-lab", "conformance", "-r", requirement, "--profile", settings.profile, "--seed", settings.seed]
 
 
 def _statements(observed: Observed, item: Difference) -> tuple[str, ...]:
