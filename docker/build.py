@@ -38,6 +38,7 @@ SUITE = "sid"
 BASE = "binlog-lab-base"
 MYSQL = "binlog-lab-mysql"
 LAB = "binlog-lab"
+LABEL = "org.binlog-lab.image"  # on every stage of the Dockerfiles
 
 # Text for people is not read in a container; licences stay.
 _NOT_INSTALLED = """\
@@ -150,12 +151,19 @@ def build(client: DockerClient, dockerfile: Path, context: Path, base: str, tag:
         text = str(line.get("stream", "")).rstrip()
         if text:
             say(f"  {text}")
+    # What an earlier build of the same image has left without a name, its first stages among it.
+    client.images.prune(filters={"dangling": True, "label": LABEL})
 
 
 def output_of(client: DockerClient, image: str, *command: str) -> str:
-    """What a program of an image prints."""
-    answer: bytes = client.containers.run(image, list(command), remove=True, network_mode="none")
-    return answer.decode("utf-8", "replace")
+    """What a program of an image prints. (``containers.run`` would leave the image's volume behind.)"""
+    container = client.containers.create(image, list(command), network_mode="none")
+    try:
+        container.start()
+        container.wait(timeout=120)
+        return bytes(container.logs(stderr=False)).decode("utf-8", "replace")
+    finally:
+        container.remove(force=True, v=True)
 
 
 def build_mysql(client: DockerClient, base: str) -> list[str]:

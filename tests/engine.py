@@ -6,7 +6,8 @@ and state live in one temporary directory, and it runs with COMMAND in network a
 bridges, packet filter rules and mounts are gone with the last process. Images are built before that, by the same engine
 in the machine's own network (the package archive is there), with a data directory that both share.
 
-Exit code: that of COMMAND; 77 when no engine can be had (the last line of stderr says what is missing).
+Exit code: that of COMMAND; 77 when no engine can be had (the last line of stderr says what is missing); 3 when it
+cannot build an image, or cannot remove what it made.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 NO_ENGINE = 77  # the code by which automake's test driver knows a skipped test
+FAILED = 3
 IMAGES = {"mysql": "binlog-lab-mysql:latest", "lab": "binlog-lab:latest"}
 _ROOT = Path(__file__).resolve().parent.parent
 _START_SECONDS = 60
@@ -71,6 +73,9 @@ def require_private() -> None:
     missing = [f"{name} (package {package})" for name, package in _PROGRAMS.items() if shutil.which(name) is None]
     if missing:
         raise NoEngineError(f"no container engine answers, and to start one there is no {', '.join(missing)}")
+    tried = subprocess.run(["unshare", "--mount", "--net", "true"], capture_output=True, text=True, check=False)
+    if tried.returncode:
+        raise NoEngineError(f"no container engine answers, and this machine starts none: {tried.stderr.strip()}")
 
 
 @contextlib.contextmanager
@@ -134,7 +139,10 @@ def unused_bridge() -> Iterator[str]:
     name = f"lab{os.getpid()}"
     word = name.encode()
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
-        fcntl.ioctl(any_socket, 0x89A0, word + b"\0")  # SIOCBRADDBR
+        try:
+            fcntl.ioctl(any_socket, 0x89A0, word + b"\0")  # SIOCBRADDBR
+        except OSError as error:
+            raise NoEngineError(f"no network bridge can be made here: {error}") from None
         try:
             fcntl.ioctl(any_socket, 0x8916, struct.pack("16s16s", word, _address("192.0.2.1")))  # SIOCSIFADDR
             fcntl.ioctl(any_socket, 0x891C, struct.pack("16s16s", word, _address("255.255.255.0")))  # SIOCSIFNETMASK
@@ -150,14 +158,24 @@ def run(address: str, command: list[str]) -> int:
     return subprocess.run(command, env={**os.environ, "DOCKER_HOST": address}, check=False).returncode
 
 
-def build(address: str, images: list[str]) -> None:
-    """Build those images that the engine does not have."""
+def build(address: str, images: list[str]) -> bool:
+    """Build those images that the engine does not have; False if one cannot be built."""
     import docker
 
     with contextlib.closing(docker.DockerClient(base_url=address, timeout=60)) as client:
         missing = [name for name in images if not client.images.list(name=IMAGES[name])]
-    if missing and run(address, [sys.executable, str(_ROOT / "docker/build.py"), *missing]) != 0:
-        raise NoEngineError(f"an engine is here, but docker/build.py cannot build {' and '.join(missing)}")
+    return not missing or run(address, [sys.executable, str(_ROOT / "docker/build.py"), *missing]) == 0
+
+
+def left_behind(address: str) -> list[str]:
+    """Containers, networks and volumes of an engine that nobody else uses."""
+    import docker
+
+    with contextlib.closing(docker.DockerClient(base_url=address, timeout=60)) as client:
+        found = [f"container {container.name}" for container in client.containers.list(all=True)]
+        found += [f"network {net.name}" for net in client.networks.list() if net.name not in ("bridge", "host", "none")]
+        found += [f"volume {volume.name}" for volume in client.volumes.list()]
+    return found
 
 
 def run_private(command: list[str], images: list[str]) -> int:
@@ -166,30 +184,36 @@ def run_private(command: list[str], images: list[str]) -> int:
     directory = Path(tempfile.mkdtemp(prefix="binlog-lab-engine-"))
     again = [sys.executable, "-m", "tests.engine", "--inside", str(directory)]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(_ROOT), *sys.path[1:]])}
+    code = 0
     try:
         if images:
             wanted = [word for name in images for word in ("--image", name)]
-            built = subprocess.run(["unshare", "--mount", *again, *wanted, "--"], env=environment, check=False)
-            if built.returncode:
-                return built.returncode
-        return subprocess.run(
-            ["unshare", "--mount", "--net", *again, "--", *command], env=environment, check=False
-        ).returncode
+            code = subprocess.run(
+                ["unshare", "--mount", *again, *wanted, "--"], env=environment, check=False
+            ).returncode
+        if code == 0:
+            words = ["unshare", "--mount", "--net", *again, "--", *command]
+            code = subprocess.run(words, env=environment, check=False).returncode
     finally:
         shutil.rmtree(directory, ignore_errors=True)
-        if directory.exists():
-            say(f"cannot remove all of {directory}")
+    if directory.exists():
+        say(f"the engine is gone, but not all of {directory} can be removed")
+        return FAILED
+    return code
 
 
 def run_inside(directory: Path, command: list[str], images: list[str]) -> int:
     """What ``run_private`` runs in new namespaces: first to build, then, without the machine's network, COMMAND."""
     if images:
         with unused_bridge() as bridge, private(directory, bridge=bridge) as address:
-            build(address, images)
-        return 0
+            return 0 if build(address, images) else FAILED
     bring_up("lo")
     with private(directory) as address:
-        return run(address, command)
+        code = run(address, command)
+        left = left_behind(address)
+        if left:
+            say(f"the command ended with {code} and left behind: {', '.join(left)}")
+        return code or (FAILED if left else 0)
 
 
 def main() -> int:
@@ -208,8 +232,7 @@ def main() -> int:
         address = answering()
         if address is None:
             return run_private(command, arguments.image)
-        build(address, arguments.image)
-        return run(address, command)
+        return run(address, command) if build(address, arguments.image) else FAILED
     except NoEngineError as error:
         say(str(error))
         return NO_ENGINE

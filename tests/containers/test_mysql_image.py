@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.containers import compose
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -191,6 +193,23 @@ def test_password_host_database_user_files_and_scripts_are_those_of_the_official
     _await(container, _PASSWORD)
     assert _ask(container, "SELECT COUNT(*) FROM my_db.seen", password=_PASSWORD) == "4"
     assert _log(container).count("making the data directory") == 1
+
+
+def test_the_health_check_of_the_compose_files_is_not_fooled_by_the_temporary_server(start: Start) -> None:
+    check = compose.load(compose.DIRECTORY / "pair.yaml")["services"]["source"]["healthcheck"]["test"]
+    assert check[0] == "CMD-SHELL"
+    health = ["sh", "-c", check[1].replace("$$", "$")]
+    wait = b"until [ -e /tmp/go-on ]; do sleep 0.1; done"
+    container = start(files={"docker-entrypoint-initdb.d/1.sh": wait}, environment={"MYSQL_ROOT_PASSWORD": "secret"})
+    deadline = time.monotonic() + _READY_SECONDS
+    while "running /docker-entrypoint-initdb.d/1.sh" not in _log(container) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    by_socket = ["mysql", "--user=root", "--execute=SELECT 1"]
+    assert _run(container, by_socket, "secret")[0] == 0
+    assert _run(container, health)[0] != 0
+    _run(container, ["touch", "/tmp/go-on"])
+    _await(container, "secret")
+    assert _run(container, health)[0] == 0
 
 
 def test_a_failing_script_ends_the_container(start: Start) -> None:
