@@ -7,15 +7,19 @@ simplest value.
 from __future__ import annotations
 
 import struct
+from contextlib import contextmanager
+from contextvars import ContextVar
 from math import isfinite
 from typing import TYPE_CHECKING, Final
 
 from conformance.reference.jsonb import opaque
+from conformance.reference.jsonb.fast_double import parse_fast
+from conformance.reference.jsonb.text import format_double
 from conformance.reference.jsonb.values import VARCHAR, Opaque, UInt
 from generators.draw import mix
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from conformance.reference.jsonb.values import JsonValue
     from generators.draw import Draw
@@ -87,8 +91,34 @@ def unsigned(draw: Draw) -> UInt:
     return UInt(draw.bits(draw.choice((8, 15, 16, 17, 31, 32, 33, 63, 64))))
 
 
+_only_portable: Final = ContextVar("only_portable", default=False)
+
+
+@contextmanager
+def portable_doubles(on: bool) -> Iterator[None]:
+    """While it lasts, doubles are such that old and new servers read their text alike (versions sheet, 6.1)."""
+    token = _only_portable.set(on)
+    try:
+        yield
+    finally:
+        _only_portable.reset(token)
+
+
+def portable(number: float) -> float:
+    """The same double, or if servers that parse fast read its text as another one, a near one that they do not."""
+    if parse_fast(format_double(number)) == number:
+        return number
+    digits, _, exponent = f"{number:.14e}".partition("e")  # 15 digits come out exactly, with a power of ten up to 22
+    return float(f"{digits}e{max(-8, min(22, int(exponent)))}")
+
+
 def double(draw: Draw) -> float:
     """A finite double; short decimals, listed edges and random bits."""
+    number = _any_double(draw)
+    return portable(number) if _only_portable.get() else number
+
+
+def _any_double(draw: Draw) -> float:
     style = draw.below(4)
     if style == 0:
         return draw.integer(-99, 999) / draw.choice((1, 2, 10, 100))

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, Final
 from conformance.checks.blocks import UPDATES_PER_BLOCK, BlockResult, Limits, run_block
 from conformance.servers.attached import AttachedServer, Attachment
 from conformance.servers.errors import ConnectionLost, ServerError
+from generators.scalars import portable_doubles
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
@@ -82,7 +83,10 @@ class Totals:
 class Campaign:
     """``updates`` generated updates under ``seed``. Iterate over :meth:`results` once."""
 
-    def __init__(self, server: Server, *, seed: int | str, updates: int, workers: int | None = None) -> None:
+    def __init__(
+        self, server: Server, *, seed: int | str, updates: int, workers: int | None = None, portable: bool = False
+    ) -> None:
+        self.portable = portable  # doubles that servers with a fast parser read alike
         self.server = server
         self.seed = seed
         self.updates = updates
@@ -104,7 +108,7 @@ class Campaign:
             workers,
             mp_context=get_context("spawn"),
             initializer=_start_worker,
-            initargs=(Attachment.of(self.server), os.getpid()),
+            initargs=(Attachment.of(self.server), os.getpid(), self.portable),
         )
         waiting: deque[Future[BlockResult | _Failure]] = deque()
         try:
@@ -178,13 +182,15 @@ def _undisturbed() -> Iterator[None]:
 _worker: dict[str, Any] = {}
 
 
-def _start_worker(attachment: Attachment, parent: int) -> None:
+def _start_worker(attachment: Attachment, parent: int, portable: bool) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, ctypes.c_ulong(signal.SIGKILL), 0, 0, 0)
     if os.getppid() != parent:
         os._exit(1)
     _worker["server"] = AttachedServer(attachment)
+    _worker["doubles"] = stack = ExitStack()  # kept until the process ends
+    stack.enter_context(portable_doubles(portable))
 
 
 def _ready(_: int) -> None:

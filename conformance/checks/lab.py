@@ -370,7 +370,8 @@ class Lab:
             total = min(total, sum(block.judgement.updates for block in recorded))
             results = (block for block in recorded)
         else:
-            campaign = Campaign(server, seed=self.settings.seed, updates=total)
+            portable = self.dialect.json.text_double == "fast"
+            campaign = Campaign(server, seed=self.settings.seed, updates=total, portable=portable)
             results = campaign.results()
         with closing(results):  # the workers end here, whatever ends the loop
             for result in results:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from conformance.requirements.versions import dialect_of, parse_version
 from conformance.servers.base import SCHEMA_PREFIX, Server, version_number
 from conformance.servers.connection import Connection, connect
 from conformance.servers.errors import ConnectionLost, GuestRefused, ServerUnavailable, SqlError
@@ -104,12 +105,21 @@ def open_guest(
 ) -> GuestServer:
     """Log in, look around, and refuse what must not be touched."""
     guest = GuestServer(spec, allow=allow, role=role)
+    require_known(guest.version, guest.id)
     if narrate is not None:
         for note in guest.capabilities.notes:
             narrate(f"{guest.id}: {note}")
         for name in leftovers(guest):
             narrate(f"{guest.id}: schema {name} looks like the leftover of a lab that was killed: DROP SCHEMA {name}")
     return guest
+
+
+def require_known(version: str, name: str) -> None:
+    """A server of which the table of versions says nothing is refused: words and forms would be guesses."""
+    try:
+        dialect_of(parse_version(version))
+    except ValueError as error:
+        raise ServerUnavailable(f"{name}: {error}", "the lab knows MySQL from 5.6 on") from None
 
 
 def probe(connection: Connection) -> Capabilities:

@@ -10,6 +10,7 @@ import pytest
 from conformance.servers.capture import Capture, Position
 from conformance.servers.connection import Address
 from conformance.servers.errors import ServerUnavailable
+from conformance.servers.guests import require_known
 from conformance.servers.pair import Pair
 from conformance.servers.relay_log import change, words
 
@@ -93,3 +94,11 @@ def test_a_replica_that_cannot_log_in_is_not_linked(source: Version, replica: Ve
     with pytest.raises(ServerUnavailable, match="cannot log in"):
         Pair(server(source), server(replica, session)).link()
     assert session.said == []
+
+
+@pytest.mark.parametrize("version", ["10.11.6-MariaDB-log", "5.5.62", "unknown"])
+def test_a_server_of_which_the_table_says_nothing_is_refused(version: str) -> None:
+    with pytest.raises(ServerUnavailable, match=r"mysql://x: .*"):
+        require_known(version, "mysql://x")
+    require_known("8.0.36-28", "mysql://x")
+    require_known("26.7.0", "mysql://x")
