@@ -302,6 +302,26 @@ def judge_relay_logs(files: Sequence[bytes], gtids: Sequence[str | None]) -> lis
     return problems
 
 
+def judge_relayed(sent: Sequence[bytes], files: Sequence[bytes]) -> list[Problem]:
+    """The relay logs hold the source's events byte for byte; every file has a frame of its own around them."""
+    wanted = [event for event in sent if event[4] not in _LOG_FRAME]
+    got = [event for data in files for event in split_log(data) if event[4] not in _LOG_FRAME]
+    if wanted == got:
+        return []
+    place = next(
+        (number for number, pair in enumerate(zip(wanted, got, strict=False)) if pair[0] != pair[1]),
+        min(len(wanted), len(got)),
+    )
+    return [
+        Problem(
+            field=f"event {place} of the relay logs",
+            expected=b"".join(wanted[place : place + 1]).hex()[:80] or f"{len(wanted)} events",
+            got=b"".join(got[place : place + 1]).hex()[:80] or f"{len(got)} events",
+            message="a relay log does not keep a marked event",
+        )
+    ]
+
+
 def split_log(data: bytes) -> Iterable[bytes]:
     """The events of a file in memory, as they stand there."""
     position = len(MAGIC)

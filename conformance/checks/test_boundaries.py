@@ -121,6 +121,7 @@ def _real_mode(lab: Lab, target: ReceiverTarget, capture: Capture, mode: str, ta
         whole = capture.since(first)
         failed += _artificial(lab, capture, whole, mode, table.setdefault("artificial", Counter()))
         failed += _heard_silently(lab, target, whole, mode)
+        failed += _heard_marked(lab, target, whole, mode)
     return failed
 
 
@@ -230,8 +231,7 @@ def _artificial(lab: Lab, capture: Capture, whole: Captured, mode: str, counts: 
 def _heard_silently(lab: Lab, target: ReceiverTarget, whole: Captured, mode: str) -> int:
     """A real receiver has nothing to say of the whole log of a mode."""
     stream = [boundaries.of_another(event) for event in (whole.format_description, *whole.events)]
-    rotated = whole.start.file != whole.end.file
-    end = (whole.end.file, whole.end.offset) if rotated else (FILE, len(boundaries.file_of(stream)))
+    end = _end_of(whole, stream)
     heard = target.hear([stream], end)
     problems = [
         *boundaries.judge_warnings([], heard.warnings, f"log with GTIDs {mode}"),
@@ -298,6 +298,30 @@ def _old_kind(lab: Lab, session: Connection, capture: Capture, kind: str) -> int
         seconds=time.perf_counter() - begun,
     )
     return record(lab, outcome)
+
+
+def _heard_marked(lab: Lab, target: ReceiverTarget, whole: Captured, mode: str) -> int:
+    """A real receiver takes the marked log as well, without a word, and its relay logs keep every marker."""
+    events = [whole.format_description, *whole.events]
+    stream = boundaries.mark_events([boundaries.of_another(event) for event in events])
+    end = _end_of(whole, stream)
+    heard = target.hear([stream], end)
+    problems = [
+        *boundaries.judge_warnings([], heard.warnings, f"marked log with GTIDs {mode}"),
+        *heard_problems(heard, end),
+        *boundaries.judge_relayed(stream, heard.relay_logs),
+    ]
+    outcome = Outcome(
+        check=f"boundaries/real/{mode}/marked", requirement="TF1", block=0, cases=len(stream), problems=problems
+    )
+    return record(lab, outcome)
+
+
+def _end_of(whole: Captured, stream: Sequence[bytes]) -> tuple[str, int]:
+    """Where a receiver stands behind a log that it heard as the first file of a source."""
+    if whole.start.file != whole.end.file:
+        return whole.end.file, whole.end.offset
+    return FILE, len(boundaries.file_of(stream))
 
 
 # --- marked files ----------------------------------------------------------------------------------------------------

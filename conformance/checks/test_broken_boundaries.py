@@ -86,9 +86,9 @@ def test_corrupted_markers(lab: Lab) -> None:
 
 
 def marked_stream(draw: Draw) -> list[bytes]:
-    """Some transactions as a source with the feature would have written them."""
+    """Some transactions as a source with the feature would have sent them, the dump thread's ROTATE first."""
     bodies = [body for item in streams.stream(draw, 6) for body in item if body.type != _BEAT]
-    return boundaries.mark_events([item.data for item in streams.placed(bodies)])
+    return boundaries.mark_events([streams.fake_rotate(FILE), *(item.data for item in streams.placed(bodies))])
 
 
 def corrupted(draw: Draw, events: Sequence[bytes]) -> tuple[str, list[bytes]]:

@@ -14,6 +14,7 @@ from conformance.checks import lab as labs
 from conformance.checks.lab import Lab, Settings
 from conformance.reference.binlog.header import EventType
 from conformance.reference.boundaries import guess
+from conformance.reference.boundaries.markers import mark
 from conformance.reference.boundaries.reader import Kind, read_groups
 from conformance.servers.capture import Capture
 from conformance.servers.receiving import ReceiverTarget, launch_receiver, warnings_in
@@ -109,6 +110,7 @@ def test_wrong_marks_are_noticed(
 ) -> None:
     real = boundaries.mark_events
     monkeypatch.setattr(boundaries, "mark_events", lambda events: fault.change(real(events)))
+    monkeypatch.setattr(test_boundaries, "_heard_marked", lambda *_: 0)
     with pytest.raises(pytest.fail.Exception, match="not accepted"):
         test_boundaries.test_real_transactions_of_every_kind(lab)
     assert fault.requirement in failing(records)
@@ -128,6 +130,7 @@ def test_a_broken_log_of_the_server_is_noticed(
     monkeypatch.setattr(Capture, "since", since)
     monkeypatch.setattr(test_boundaries, "_artificial", lambda *_: 0)
     monkeypatch.setattr(test_boundaries, "_heard_silently", lambda *_: 0)
+    monkeypatch.setattr(test_boundaries, "_heard_marked", lambda *_: 0)
     with pytest.raises(pytest.fail.Exception, match="not accepted"):
         test_boundaries.test_real_transactions_of_every_kind(lab)
     assert fault.requirement in failing(records)
@@ -269,3 +272,22 @@ def test_a_relay_log_without_an_event_or_without_a_transaction_is_noticed() -> N
     xid = next(number for number, event in enumerate(events) if event[4] == EventType.XID)
     for changed in (events[:xid] + events[xid + 1 :], events[: xid + 1]):
         assert boundaries.judge_relay_logs([data[:4] + b"".join(changed)], gtids)
+
+
+@pytest.mark.live
+def test_a_relay_log_that_drops_markers_is_noticed(
+    lab: Lab, records: list[AnyRecord], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hear = ReceiverTarget.hear
+
+    def changed(*arguments: Any) -> Any:
+        heard = hear(*arguments)
+        bare = [
+            data[:4] + b"".join(mark(event, 0) for event in boundaries.split_log(data)) for data in heard.relay_logs
+        ]
+        return heard._replace(relay_logs=bare)
+
+    monkeypatch.setattr(ReceiverTarget, "hear", changed)
+    with pytest.raises(pytest.fail.Exception, match="not accepted"):
+        test_boundaries.test_real_transactions_of_every_kind(lab)
+    assert failing(records) == {"TF1"}

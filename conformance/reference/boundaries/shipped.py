@@ -4,6 +4,8 @@ Classes, states and transitions as 9.7.4 has them (boundaries sheet, part B). An
 the error log, in two lines: what was not expected, and at which position of the source's log. Replication goes on, the
 event is queued, and the parser takes the state that the event leads to: it repairs itself.
 
+An applier that is fed the same broken streams by a relay log says none of these things (observed for each message).
+
 Observed consequences: a rows event outside a group is no error, so a stream cut in the middle of a transaction is
 noticed only at its XID or COMMIT. A receiver that lost its connection and took it up again by file and position goes
 on in the state it had; one that is pointed elsewhere (CHANGE REPLICATION SOURCE) begins anew.

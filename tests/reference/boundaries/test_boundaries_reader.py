@@ -7,6 +7,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from hypothesis import given, strategies
 
 from conformance.reference.binlog.files import decode_file
 from conformance.reference.binlog.gtid import Gtid
@@ -152,3 +153,22 @@ def test_what_is_no_binary_log_is_said_to_be_none(data: bytes, code: str) -> Non
     with pytest.raises(CodecError) as error:
         groups(data)
     assert error.value.code == code
+
+
+@given(strategies.data())
+def test_damaged_files_give_groups_or_an_error_of_the_family(data: strategies.DataObject) -> None:
+    path = data.draw(strategies.sampled_from([path for path in PLAIN if path.stat().st_size < 8_000]))
+    damaged = bytearray(path.read_bytes())
+    for _ in range(data.draw(strategies.integers(1, 4))):
+        place = data.draw(strategies.integers(0, len(damaged) - 1))
+        damaged[place] = data.draw(strategies.integers(0, 255))
+    del damaged[data.draw(strategies.integers(len(damaged) // 2, len(damaged))) :]
+    start = data.draw(strategies.integers(0, len(damaged)))
+    for begin_at, footer in ((4, None), (start, 4)):
+        try:
+            found = list(read_groups(BytesIO(bytes(damaged)), begin_at, footer=footer))
+        except CodecError:
+            continue
+        assert all(one.end == following.start for one, following in pairwise(found))
+        assert not found or found[-1].end <= len(damaged)
+    find_event(bytes(damaged[start:]), start)
