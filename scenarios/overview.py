@@ -7,7 +7,7 @@ Ratios are per mille of the event without the option.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from scenarios.sql import RAW, rows_view
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from scenarios.budgets import Store
     from scenarios.matrix import Matrix, Setting
 
+Heat: TypeAlias = "dict[tuple[Setting, int], tuple[int, int, int]]"
 POINTS: Final = 1500  # of the scatter plot
 SHARES: Final = (1, 10, 50, 100, 250, 500, 750, 1000)
 """Borders of the update share in per mille of the document: the last class is everything above."""
@@ -40,11 +41,12 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """``heat``: (size, class of share) to (rows, on, off). ``points``: (full, diffs, logged as diffs)."""
+    """``heat``: by row image (all rows: an empty name), (size, class of share) to (rows, on, off).
+    ``points``: (full, diffs, logged as diffs)."""
 
     bytes: int = 0
     lines: Mapping[str, tuple[Line, ...]] = field(default_factory=dict)
-    heat: Mapping[tuple[Setting, int], tuple[int, int, int]] = field(default_factory=dict)
+    heat: Mapping[str, Heat] = field(default_factory=dict)
     points: Sequence[tuple[int, int, int]] = ()
     overhead: Mapping[int, int] = field(default_factory=dict)
     sizes: Mapping[int, int] = field(default_factory=dict)
@@ -70,7 +72,7 @@ def overview(matrix: Matrix, store: Store) -> Overview:
     return Overview(
         bytes=sum(entry["event_on"] + entry["event_off"] for entry in cells.values()),
         lines=lines,
-        heat=_heat(store, view) if "size" in matrix.axes else {},
+        heat=_heats(matrix, store, view) if "size" in matrix.axes else {},
         points=_points(matrix, store),
         overhead={int(bytes_): int(rows) for bytes_, rows in store.query(_OVERHEAD)},
         sizes={int(bits): int(rows) for bits, rows in store.query(_sizes_query())},
@@ -127,13 +129,21 @@ def percentiles(histogram: Sequence[tuple[int, int]]) -> tuple[int, ...]:
     return tuple(out)
 
 
-def _heat(store: Store, view: str) -> dict[tuple[Setting, int], tuple[int, int, int]]:
+def _heats(matrix: Matrix, store: Store, view: str) -> dict[str, Heat]:
+    """A before image that is whole takes as much as all that can be saved, so each row image is by itself."""
+    images = matrix.words("image") if "image" in {*matrix.axes, *matrix.ranges} else None
+    if images is None:
+        return {"": _heat(store, view, "")}
+    return {image: _heat(store, view, f" AND `image` = '{image}'") for image in images}
+
+
+def _heat(store: Store, view: str, condition: str) -> Heat:
     cases = " ".join(
         f"WHEN `diff_size` * 1000 < {border} * `full_size` THEN {number}" for number, border in enumerate(SHARES)
     )
     inner = (
         f"SELECT `size`, CASE {cases} ELSE {len(SHARES)} END AS share, `event_on`, `event_off`"
-        f" FROM {view} WHERE `diffs` > 0"
+        f" FROM {view} WHERE `diffs` > 0{condition}"
     )
     answer = store.query(
         f"SELECT `size`, share, count(*), sum(`event_on`), sum(`event_off`) FROM ({inner}) AS part"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from conformance.report.html import render
 from scenarios import figures
-from scenarios.results import BACKING, exit_code
+from scenarios.results import backing, exit_code
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -43,10 +43,11 @@ def headline(judgement: Judgement) -> str:
 
 
 def _context(facts: Facts, judgement: Judgement, seen: Overview) -> dict[str, Any]:
-    outcome, glyph, tone = OUTCOMES[exit_code(judgement)]
+    outcome, glyph, tone = OUTCOMES[exit_code(facts, judgement)]
     pictures = []
-    if seen.heat:
-        pictures.append(("Saving by size and share of the update", figures.heat_map(seen.heat)))
+    for image, heat in seen.heat.items():
+        title = "Saving by size and share of the update" + (f", row image {image}" if image else "")
+        pictures.append((title, figures.heat_map(heat)))
     if seen.points:
         pictures.append(("Diffs against whole documents", figures.scatter(seen.points)))
     if seen.overhead:
@@ -68,7 +69,7 @@ def _context(facts: Facts, judgement: Judgement, seen: Overview) -> dict[str, An
         "glyph": glyph,
         "tone": tone,
         "headline": headline(judgement),
-        "backing": BACKING,
+        "backing": backing(facts),
         "glyphs": GLYPHS,
         "tones": TONES,
         "pictures": pictures,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import TYPE_CHECKING, Any, Final
 
 from conformance.requirements.catalogue import REQUIREMENTS
@@ -13,9 +14,17 @@ if TYPE_CHECKING:
     from scenarios.runs import Facts
 
 SUBJECT: Final = "reference"
-BACKING: Final = "model against model"
-"""What the figures are worth unless scenarios of the run were compared with a real server."""
 _ORDER: Final = ("fail", "inconclusive", "pass")
+
+
+def backing(facts: Facts) -> str:
+    """What the figures are worth: no more than the model, unless scenarios were compared with a real server."""
+    live = facts.live
+    if live is None:
+        return "model against model"
+    if live.mismatches:
+        return f"model, and {live.server} differs from it"
+    return f"model, tied to {live.server} by {live.scenarios:,} scenarios"
 
 
 def results(facts: Facts, judgement: Judgement, overview: Overview) -> dict[str, Any]:
@@ -35,7 +44,7 @@ def results(facts: Facts, judgement: Judgement, overview: Overview) -> dict[str,
             "seconds": round(facts.seconds, 3),
             "complete": not judgement.unsound,
             "incomplete_reason": "; ".join(judgement.unsound[:5]) or None,
-            "exit_code": exit_code(judgement),
+            "exit_code": exit_code(facts, judgement),
             "selected": len(matrix.budgets),
             "updates": judgement.rows or None,
             "command": facts.command,
@@ -51,15 +60,16 @@ def results(facts: Facts, judgement: Judgement, overview: Overview) -> dict[str,
             "bytes_compared": overview.bytes,
             "texts_compared": 0,
             "sizes_compared": 0,
-            "mismatches": wrong,
+            "mismatches": wrong + (facts.live.mismatches if facts.live else 0),
             "deviating": judgement.verdicts.get("EXPLAINED", 0),
         },
         "census": {f"verdict/{word}": count for word, count in judgement.verdicts.items()},
-        "failures": _failures(judgement),
+        "failures": [*_failures(judgement), *_differences(facts)],
         "findings": [],
         "deviations": [],
         "digest": judgement.digest,
-        "backing": BACKING,
+        "backing": backing(facts),
+        "live": None if facts.live is None else dataclasses.asdict(facts.live),
         "matrix": {"name": matrix.name, "title": matrix.title, "digest": matrix.digest, "engine": matrix.engine},
         "budgets": [
             {
@@ -84,10 +94,12 @@ def results(facts: Facts, judgement: Judgement, overview: Overview) -> dict[str,
     }
 
 
-def exit_code(judgement: Judgement) -> int:
+def exit_code(facts: Facts, judgement: Judgement) -> int:
     """0 as expected, 1 something is broken, 4 rows are missing or too many."""
     if judgement.unsound:
         return 4
+    if facts.live is not None and facts.live.mismatches:
+        return 1
     if judgement.unexplained or any(item.verdict == "fail" for item in judgement.budgets):
         return 1
     return 0 if judgement.passed else 4
@@ -106,6 +118,22 @@ def _requirement(name: str, items: list[Judged]) -> dict[str, Any]:
         "title": row.statement if row is not None else name,
         "subjects": {SUBJECT: cell},
     }
+
+
+def _differences(facts: Facts) -> list[dict[str, Any]]:
+    """What a real server did otherwise."""
+    if facts.live is None:
+        return []
+    out = []
+    for text in facts.live.differences:
+        name, _, message = text.partition(": ")
+        out.append(
+            {
+                "case": name, "requirement": "live", "verdict": "fail", "subject": facts.live.server, "check": "live",
+                "message": message, "replay": f"binlog-lab replay {name} --server process",
+            }
+        )  # fmt: skip
+    return out
 
 
 def _failures(judgement: Judgement) -> list[dict[str, Any]]:

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from scenarios.budgets import Judgement
+    from scenarios.live import Live
 
 ROWS: Final = "rows"
 SUMMARY: Final = "summary.md"
@@ -50,6 +51,7 @@ class Facts:
     resumed: int
     command: str | None = None
     environment: dict[str, Any] = field(default_factory=dict)
+    live: Live | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,12 +72,14 @@ def run_matrix(
     rows: str | None = None,
     narrate: Callable[[str], None] = print,
     command: str | None = None,
+    live: Live | None = None,
 ) -> Ran:
     """Run a matrix, judge it, and write ``index.html``, ``results.json``, ``summary.md`` and the rows.
 
     ``rows``: where the Parquet goes, if not into the report's directory: executors on other machines need a place that
-    they reach too. A run that was broken off goes on where it was, if asked for the same scenarios with the same
-    report. Raises ``MatrixError``, ``SparkUnavailable``, ``DirectoryInUseError``.
+    they reach too. ``live``: what a comparison with a real server came to, for the report. A run that was broken off
+    goes on where it was, if asked for the same scenarios with the same report. Raises ``MatrixError``,
+    ``SparkUnavailable``, ``DirectoryInUseError``.
     """
     matrix = load_matrix(name) if isinstance(name, str) else name
     counts = matrix.share(matrix.total if scenarios is None else scenarios)
@@ -112,6 +116,7 @@ def run_matrix(
             resumed=resumed,
             command=command,
             environment=environment(spark),
+            live=live,
         )
         content = results(facts, judgement, seen)
         write_page(directory / INDEX, facts, judgement, seen)

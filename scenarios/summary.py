@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from scenarios.page import GLYPHS, OUTCOMES, headline
-from scenarios.results import BACKING, exit_code
+from scenarios.results import backing, exit_code
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,11 +22,11 @@ def write_summary(path: Path, facts: Facts, judgement: Judgement, seen: Overview
 
 def summary(facts: Facts, judgement: Judgement, seen: Overview) -> str:
     """The text."""
-    outcome, glyph, _ = OUTCOMES[exit_code(judgement)]
+    outcome, glyph, _ = OUTCOMES[exit_code(facts, judgement)]
     lines = [
         f"### {glyph} `{facts.matrix.name}`: {outcome.lower()}",
         "",
-        f"{headline(judgement)} Figures are {BACKING}; digest `{judgement.digest}`.",
+        f"{headline(judgement)} Figures: {backing(facts)}; digest `{judgement.digest}`.",
         "",
         "| | requirement | budget | rows | broken |",
         "|---|---|---|---:|---:|",
@@ -41,6 +41,8 @@ def summary(facts: Facts, judgement: Judgement, seen: Overview) -> str:
         lines += [
             f"| {line.value} | {line.saving:.1%} | {line.percentiles[2] / 10:.1f} % |" for line in seen.lines[axis]
         ]
+    if facts.live is not None:
+        lines += ["", facts.live.words + "."]
     wrong = [row.replay for row in judgement.wrong[:5]]
     wrong += [item.offenders[0].replay for item in judgement.budgets if item.broken and item.offenders]
     if wrong:

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from conformance.cli.console import CouldNotRun, Usage, narrate
+
+if TYPE_CHECKING:
+    from scenarios.live import Live
+    from scenarios.matrix import Matrix
 
 
 @click.group(name="matrix")
@@ -45,24 +50,37 @@ def list_() -> None:
     metavar="DIR",
     help="Where the report and the rows go.",
 )
+@click.option(
+    "--live", type=click.IntRange(min=1), metavar="N", help="Also run N of them on a real server and compare."
+)
+@click.option("--server", default="auto", show_default=True, metavar="SPEC", help="The server for --live.")
 @click.option("--rows", metavar="URI", help="Where the rows go instead: a place that executors elsewhere reach.")
-def run(name: str, scenarios: int | None, master: str, report: Path, rows: str | None) -> int:
+def run(
+    name: str, scenarios: int | None, master: str, report: Path, live: int | None, server: str, rows: str | None
+) -> int:
     """Run a matrix on Spark: rows as Parquet, budgets as verdicts, a report in DIR.
 
     A run that was broken off goes on where it was, if it is asked for the same again. The digest at the end depends on
-    the matrix and the number of scenarios alone. Needs the extra spark (pip install 'binlog-lab[spark]').
+    the matrix and the number of scenarios alone. With --live a sample over all cells runs on a server as well, and its
+    bytes and sizes are compared with the model and with the matrix's rows. Needs the extra spark
+    (pip install 'binlog-lab[spark]').
     """
     from conformance.report.directory import DirectoryInUseError, ReportError
     from scenarios.manifest import ManifestError
     from scenarios.matrix import MatrixError, load_matrix
     from scenarios.page import headline
     from scenarios.runs import run_matrix
-    from scenarios.spark.session import SparkUnavailable, session
+    from scenarios.spark.session import SparkUnavailable, require_packages, session
 
     asked = ["binlog-lab", "matrix", "run", name, *(["--scenarios", str(scenarios)] if scenarios else [])]
+    asked += ["--live", str(live), "--server", server] if live else []
     try:
         matrix = load_matrix(name)
         matrix.share(scenarios or matrix.total)  # refused before anything is started
+        if live is not None:
+            matrix.share(live)
+        require_packages()
+        tie = None if live is None else _live(matrix, live, server)
         narrate(f"{name}: {scenarios or matrix.total:,} scenarios in {matrix.cells} cells on {master}")
         with session(master) as spark:
             ran = run_matrix(
@@ -72,6 +90,7 @@ def run(name: str, scenarios: int | None, master: str, report: Path, rows: str |
                 scenarios=scenarios,
                 rows=rows,
                 narrate=narrate,
+                live=tie,
                 command=shlex.join([*asked, "--master", master, "--report", str(report)]),
             )
     except (MatrixError, DirectoryInUseError) as problem:
@@ -79,6 +98,8 @@ def run(name: str, scenarios: int | None, master: str, report: Path, rows: str |
     except (SparkUnavailable, ReportError, ManifestError) as problem:
         raise CouldNotRun(str(problem)) from problem
     judgement = ran.judgement
+    if tie is not None:
+        narrate(tie.words)
     narrate(headline(judgement))
     for item in judgement.budgets:
         narrate(
@@ -93,6 +114,24 @@ def run(name: str, scenarios: int | None, master: str, report: Path, rows: str |
     narrate(f"report: {report / 'index.html'}")
     click.echo(judgement.digest)
     return int(ran.results["run"]["exit_code"])
+
+
+def _live(matrix: Matrix, number: int, spec: str) -> Live:
+    """Run a sample on a server that is started for it, or reached."""
+    from conformance.cli.servers import fetch_progress, server_errors
+    from conformance.servers.auto import resolve
+    from conformance.servers.errors import ServerError
+    from scenarios.live import run_live
+
+    with server_errors(), fetch_progress() as fetching:
+        server = resolve(spec, narrate=narrate, progress=fetching)
+    if server is None:
+        raise Usage("--live needs a server: --server none has none")
+    with server:
+        try:
+            return run_live(matrix, server, number, narrate)
+        except ServerError as problem:
+            raise CouldNotRun(f"{server.id}: {problem}") from problem
 
 
 @command.command(name="zip")

@@ -59,3 +59,7 @@ AGGREGATION_FAULTS: Final = (
     "one-column-is-not-in-the-digest", "a-finished-cell-is-added-again",
 )  # fmt: skip
 """What may go wrong between the worker's rows and the verdict."""
+
+LIVE_FAULTS: Final = ("model-never-partial", "size-in-a-row-is-off-by-one", "an-event-is-a-byte-longer")
+"""What a comparison with a real server must notice: a model that decides otherwise, a row of the matrix whose size is
+not that of the server's event, a server whose event differs by a byte."""

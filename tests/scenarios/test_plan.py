@@ -255,7 +255,9 @@ def test_sums_by_setting_are_those_of_the_rows(judged: tuple[runs.Facts, Any, An
             )  # fmt: skip
             ratios = sorted(row["event_on"] * 1000 // row["event_off"] for row in mine)
             assert line.percentiles[2] == ratios[(len(ratios) + 1) // 2 - 1]
-    assert sum(entry[0] for entry in seen.heat.values()) == sum(row["diffs"] > 0 for row in rows)
+    assert sum(entry[0] for heat in seen.heat.values() for entry in heat.values()) == sum(
+        row["diffs"] > 0 for row in rows
+    )
     assert seen.bytes == sum(row["event_on"] + row["event_off"] for row in rows)
     assert sum(seen.sizes.values()) == judgement.rows
 
@@ -267,7 +269,7 @@ def test_percentiles_are_the_least_values_that_reach_them() -> None:
 
 def test_the_page_shows_verdicts_figures_and_commands(judged: tuple[runs.Facts, Any, Any]) -> None:
     text = page.page(*judged)
-    assert text.count('<svg class="figure"') == 4
+    assert text.count('<svg class="figure"') == 6
     assert text.count("model against model") > 4
     assert "binlog-lab replay matrix:size-budget/" in text
     assert not re.search(r"<script|src=|https?://(?!www\.w3\.org)", text)

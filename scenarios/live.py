@@ -1,0 +1,192 @@
+"""The live tie: scenarios of a matrix on a real server, compared with the model and with the matrix's own rows.
+
+A sample over all cells runs twice, with the option on and off, in tables of one kind at a time. Every byte of the
+events, every stored size and text is compared as in the main job; and the length of each row event with ``event_on``
+and ``event_off`` of the scenario's row, which is what the figures of a matrix are made of.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final
+
+from conformance.cases.script import build_script
+from conformance.cases.update_case import Step, UpdateCase
+from conformance.judge.compare import judge
+from conformance.reference.binlog.header import FOOTER_SIZE, HEADER_SIZE, EventType, decode_header
+from conformance.reference.binlog.payload import TransactionPayload
+from conformance.servers.run import run_case
+from scenarios.budgets import replay_id
+from scenarios.engines import update
+from scenarios.matrix import MatrixError
+from scenarios.worker import run_block, settings_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from conformance.servers.base import Server
+    from conformance.servers.capture import Capture
+    from conformance.servers.connection import Connection
+    from scenarios.engines.update import Scenario
+    from scenarios.matrix import Matrix
+
+ROWS: Final = 100
+BYTES: Final = 2 << 20  # of documents in one table: they are inserted by one statement
+KEPT: Final = 50  # differences that are listed
+_UPDATES: Final = frozenset((EventType.UPDATE_ROWS, EventType.PARTIAL_UPDATE_ROWS))
+
+
+@dataclass(frozen=True, slots=True)
+class Sampled:
+    """A scenario of the sample, and what its row in the matrix says."""
+
+    replay: str
+    scenario: Scenario
+    event_on: int
+    event_off: int
+
+
+@dataclass(slots=True)
+class Live:
+    """What came of it. ``updates``: statements compared, padding included; ``sizes``: events whose length was compared
+    with a row."""
+
+    server: str
+    scenarios: int = 0
+    cells: int = 0
+    updates: int = 0
+    bytes: int = 0
+    texts: int = 0
+    stored_sizes: int = 0
+    sizes: int = 0
+    mismatches: int = 0
+    differences: list[str] = field(default_factory=list)
+
+    def differs(self, where: str, text: str) -> None:
+        """Count and list a difference."""
+        self.mismatches += 1
+        if len(self.differences) < KEPT:
+            self.differences.append(f"{where}: {text}")
+
+    @property
+    def words(self) -> str:
+        """For people."""
+        return (
+            f"{self.scenarios:,} scenarios of {self.cells} cells on {self.server}, option on and off:"
+            f" {self.bytes:,} bytes of events and {self.sizes:,} event sizes compared, {self.mismatches:,} mismatches"
+        )
+
+
+def sample(matrix: Matrix, number: int) -> Iterator[Sampled]:
+    """The first scenarios of every cell, as the matrix spreads so many."""
+    if matrix.engine != "update":
+        raise MatrixError(f"matrix {matrix.name}: its scenarios are no updates, so --live has nothing to run")
+    on, off = matrix.columns.index("event_on"), matrix.columns.index("event_off")
+    for cell, count in enumerate(matrix.share(number)):
+        for row in run_block(matrix, cell, 0, count):
+            settings, draw = settings_of(matrix, cell, row[1])
+            yield Sampled(replay_id(matrix, cell, row[1]), update.scenario(draw, settings), row[on], row[off])
+
+
+def run_live(matrix: Matrix, server: Server, number: int, narrate: Callable[[str], None]) -> Live:
+    """Run a sample of ``number`` scenarios, at least one of each cell."""
+    result = Live(f"MySQL {server.version}", cells=matrix.cells)
+    with server.connect() as connection, server.schema(connection) as schema:
+        metadata = (connection.variable("global.binlog_row_metadata") or "MINIMAL").upper()
+        capture = server.capture()
+        try:
+            for bundle in bundles(sample(matrix, number)):
+                for partial_json in (True, False):
+                    _compare(connection, capture, schema, bundle, metadata, partial_json, result)
+                before, result.scenarios = result.scenarios, result.scenarios + len(bundle)
+                if before * 20 // number != result.scenarios * 20 // number:
+                    narrate(f"  {result.scenarios:,} of {number:,} on the server, {result.mismatches:,} mismatches")
+        finally:
+            capture.close()
+    return result
+
+
+def bundles(sampled: Iterable[Sampled]) -> Iterator[list[Sampled]]:
+    """Scenarios of one kind of table and session together, few enough for one table."""
+    open_: dict[tuple[object, ...], list[Sampled]] = {}
+    sizes: dict[tuple[object, ...], int] = {}
+    for item in sampled:
+        made = item.scenario
+        kind = (len(made.frame.json), made.frame.table.primary_key, made.frame.table.unique_keys,
+                made.frame.on.session.row_image, made.compression)  # fmt: skip
+        bundle = open_.setdefault(kind, [])
+        bundle.append(item)
+        sizes[kind] = sizes.get(kind, 0) + len(made.plain)
+        if len(bundle) >= ROWS or sizes[kind] >= BYTES:
+            yield open_.pop(kind)
+            del sizes[kind]
+    yield from open_.values()
+
+
+def _compare(
+    connection: Connection,
+    capture: Capture,
+    schema: str,
+    bundle: list[Sampled],
+    metadata: str,
+    partial_json: bool,
+    result: Live,
+) -> None:
+    case, first = _case(bundle, partial_json)
+    script = build_script(case, row_metadata=metadata)
+    observation = run_case(connection, capture, script, schema)
+    judgement = judge(script, observation)
+    result.updates += judgement.updates
+    result.bytes += judgement.bytes
+    result.texts += judgement.texts
+    result.stored_sizes += judgement.sizes
+    for mismatch in judgement.mismatches:
+        place = mismatch.step if mismatch.step is not None else -1
+        where = bundle[place - first].replay if place >= first else bundle[0].replay
+        result.differs(where, f"{mismatch.kind}, option {'on' if partial_json else 'off'}")
+    lengths = list(_row_event_lengths(observation.events))
+    wanted = [(item.replay, item.event_on if partial_json else item.event_off) for item in bundle]
+    wanted = [(replay, size) for replay, size in wanted if size]  # a quiet scenario writes no event
+    padding = len(lengths) - len(wanted)
+    if padding != sum(prediction.changed for prediction in script.predictions[:first]):
+        result.differs(
+            bundle[0].replay, f"expected {len(wanted)} row events behind the padding's, got {len(lengths)} in all"
+        )
+        return
+    for (replay, size), length in zip(wanted, lengths[padding:], strict=True):
+        result.sizes += 1
+        if size != length:
+            result.differs(replay, f"the matrix says {size} bytes, the server wrote {length}")
+
+
+def _case(bundle: list[Sampled], partial_json: bool) -> tuple[UpdateCase, int]:
+    """One Case of all: rows that differ by their id, the statements that make holes, then one for each scenario; and
+    which of the statements is the first of those."""
+    made = bundle[0].scenario
+    table = made.frame.table
+    rows = []
+    for number, item in enumerate(bundle, 1):
+        values = {**item.scenario.row, item.scenario.column: item.scenario.plain, "id": number}
+        rows.append(tuple(values[column.name] for column in table.columns))
+    padding = [Step(item.scenario.padding, (number,)) for number, item in enumerate(bundle) if item.scenario.padding]
+    steps = [Step(item.scenario.assignments, (number,)) for number, item in enumerate(bundle)]
+    case = made.case("live")
+    session = replace(case.session, partial_json=partial_json)
+    return replace(case, session=session, rows=tuple(rows), steps=(*padding, *steps)), len(padding)
+
+
+def _row_event_lengths(events: Iterable[bytes]) -> Iterator[int]:
+    """Of the row events of updates, those inside payloads too: with header and checksum, as they stand in a log
+    without compression."""
+    for event in events:
+        code = event[4]
+        if code in _UPDATES:
+            yield len(event)
+        elif code == EventType.TRANSACTION_PAYLOAD:
+            inner = TransactionPayload.decode(event[HEADER_SIZE : len(event) - FOOTER_SIZE]).uncompressed()
+            at = 0
+            while at < len(inner):
+                header = decode_header(inner, at)
+                if header.type in _UPDATES:
+                    yield header.length + FOOTER_SIZE
+                at += header.length

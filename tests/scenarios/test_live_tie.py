@@ -1,0 +1,87 @@
+"""A sample of a matrix on a real server: nothing differs, and what would differ is noticed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from conformance.cases import predict
+from conformance.reference.update import Decision, decide
+from conformance.servers.run import run_case
+from scenarios import live
+from scenarios.live import bundles, run_live, sample
+from scenarios.matrix import Matrix, MatrixError, load_matrix
+from tests.scenarios.faults_of_matrices import LIVE_FAULTS
+
+if TYPE_CHECKING:
+    from conformance.cases.observation import Observation
+    from conformance.servers.process import ProcessServer
+
+
+def test_a_sample_is_of_every_cell_and_in_tables_of_one_kind() -> None:
+    matrix = load_matrix("images")
+    items = list(sample(matrix, 400))
+    assert len({item.replay.split("/")[1] for item in items}) == matrix.cells
+    found = list(bundles(items))
+    assert sorted(item.replay for bundle in found for item in bundle) == sorted(item.replay for item in items)
+    for bundle in found:
+        assert len({len(item.scenario.frame.json) for item in bundle}) == 1
+        assert len({item.scenario.frame.on.session.row_image for item in bundle}) == 1
+
+
+def test_scenarios_that_are_no_updates_have_no_live_tie() -> None:
+    with pytest.raises(MatrixError, match="matrix safety: its scenarios are no updates"):
+        list(sample(load_matrix("safety"), 100))
+
+
+@pytest.fixture
+def wide(tiny: Matrix) -> Matrix:
+    """Also with holes, without keys, compressed, large and with several columns."""
+    ranges = {**tiny.ranges, "padding": ("none", "hole"), "key": ("primary", "none"), "compression": ("off", "on")}
+    ranges["columns"] = (1, 2, 9)
+    axes = {**tiny.axes, "size": (100, 70_000)}
+    return replace(tiny, axes=axes, ranges=ranges)
+
+
+@pytest.mark.live
+def test_a_real_server_writes_what_the_rows_of_the_matrix_say(wide: Matrix, server: ProcessServer) -> None:
+    result = run_live(wide, server, 90, lambda _: None)
+    assert result.differences == []
+    assert (result.mismatches, result.scenarios, result.cells) == (0, 90, 6)
+    assert result.sizes == 180
+    assert result.updates > 180
+    assert result.bytes > 10_000_000
+
+
+@pytest.mark.live
+@pytest.mark.planted("FR11", "FR12")
+@pytest.mark.parametrize("fault", LIVE_FAULTS)
+def test_what_differs_from_a_real_server_is_noticed(
+    fault: str, wide: Matrix, server: ProcessServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    match fault:
+        case "model-never-partial":
+
+            def never(before: object, after: object, change: Any, *, partial_json: bool) -> Decision:
+                true = decide(before, after, change, partial_json=partial_json)
+                return Decision(False, after, "planted") if true.reason == "smaller" else true  # type: ignore[arg-type]
+
+            monkeypatch.setattr(predict, "decide", never)
+        case "size-in-a-row-is-off-by-one":
+            of = live.sample
+            monkeypatch.setattr(
+                live, "sample", lambda *which: (replace(item, event_on=item.event_on + 1) for item in of(*which))
+            )
+        case "an-event-is-a-byte-longer":
+
+            def longer(*arguments: Any) -> Observation:
+                observation = run_case(*arguments)
+                events = tuple(event + b"\0" if event[4] in (31, 39) else event for event in observation.events)
+                return replace(observation, events=events)
+
+            monkeypatch.setattr(live, "run_case", longer)
+    result = run_live(wide, server, 12, lambda _: None)
+    assert result.mismatches > 0
+    assert result.differences[0].startswith("matrix:tiny/")
