@@ -13,13 +13,13 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any, Final
 
 from conformance.cases.sql_format import format_document
-from conformance.reference.binlog.charsets import COLLATIONS, DEFAULT_COLLATIONS, bytes_of, text_of
+from conformance.reference.binlog.charsets import COLLATION_IDS, COLLATIONS, DEFAULT_COLLATIONS, bytes_of, text_of
 from conformance.reference.tables import Column, Table
 from generators import documents, scalars
 from generators.draw import Stream, mix
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Container
 
     from generators.draw import Draw
 
@@ -97,25 +97,33 @@ def shapes_of(number: int) -> tuple[Shape, ...]:
     return tuple(SHAPES[(number * COLUMNS + place) % len(SHAPES)] for place in range(COLUMNS))
 
 
-def table(draw: Draw, number: int, *, schema: str, name: str, vectors: bool = True) -> Table:
-    """Table ``number`` of a run: an integer key ``id``, and columns of all that its turn brings. Without ``vectors``,
-    for servers that have none, BLOBs stand in their place."""
+def table(
+    draw: Draw, number: int, *, schema: str, name: str, vectors: bool = True, collations: Container[str] = COLLATION_IDS
+) -> Table:
+    """Table ``number`` of a run: an integer key ``id``, and columns of all that its turn brings.
+
+    Where a server has no ``vectors``, or none of the ``collations`` of a character set, BLOBs stand in their place.
+    """
     columns = [Column(name="id", type="INT", nullable=False)]
     for place, shape in enumerate(shapes_of(number)):
-        if shape.type == "VECTOR" and not vectors:
+        if not (vectors if shape.type == "VECTOR" else _offered(shape, collations)):
             shape = Shape("BLOB")
-        columns.append(column(draw.fork("column", place), shape, f"c{place}{draw.choice(_ODD)}x"))
+        columns.append(column(draw.fork("column", place), shape, f"c{place}{draw.choice(_ODD)}x", collations))
     return Table(schema=schema, name=name, columns=tuple(columns), primary_key=((0, 0),))
 
 
-def column(draw: Draw, shape: Shape, name: str) -> Column:
-    """A column of this kind."""
+def _offered(shape: Shape, collations: Container[str]) -> bool:
+    return shape.charset in (None, "binary") or any(name in collations for name in _COLLATIONS[shape.charset])
+
+
+def column(draw: Draw, shape: Shape, name: str, collations: Container[str] = COLLATION_IDS) -> Column:
+    """A column of this kind, with one of the ``collations``."""
     kind = shape.type
     given: dict[str, Any] = {"name": name, "type": kind, "unsigned": shape.unsigned}
     if shape.charset is not None:
         given["charset"] = shape.charset
         if shape.charset != "binary":
-            given["collation"] = draw.choice(_COLLATIONS[shape.charset])
+            given["collation"] = draw.choice([name for name in _COLLATIONS[shape.charset] if name in collations])
         if kind in ("ENUM", "SET"):
             count = draw.choice((1, 2, 8, 9, 17, 33, 63, 64) if kind == "SET" else (1, 2, 255, 256, 300))
             given["members"] = tuple(f"{place:03}{_suffix(draw, shape.charset)}" for place in range(count))

@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from io import BytesIO
 from typing import TYPE_CHECKING, Final
 
+from conformance.cases.images import RowImage, after_columns, before_columns
 from conformance.judge.row_values import Cell, Difference, compare_rows, parse
 from conformance.reference.binlog.files import read_events
 from conformance.reference.binlog.rows import LazyRows
 from conformance.reference.errors import CodecError
 from conformance.reference.row_changes import RowChanges
-from conformance.reference.tables import Table, create_table, quote_identifier
+from conformance.reference.tables import Table, create_table, quote_identifier, table_map
 from conformance.servers.groups import groups_of_thread
 from generators.row_values import literal, table
 
@@ -29,9 +30,14 @@ if TYPE_CHECKING:
     from generators.draw import Draw
 
 # Zero dates, invalid dates and the ENUM value 0 are values of a row too; times are UTC in the log.
-SESSION: Final = ("SET NAMES utf8mb4", "SET SESSION sql_mode='ALLOW_INVALID_DATES', SESSION time_zone='+00:00'")
+SESSION: Final = (
+    "SET NAMES utf8mb4",
+    "SET SESSION sql_mode='ALLOW_INVALID_DATES', SESSION time_zone='+00:00'",
+    "SET SESSION binlog_format='ROW', SESSION binlog_row_value_options=''",
+)
 _MAGIC: Final = b"\xfebin"
 _NAME: Final = "t"
+_IMAGES: Final = (RowImage.FULL, RowImage.FULL, RowImage.FULL, RowImage.MINIMAL, RowImage.NOBLOB)
 _SHOWN: Final = 400  # hex digits of an event that differs
 
 Rows = list[tuple[Cell, ...]]
@@ -42,6 +48,7 @@ class Observed:
     """A block: its table, the statements that made it, what was shown, and the file with its events."""
 
     table: Table
+    row_image: RowImage
     statements: tuple[str, ...]
     inserted: Rows
     changed: Rows
@@ -57,11 +64,26 @@ class Judged:
     event_count: int
 
 
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """What a server has to make columns of."""
+
+    vectors: bool
+    collations: frozenset[str]
+
+
+def offer(connection: Connection, *, vectors: bool) -> Offer:
+    """Ask the server for its collations."""
+    names = connection.execute("SELECT COLLATION_NAME FROM INFORMATION_SCHEMA.COLLATIONS").texts()
+    return Offer(vectors, frozenset(name or "" for (name,) in names))
+
+
 def run_block(
-    connection: Connection, capture: Capture, schema: str, draw: Draw, number: int, rows: int, *, vectors: bool = True
+    connection: Connection, capture: Capture, schema: str, draw: Draw, number: int, rows: int, *, offered: Offer
 ) -> Observed:
-    """Make the table, insert, change and delete its rows, and read it in between."""
-    made = table(draw, number, schema=schema, name=_NAME, vectors=vectors)
+    """Make the table, insert, change and delete its rows, and read it in between. Row images take turns."""
+    made = table(draw, number, schema=schema, name=_NAME, vectors=offered.vectors, collations=offered.collations)
+    image = _IMAGES[number % len(_IMAGES)]
     name = quote_identifier(_NAME)
     columns = made.columns[1:]
     create = create_table(made)
@@ -76,7 +98,9 @@ def run_block(
         + f" WHERE id={key}"
         for key in range(rows)
     ]
-    connection.execute_many([f"USE {quote_identifier(schema)}", *SESSION, create]).check()
+    connection.execute_many(
+        [f"USE {quote_identifier(schema)}", *SESSION, f"SET SESSION binlog_row_image='{image}'", create]
+    ).check()
     start = capture.mark(connection)
     connection.execute(insert)
     inserted = read(connection, made)
@@ -88,6 +112,7 @@ def run_block(
     events = b"".join(groups_of_thread(captured.events, connection.thread_id))
     return Observed(
         table=made,
+        row_image=image,
         statements=(create, insert, *updates),
         inserted=inserted,
         changed=changed,
@@ -148,6 +173,7 @@ def judge(observed: Observed) -> Judged:
         failed = Difference(count, "", "a log that can be read", str(error))
         return Judged(values=(failed,), events=(failed,), event_count=count + 1)
     values: list[Difference] = []
+    included = _included(observed)
     for operation, before, after in (
         ("insert", None, observed.inserted),
         ("update", observed.inserted, observed.changed),
@@ -155,5 +181,24 @@ def judge(observed: Observed) -> Judged:
     ):
         for image, rows in (("before", before), ("after", after)):
             if rows is not None:
-                values += compare_rows(observed.table.columns, rows, tells.get((operation, image), ()))
+                columns = included[operation, image]
+                values += compare_rows(
+                    [observed.table.columns[index] for index in columns],
+                    [[row[index] for index in columns] for row in rows],
+                    tells.get((operation, image), ()),
+                )
     return Judged(values=tuple(values), events=tuple(different), event_count=count)
+
+
+def _included(observed: Observed) -> dict[tuple[str, str], Sequence[int]]:
+    """Which columns stand in the images of each operation: an INSERT names all, an UPDATE all but the key."""
+    every = range(len(observed.table.columns))
+    body = table_map(observed.table)
+    before = before_columns(body, {0}, {0}, observed.row_image)
+    after = after_columns(body, set(every) - {0}, observed.row_image)
+    return {
+        ("insert", "after"): every,
+        ("update", "before"): every if before is None else before,
+        ("update", "after"): every if after is None else after,
+        ("delete", "before"): every if before is None else before,
+    }

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from conformance.checks.outcomes import Outcome, Problem, record
-from conformance.checks.row_values import judge, run_block
+from conformance.checks.row_values import judge, offer, run_block
 from conformance.checks.sql_runs import GUEST
 from conformance.stream import Progress, Verdict
 from generators.draw import Stream
@@ -63,11 +63,11 @@ def test_values_from_the_log_alone(lab: Lab) -> None:
     seen: set[Shape] = set()
     with metadata(server, "FULL"), server.connect() as connection, server.schema(connection) as schema:
         capture = server.capture()
+        offered = offer(connection, vectors=lab.dialect.log.vector_type)
         try:
             for number in range(tables):
                 begun = time.perf_counter()
-                vectors = lab.dialect.log.vector_type
-                observed = run_block(connection, capture, schema, draw.fork(number), number, rows, vectors=vectors)
+                observed = run_block(connection, capture, schema, draw.fork(number), number, rows, offered=offered)
                 judged = judge(observed)
                 seen.update(shapes_of(number))
                 new = len(observed.inserted) + len(observed.changed)

@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from conformance.cases.images import RowImage
 from conformance.checks import lab as labs
 from conformance.checks import row_values, test_row_values
 from conformance.checks.lab import Lab, Settings
-from conformance.checks.row_values import Observed, judge, run_block
+from conformance.checks.row_values import Observed, judge, offer, run_block
 from conformance.reference.binlog import columns, temporal
 from conformance.stream import Block, CaseVerdict
 from generators.draw import Stream
-from generators.row_values import ROUND, SHAPES, shapes_of
+from generators.row_values import ROUND, SHAPES, shapes_of, table
 from tests.checks.faults_of_row_values import CODEC_FAULTS, LOG_FAULTS
 
 if TYPE_CHECKING:
@@ -29,7 +30,11 @@ def blocks(server: ProcessServer) -> list[Observed]:
     """Tables of a real server with every kind of column, and few rows."""
     with test_row_values.metadata(server, "FULL"), server.connect() as connection, server.schema(connection) as schema:
         capture = server.capture()
-        made = [run_block(connection, capture, schema, Stream("faults", number), number, 4) for number in range(ROUND)]
+        offered = offer(connection, vectors=True)
+        made = [
+            run_block(connection, capture, schema, Stream("faults", number), number, 4, offered=offered)
+            for number in range(ROUND)
+        ]
         capture.close()
     return made
 
@@ -38,6 +43,14 @@ def test_a_round_of_tables_has_every_kind_of_column() -> None:
     assert {shape for number in range(ROUND) for shape in shapes_of(number)} == set(SHAPES)
     for first in (0, 7):
         assert {shape for number in range(ROUND) for shape in shapes_of(first * ROUND + number)} == set(SHAPES)
+
+
+def test_a_server_with_less_gets_blobs_instead() -> None:
+    some = {"latin1_swedish_ci", "utf8mb4_0900_ai_ci"}
+    for number in range(ROUND):
+        made = table(Stream("less", number), number, schema="d", name="t", vectors=False, collations=some)
+        assert {column.collation for column in made.columns} <= {None, *some}
+        assert "VECTOR" not in {column.type for column in made.columns}
 
 
 def test_the_sizes_of_the_profiles() -> None:
@@ -49,6 +62,7 @@ def test_the_sizes_of_the_profiles() -> None:
 
 @pytest.mark.live
 def test_a_real_server_differs_in_nothing(blocks: list[Observed]) -> None:
+    assert {observed.row_image for observed in blocks} == set(RowImage)
     for observed in blocks:
         judged = judge(observed)
         assert judged.values == ()
