@@ -98,7 +98,7 @@ def judge_text(definitions: Sequence[Definition], log: DefinitionLog, text: byte
         for item, event in zip(definitions, log.maps[mode], strict=False):
             observed = TableMap.decode(event[HEADER_SIZE:-FOOTER_SIZE])
             expected = borrow(table_map(item.table, mode), observed)
-            head = _head(expected)
+            head = head_of(expected)
             start = text.find(head, place)
             if start < 0:
                 problem = Problem(
@@ -120,7 +120,7 @@ def judge_text(definitions: Sequence[Definition], log: DefinitionLog, text: byte
     return found
 
 
-def _head(table: TableMap) -> bytes:
+def head_of(table: TableMap) -> bytes:
     schema, name = (part.encode("utf-8", "surrogateescape") for part in (table.schema, table.table))
     generated = bool(table.flags & GENERATED_INVISIBLE_PK)
     return b"\tTable_map: `%b`.`%b` mapped to number %d\n# has_generated_invisible_primary_key=%d\n" % (

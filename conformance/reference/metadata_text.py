@@ -76,7 +76,7 @@ def _column(info: ColumnInfo, *, generated: bool) -> bytes:
     elif generated:
         parts.append(b"`" + _ROW_ID + b"`")
     parts.append(type_name(info).encode())
-    if info.unsigned and info.type.type != types.YEAR:
+    if generated or (info.unsigned and info.type.type != types.YEAR):
         parts.append(b"UNSIGNED")
     if not info.nullable:
         parts.append(b"NOT NULL")
@@ -136,7 +136,7 @@ def type_name(info: ColumnInfo) -> str:
     if kind in (types.ENUM, types.SET):
         return "ENUM" if kind == types.ENUM else "SET"
     if kind == types.VECTOR:
-        return "VECTOR" if info.dimension is None else f"VECTOR({info.dimension})"
+        return f"VECTOR({info.dimension or 0})"
     if kind == types.GEOMETRY:
         number = info.geometry or 0
         return _GEOMETRY[number] if number < len(_GEOMETRY) else f"INVALID_GEOMETRY_TYPE({number})"

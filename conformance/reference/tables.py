@@ -385,13 +385,22 @@ def _charsets(
     (table-map sheet 3.2)."""
     if not collations:
         return []
-    default, uses = Counter(collations).most_common(1)[0]
-    others = tuple([(index, number) for index, number in enumerate(collations) if number != default])
+    counts = Counter(collations)
+
+    def size(default: int) -> int:
+        others = sum(packed_size(index) + packed_size(number) for index, number in _others(collations, default))
+        return packed_size(default) + others
+
     if rules.smallest_form:
-        size = packed_size(default) + sum(packed_size(index) + packed_size(number) for index, number in others)
-        shorter = size < sum(map(packed_size, collations))
+        default = min(counts, key=size)
+        shorter = size(default) < sum(map(packed_size, collations))
     else:
+        default, uses = counts.most_common(1)[0]
         shorter = 2 * uses > len(collations)
     if shorter:
-        return [DefaultCharset(default_field, default, others)]
+        return [DefaultCharset(default_field, default, _others(collations, default))]
     return [Numbers(column_field, tuple(collations))]
+
+
+def _others(collations: Sequence[int], default: int) -> tuple[tuple[int, int], ...]:
+    return tuple([(index, number) for index, number in enumerate(collations) if number != default])

@@ -9,18 +9,27 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from conformance.checks import definitions, test_table_metadata
+from conformance.checks import definitions, test_table_metadata, unknown_fields
 from conformance.checks.lab import Lab, Settings
 from conformance.judge.table_maps import OWNERS, concerned, judge_table_map
 from conformance.reference.binlog.event import encode_event
 from conformance.reference.binlog.header import FOOTER_SIZE, HEADER_SIZE
+from conformance.reference.binlog.metadata import WORKLOG
 from conformance.reference.binlog.table_map import TableMap
+from conformance.reference.dialect import WORKLOG as WORKLOG_DIALECT
 from conformance.reference.metadata_text import metadata_text
-from conformance.reference.tables import table_map
+from conformance.reference.tables import Column, Table, table_map
 from conformance.servers.capture import Captured, Position
 from conformance.servers.run_definitions import MODES, Definition, DefinitionLog
 from conformance.stream import Block, CaseVerdict
-from tests.checks.faults_of_definitions import MAP_FAULTS, MODE_FAULTS, TEXT_FAULTS, MapFault, TextFault
+from tests.checks.faults_of_definitions import (
+    MAP_FAULTS,
+    MODE_FAULTS,
+    TEXT_FAULTS,
+    UNKNOWN_FIELD_FAULTS,
+    MapFault,
+    TextFault,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -74,7 +83,7 @@ def printed(log: DefinitionLog, change: Callable[[bytes], bytes] = lambda text: 
     out = b""
     for event in log.captured.events:
         table = TableMap.decode(event[HEADER_SIZE:-FOOTER_SIZE])
-        out += definitions._head(table) + change(metadata_text(table)) + b"# at 1\n"
+        out += definitions.head_of(table) + change(metadata_text(table)) + b"# at 1\n"
     return out
 
 
@@ -176,3 +185,142 @@ def test_the_real_server_writes_and_the_real_client_prints_what_is_predicted(ser
     assert {record.requirements[0] for record in records if isinstance(record, Block)} == ALL
     with server.connect() as connection:
         assert connection.variable("global.binlog_row_metadata") == "MINIMAL"
+
+
+# --- fields that nobody knows ----------------------------------------------------------------------------------------
+
+
+def log_of(items: Sequence[Definition]) -> DefinitionLog:
+    """As the server writes it: rows behind each TABLE_MAP."""
+    log = perfect(items)
+    rows = {event: event[:4] + b"\x1e" + event[5:] for event in log.captured.events}
+    events = tuple(part for event in log.captured.events for part in (event, rows[event]))
+    return replace(log, captured=replace(log.captured, events=events))
+
+
+def unknown(
+    monkeypatch: pytest.MonkeyPatch,
+    text: Callable[[unknown_fields.Unknown], bytes],
+    error: Callable[[unknown_fields.Unknown], int | None],
+    *,
+    listed: bool = True,
+) -> tuple[list[AnyRecord], bool]:
+    """The check with a client that prints ``text`` of each event, and an applier that ends with ``error``."""
+    records: list[AnyRecord] = []
+    lab = Lab(Settings(deviations=listed), records.append)
+    lab._server, lab._resolved = FakeServer(), True  # type: ignore[assignment]
+    shown: list[unknown_fields.Unknown] = []
+
+    class Session:
+        """Takes every statement."""
+
+        def execute(self, _: str) -> None:
+            """Nothing to do."""
+
+    def applied(_: object, __: object, items: Sequence[unknown_fields.Unknown]) -> list[tuple[int | None, int | None]]:
+        shown[:] = items
+        return [(None, error(item)) for item in items]
+
+    monkeypatch.setattr(FakeServer, "connect", lambda _: nullcontext(Session()))
+    monkeypatch.setattr(test_table_metadata, "run_block", lambda _, __, items: log_of(items))
+    monkeypatch.setattr(unknown_fields, "apply", applied)
+    monkeypatch.setattr(
+        test_table_metadata,
+        "client_text",
+        lambda *_: b"".join(definitions.head_of(item.plain) + text(item) + b"# at 1\n" for item in shown),
+    )
+    try:
+        test_table_metadata.test_unknown_fields(lab)
+    except pytest.fail.Exception:
+        return records, False
+    return records, True
+
+
+def skipping(item: unknown_fields.Unknown) -> bytes:
+    """A client that goes over what it does not know."""
+    return metadata_text(item.plain)
+
+
+def reading_inside(item: unknown_fields.Unknown) -> bytes:
+    """The client of 9.7.4."""
+    return metadata_text(item.read_inside)
+
+
+def dimensions_lost(item: unknown_fields.Unknown) -> int | None:
+    """The applier of 9.7.4."""
+    lost = [info.dimension for info in item.read_inside.described] != [info.dimension for info in item.plain.described]
+    return unknown_fields.REFUSED if lost else None
+
+
+def test_reading_inside_an_unknown_field_is_the_listed_deviation(monkeypatch: pytest.MonkeyPatch) -> None:
+    records, passed = unknown(monkeypatch, reading_inside, dimensions_lost)
+    assert passed
+    assert sum(sum(record.deviations.values()) for record in records if isinstance(record, Block)) > 10
+
+
+def test_without_the_list_it_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+    records, passed = unknown(monkeypatch, reading_inside, dimensions_lost, listed=False)
+    assert not passed
+    assert failing(records) == {"TMNF3"}
+
+
+def test_a_reader_that_goes_over_unknown_fields_is_an_unexpected_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    records, passed = unknown(monkeypatch, skipping, lambda _: None)
+    assert not passed
+    assert {record.case for record in records if isinstance(record, CaseVerdict)} == {unknown_fields.DEVIATION}
+    records, passed = unknown(monkeypatch, skipping, lambda _: None, listed=False)
+    assert passed
+    assert failing(records) == set()
+
+
+@pytest.mark.parametrize("fault", UNKNOWN_FIELD_FAULTS, ids=lambda fault: fault.id)
+def test_what_an_unknown_field_changes_otherwise_is_a_failure(
+    monkeypatch: pytest.MonkeyPatch, fault: TextFault
+) -> None:
+    records, passed = unknown(monkeypatch, lambda item: fault.change(reading_inside(item)), dimensions_lost)
+    assert not passed
+    assert failing(records) == {fault.requirement}
+
+
+@pytest.mark.planted("TMNF3")
+def test_an_applier_that_refuses_every_unknown_field_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+    records, passed = unknown(monkeypatch, reading_inside, lambda _: unknown_fields.REFUSED)
+    assert not passed
+    assert failing(records) == {"TMNF3"}
+
+
+@pytest.mark.live
+def test_the_real_reader_shows_the_listed_deviation_and_nothing_else(server: ProcessServer) -> None:
+    records: list[AnyRecord] = []
+    lab = Lab(Settings(seed="live"), records.append)
+    lab._server, lab._resolved = server, True
+    test_table_metadata.test_unknown_fields(lab)
+    assert {record.deviation for record in records if isinstance(record, CaseVerdict)} == {unknown_fields.DEVIATION}
+
+
+# --- the worklog's own form ------------------------------------------------------------------------------------------
+
+
+def test_events_in_the_form_of_the_worklog_are_made_and_judged() -> None:
+    table = Table(
+        schema="s",
+        name="t",
+        columns=(
+            Column(name="y", type="YEAR"),
+            Column(name="n", type="INT", unsigned=True, nullable=False),
+            Column(name="e", type="ENUM", members=("ab", "c")),
+            Column(name="p", type="POINT", invisible=True),
+            Column(name="a", type="VARCHAR", length=5, charset="latin1"),
+            Column(name="b", type="VARCHAR", length=5),
+            Column(name="c", type="VARCHAR", length=5),
+            Column(name="d", type="VARCHAR", length=5, charset="latin1"),
+        ),
+        primary_key=((1, 0),),
+    )
+    event = encode_event(table_map(table, "FULL", rules=WORKLOG))
+    assert judge_table_map(table, "FULL", event, WORKLOG_DIALECT) == []
+    fields = event[event.index(b"\x01\x01\x80") : -4]
+    # Flags without YEAR; a default for half of the columns, because its number takes three bytes; names; members with
+    # their length in bytes; 7 is the key, 9 the geometry types; nothing from 10 on.
+    assert fields.hex() == ("0101800207fcff000008030809010104100179016e0165017001610162016301640606050261620163070101")
+    assert judge_table_map(table, "FULL", event)  # by the shipped rules it is something else

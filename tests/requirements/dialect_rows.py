@@ -570,9 +570,9 @@ def deviations_are_observed_expected_or_senseless(at: At) -> None:
             elif state == "observed":
                 assert listed
             else:
-                assert listed is (
-                    entry.crash is None and (entry.id != "rows-version-1-refused" or version >= (8, 4, 0))
-                )
+                # Version 1 rows were read until 8.4; the witness of unknown fields has a VECTOR, which came with 9.0.
+                first = {"rows-version-1-refused": (8, 4, 0), "unknown-field-read-inside": (9, 0, 0)}
+                assert listed is (entry.crash is None and version >= first.get(entry.id, (8, 0, 3)))
     assert at(parse_version(OBSERVED)).server.deviations == "observed"
 
 
