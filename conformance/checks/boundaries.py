@@ -1,110 +1,38 @@
-"""Judges of transaction boundaries: marked streams, the parser that shipped, what programs say of broken streams."""
+"""Judges of transaction boundaries: marked streams, and the parser that shipped."""
 
 from __future__ import annotations
 
-import base64
 import re
-import subprocess
 from io import BytesIO
 from random import Random
-from time import localtime
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from conformance.checks.outcomes import Problem
-from conformance.reference.binlog.files import EventDecoder, read_events
-from conformance.reference.binlog.gtid import Gtid, GtidTagged, with_transaction_length
-from conformance.reference.binlog.header import FOOTER_SIZE, HEADER_SIZE, MAGIC, EventType, checksum_of, event_name
-from conformance.reference.binlog.payload import TransactionPayload
-from conformance.reference.binlog.writer import FileWriter
+from conformance.reference.binlog.header import FOOTER_SIZE, MAGIC, EventType, checksum_of, event_name
 from conformance.reference.boundaries import guess
 from conformance.reference.boundaries.markers import BoundaryType, mark, marker_of
 from conformance.reference.boundaries.reader import Kind, read_groups
-from conformance.reference.boundaries.row_format import RowFormatParser
 from conformance.reference.boundaries.seen import GTID_TYPES, Seen, seen
 from conformance.reference.boundaries.shipped import ShippedParser, State
-from conformance.reference.boundaries.source import mark_inside, mark_stream, split_inner
-from conformance.reference.log_text import LogText
-from conformance.servers.receiving import Warned
+from conformance.reference.boundaries.source import mark_stream
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from pathlib import Path
+    from collections.abc import Iterable, Sequence
 
     from conformance.reference.boundaries.reader import Group
-    from generators.streams import Placed
 
 # The worklog's grammar; by its table a stream may also end inside a group.
 _VALID: Final = re.compile(r"(?:1|2|3[14]*5)*(?:3[14]*)?")
 _LOG_FRAME: Final = frozenset(
     (EventType.FORMAT_DESCRIPTION, EventType.PREVIOUS_GTIDS, EventType.ROTATE, EventType.STOP)
 )
-_IN_BINLOG: Final = frozenset(
-    (
-        EventType.TABLE_MAP,
-        EventType.WRITE_ROWS,
-        EventType.UPDATE_ROWS,
-        EventType.DELETE_ROWS,
-        EventType.PARTIAL_UPDATE_ROWS,
-    )
-)
-_BINLOG: Final = re.compile(rb"^BINLOG '\n([^']*)'", re.MULTILINE)
-_COMMENT: Final = re.compile(rb"^# boundary: (.*)\n", re.MULTILINE)
-_AT: Final = re.compile(rb"^# at (\d+)$", re.MULTILINE)
-_AROUND: Final = 8  # events that a problem shows
 _ANOTHER: Final = (93).to_bytes(4, "little")
-# Comments that have other words in our text than in the client's, and LOAD DATA, for which the client names a file
-# that it has written.
-OTHER_WORDS: Final = re.compile(
-    rb"^(?:# (?:The proper term|to make the statement|Warning: |This Format_desc|Not closed: |A relay log, )"
-    rb"|LOAD DATA ).*\n",
-    re.MULTILINE,
-)
-
-
-def counted(counts: Mapping[str, int]) -> str:
-    """Counts in words, the most first."""
-    return ", ".join(f"{number} {name}" for name, number in sorted(counts.items(), key=lambda item: -item[1]))
 
 
 def mark_events(events: Sequence[bytes]) -> list[bytes]:
     """The events as a source with the feature would have written them."""
     types = mark_stream(map(seen, events))
     return [mark(event, kind) for event, kind in zip(events, types, strict=True)]
-
-
-def mark_file(events: Sequence[bytes]) -> list[bytes]:
-    """A file's events with markers, those inside payloads too: a payload has another length then, so positions and the
-    lengths of such groups are made anew."""
-    writer = FileWriter(position=len(MAGIC))
-    decoder = EventDecoder()
-    out: list[bytes] = []
-    for event in mark_events(events):
-        decoded = decoder.decode(event)
-        if isinstance(decoded.body, TransactionPayload):
-            payload = TransactionPayload.compress(mark_inside(decoded.body.uncompressed()))
-            event = decoded._replace(body=payload).encode()
-            gtid = decoder.decode(out.pop())
-            assert isinstance(gtid.body, (Gtid, GtidTagged))
-            body = with_transaction_length(gtid.body, len(event), FOOTER_SIZE)
-            again = gtid._replace(body=body).encode()
-            writer.position = int.from_bytes(out[-1][13:17], "little")
-            out.append(writer.copy(again))
-        out.append(writer.copy(event))
-    return out
-
-
-def all_markers(marked: Iterable[bytes]) -> list[int]:
-    """The markers of a file in the order of its text: the events inside a payload behind it."""
-    out: list[int] = []
-    for event in marked:
-        out += markers_of([event])
-        if event[4] == EventType.TRANSACTION_PAYLOAD:
-            out += markers_of(_inner(event))
-    return out
-
-
-def _inner(event: bytes) -> Iterable[bytes]:
-    return split_inner(TransactionPayload.decode(event[HEADER_SIZE:-FOOTER_SIZE]).uncompressed())
 
 
 def of_another(event: bytes) -> bytes:
@@ -331,192 +259,6 @@ def split_log(data: bytes) -> Iterable[bytes]:
         position = end
 
 
-# --- printed ---------------------------------------------------------------------------------------------------------
-
-
-def judge_text(marked: Sequence[bytes], ours: bytes, real: bytes) -> list[Problem]:
-    """Text of the marked file: a comment for every event, and all the rest as the real client prints it."""
-    comments = _COMMENT.findall(ours)
-    wanted = [BoundaryType(marker).title.encode() for marker in all_markers(marked)]
-    if comments != wanted:
-        place = next(
-            (number for number, pair in enumerate(zip(wanted, comments, strict=False)) if pair[0] != pair[1]),
-            min(len(wanted), len(comments)),
-        )
-        return [
-            Problem(
-                field=f"comment {place}",
-                expected=b"".join(wanted[place : place + 1]).decode() or f"{len(wanted)} comments",
-                got=b"".join(comments[place : place + 1]).decode("utf-8", "replace") or f"{len(comments)} comments",
-                message="the text does not show the marker",
-            )
-        ]
-    rest, real = OTHER_WORDS.sub(b"", _COMMENT.sub(b"", ours)), OTHER_WORDS.sub(b"", real)
-    if rest == real:
-        return []
-    lines, others = rest.split(b"\n"), real.split(b"\n")
-    place = next(
-        (number for number, pair in enumerate(zip(lines, others, strict=False)) if pair[0] != pair[1]),
-        min(len(lines), len(others)),
-    )
-    return [
-        Problem(
-            field=f"line {place + 1}",
-            expected=b"\n".join(others[place : place + 1]).decode("utf-8", "replace"),
-            got=b"\n".join(lines[place : place + 1]).decode("utf-8", "replace"),
-            message="the text of a marked file is another than the client's",
-        )
-    ]
-
-
-def text_of(data: bytes) -> bytes:
-    """A file as ``decode -vv`` prints it."""
-    text = LogText(types=True, clock=localtime)
-    pieces = [piece for event in read_events(BytesIO(data), expand=True) for piece in text.event(event)]
-    return b"".join([text.begin(), *pieces, *text.end()])
-
-
-def printed(program: Sequence[str], path: Path, *options: str) -> tuple[int, bytes, str]:
-    """Exit status, text and words of the real client."""
-    done = subprocess.run([*program, "--no-defaults", *options, str(path)], capture_output=True, check=False)
-    return done.returncode, done.stdout, done.stderr.decode("utf-8", "replace").strip()
-
-
-def binlog_events(text: bytes) -> list[bytes]:
-    """The row events and table maps in the BINLOG statements of a text, in order."""
-    out = []
-    for statement in _BINLOG.findall(text):
-        for chunk in _base64_texts(statement):
-            data = base64.b64decode(chunk)
-            if data[4] != EventType.FORMAT_DESCRIPTION:
-                out.append(data)
-    return out
-
-
-def _base64_texts(statement: bytes) -> Iterable[bytes]:
-    """One text for each event: its length is in its header."""
-    lines = statement.split()
-    place = 0
-    while place < len(lines):
-        length = int.from_bytes(base64.b64decode(lines[place][:20])[9:13], "little")
-        size = -(-length // 3) * 4
-        taken = b""
-        while len(taken) < size and place < len(lines):
-            taken += lines[place]
-            place += 1
-        yield taken
-
-
-def judge_binlog(marked: Sequence[bytes], text: bytes) -> list[Problem]:
-    """Events in BINLOG statements are those of the file, markers and all; those of payloads have a checksum there."""
-    wanted: list[bytes] = []
-    for event in marked:
-        if event[4] == EventType.TRANSACTION_PAYLOAD:
-            wanted += [_with_checksum(inner) for inner in _inner(event) if inner[4] in _IN_BINLOG]
-        elif event[4] in _IN_BINLOG:
-            wanted.append(event)
-    got = binlog_events(text)
-    if wanted == got:
-        return []
-    place = next(
-        (number for number, pair in enumerate(zip(wanted, got, strict=False)) if pair[0] != pair[1]),
-        min(len(wanted), len(got)),
-    )
-    return [
-        Problem(
-            field=f"row event {place} of the BINLOG statements",
-            expected=b"".join(wanted[place : place + 1]).hex()[:80] or f"{len(wanted)} events",
-            got=b"".join(got[place : place + 1]).hex()[:80] or f"{len(got)} events",
-            message="an event in a BINLOG statement is not that of the marked file",
-        )
-    ]
-
-
-def _with_checksum(event: bytes) -> bytes:
-    data = event[:9] + (len(event) + FOOTER_SIZE).to_bytes(4, "little") + event[13:]
-    return data + checksum_of(data).to_bytes(FOOTER_SIZE, "little")
-
-
 def file_of(events: Iterable[bytes]) -> bytes:
     """A file of events that begin with its FORMAT_DESCRIPTION."""
     return MAGIC + b"".join(events)
-
-
-# --- broken streams --------------------------------------------------------------------------------------------------
-
-
-def expected_warnings(stream: Sequence[Placed]) -> list[Warned]:
-    """What a receiver says of a stream."""
-    parser = ShippedParser()
-    out = []
-    for event in stream:
-        complaint = parser.feed(seen(event.data))
-        if complaint is not None:
-            message = complaint.message
-            code, words = (0, "") if message is None else message
-            out.append(Warned(code, words, event.position, event.file))
-    return out
-
-
-def _before(stream: Sequence[Placed], warned: Warned) -> str:
-    """The events up to the one that a warning is about."""
-    names = [
-        event_name(event.data[4]) for event in stream if event.file == warned.file and event.position <= warned.position
-    ]
-    return " ".join(names[-_AROUND:])
-
-
-def judge_warnings(
-    expected: Sequence[Warned], got: Sequence[Warned], what: str, stream: Sequence[Placed] = ()
-) -> list[Problem]:
-    """The first difference, with the events of ``stream`` in front of it."""
-    for number in range(max(len(expected), len(got))):
-        wanted = expected[number] if number < len(expected) else None
-        heard = got[number] if number < len(got) else None
-        if wanted is None or heard is None or wanted._replace(words="") != heard._replace(words=""):
-            message = "the receiver says something else than the model"
-        elif wanted.words not in heard.words:
-            message = "the receiver gives another reason than the model"
-        else:
-            continue
-        around = _before(stream, heard or wanted or Warned(0, "", 0, ""))
-        return [
-            Problem(
-                field=f"{what}, warning {number}, behind {around}",
-                expected=str(wanted),
-                got=str(heard),
-                message=message,
-            )
-        ]
-    return []
-
-
-def first_refused(stream: Sequence[Placed]) -> int | None:
-    """Where ``mysqlbinlog --require-row-format`` ends, by the model."""
-    parser = RowFormatParser()
-    return next((event.position for event in stream if not parser.feed(seen(event.data))), None)
-
-
-class RowFormatRun(NamedTuple):
-    """What the real client made of a file: the place of the event it refused (``None``: it read all of it)."""
-
-    refused: int | None
-    words: str
-
-
-def run_row_format(program: Sequence[str], path: Path, stream: Sequence[Placed]) -> RowFormatRun:
-    """``mysqlbinlog --require-row-format``: the refused event is the one behind the last that it printed."""
-    status, text, words = printed(program, path, "--require-row-format", "-v")
-    if not status:
-        return RowFormatRun(None, words)
-    places = _AT.findall(text)
-    starts = [event.position for event in stream]
-    if not places:
-        return RowFormatRun(starts[0], words)
-    last = int(places[-1])
-    for event in stream:  # events inside a payload are shown at the place behind it
-        here = event.data[4] == EventType.TRANSACTION_PAYLOAD and event.position + len(event.data) == last
-        if here and places.count(places[-1]) <= len(list(_inner(event.data))):
-            return RowFormatRun(last, words)
-    behind = [start for start in starts if start > last]
-    return RowFormatRun(behind[0] if behind else None, words)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from conformance.checks import boundaries, replaying
+from conformance.checks import boundaries, broken_streams, marked_files, replaying
 from conformance.checks.outcomes import Outcome, Problem, record
 from conformance.checks.receivers import conclude, heard_problems, needed_target
 from conformance.reference.binlog.header import EventType
@@ -234,7 +234,7 @@ def _heard_silently(lab: Lab, target: ReceiverTarget, whole: Captured, mode: str
     end = _end_of(whole, stream)
     heard = target.hear([stream], end)
     problems = [
-        *boundaries.judge_warnings([], heard.warnings, f"log with GTIDs {mode}"),
+        *broken_streams.judge_warnings([], heard.warnings, f"log with GTIDs {mode}"),
         *heard_problems(heard, end),
     ]
     source = [group.gtid for group in boundaries.transactions_of(whole.events)]
@@ -307,7 +307,7 @@ def _heard_marked(lab: Lab, target: ReceiverTarget, whole: Captured, mode: str) 
     end = _end_of(whole, stream)
     heard = target.hear([stream], end)
     problems = [
-        *boundaries.judge_warnings([], heard.warnings, f"marked log with GTIDs {mode}"),
+        *broken_streams.judge_warnings([], heard.warnings, f"marked log with GTIDs {mode}"),
         *heard_problems(heard, end),
         *boundaries.judge_relayed(stream, heard.relay_logs),
     ]
@@ -363,15 +363,15 @@ def _marked_file(
     captured = capture.since(start)
     rows = _rows(target)
     session.execute(f"DROP SCHEMA {_SCHEMA}")
-    marked = boundaries.mark_file([captured.format_description, *captured.events])
+    marked = marked_files.mark_file([captured.format_description, *captured.events])
     path.write_bytes(boundaries.file_of(marked))
-    ours = boundaries.text_of(path.read_bytes())
-    status, real, words = boundaries.printed(program, path, "-vv", "--base64-output=decode-rows")
-    text_problems = boundaries.judge_text(marked, ours, real)
+    ours = marked_files.text_of(path.read_bytes())
+    status, real, words = marked_files.printed(program, path, "-vv", "--base64-output=decode-rows")
+    text_problems = marked_files.judge_text(marked, ours, real)
     if status:
         text_problems.append(Problem(field="mysqlbinlog", expected="a text", got=words, message="mysqlbinlog failed"))
-    status, text, words = boundaries.printed(program, path, "--skip-gtids")
-    problems = boundaries.judge_binlog(marked, text)
+    status, text, words = marked_files.printed(program, path, "--skip-gtids")
+    problems = marked_files.judge_binlog(marked, text)
     replayed = replaying.feed(target.server, replaying.Text(text))
     got = _rows(target) if replayed.error is None else {}
     if replayed.error is not None or status or got != rows:

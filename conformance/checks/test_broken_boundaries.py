@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from conformance.checks import boundaries
+from conformance.checks import boundaries, broken_streams
 from conformance.checks.outcomes import Outcome, Problem, record
 from conformance.checks.receivers import conclude, heard_problems, needed_target
 from conformance.reference.binlog.event import encode_event
@@ -149,9 +149,9 @@ def test_warnings_of_a_receiver(lab: Lab) -> None:
         stream = [*placement.frame(), *map(placement.place, bodies)]
         end = (streams.FILE.format(placement.file), placement.position)
         heard = target.hear(_connections(draw, stream), end)
-        expected = boundaries.expected_warnings(stream)
+        expected = broken_streams.expected_warnings(stream)
         problems = [
-            *boundaries.judge_warnings(expected, heard.warnings, f"stream {number}", stream),
+            *broken_streams.judge_warnings(expected, heard.warnings, f"stream {number}", stream),
             *heard_problems(heard, end),
         ]
         counts.update(warnings=len(expected), events=len(stream), connections=len(heard.asked))
@@ -168,7 +168,7 @@ def test_warnings_of_a_receiver(lab: Lab) -> None:
         failed += record(lab, outcome)
     lab.narrate(
         f"TP2: {table.total()} damaged transactions in {counts['events']} events over {counts['connections']} "
-        f"connections; {counts['warnings']} warnings foretold: {boundaries.counted(table)}"
+        f"connections; {counts['warnings']} warnings foretold: {broken_streams.counted(table)}"
     )
     conclude(failed, "streams are told of otherwise than foretold")
 
@@ -199,8 +199,8 @@ def test_what_is_not_row_format_ends_the_client(lab: Lab) -> None:
         for number in range(count):
             stream = row_format_stream(Stream("row-format", lab.settings.seed, number))
             path.write_bytes(boundaries.file_of(item.data for item in stream))
-            wanted = boundaries.first_refused(stream)
-            run = boundaries.run_row_format(program, path, stream)
+            wanted = broken_streams.first_refused(stream)
+            run = broken_streams.run_row_format(program, path, stream)
             refused += wanted is not None
             if run.refused != wanted:
                 problems.append(

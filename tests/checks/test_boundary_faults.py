@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from conformance.checks import boundaries, test_boundaries, test_broken_boundaries
+from conformance.checks import boundaries, broken_streams, marked_files, test_boundaries, test_broken_boundaries
 from conformance.checks import lab as labs
 from conformance.checks.lab import Lab, Settings
 from conformance.reference.binlog.header import EventType
@@ -142,16 +142,16 @@ def test_markers_that_are_not_printed_are_noticed(
     lab: Lab, records: list[AnyRecord], monkeypatch: pytest.MonkeyPatch, fault: Any
 ) -> None:
     if fault in TEXT_FAULTS:
-        text_of = boundaries.text_of
-        monkeypatch.setattr(boundaries, "text_of", lambda data: fault.change(text_of(data)))
+        text_of = marked_files.text_of
+        monkeypatch.setattr(marked_files, "text_of", lambda data: fault.change(text_of(data)))
     else:
-        printed = boundaries.printed
+        printed = marked_files.printed
 
         def changed(program: Any, path: Any, *options: str) -> Any:
             status, text, words = printed(program, path, *options)
             return status, fault.change(text) if "--skip-gtids" in options else text, words
 
-        monkeypatch.setattr(boundaries, "printed", changed)
+        monkeypatch.setattr(marked_files, "printed", changed)
     with pytest.raises(pytest.fail.Exception, match="not printed or applied"):
         test_boundaries.test_marked_files_are_printed_and_applied(lab)
     assert failing(records) == {fault.requirement}
@@ -180,13 +180,13 @@ def test_other_warnings_of_a_receiver_are_noticed(
 def test_a_client_that_ends_elsewhere_is_noticed(
     lab: Lab, records: list[AnyRecord], monkeypatch: pytest.MonkeyPatch, fault: Any
 ) -> None:
-    run = boundaries.run_row_format
+    run = broken_streams.run_row_format
 
     def changed(*arguments: Any) -> Any:
         found = run(*arguments)
         return found._replace(refused=fault.change(found.refused))
 
-    monkeypatch.setattr(boundaries, "run_row_format", changed)
+    monkeypatch.setattr(broken_streams, "run_row_format", changed)
     with pytest.raises(pytest.fail.Exception, match="end elsewhere"):
         test_broken_boundaries.test_what_is_not_row_format_ends_the_client(lab)
     assert failing(records) == {fault.requirement}

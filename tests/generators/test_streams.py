@@ -5,8 +5,9 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
+from hypothesis import given, strategies
 
-from conformance.checks import boundaries
+from conformance.checks import boundaries, test_broken_boundaries
 from conformance.reference.binlog.files import EventDecoder
 from conformance.reference.binlog.header import EventType
 from conformance.reference.binlog.small import Rotate
@@ -14,6 +15,7 @@ from conformance.reference.boundaries.seen import seen
 from conformance.reference.boundaries.shipped import ShippedParser, State
 from generators import streams, transactions
 from generators.draw import Stream
+from generators.strategies import HypothesisDraw
 from generators.streams import Starts
 
 STARTS = (Starts.GTID, Starts.ANONYMOUS, Starts.TAGGED, Starts.NOTHING)
@@ -76,3 +78,14 @@ def test_units_follow_from_their_seed_and_vary(kind: str) -> None:
     for unit in units:
         assert unit.statements[0] == transactions.PLAIN
         assert unit.groups >= 1
+
+
+@given(strategies.data())
+def test_whatever_is_drawn_is_sound_and_its_corruptions_are_told_by_the_table(data: strategies.DataObject) -> None:
+    draw = HypothesisDraw(data.draw)
+    events = [item.data for item in streams.placed(streams.group(draw))]
+    marked = boundaries.mark_events(events)
+    assert boundaries.breaks(map(seen, marked)) == []
+    assert boundaries.breaks(map(seen, events)) == []
+    _, stream = test_broken_boundaries.corrupted(draw, marked)
+    assert boundaries.breaks(map(seen, stream)) == boundaries.expected_breaks(boundaries.markers_of(stream))

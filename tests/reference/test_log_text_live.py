@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.checks.boundaries import OTHER_WORDS
+from conformance.checks.marked_files import OTHER_WORDS
 from conformance.servers.errors import ServerUnavailable
 from tests.reference.test_log_text import whole_text
 from tests.reference.test_pseudo_sql import GEOMETRY_ERROR, same_but_geometry
