@@ -138,6 +138,9 @@ class ServerFacts:
     mysqlbinlog_json: str | None = "text"
     mysqlbinlog_flags: str = "list"
     deviations: str | None = "observed"
+    initialises_itself: bool = True
+    utf8mb4_is_safe: bool = True
+    secure_file_priv_empty: bool = True
 
     @property
     def has_warning_2(self) -> bool:

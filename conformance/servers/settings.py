@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from conformance.requirements.versions import dialect_of
+from conformance.servers.errors import ServerUnavailable
 
 Options = Mapping[str, str | None]
 
@@ -15,10 +16,13 @@ def default_options(number: tuple[int, int, int], *, performance_schema: bool) -
     Durability is off (the data are thrown away; 100 times the statements per second), sizes are small, packets and
     binary logs may be as large as MySQL allows, and nothing is written where the server was not told to.
     """
-    dialect = dialect_of(number)
+    try:
+        dialect = dialect_of(number)
+    except ValueError as error:
+        raise ServerUnavailable(str(error), "the lab knows MySQL from 5.6 on") from None
     options: dict[str, str | None] = {
         "bind-address": "127.0.0.1",
-        "character-set-server": "utf8mb4" if number >= (5, 7, 0) else "latin1",
+        "character-set-server": "utf8mb4" if dialect.server.utf8mb4_is_safe else "latin1",
         "innodb-buffer-pool-size": "64M",
         "innodb-flush-log-at-trx-commit": "0",
         # Kernels allow so many native requests in all (fs.aio-max-nr): two dozen servers use them up.
@@ -40,7 +44,7 @@ def default_options(number: tuple[int, int, int], *, performance_schema: bool) -
     }
     if not dialect.server.log_bin:
         options["binlog-format"] = "ROW"  # the default only since 5.7.7, and deprecated as an option later
-    if number >= (5, 6, 34):  # before: empty already means anywhere, and the option wants a directory
+    if dialect.server.secure_file_priv_empty:  # before: empty already means anywhere, and the option wants a directory
         options["secure-file-priv"] = ""
     options[dialect.words.named("skip-replica-start")] = None
     return options

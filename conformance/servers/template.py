@@ -14,6 +14,7 @@ import shutil
 import subprocess
 from typing import TYPE_CHECKING
 
+from conformance.requirements.versions import dialect_of
 from conformance.servers.cache import Narrate, building, cache_root, locked, make_directory, require_space, silent
 from conformance.servers.errors import StartFailed
 
@@ -50,7 +51,7 @@ def template(installation: Installation, narrate: Narrate = silent) -> Path:
 
 
 def _initialise(installation: Installation, data: Path, work: Path) -> None:
-    if installation.number < (5, 7, 6):
+    if not dialect_of(installation.number).server.initialises_itself:
         _copy_shipped(installation, data)
         return
     log = work / "initialize.log"

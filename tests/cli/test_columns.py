@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import json
 import os
+from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import jsonschema
 import pytest
 
+from conformance.checks.lab import Settings
 from conformance.cli.columns import column_names, server_pairs
 from conformance.cli.console import Usage
+from conformance.cli.plugin import LabRun
+from conformance.servers.errors import ConnectionLost, SqlError
 from conformance.servers.old import VARIABLE
+from conformance.stream import Block, CaseVerdict, Subject
 from tests.cli.test_conformance import assert_whole, records, results
 from tests.live import Ended, lab
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from conformance.servers.installation import Installation
 
 S, R = "servers", "replicas"
@@ -67,6 +71,65 @@ def test_no_column_can_run(tmp_path: Path) -> None:
     assert "error: process:/bin/true: /bin/true is not a MySQL server" in end.err
     assert "error: process:/nowhere: " in end.err
     assert results(tmp_path / "r")["totals"]["verdicts"]["pass"] == 0
+
+
+class Item:
+    """A check as pytest has it."""
+
+    def __init__(self, name: str, *requirements: str) -> None:
+        self.name = name
+        self.path = Path("test_some.py")
+        self._requirements = requirements
+
+    def iter_markers(self, name: str) -> list[Any]:
+        return [SimpleNamespace(args=self._requirements)] if name == "requirement" else []
+
+
+def column(sunk: list[Any], *, lives: bool = True, known: bool = True, columns: tuple[str, ...] = ("a", "b")) -> Any:
+    """The run of column ``a``, in front of its second check."""
+    run: Any = LabRun(lambda _: Settings(), columns=columns, last=False)
+    run.sink = sunk.append
+    run._lab = SimpleNamespace(settings=SimpleNamespace(column="a"), lives=lives, known=known)
+    run.selected = [Item("test_one", "FR1"), Item("test_two", "FR2", "FR3"), Item("test_three", "FR4")]
+    run._run_items = {run.selected[0]}
+    return run
+
+
+REFUSED = SqlError(1064, "42000", "words of another version", statement="SELECT 1")
+
+
+def test_a_statement_that_the_server_does_not_know_costs_one_check() -> None:
+    sunk: list[Any] = []
+    run = column(sunk)
+    assert run._refused(run.selected[1], REFUSED)
+    assert {(record.subject, record.check) for record in sunk} == {("a", "some/test_two")}
+    assert [record.requirement for record in sunk if isinstance(record, CaseVerdict)] == ["FR2", "FR3"]
+    assert [record.verdicts for record in sunk if isinstance(record, Block)] == [{"not-run": 1}]
+    assert run.column_errors[0].startswith("a: some/test_two: the server refused a statement of the check itself: 1064")
+    assert not run.stops
+
+
+@pytest.mark.parametrize(
+    ("error", "options"),
+    [(REFUSED, {"lives": False}), (REFUSED, {"columns": ()}), (ConnectionLost("gone"), {}), (AssertionError("x"), {})],
+)
+def test_anything_else_ends_the_column(error: Exception, options: dict[str, Any]) -> None:
+    sunk: list[Any] = []
+    run = column(sunk, **options)
+    assert not run._refused(run.selected[1], error)
+    assert sunk == []
+
+
+def test_what_is_left_of_a_dead_column_did_not_run() -> None:
+    sunk: list[Any] = []
+    run = column(sunk, known=False)
+    run._failed_to_run(ConnectionLost("gone\nwith its log"))
+    assert [record.check for record in sunk if isinstance(record, Block)] == ["some/test_two", "some/test_three"]
+    assert [record.note for record in sunk if isinstance(record, Subject)] == ["could not run: gone"]
+    assert run.could_not_run is None
+    assert run.column_errors == ["a: gone\nwith its log"]
+    after: Any = LabRun(lambda _: Settings(), columns=("a", "b"), before=run)
+    assert after.column_errors is run.column_errors
 
 
 @pytest.fixture(scope="module")

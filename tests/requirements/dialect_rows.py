@@ -610,6 +610,19 @@ def _register_answers() -> None:
 _register_answers()
 
 
+@row("utf8mb4_is_safe", "secure_file_priv_empty", "initialises_itself")
+def servers_start_with_what_the_version_can_be_given(at: At) -> None:
+    """Character set and file privilege among the options; who makes the data directory."""
+    for version, charset in spans(("5.6.0", "latin1"), ("5.7.0", "utf8mb4"), ("9.7.0", "utf8mb4")):
+        assert at(version).server.utf8mb4_is_safe is (charset == "utf8mb4")
+        assert default_options(version, performance_schema=False)["character-set-server"] == charset
+    for version, given in spans(("5.6.0", False), ("5.6.34", True), ("9.7.0", True)):
+        assert at(version).server.secure_file_priv_empty is given
+        assert ("secure-file-priv" in default_options(version, performance_schema=False)) is given
+    for version, itself in spans(("5.6.0", False), ("5.7.6", True), ("9.7.0", True)):
+        assert at(version).server.initialises_itself is itself
+
+
 @row("binlog_format_deprecated", "replica_var_names")
 def servers_are_started_with_options_that_the_version_has(at: At) -> None:
     """The options of the lab's own servers: no old name where there is a new one."""

@@ -3,6 +3,7 @@ is marked as such."""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -17,6 +18,7 @@ from conformance.requirements.versions import (
     parse_version,
     text_of,
 )
+from tests.live import ROOT
 from tests.requirements.dialect_rows import ROWS
 from tests.requirements.faults_of_dialects import TABLE_FAULTS, TableFault
 from tests.requirements.versions_page import PAGE, page
@@ -79,6 +81,21 @@ def test_cells_that_nobody_knows_are_those_of_the_sheet() -> None:
 
 def test_the_page_is_that_of_the_table_and_its_tests() -> None:
     assert PAGE.read_text("utf-8") == page(), "run: python -m tests.requirements.versions_page"
+
+
+def test_nothing_else_asks_for_a_version() -> None:
+    """No tuple of numbers is compared with a version outside of the table's module; what a file says of itself is a
+    matter of its format (5.6.1 brought checksums)."""
+    comparison = re.compile(r"(?:number|version\w*|numbers\.groups\(\)\)\))\)*\s*(?:>=|<=|<|>)\s*\(\d+, \d+")
+    found = [
+        f"{path.relative_to(ROOT)}: {line.strip()}"
+        for folder in ("conformance", "generators", "scenarios")
+        for path in (ROOT / folder).rglob("*.py")
+        for line in path.read_text("utf-8").splitlines()
+        if comparison.search(line) and "sys.version_info" not in line
+    ]
+    assert comparison.search("if server.number >= (8, 0, 3):")
+    assert [line for line in found if "binlog/format_description.py" not in line] == []
 
 
 def test_9_7_is_the_dialect_that_everything_has_by_default() -> None:

@@ -13,6 +13,7 @@ from conformance.servers.errors import ServerUnavailable
 from conformance.servers.guests import require_known
 from conformance.servers.pair import Pair
 from conformance.servers.relay_log import change, words
+from conformance.servers.settings import default_options
 
 if TYPE_CHECKING:
     from conformance.servers.base import Server
@@ -102,3 +103,8 @@ def test_a_server_of_which_the_table_says_nothing_is_refused(version: str) -> No
         require_known(version, "mysql://x")
     require_known("8.0.36-28", "mysql://x")
     require_known("26.7.0", "mysql://x")
+
+
+def test_a_server_older_than_the_table_is_not_started() -> None:
+    with pytest.raises(ServerUnavailable, match=r"5\.5\.62 is older than 5\.6\.0"):
+        default_options((5, 5, 62), performance_schema=False)
