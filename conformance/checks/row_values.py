@@ -125,7 +125,7 @@ def _row(draw: Draw, columns: Sequence[Column]) -> list[str]:
 
 
 def read(connection: Connection, made: Table) -> Rows:
-    """All rows by key: each value as it is shown, and of strings, ENUM and SET what is behind it."""
+    """All rows by key: each value as it is shown, and the bytes of what has a character set."""
     fields: list[str] = []
     twice: list[bool] = []
     for column in made.columns:
@@ -133,19 +133,16 @@ def read(connection: Connection, made: Table) -> Rows:
         fields.append(name)
         twice.append(column.charset is not None)
         if twice[-1]:
-            numbered = column.type in ("ENUM", "SET") and column.charset == "binary"
-            fields.append(f"CAST({name} AS UNSIGNED)" if numbered else f"HEX({name})")
+            fields.append(f"HEX({name})")
     answer = connection.execute(f"SELECT {', '.join(fields)} FROM {quote_identifier(made.name)} ORDER BY id")
     rows: Rows = []
     for values in answer.rows:
         left = iter(values)
         row = []
-        for column, more in zip(made.columns, twice, strict=True):
+        for more in twice:
             shown = next(left)
             stored = next(left) if more else None
-            if stored is not None and column.charset != "binary":
-                stored = bytes.fromhex(stored.decode())
-            row.append(Cell(shown, stored))
+            row.append(Cell(shown, None if stored is None else bytes.fromhex(stored.decode())))
         rows.append(tuple(row))
     return rows
 

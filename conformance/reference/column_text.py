@@ -77,9 +77,19 @@ def member_text(info: ColumnInfo, value: int) -> str | None:
     if info.type.real_type == types.ENUM:
         if value == 0:
             return ""
-        return text_of(members[value - 1], info.collation) if value <= len(members) else None
+        return _member_name(members[value - 1], info.collation) if value <= len(members) else None
     if value >> len(members):
         return None
-    names = [text_of(name, info.collation) for bit, name in enumerate(members) if value >> bit & 1]
+    names = [_member_name(name, info.collation) for bit, name in enumerate(members) if value >> bit & 1]
     known = [name for name in names if name is not None]
     return ",".join(known) if len(known) == len(names) else None
+
+
+def _member_name(name: bytes, collation: int | None) -> str | None:
+    """Names in the binary character set are bytes that a statement had as text: UTF-8, where they are that."""
+    if collation != BINARY:
+        return text_of(name, collation)
+    try:
+        return name.decode()
+    except UnicodeDecodeError:
+        return None

@@ -182,6 +182,19 @@ def test_members_have_their_names_where_the_log_has_them() -> None:
     assert after(insert(table, "00 09 04")) == '{"e": {"index": 9}, "s": {"index": 4}}'
 
 
+def test_members_in_binary_are_named_where_they_are_utf8() -> None:
+    enum = ColumnType(column_types.STRING, column_types.ENUM | 1 << 8)
+    several = ColumnType(column_types.STRING, column_types.SET | 1 << 8)
+    metadata: list[MetadataField] = [
+        Members(6, ((b"\xc3\xa9", b"\xe9"),)),
+        Members(5, ((b"x", b"\xff"),)),
+        DefaultCharset(10, 63),
+    ]
+    table = table_of(enum, several, metadata=metadata)
+    assert after(insert(table, "00 01 01")) == '{"@1": "é", "@2": "x"}'
+    assert after(insert(table, "00 02 03")) == '{"@1": {"index": 2}, "@2": {"index": 3}}'
+
+
 def test_binary_columns_have_the_zeros_that_the_log_leaves_out() -> None:
     table = table_of(ColumnType(column_types.STRING, column_types.STRING | 3 << 8), metadata=[DefaultCharset(2, 63)])
     assert after(insert(table, "00 01 61")) == '{"@1": {"hex": "610000"}}'
