@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import atexit
 import platform
+import shutil
 import tempfile
 import zipfile
 from importlib import resources
@@ -51,11 +53,13 @@ def prepare(spark: Any) -> None:
     """Give the executors the package, and see that they can run it."""
     if is_local(spark):
         return
-    with tempfile.TemporaryDirectory(prefix="binlog-lab-zip-") as scratch:
-        target = Path(scratch) / f"binlog_lab_{__version__.replace('.', '_')}.zip"
-        write_zip(target)
-        spark.addArtifacts(str(target), pyfile=True)
-        check_executors(spark)
+    # An executor fetches the zip from where it lies when its first task comes, which may be late in the run.
+    scratch = tempfile.mkdtemp(prefix="binlog-lab-zip-")
+    atexit.register(shutil.rmtree, scratch, ignore_errors=True)
+    target = Path(scratch) / f"binlog_lab_{__version__.replace('.', '_')}.zip"
+    write_zip(target)
+    spark.addArtifacts(str(target), pyfile=True)
+    check_executors(spark)
 
 
 def check_executors(spark: Any) -> None:
