@@ -112,20 +112,27 @@ class ReceiverTarget:
             now += 1 if wanted > now else -1
             session.execute(f"SET GLOBAL gtid_mode = {GTID_MODES[now]}")
 
-    def hear(self, streams: Sequence[Sequence[bytes]], end: tuple[str, int]) -> Heard:
+    def hear(self, streams: Sequence[Sequence[bytes]], end: tuple[str, int], *, by_gtid: bool = False) -> Heard:
         """Send ``streams``, one for each connection, and read what was said until the receiver stands at ``end`` (file
         and position of the source) or has stopped. The first stream begins at position 4 of the first file.
+        ``by_gtid``: linked by auto-position.
         """
         session = self.session()
         known = words(self.server)
         source_word = known.change_source
-        self.set_gtid_mode("ON_PERMISSIVE")
+        mode = "ON" if by_gtid else "ON_PERMISSIVE"
+        self.set_gtid_mode(mode)
         start = len(self.server.error_log())
-        with WireSource(streams, version=self.server.version) as source:
+        with WireSource(streams, version=self.server.version, gtid_mode=mode) as source:
             session.execute(
                 f"{known.change} {source_word}_HOST='127.0.0.1', {source_word}_PORT={source.port}, "
-                f"{source_word}_USER='x', {source_word}_PASSWORD='y', {source_word}_LOG_FILE='{FILE}', "
-                f"{source_word}_LOG_POS=4, {source_word}_CONNECT_RETRY=1, {source_word}_SSL=0"
+                f"{source_word}_USER='x', {source_word}_PASSWORD='y', {source_word}_CONNECT_RETRY=1, "
+                f"{source_word}_SSL=0, "
+                + (
+                    f"{source_word}_AUTO_POSITION=1"
+                    if by_gtid
+                    else f"{source_word}_LOG_FILE='{FILE}', {source_word}_LOG_POS=4"
+                )
             )
             session.execute(f"START {known.replica} IO_THREAD")
             try:

@@ -8,7 +8,7 @@ An applier that is fed the same broken streams by a relay log says none of these
 
 Observed consequences: a rows event outside a group is no error, so a stream cut in the middle of a transaction is
 noticed only at its XID or COMMIT. A receiver that lost its connection and took it up again by file and position goes
-on in the state it had; one that is pointed elsewhere (CHANGE REPLICATION SOURCE) begins anew.
+on in the state it had; one that is linked by GTID, or is pointed elsewhere (CHANGE REPLICATION SOURCE), begins anew.
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from conformance.reference.binlog.format_description import FormatDescription
 from conformance.reference.binlog.header import FOOTER_SIZE, HEADER_SIZE, EventType, Flag, checksum_of, event_name
 from conformance.reference.binlog.rows import ROWS_TYPES
+from conformance.reference.boundaries.markers import marker_of, marker_title, with_marker
 from conformance.reference.errors import CodecError, DecodeError
 from conformance.reference.explain.small import EXPLAINERS, explain_format, moment
 from conformance.reference.explain.tables import explain_rows, explain_table_map, flag_names
@@ -64,8 +65,15 @@ def _header(trace: Trace) -> int:
         trace.number(4, "server_id")
         trace.number(4, "length")
         trace.number(4, "log_pos")
-        trace.number(2, "flags", lambda value: flag_names(value, _FLAGS))
+        trace.number(2, "flags", _flags)
     return code
+
+
+def _flags(value: int) -> str:
+    """The bits by name, and the boundary marker in the words of WL#4162."""
+    marker = marker_of(value)
+    words = flag_names(with_marker(value, 0), _FLAGS)
+    return f"{words}; boundary {marker} {marker_title(marker)}" if marker else words
 
 
 def _body(trace: Trace, code: int, tables: Mapping[int, TableMap]) -> None:

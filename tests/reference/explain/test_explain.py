@@ -170,3 +170,12 @@ def test_changed_bytes_never_break_the_explainer(path: Path) -> None:
             decoder.decode(raw)
         except CodecError as error:
             pytest.fail(str(error))
+
+
+def test_a_boundary_marker_is_named_beside_the_flags() -> None:
+    event = encode_event(Gtid(), flags=0x6008)
+    spans, problem = explain_event(event, {}, 4)
+    assert problem is None
+    assert [span.meaning for span in spans if span.field == "header.flags"] == [
+        "SUPPRESS_USE; boundary 3 Start Transaction"
+    ]
