@@ -36,10 +36,14 @@ def case(number: int, steps: int) -> UpdateCase:
 
 
 def test_cases_are_the_same_for_ever() -> None:
+    """What a table can say more since, and these do not, is no change of them."""
     digest = hashlib.sha256()
     for number in range(40):
         made = case(number, 8)
-        digest.update(repr((made.table, made.selector, made.session, made.rows, made.steps)).encode())
+        text = repr((made.table, made.selector, made.session, made.rows, made.steps))
+        for said_by_none in (", spelled=None", ", other_keys=()"):
+            text = text.replace(said_by_none, "")
+        digest.update(text.encode())
     assert digest.hexdigest()[:16] == "793bd4ea29608869"
 
 
