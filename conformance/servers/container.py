@@ -10,11 +10,8 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import os
 import socket
-import sys
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from conformance.servers.base import version_number
@@ -22,20 +19,20 @@ from conformance.servers.cache import Narrate, silent
 from conformance.servers.capture import Capture
 from conformance.servers.connection import Address, Connection, connect
 from conformance.servers.container_files import put_file, put_tree, read_tree
+from conformance.servers.container_programs import LOGIN, Programs, login_file
 from conformance.servers.container_template import DataTemplate, data_template
 from conformance.servers.engine import IMAGE_LABEL, new_name, telling
 from conformance.servers.engine_run import engine_run
 from conformance.servers.errors import ConnectionLost, LoginRefused, ServerDied, ServerUnavailable, StartFailed
 from conformance.servers.image import DATA, Image
-from conformance.servers.installation import on_path
 from conformance.servers.kept import RUN, STANDING, freshen, password_of, reusable
 from conformance.servers.own import START_SECONDS, STOP_SECONDS, OwnServer
 from conformance.servers.process import PERSISTED, death_reason, log_tail, status_words
-from conformance.servers.runs import new_run_directory, remove_run_directory
 from conformance.servers.settings import Options, default_options, option_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from docker.models.containers import Container
     from docker.models.networks import Network
@@ -45,7 +42,6 @@ if TYPE_CHECKING:
 
 PORT: Final = 3306
 _DEFAULTS: Final = "/etc/binlog-lab.cnf"
-_LOGIN: Final = "/etc/binlog-lab-login.cnf"
 _PUBLISHED: Final[Any] = {f"{PORT}/tcp": ("127.0.0.1",)}  # any free port, on the loopback only
 # A login with TLS takes 40 ms and more of the lab's time, one without 1 ms. The server takes the latter for an account
 # with caching_sha2_password after one of the former (documentation, Caching SHA-2 Pluggable Authentication).
@@ -53,7 +49,6 @@ _PLAIN: Final = (("ssl-mode", "DISABLED"),)
 _FATE_SECONDS: Final = 3.0
 _REFUSED_SECONDS: Final = 5.0  # a server that answers and goes on refusing the password is not ours
 _WORLD: Final = 0o644  # mysqld passes over option files that others may write
-_SCRIPT: Final = Path(__file__).with_name("container_exec.py")
 
 
 class ContainerServer(OwnServer):
@@ -95,8 +90,7 @@ class ContainerServer(OwnServer):
         self._own_network: Network | None = None
         self._files: dict[str, tuple[bytes, int]] = {}
         self._said = ""  # by containers that are gone
-        self._directory: Path | None = None
-        self._inside: dict[str, bool] = {}  # programs that the image brings, or does not
+        self._programs = Programs(self)
         self._stopped_by_us = False
         self._closed = False
         self._run.enter(self)
@@ -179,12 +173,13 @@ class ContainerServer(OwnServer):
                 volumes={self.name: {"bind": DATA, "mode": "rw"}},
                 ports=_PUBLISHED,
                 network=self._network(),
+                ulimits=run.limits,
             )
         self._extra = extra
         if fresh and self._template.archive.is_file():
-            put_tree(self.container, DATA.rpartition("/")[0], self._template.archive)
-        login = f"[client]\nhost=127.0.0.1\nport={PORT}\nprotocol=tcp\nuser=root\npassword={self.address.password}\n"
-        put_file(self.container, _LOGIN, login.encode(), mode=0o600)
+            put_tree(self.container, DATA, self._template.archive)
+        inside = dataclasses.replace(self.address, host="127.0.0.1", port=PORT)
+        put_file(self.container, LOGIN, login_file(inside).encode(), mode=0o600)
         for path, (data, mode) in self._files.items():
             put_file(self.container, path, data, mode=mode)
 
@@ -279,9 +274,15 @@ class ContainerServer(OwnServer):
         return True
 
     def address_for(self, replica: Server) -> Address:
-        """By name for another container of the run, else the published port."""
+        """For another container of the run by name, else the published port.
+
+        Podman knows names only with a plugin that is a package of its own (seen missing on Debian 12): there it is the
+        address on the private network.
+        """
         if isinstance(replica, ContainerServer):
-            return dataclasses.replace(self.address, host=self.name, port=PORT)
+            network = self.container.attrs["NetworkSettings"]["Networks"][self._network()]
+            host = network["IPAddress"] if self._run.podman else self.name
+            return dataclasses.replace(self.address, host=host, port=PORT)
         return super().address_for(replica)
 
     @property
@@ -295,57 +296,16 @@ class ContainerServer(OwnServer):
 
     def program(self, name: str) -> list[str]:
         """The image's own, run inside; or the machine's of exactly the same version."""
-        if self._has(name):
-            return [sys.executable, "-P", str(_SCRIPT), str(self.container.id), name]
-        return self._program_here(name)
+        return self._programs.program(name)
 
     def client(self, name: str) -> list[str]:
         """With root's password in an option file, inside or here."""
-        if self._has(name):
-            return [*self.program(name), f"--defaults-file={_LOGIN}"]
-        return [*self._program_here(name), f"--defaults-file={self._login_here()}"]
+        return self._programs.client(name)
 
     def log_reader(self, names: Sequence[str], program: Sequence[str] = ()) -> tuple[list[str], list[str]]:
         """From the server itself."""
-        words = [*program, f"--defaults-file={self._login_here()}"] if program else self.client("mysqlbinlog")
+        words = [*program, *self._programs.login_here()] if program else self.client("mysqlbinlog")
         return [*words, "--read-from-remote-server"], list(names)
-
-    def _has(self, name: str) -> bool:
-        if name not in self._inside:
-            with telling(f"run {name} in {self.name}"):
-                answer = self.container.exec_run([name, "--no-defaults", "--version"])
-            self._inside[name] = answer.exit_code == 0
-        return self._inside[name]
-
-    def _program_here(self, name: str) -> list[str]:
-        from conformance.servers import bundle
-        from conformance.servers.installation import from_path
-
-        found = [item.installation() for item in bundle.cached()]
-        mysqld = on_path()
-        if mysqld is not None:
-            with contextlib.suppress(ServerUnavailable):
-                found.append(from_path(mysqld))
-        for installation in found:
-            if installation.version == self.image.version:
-                return installation.program(name)
-        raise ServerUnavailable(
-            f"the image {self.image.name} brings no {name}, and there is none of MySQL {self.image.version} here",
-            "use an image with the client programs",
-        )
-
-    def _login_here(self) -> Path:
-        if self._directory is None:
-            self._directory = new_run_directory(keep=False)
-        path = self._directory / "login.cnf"
-        address = self.address
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(
-                f"[client]\nhost={address.host}\nport={address.port}\nprotocol=tcp\n"
-                f"user={address.user}\npassword={address.password}\n"
-            )
-        return path
 
     def put_data(self, name: str, data: bytes) -> None:
         """Owned by the server's account, as all its files are."""
@@ -365,9 +325,12 @@ class ContainerServer(OwnServer):
 
     def copy_data(self, target: Path) -> None:
         """Out of the volume; files only."""
-        target.mkdir(parents=True)
-        with read_tree(self.container, DATA) as archive:
-            archive.extractall(target, filter="data")
+        for member, content in read_tree(self.container, DATA):
+            path = target / member.name
+            if content is not None:
+                path.write_bytes(content.read())
+            elif member.isdir():
+                path.mkdir(parents=True)
 
     def describe(self) -> str:
         """What it is, which version, where."""
@@ -483,8 +446,7 @@ class ContainerServer(OwnServer):
                         self._own_network.remove()
         finally:
             self._run.leave(self)
-            if self._directory is not None:
-                remove_run_directory(self._directory)
+            self._programs.close()
 
 
 def launch_container(

@@ -33,9 +33,9 @@ def copied(container: Any, arguments: list[str]) -> list[str]:
                 archive.add(word, name, filter=_plain)
                 word = f"{_PLACE}/{name}"
             words.append(word)
-        count = len(archive.getmembers())
-    if count:
-        container.put_archive(_PLACE, buffer.getvalue())
+        end = archive.offset
+    if end:  # without what fills a tape, at which Podman fails
+        container.put_archive(_PLACE, buffer.getvalue()[: end + 2 * tarfile.BLOCKSIZE])
     return words
 
 

@@ -4,17 +4,27 @@ from __future__ import annotations
 
 import io
 import tarfile
+from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Final
 
 from conformance.servers.engine import telling
 
 if TYPE_CHECKING:
+    import gzip
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from docker.models.containers import Container
 
 _CHUNK: Final = 1 << 20
+
+
+@contextmanager
+def new_archive(file: IO[bytes] | gzip.GzipFile) -> Iterator[tarfile.TarFile]:
+    """An archive that ends with its end marker and is not filled up to a size that tapes like: Podman 4.3 stops reading
+    at the marker and fails where more comes ("passing bulk input to subprocess: broken pipe")."""
+    yield tarfile.open(fileobj=file, mode="w")  # noqa: SIM115 - closing would fill it up
+    file.write(bytes(2 * tarfile.BLOCKSIZE))
 
 
 def put_file(
@@ -26,7 +36,7 @@ def put_file(
     entry.size, entry.mode = len(data), mode
     entry.uid, entry.gid = owner
     buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode="w") as archive:
+    with new_archive(buffer) as archive:
         archive.addfile(entry, io.BytesIO(data))
     with telling(f"write {path} into {container.name}"):
         container.put_archive(directory or "/", buffer.getvalue())
@@ -38,11 +48,30 @@ def put_tree(container: Container, path: str, archive: Path) -> None:
         container.put_archive(path, file)
 
 
-def read_tree(container: Container, path: str) -> tarfile.TarFile:
-    """A file or directory of the container, read from front to end; names begin with the last part of ``path``."""
+def read_tree(container: Container, path: str) -> Iterator[tuple[tarfile.TarInfo, IO[bytes] | None]]:
+    """The members of a directory and their contents, to be read in turn; the first is the directory itself, or the file
+    that ``path`` names, and has no name. The others are named from there, whatever the engine names them from."""
     with telling(f"read {path} of {container.name}"):
         chunks, _ = container.get_archive(path, chunk_size=_CHUNK)
-    return tarfile.open(fileobj=_Reader(chunks), mode="r|")
+    with tarfile.open(fileobj=_Reader(chunks), mode="r|") as archive:
+        top: int | None = None
+        for member in archive:
+            content = archive.extractfile(member) if member.isfile() else None
+            if top is None:
+                top = len(member.name.rstrip("/"))
+            member.name = member.name[top:].lstrip("/")
+            member.pax_headers = {key: value for key, value in member.pax_headers.items() if key != "path"}
+            yield member, content
+
+
+def owner_of(container: Container, account: str) -> tuple[int, int]:
+    """User and group number of an account of the image; root's where there is no such account."""
+    for _, file in read_tree(container, "/etc/passwd"):
+        for line in (file.read() if file is not None else b"").decode("utf-8", "replace").splitlines():
+            fields = line.split(":")
+            if fields[0] == account and len(fields) > 3:
+                return int(fields[2]), int(fields[3])
+    return 0, 0
 
 
 class _Reader(io.RawIOBase, IO[bytes]):

@@ -8,16 +8,16 @@ itself after 5 s.
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import secrets
-import tarfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from conformance.servers.cache import building, cache_root, locked, make_directory, require_space
-from conformance.servers.container_files import read_tree
+from conformance.servers.container_files import new_archive, owner_of, read_tree
 from conformance.servers.image import DATA
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ OPTIONS: Final[dict[str, str | None]] = {"skip-log-bin": None, "loose-innodb-red
 
 @dataclass(frozen=True, slots=True)
 class DataTemplate:
-    """``archive``: members are named from the data directory's own name on. ``owner`` of the files: uid and gid."""
+    """``archive``: members are named from the data directory on. ``owner`` of the files: uid and gid."""
 
     archive: Path
     password: str
@@ -71,15 +71,13 @@ def _make(image: Image, directory: Path, narrate: Narrate) -> None:
 
 
 def _store(server: ContainerServer, path: Path) -> tuple[int, int]:
-    """Compress what can be copied; the owner of the data directory."""
-    owner = (0, 0)
-    top = DATA.rpartition("/")[2]
-    with read_tree(server.container, DATA) as source, tarfile.open(path, "w:gz", compresslevel=1) as target:
-        for member in source:
-            inner = member.name.partition("/")[2]
-            if member.name.rstrip("/") == top:
-                owner = (member.uid, member.gid)
-            if inner.startswith(_OWN) or not (member.isfile() or member.isdir()):
+    """Compress what can be copied; the account that its files belong to."""
+    owner = owner_of(server.container, "mysql")
+    with gzip.open(path, "wb", compresslevel=1) as file, new_archive(file) as target:
+        for member, content in read_tree(server.container, DATA):
+            if not member.name or member.name.startswith(_OWN) or not (member.isfile() or member.isdir()):
                 continue
-            target.addfile(member, source.extractfile(member) if member.isfile() else None)
+            member.uid, member.gid = owner  # Podman says root of all
+            member.uname = member.gname = ""
+            target.addfile(member, content)
     return owner

@@ -8,6 +8,7 @@ so that what a killed lab left can be told from what belongs to a living one.
 from __future__ import annotations
 
 import os
+import resource
 import secrets
 import socket
 import time
@@ -23,6 +24,8 @@ from conformance.servers.identity import is_running, start_time
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from docker.types import Ulimit
+
     from conformance.servers.cache import Narrate
     from docker import DockerClient
 
@@ -31,6 +34,7 @@ OWNER_LABEL: Final = "org.binlog-lab.owner"
 IMAGE_LABEL: Final = "org.binlog-lab.image"  # the name that was asked for
 KEPT_LABEL: Final = "org.binlog-lab.kept"  # on what outlives its lab
 PREFIX: Final = "binlog-lab-"
+_MOST: Final = 1 << 14  # files and processes: more than a server asks for, and less than engines are allowed
 _SWEEP_SECONDS: Final = 25.0
 _broken_off: list[str] = []  # what the engine was asked for when a signal came
 _TIMEOUT: Final = 120  # seconds for one answer of the engine
@@ -135,6 +139,25 @@ def telling(what: str) -> Iterator[None]:
 def reason(error: Exception) -> str:
     """The engine's own words."""
     return str(getattr(error, "explanation", None) or error)
+
+
+def is_podman(client: DockerClient) -> bool:
+    """Whether Podman answers behind Docker's interface."""
+    with telling("say what it is"):
+        return any("podman" in part.get("Name", "").lower() for part in client.version().get("Components") or ())
+
+
+def own_limits() -> list[Ulimit]:
+    """Limits that a container can be given. Podman asks for the highest there are, which some machines forbid (observed
+    with 4.3: "error setting rlimit type 7: operation not permitted")."""
+    from docker.types import Ulimit
+
+    found = []
+    for name, number in (("nofile", resource.RLIMIT_NOFILE), ("nproc", resource.RLIMIT_NPROC)):
+        hard = resource.getrlimit(number)[1]
+        value = _MOST if hard == resource.RLIM_INFINITY else min(hard, _MOST)
+        found.append(Ulimit(name=name, soft=value, hard=value))
+    return found
 
 
 def owner() -> str:

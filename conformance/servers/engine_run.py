@@ -21,7 +21,9 @@ from conformance.servers.engine import (
     PREFIX,
     broken_off,
     connect,
+    is_podman,
     labels_of,
+    own_limits,
     remove_orphans,
     remove_run,
     sweep,
@@ -30,6 +32,7 @@ from conformance.servers.engine import (
 
 if TYPE_CHECKING:
     from docker.models.networks import Network
+    from docker.types import Ulimit
 
     from conformance.servers.cache import Narrate
     from docker import DockerClient
@@ -47,6 +50,8 @@ class EngineRun:
         self._pid = os.getpid()
         self._servers: set[object] = set()
         self._network: Network | None = None
+        self.podman = is_podman(self.client)
+        self.limits: list[Ulimit] | None = own_limits() if self.podman else None
         remove_orphans(self.client, narrate)
         self._reaper = _start_reaper(self.id)
         atexit.register(self.close)

@@ -139,6 +139,7 @@ def _said(identity: str, name: str) -> str:
                 name=new_name(),
                 labels=run.labels(),
                 network_mode="none",
+                ulimits=run.limits,
             )
             container.start()
             container.wait(timeout=_SECONDS)

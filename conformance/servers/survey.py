@@ -5,10 +5,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import platform
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
@@ -21,6 +21,7 @@ from conformance.servers import bundle
 from conformance.servers.aptsources import archives, distribution, read_sources
 from conformance.servers.bundle import suites_of
 from conformance.servers.cache import cache_root
+from conformance.servers.engine import connect
 from conformance.servers.errors import ServerUnavailable
 from conformance.servers.installation import from_path, on_path
 
@@ -218,32 +219,19 @@ def _python() -> list[Fact]:
     return facts
 
 
-def docker_socket() -> Path | None:
-    """The engine's socket: ``DOCKER_HOST``, Docker's place, or Podman's for this user."""
-    named = os.environ.get("DOCKER_HOST", "")
-    if named.startswith("unix://"):
-        return Path(named.removeprefix("unix://"))
-    places = [Path("/var/run/docker.sock"), Path(os.environ.get("XDG_RUNTIME_DIR", "/run")) / "podman/podman.sock"]
-    return next((place for place in places if place.exists()), None)
-
-
 def _docker() -> Fact:
-    place = docker_socket()
-    if place is None:
-        client = shutil.which("docker") or shutil.which("podman")
-        words = f"no engine's socket found{f' (there is a client: {client})' if client else ''}"
-        return Fact(name="docker", state=State.ABSENT, detail=f"{words}; only for containers", remedy="start an engine")
+    """The engine that a container would be started in."""
     try:
-        with socket.socket(socket.AF_UNIX) as probe:
-            probe.settimeout(3)
-            probe.connect(str(place))
-            probe.sendall(b"GET /_ping HTTP/1.0\r\nHost: localhost\r\n\r\n")
-            answer = probe.recv(64)
-    except OSError as error:
-        return Fact(name="docker", state=State.ABSENT, detail=f"{place} does not answer: {error.strerror or error}")
-    good = b" 200 " in answer
+        with contextlib.closing(connect()) as client:
+            version = client.version()
+    except ServerUnavailable as error:
+        return Fact(
+            name="docker", state=State.ABSENT, detail=f"{error.missing}; only for containers", remedy=error.remedy
+        )
+    names = [part.get("Name", "") for part in version.get("Components") or ()]
+    place = os.environ.get("DOCKER_HOST") or "this machine's socket"
     return Fact(
-        name="docker", state=State.OK if good else State.ABSENT, detail=f"{place} {'answers' if good else 'refuses'}"
+        name="docker", state=State.OK, detail=f"{names[0] if names else 'engine'} {version['Version']} at {place}"
     )
 
 

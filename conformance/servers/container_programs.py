@@ -1,0 +1,91 @@
+"""The client programs of a server in a container: the image's own, run inside; where it brings none, the machine's.
+
+Only a program of exactly the server's version stands in for the image's: what is judged is the server's own client.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from conformance.servers import bundle
+from conformance.servers.engine import telling
+from conformance.servers.errors import ServerUnavailable
+from conformance.servers.installation import from_path, on_path
+from conformance.servers.runs import new_run_directory, remove_run_directory
+
+if TYPE_CHECKING:
+    from conformance.servers.connection import Address
+    from conformance.servers.container import ContainerServer
+
+LOGIN: Final = "/etc/binlog-lab-login.cnf"  # in the container: how root logs in there
+_SCRIPT: Final = Path(__file__).with_name("container_exec.py")
+
+
+def login_file(address: Address) -> str:
+    """An option file of clients."""
+    return (
+        f"[client]\nhost={address.host}\nport={address.port}\nprotocol=tcp\n"
+        f"user={address.user}\npassword={address.password}\n"
+    )
+
+
+class Programs:
+    """Those of one server. ``close`` removes what was stored for them here."""
+
+    def __init__(self, server: ContainerServer) -> None:
+        self._server = server
+        self._inside: dict[str, bool] = {}  # whether the image brings a program
+        self._directory: Path | None = None
+
+    def program(self, name: str) -> list[str]:
+        """Command words."""
+        if self._has(name):
+            return [sys.executable, "-P", str(_SCRIPT), str(self._server.container.id), name]
+        return self._here(name)
+
+    def client(self, name: str) -> list[str]:
+        """Command words that log in as root."""
+        if self._has(name):
+            return [*self.program(name), f"--defaults-file={LOGIN}"]
+        return [*self._here(name), *self.login_here()]
+
+    def login_here(self) -> list[str]:
+        """The option with which a program of this machine logs in, over the published port."""
+        if self._directory is None:
+            self._directory = new_run_directory(keep=False)
+        path = self._directory / "login.cnf"
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(login_file(self._server.address))
+        return [f"--defaults-file={path}"]
+
+    def _has(self, name: str) -> bool:
+        if name not in self._inside:
+            with telling(f"run {name} in {self._server.name}"):
+                answer = self._server.container.exec_run([name, "--no-defaults", "--version"])
+            self._inside[name] = answer.exit_code == 0
+        return self._inside[name]
+
+    def _here(self, name: str) -> list[str]:
+        image = self._server.image
+        found = [item.installation() for item in bundle.cached()]
+        mysqld = on_path()
+        if mysqld is not None:
+            with contextlib.suppress(ServerUnavailable):
+                found.append(from_path(mysqld))
+        for installation in found:
+            if installation.version == image.version:
+                return installation.program(name)
+        raise ServerUnavailable(
+            f"the image {image.name} brings no {name}, and there is none of MySQL {image.version} here",
+            "use an image with the client programs",
+        )
+
+    def close(self) -> None:
+        """Remove the option file."""
+        if self._directory is not None:
+            remove_run_directory(self._directory)
