@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance.checks.definitions import made
+from conformance.judge.table_maps import judge_table_map
 from conformance.reference.definition_sql import parse_definition
-from conformance.reference.tables import Table, table_map
+from conformance.reference.tables import Column, Table, create_table, table_map
 from conformance.servers.read_definitions import read_tables
-from conformance.servers.run_definitions import MODES, log_definitions, make_tables
+from conformance.servers.run_definitions import MODES, Definition, log_definitions, make_tables
 
 if TYPE_CHECKING:
     from conformance.servers.process import ProcessServer
@@ -39,7 +40,7 @@ def as_shown(table: Table) -> Table:
 
 def test_every_way_to_a_definition_gives_the_same_event(server: ProcessServer) -> None:
     with server.connect() as connection, server.schema(connection) as schema:
-        definitions = made("ways", range(100), schema)
+        definitions = made("ways", range(60), schema)
         make_tables(connection, definitions)
         read = read_tables(connection, schema)
         for item in definitions:
@@ -63,6 +64,24 @@ def test_a_key_of_the_same_looks_counts_as_generated(server: ProcessServer) -> N
     flags = [int.from_bytes(event[25:27], "little") for event in events]
     assert flags == [5, 1, 1, 1]
     assert [table_map(parse_definition(sql)).flags for sql in BY_HAND.values()] == flags
+
+
+@pytest.mark.parametrize("count", [1_018, 4_096])
+def test_more_columns_than_innodb_takes(server: ProcessServer, count: int) -> None:
+    """4,096 is what any engine takes."""
+    kinds = ("TINYINT", "YEAR", "DATE", "BIT")
+    columns = tuple(
+        Column(name=f"c{number}", type=kinds[number % 4], invisible=number % 7 == 3) for number in range(count)
+    )
+    with server.connect() as connection, server.schema(connection) as schema:
+        table = Table(schema=schema, name="t", columns=columns)
+        connection.execute(f"{create_table(table)} ENGINE=MyISAM")
+        capture = server.capture()
+        log = log_definitions(connection, capture, [Definition(table=table, values={})])
+        capture.close()
+    for mode in MODES:
+        (event,) = log.maps[mode]
+        assert judge_table_map(table, mode, event) == []
 
 
 def test_the_setting_is_put_back(server: ProcessServer) -> None:
