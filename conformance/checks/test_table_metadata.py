@@ -74,7 +74,7 @@ def test_unknown_fields(lab: Lab) -> None:
             seed = lab.settings.seed
             with server.schema(connection) as schema:
                 numbers = range(first, min(total, first + _BLOCK))
-                definitions = unknown_fields.small_definitions(seed, numbers, schema)
+                definitions = unknown_fields.small_definitions(seed, numbers, schema, lab.dialect.log)
                 log = run_block(connection, capture, definitions)
                 items = unknown_fields.with_unknown_fields(f"{seed}/{block}", definitions, log)
                 session.execute(f"USE {schema}")
@@ -110,6 +110,9 @@ def _server(lab: Lab, check: str, requirement: str) -> Server | None:
     if not server.started_by_us:
         reason = "the global variable binlog_row_metadata is changed, which is left to servers of the lab"
         lab.not_applicable(check, requirement, reason)
+        return None
+    if not lab.dialect.log.tlv_max:
+        lab.not_applicable(check, requirement, "a server of this version logs no table metadata")
         return None
     return server
 

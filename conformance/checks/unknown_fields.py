@@ -16,6 +16,7 @@ from conformance.checks.definitions import head_of
 from conformance.checks.outcomes import Problem
 from conformance.reference.binlog.columns import ENUM, SET
 from conformance.reference.binlog.event import decode_event
+from conformance.reference.binlog.forms import definable
 from conformance.reference.binlog.metadata import (
     Bits,
     Field,
@@ -27,6 +28,7 @@ from conformance.reference.binlog.metadata import (
     encode_metadata,
 )
 from conformance.reference.binlog.table_map import TableMap
+from conformance.reference.dialect import MYSQL
 from conformance.reference.errors import CodecError
 from conformance.reference.metadata_text import metadata_text
 from conformance.servers.errors import SqlError
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from conformance.reference.binlog.metadata import MetadataField
+    from conformance.reference.dialect import LogForms
     from conformance.servers.connection import Connection
     from conformance.servers.run_definitions import DefinitionLog
     from generators.draw import Draw
@@ -93,13 +96,14 @@ def with_unknown(draw: Draw, table: TableMap) -> tuple[int, UnknownField]:
             return 0, UnknownField(number, pairs[:8] + inside)
 
 
-def small_definitions(seed: str, numbers: range, schema: str) -> list[Definition]:
-    """Tables of a few columns."""
+def small_definitions(seed: str, numbers: range, schema: str, log: LogForms = MYSQL.log) -> list[Definition]:
+    """Tables of a few columns, as far as a server of this version can have them."""
     found = []
     for number in numbers:
         draw = Stream("unknown-fields", seed, number)
         table = definition(draw, schema=schema, name=f"t{number}", count=1 + draw.below(12))
-        found.append(Definition(table=table, values=row_values(table)))
+        if definable(table, log):
+            found.append(Definition(table=table, values=row_values(table)))
     return found
 
 
