@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -34,6 +35,7 @@ from tests.checks.faults_of_definitions import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from conformance.reference.dialect import LogForms
     from conformance.servers.process import ProcessServer
     from conformance.stream import AnyRecord
 
@@ -63,6 +65,12 @@ class FakeServer:
 
     def close(self) -> None:
         """Nothing to do."""
+
+
+@cache
+def cached(seed: str, numbers: range, schema: str, log: LogForms) -> list[Definition]:
+    """The same tables for every fault."""
+    return definitions.made(seed, numbers, schema, log)
 
 
 def perfect(items: Sequence[Definition], change: Callable[[TableMap], TableMap] = lambda table: table) -> DefinitionLog:
@@ -103,6 +111,7 @@ def check(
         logs.append(perfect(items))
         return perfect(items, event)
 
+    monkeypatch.setattr(test_table_metadata, "made", cached)
     monkeypatch.setattr(test_table_metadata, "run_block", run)
     monkeypatch.setattr(test_table_metadata, "client_text", lambda *_: printed(logs[-1], text))
     monkeypatch.setattr(FakeServer, "close", lambda _: None)
