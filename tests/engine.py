@@ -35,7 +35,13 @@ FAILED = 3
 IMAGES = {"mysql": "binlog-lab-mysql:latest", "lab": "binlog-lab:latest"}
 _ROOT = Path(__file__).resolve().parent.parent
 _START_SECONDS = 60
-_PROGRAMS = {"dockerd": "docker.io", "containerd": "containerd", "runc": "runc", "unshare": "util-linux"}
+_PROGRAMS = {
+    "dockerd": "docker.io",
+    "containerd": "containerd",
+    "runc": "runc",
+    "unshare": "util-linux",
+    "setpriv": "util-linux",
+}
 
 
 class NoEngineError(Exception):
@@ -86,7 +92,16 @@ def private(directory: Path, *, bridge: str | None = None) -> Iterator[str]:
     dockerd 20.10 removes ``docker0``, which may be another engine's.)
     """
     socket_path, log = directory / "docker.sock", directory / "log"
-    command = ["dockerd", "--host", f"unix://{socket_path}", "--data-root", str(directory / "data")]
+    command = [
+        "setpriv",
+        "--pdeathsig",
+        "TERM",
+        "dockerd",
+        "--host",
+        f"unix://{socket_path}",
+        "--data-root",
+        str(directory / "data"),
+    ]
     command += ["--exec-root", str(directory / "exec"), "--pidfile", str(directory / "pid")]
     if bridge is not None:
         command += [f"--bridge={bridge}", "--iptables=false", "--ip-masq=false", "--ip-forward=false"]
@@ -153,9 +168,22 @@ def unused_bridge() -> Iterator[str]:
             fcntl.ioctl(any_socket, 0x89A1, word + b"\0")  # SIOCBRDELBR
 
 
+def end_of(command: list[str], environment: dict[str, str]) -> int:
+    """Run a child to its end; when this process is told to stop, the child is told so first."""
+    with subprocess.Popen(command, env=environment) as child:
+        try:
+            return child.wait()
+        except BaseException:
+            child.terminate()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                child.wait(60)
+            child.kill()
+            raise
+
+
 def run(address: str, command: list[str]) -> int:
     """COMMAND with DOCKER_HOST; its exit code."""
-    return subprocess.run(command, env={**os.environ, "DOCKER_HOST": address}, check=False).returncode
+    return end_of(command, {**os.environ, "DOCKER_HOST": address})
 
 
 def build(address: str, images: list[str]) -> bool:
@@ -193,7 +221,7 @@ def run_private(command: list[str], images: list[str]) -> int:
             ).returncode
         if code == 0:
             words = ["unshare", "--mount", "--net", *again, "--", *command]
-            code = subprocess.run(words, env=environment, check=False).returncode
+            code = end_of(words, environment)
     finally:
         shutil.rmtree(directory, ignore_errors=True)
     if directory.exists():
@@ -223,6 +251,7 @@ def main() -> int:
     parser.add_argument("--inside", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("command", nargs=argparse.REMAINDER)
     arguments = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     command = arguments.command[1:] if arguments.command[:1] == ["--"] else arguments.command
     if not command and arguments.inside is None:
         parser.error("expected a command")
