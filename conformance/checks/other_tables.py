@@ -113,6 +113,7 @@ CHARSETS: Final = (
         _text("VARCHAR(10)", "utf8mb4 COLLATE utf8mb4_bin", "utf8mb4 COLLATE utf8mb4_0900_ai_ci"),
         (NONE,),
         Look(change=_UTF8, right=_IN_UTF8),
+        brief=(NONE,),
     ),
 )
 
