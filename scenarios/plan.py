@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 TASK_SECONDS: Final = 8.0
 GROUP_SECONDS: Final = 90.0  # of each core
-TASKS_PER_CORE: Final = 4
+TASKS_PER_CORE: Final = 8
 
 
 class Block(NamedTuple):

@@ -52,7 +52,7 @@ def document(draw: Draw, shape: str, size: int) -> Made:
     size += draw.below(size // 4 + 1) - size // 8
     if shape == "text":
         return _text(draw, pattern, size)
-    count = max(2, min(MOST, size // 48))
+    count = max(2, min(MOST, size // 64))
     # What an entry, a key and the header of a container take; the rest is for the strings.
     frame = {"flat": 11, "nested": 14, "array": 4}[shape]
     strings = count - count // 4

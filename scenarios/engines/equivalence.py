@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from scenarios.engines.documents import Made
     from scenarios.matrix import Setting
 
-REVISION: Final = 1
+REVISION: Final = 2
 RELATIONS: Final = ("identical", "padded", "re-ordered", "double", "unsigned", "decimal", "date", "datetime")
 SETTINGS: Final[dict[str, range | tuple[str, ...]]] = {
     "relation": RELATIONS,

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from generators.draw import Draw
     from scenarios.matrix import Setting
 
-REVISION: Final = 1
+REVISION: Final = 2
 EVENTS: Final = ("logged", "made", "damaged")
 TARGETS: Final = ("itself", "rebuilt", "updated", "other", "scalar", "json-null", "sql-null")
 SETTINGS: Final[dict[str, range | tuple[str, ...]]] = {

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from generators.draw import Draw
     from scenarios.matrix import Setting
 
-REVISION: Final = 1
+REVISION: Final = 2
 KEYS: Final = ("primary", "unique", "none")
 SETTINGS: Final[dict[str, range | tuple[str, ...]]] = {
     "size": range(4, (4 << 20) + 1),
