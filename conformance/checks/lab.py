@@ -170,7 +170,7 @@ class Lab:
         server = self._server
         if server is None:
             return Subject(
-                id="captures",
+                id=self.subject,
                 role="source",
                 version="9.7.4",
                 dialect=dialect_name((9, 7, 4)),

@@ -132,6 +132,14 @@ def test_what_is_left_of_a_dead_column_did_not_run() -> None:
     assert after.column_errors is run.column_errors
 
 
+def test_recorded_captures_can_be_a_column(tmp_path: Path) -> None:
+    end = lab("conformance", "-r", "IP2", "--updates", "50", "--server", "none", "--server", "none", cwd=tmp_path)
+    assert end.code == 0, end.text
+    found = cells(tmp_path / "report", "IP2")
+    assert {name: cell["verdict"] for name, cell in found.items()} == {"none": "pass", "none#2": "pass"}
+    assert [subject["id"] for subject in results(tmp_path / "report")["subjects"]] == ["none", "none#2"]
+
+
 @pytest.fixture(scope="module")
 def matrix(installation: Installation, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Ended, list[str]]:
     """The server twice, a program that is none in between, and where there is one, an old server."""
