@@ -11,6 +11,7 @@ import os
 import secrets
 import signal
 import socket
+import stat
 import struct
 import sys
 import tarfile
@@ -45,6 +46,12 @@ def _plain(entry: tarfile.TarInfo) -> tarfile.TarInfo:
     return entry
 
 
+def has_input() -> bool:
+    """Whether there is something to send: a terminal is the lab's, and of the null device only the end would come."""
+    mode = os.fstat(0).st_mode
+    return stat.S_ISREG(mode) or stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
+
+
 def send_input(connection: socket.socket) -> None:
     """All of standard input, and its end."""
     try:
@@ -73,12 +80,17 @@ def main() -> int:
     client = docker.from_env(version="auto")
     api: Any = client.api
     container = client.containers.get(identity)
-    run = api.exec_create(identity, copied(container, words), stdin=True, user="0")["Id"]
+    given = has_input()
+    run = api.exec_create(identity, copied(container, words), stdin=given, user="0")["Id"]
     stream = api.exec_start(run, socket=True)
     connection = getattr(stream, "_sock", stream)
-    threading.Thread(target=send_input, args=(connection,), daemon=True).start()
+    if given:
+        threading.Thread(target=send_input, args=(connection,), daemon=True).start()
     receive(connection)
-    code = int(api.exec_inspect(run)["ExitCode"] or 0)
+    state = api.exec_inspect(run)
+    if state["Running"] or state["ExitCode"] is None:
+        raise ConnectionError(f"the container engine broke off while {words[0]} was running")
+    code = int(state["ExitCode"])
     if code in _SIGNALS:
         number = signal.Signals(code - 128)
         if number not in (signal.SIGKILL, signal.SIGSTOP):
