@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from conformance.servers import auto
 from conformance.servers import engine as engines
 from conformance.servers.capture import split_events
 from conformance.servers.container_files import read_tree
@@ -215,6 +216,23 @@ def test_a_kept_container_is_taken_over_by_a_run_that_wants_the_same(image: Imag
     finally:
         remove_kept(first.name)
     assert first.name not in {item.name for item in kept_containers()}
+
+
+def test_auto_takes_a_container_where_no_process_can_be_had(image: Image, monkeypatch: pytest.MonkeyPatch) -> None:
+    def nothing(*_: object, **__: object) -> None:
+        raise ServerUnavailable("no mysqld here")
+
+    said: list[str] = []
+    monkeypatch.setattr(auto, "find_installation", nothing)
+    monkeypatch.setattr(auto, "DEFAULT_IMAGE", image.name)
+    with auto.resolve("auto", narrate=said.append) or pytest.fail("no server") as server:
+        assert server.provenance.startswith(f"container of {image.name}")
+    assert said[-1].startswith("auto: chose docker: ")
+    assert said[-1].endswith("(process: no mysqld here)")
+    monkeypatch.setattr(auto, "DEFAULT_IMAGE", "localhost:1/no-such-image:1")
+    with pytest.raises(ServerUnavailable, match="no mysqld here") as caught:
+        auto.resolve("auto")
+    assert "there is no image localhost:1/no-such-image:1" in str(caught.value)
 
 
 def test_a_server_is_started_to_stay_listed_and_stopped(image: Image, engine: DockerClient) -> None:
