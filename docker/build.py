@@ -50,6 +50,11 @@ path-exclude=/usr/share/locale/*
 path-exclude=/usr/share/lintian/*
 path-exclude=/usr/share/bug/*
 """
+# No translated descriptions, which nobody reads here.
+_APT_SETTINGS = """
+Acquire::Languages "none";
+APT::Install-Recommends "false";
+"""
 
 
 def say(text: str) -> None:
@@ -88,7 +93,7 @@ def bootstrap(tar: Path) -> None:
         work = Path(name)
         (work / "archive.sources").write_text(found[0].stanza((SUITE,), ("main",)), encoding="utf-8")
         (work / "apt.conf").write_text(
-            machine_acquire_settings(require_program("apt-config", "apt")) + '\nAPT::Install-Recommends "false";\n',
+            machine_acquire_settings(require_program("apt-config", "apt")) + _APT_SETTINGS,
             encoding="utf-8",
         )
         (work / "dpkg.conf").write_text(_NOT_INSTALLED, encoding="utf-8")
