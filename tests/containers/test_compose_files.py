@@ -90,18 +90,18 @@ def _change(service: dict[str, Any], what: str) -> None:
         service["healthcheck"] = {"test": ["CMD", "mysqladmin", "ping"]}
 
 
-@pytest.mark.parametrize("fault", ["image", "port", "health"])
-def test_a_planted_fault_is_found(fault: str) -> None:
+@pytest.mark.parametrize("mistake", ["image", "port", "health"])
+def test_a_planted_fault_is_found(mistake: str) -> None:
     document = copy.deepcopy(compose.load(compose.DIRECTORY / "pair.yaml"))
-    _change(document["services"]["source"], fault)
+    _change(document["services"]["source"], mistake)
     assert len(_faults(document)) == 1
 
 
 @pytest.mark.parametrize(
-    "fault", [{"imagee": "x"}, {"ports": 3306}, {"depends_on": {"source": {"condition": "service_ready"}}}]
+    "mistake", [{"imagee": "x"}, {"ports": 3306}, {"depends_on": {"source": {"condition": "service_ready"}}}]
 )
-def test_a_planted_fault_breaks_the_schema(fault: dict[str, Any]) -> None:
+def test_a_planted_fault_breaks_the_schema(mistake: dict[str, Any]) -> None:
     document = copy.deepcopy(compose.load(compose.DIRECTORY / "pair.yaml"))
-    document["services"]["source"].update(fault)
+    document["services"]["source"].update(mistake)
     with pytest.raises(jsonschema.ValidationError):
         compose.validate(document)
