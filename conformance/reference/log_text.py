@@ -33,6 +33,7 @@ from conformance.reference.binlog.rows import (
 )
 from conformance.reference.binlog.table_map import GENERATED_INVISIBLE_PK, TableMap
 from conformance.reference.boundaries.markers import marker_of, marker_title
+from conformance.reference.boundaries.shipped import EventClass, classify_query
 from conformance.reference.dialect import MYSQL
 from conformance.reference.errors import Unsupported
 from conformance.reference.gtid_text import gtid_text
@@ -287,10 +288,11 @@ class LogText:
                 return b"\t%b\n# not shown\n" % event.name.encode()
 
     def _follow(self, text: bytes) -> None:
-        """Whether a transaction is open after a statement."""
-        if text == b"BEGIN" or text.startswith(b"XA START"):
+        """Whether a transaction is open after a statement: the client takes XA ROLLBACK for an end, XA COMMIT for none."""
+        kind = classify_query(text)
+        if kind is EventClass.BEGIN_TRX:
             self._open = True
-        elif text in (b"COMMIT", b"ROLLBACK"):
+        elif kind in (EventClass.END_TRX, EventClass.END_XA_TRX):
             self._open = False
 
     def _format(self, header: Header, body: FormatDescription) -> Iterator[bytes]:

@@ -132,7 +132,8 @@ def test_an_open_transaction_is_rolled_back_at_the_end() -> None:
 
 
 @pytest.mark.parametrize(("last", "open_at_the_end"), [(small.Xid(xid=1), False), (Query(text=b"COMMIT"), False),
-    (small.XaPrepare(gtrid=b"x"), True), (Query(text=b"XA COMMIT X'78',X'',1"), True)])  # fmt: skip
+    (small.XaPrepare(gtrid=b"x"), True), (Query(text=b"XA ROLLBACK X'78',X'',1"), False),
+        (Query(text=b"XA COMMIT X'78',X'',1"), True)])  # fmt: skip
 def test_only_xid_commit_and_rollback_close_what_the_client_calls_open(last: object, open_at_the_end: bool) -> None:
     text = LogText()
     for body in (Query(text=b"XA START X'78',X'',1"), last):
