@@ -288,7 +288,7 @@ class LogText:
                 return b"\t%b\n# not shown\n" % event.name.encode()
 
     def _follow(self, text: bytes) -> None:
-        """Whether a transaction is open after a statement: the client takes XA ROLLBACK for an end, XA COMMIT for none."""
+        """Whether a transaction is open after a statement: the client takes XA ROLLBACK for an end, XA COMMIT not."""
         kind = classify_query(text)
         if kind is EventClass.BEGIN_TRX:
             self._open = True
