@@ -165,6 +165,8 @@ def _local_settings(scratch: str) -> dict[str, bool | float | int | str | None]:
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.ui.enabled": "false",
         "spark.sql.shuffle.partitions": "4",
+        # A directory for each cell: listing them here takes less than a job of as many tasks.
+        "spark.sql.sources.parallelPartitionDiscovery.threshold": "10000",
         "spark.local.dir": scratch,
         "spark.sql.warehouse.dir": f"{scratch}/warehouse",
         "spark.driver.extraJavaOptions": (
