@@ -18,6 +18,11 @@ from scenarios.spark.session import SparkUnavailable, is_local
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
 
+
+class PackageMissing(SparkUnavailable):
+    """The executors have not got our own package."""
+
+
 PACKAGES: Final = ("conformance", "generators", "scenarios")
 _SUFFIXES: Final = (".py", ".toml", ".json", ".css", ".j2")
 _SCRIPT: Final = '''"""spark-submit --py-files {zip} {script} NAME [--scenarios N] [--report DIR]"""
@@ -50,16 +55,19 @@ def _add(archive: zipfile.ZipFile, folder: Traversable, name: str) -> None:
 
 
 def prepare(spark: Any) -> None:
-    """Give the executors the package, and see that they can run it."""
+    """See that the executors can run the package; those that have not got it are given it."""
     if is_local(spark):
         return
-    # An executor fetches the zip from where it lies when its first task comes, which may be late in the run.
-    scratch = tempfile.mkdtemp(prefix="binlog-lab-zip-")
-    atexit.register(shutil.rmtree, scratch, ignore_errors=True)
-    target = Path(scratch) / f"binlog_lab_{__version__.replace('.', '_')}.zip"
-    write_zip(target)
-    spark.addArtifacts(str(target), pyfile=True)
-    check_executors(spark)
+    try:
+        check_executors(spark)
+    except PackageMissing:
+        # Executors that come later fetch it too, so it stays as long as this process.
+        scratch = tempfile.mkdtemp(prefix="binlog-lab-zip-")
+        atexit.register(shutil.rmtree, scratch, ignore_errors=True)
+        target = Path(scratch) / f"binlog_lab_{__version__.replace('.', '_')}.zip"
+        write_zip(target)
+        spark.addArtifacts(str(target), pyfile=True)
+        check_executors(spark)
 
 
 def check_executors(spark: Any) -> None:
@@ -70,7 +78,8 @@ def check_executors(spark: Any) -> None:
         text = str(error)
         for package in ("pyarrow", "pandas", "scenarios", "conformance"):
             if f"No module named '{package}" in text:
-                raise SparkUnavailable(
+                kind = PackageMissing if package in PACKAGES else SparkUnavailable
+                raise kind(
                     f"the executors have no package {package!r}: install 'binlog-lab[spark]' in their Python"
                     " (PYSPARK_PYTHON), or give them an archive of an environment that has it"
                 ) from error

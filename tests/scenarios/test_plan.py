@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import platform
 import re
 import subprocess
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from conformance.cli.main import run
+from conformance.version import __version__
 from scenarios import page, plan, results, runs, summary
 from scenarios.budgets import judge
 from scenarios.digest import CellTally, digest, tally
@@ -19,14 +22,12 @@ from scenarios.manifest import MANIFEST, Manifest, ManifestError
 from scenarios.matrix import load_matrix
 from scenarios.overview import overview, percentiles
 from scenarios.plan import Block, spread
-from scenarios.spark import session
+from scenarios.spark import session, ship
 from scenarios.spark.session import SparkUnavailable, adapted, java_home, with_retries
-from scenarios.spark.ship import check_executors, write_zip
+from scenarios.spark.ship import check_executors, prepare, write_zip
 from scenarios.worker import run_block
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from scenarios.matrix import Matrix
 
 
@@ -197,6 +198,27 @@ def test_executors_without_a_package_or_of_another_version_are_said() -> None:
         check_executors(_FakeSpark(("3.8.1", "0.0")))
     with pytest.raises(ZeroDivisionError):
         check_executors(_FakeSpark(ZeroDivisionError("a fault of another kind")))
+
+
+def test_executors_without_the_package_are_given_it_for_as_long_as_they_may_ask(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Fake(_FakeSpark):
+        given: Path | None = None
+
+        def addArtifacts(self, path: str, *, pyfile: bool) -> None:  # noqa: N802 - Spark's name
+            assert pyfile
+            self.given = Path(path)
+            self.answer = (platform.python_version(), __version__)
+
+    monkeypatch.setattr(ship, "is_local", lambda _: False)
+    fake = Fake(RuntimeError("ModuleNotFoundError: No module named 'scenarios'"))
+    prepare(fake)
+    assert fake.given is not None
+    assert fake.given.is_file()  # an executor that comes later fetches it then
+    has_it = Fake((platform.python_version(), __version__))
+    prepare(has_it)
+    assert has_it.given is None
 
 
 def test_the_worker_runs_from_a_zip_alone(tmp_path: Path) -> None:
