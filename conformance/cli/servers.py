@@ -60,7 +60,7 @@ def command() -> None:
 def list_servers(form: str) -> None:
     """Cached bundles, servers that were started to stay, and containers that runs kept."""
     from conformance.servers.bundle import cached
-    from conformance.servers.kept import RUN, kept_containers
+    from conformance.servers.containers.kept import RUN, kept_containers
     from conformance.servers.runs import standing_servers
 
     with server_errors():
@@ -138,7 +138,7 @@ def start(*, spec: str, name: str | None, options: tuple[str, ...], server_id: i
     It listens on 127.0.0.1; the account's password is in the file that the URL names.
     """
     from conformance.servers.auto import find_installation, parse_server_option
-    from conformance.servers.image import find_image
+    from conformance.servers.containers.image import find_image
     from conformance.servers.process import launch
     from conformance.servers.runs import free_name
     from conformance.servers.specs import DEFAULT_IMAGE, Kind, parse_spec
@@ -184,7 +184,7 @@ def start(*, spec: str, name: str | None, options: tuple[str, ...], server_id: i
 @click.option("--all", "everything", is_flag=True, help="All servers of this user that were started to stay.")
 def stop(*, names: tuple[str, ...], everything: bool) -> None:
     """Stop servers that 'start' started and containers that runs kept, and remove their data."""
-    from conformance.servers.kept import RUN, kept_containers, remove_kept
+    from conformance.servers.containers.kept import RUN, kept_containers, remove_kept
     from conformance.servers.runs import standing_servers, stop_standing
 
     if not names and not everything:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from conformance.servers import bundle
 from conformance.servers.cache import silent
+from conformance.servers.containers.image import find_image
 from conformance.servers.errors import ServerUnavailable, SpecError, StartFailed
 from conformance.servers.guests import Role, open_guest
-from conformance.servers.image import find_image
 from conformance.servers.installation import Installation, from_path, on_path
 from conformance.servers.process import ProcessServer, launch
 from conformance.servers.specs import DEFAULT_IMAGE, Kind, ServerSpec, parse_spec
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from conformance.servers.base import Server
     from conformance.servers.bundle import Progress
     from conformance.servers.cache import Narrate
-    from conformance.servers.container import ContainerServer
+    from conformance.servers.containers.server import ContainerServer
     from conformance.servers.own import Maker
 
 

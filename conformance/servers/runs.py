@@ -138,7 +138,7 @@ def free_name() -> str:
 def stop_standing(server: StandingServer, *, timeout: float = 45.0) -> bool:
     """Stop a standing server in order and remove its directory. False if it had ended before."""
     if server.container:
-        from conformance.servers.kept import remove_kept  # needs an engine
+        from conformance.servers.containers.kept import remove_kept  # needs an engine
 
         asked = remove_kept(server.container)
         remove_run_directory(server.directory)
@@ -154,7 +154,7 @@ def stop_standing(server: StandingServer, *, timeout: float = 45.0) -> bool:
 
 
 def _contained(directory: Path, about: dict[str, str]) -> StandingServer:
-    from conformance.servers.kept import kept_containers  # needs an engine
+    from conformance.servers.containers.kept import kept_containers  # needs an engine
 
     name = (directory / CONTAINER).read_text(encoding="utf-8")
     return StandingServer(

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from conformance.servers.cache import Narrate
-    from conformance.servers.image import Image
+    from conformance.servers.containers.image import Image
     from conformance.servers.own import OwnServer
     from conformance.servers.settings import Options
 
@@ -38,8 +38,8 @@ def start_container(
     image: Image, name: str, *, server_id: int, options: Options, performance_schema: bool, narrate: Narrate
 ) -> str:
     """Start a container that stays until ``servers stop``, and give its URL."""
-    from conformance.servers.container import launch_container
-    from conformance.servers.kept import STANDING
+    from conformance.servers.containers.kept import STANDING
+    from conformance.servers.containers.server import launch_container
     from conformance.servers.runs import CONTAINER, new_run_directory, remove_run_directory
 
     directory = new_run_directory(keep=True, name=name)

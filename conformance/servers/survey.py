@@ -21,7 +21,7 @@ from conformance.servers import bundle
 from conformance.servers.aptsources import archives, distribution, read_sources
 from conformance.servers.bundle import suites_of
 from conformance.servers.cache import cache_root
-from conformance.servers.engine import connect
+from conformance.servers.containers.engine import connect
 from conformance.servers.errors import ServerUnavailable
 from conformance.servers.installation import from_path, on_path
 

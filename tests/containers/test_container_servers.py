@@ -14,21 +14,21 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from conformance.servers import auto
-from conformance.servers import engine as engines
 from conformance.servers.capture import split_events
-from conformance.servers.container_files import read_tree
-from conformance.servers.engine_run import engine_run
+from conformance.servers.containers import engine as engines
+from conformance.servers.containers.files import read_tree
+from conformance.servers.containers.image import DATA, find_image
+from conformance.servers.containers.kept import kept_containers, remove_kept
+from conformance.servers.containers.run import engine_run
 from conformance.servers.errors import ConnectionLost, ServerDied, ServerUnavailable, StartFailed
-from conformance.servers.image import DATA, find_image
-from conformance.servers.kept import kept_containers, remove_kept
 from conformance.servers.pair import Pair
 from tests.live import ROOT, environment, lab, started, until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from conformance.servers.container import ContainerServer
-    from conformance.servers.image import Image
+    from conformance.servers.containers.image import Image
+    from conformance.servers.containers.server import ContainerServer
     from docker import DockerClient
 
 pytestmark = pytest.mark.container
@@ -252,7 +252,7 @@ def test_a_server_is_started_to_stay_listed_and_stopped(image: Image, engine: Do
 
 _HOLDING = """
 import sys, time
-from conformance.servers.image import find_image
+from conformance.servers.containers.image import find_image
 server = find_image(sys.argv[1]).launch()
 print("up", flush=True)
 time.sleep(600)

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from conformance.servers import engine
 from conformance.servers.attached import AttachedServer, Attachment
 from conformance.servers.capture import Capture
 from conformance.servers.connection import Address
-from conformance.servers.container import _status
-from conformance.servers.container_exec import copied
+from conformance.servers.containers import engine
+from conformance.servers.containers.exec import copied
+from conformance.servers.containers.image import Image
+from conformance.servers.containers.server import _status
 from conformance.servers.errors import ServerUnavailable
-from conformance.servers.image import Image
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -64,13 +64,17 @@ def test_no_permission_on_the_socket_is_told_with_what_would_help(
     assert "group" in caught.value.remedy
 
 
+_HERE = engine.owner().partition("/")[0]
+
+
 @pytest.mark.parametrize(
     ("label", "orphan"),
     [
         (engine.owner(), False),
-        (f"{socket.gethostname()}/{os.getpid()}/1", True),  # the same number, another process
-        (f"{socket.gethostname()}/999999999/1", True),
-        ("another-host/999999999/1", False),
+        (f"{_HERE}/{os.getpid()}/1", True),  # the same number, another process
+        (f"{_HERE}/999999999/1", True),
+        (f"another-host{_HERE}/999999999/1", False),
+        (f"{socket.gethostname()} pid:[1]/999999999/1", False),  # in a container with this host's name
         ("", False),
     ],
 )

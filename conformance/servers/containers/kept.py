@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from conformance.requirements.versions import dialect_of
 from conformance.servers.base import SCHEMA_PREFIX
-from conformance.servers.engine import IMAGE_LABEL, KEPT_LABEL, connect, telling
+from conformance.servers.containers.engine import IMAGE_LABEL, KEPT_LABEL, connect, telling
 from conformance.servers.errors import ServerUnavailable
 
 if TYPE_CHECKING:

@@ -1,8 +1,8 @@
 """The container engine: finding it, saying what is wrong with it, and what every object of the lab there has in common.
 
 Docker, and Podman's socket, through the package ``docker``, which is imported when a container is asked for. Every
-container, volume and network of the lab carries labels: its run, and the process that owns it (host, pid, start time),
-so that what a killed lab left can be told from what belongs to a living one.
+container, volume and network of the lab carries labels: its run, and the process that owns it (host, pid namespace, pid,
+start time), so that what a killed lab left can be told from what belongs to a living one.
 """
 
 from __future__ import annotations
@@ -160,17 +160,26 @@ def own_limits() -> list[Ulimit]:
     return found
 
 
+def _place() -> str:
+    """Where a process id means something: a lab in a container has ids of its own, and may have the host's name."""
+    try:
+        space = str(Path("/proc/self/ns/pid").readlink())
+    except OSError:
+        space = ""
+    return f"{socket.gethostname()} {space}".strip()
+
+
 def owner() -> str:
     """This process, as a label says it."""
     pid = os.getpid()
-    return f"{socket.gethostname()}/{pid}/{start_time(pid)}"
+    return f"{_place()}/{pid}/{start_time(pid)}"
 
 
 def is_orphan(label: str) -> bool:
-    """Whether the owner was a process of this host and is gone. Other hosts' labs are nobody's business here."""
-    host, _, rest = label.partition("/")
+    """Whether the owner was a process of this place and is gone. Labs of other places are nobody's business here."""
+    place, _, rest = label.partition("/")
     pid, _, start = rest.partition("/")
-    return host == socket.gethostname() and pid.isdigit() and not is_running(int(pid), start)
+    return place == _place() and pid.isdigit() and not is_running(int(pid), start)
 
 
 def labels_of(run: str, kept: str = "") -> dict[str, str]:

@@ -31,7 +31,7 @@ def wait(lab: int) -> bool:
 
 def clean(run: str) -> str:
     """Remove everything of a run; what was removed, in words."""
-    from conformance.servers import engine
+    from conformance.servers.containers import engine
 
     removed = engine.sweep(engine.connect(), run)
     return str(removed) if removed else ""

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from conformance.servers.cache import silent
-from conformance.servers.engine import (
+from conformance.servers.containers.engine import (
     PREFIX,
     broken_off,
     connect,
@@ -112,7 +112,7 @@ def _start_reaper(run: str) -> subprocess.Popen[bytes] | None:
     path = os.pathsep.join(filter(None, (str(_ROOT), os.environ.get("PYTHONPATH"))))
     more: dict[str, Any] = {"env": {**os.environ, "PYTHONPATH": path}}
     return subprocess.Popen(
-        [sys.executable, "-P", "-m", "conformance.servers.reaper", run, str(os.getpid())],
+        [sys.executable, "-P", "-m", "conformance.servers.containers.reaper", run, str(os.getpid())],
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         bufsize=0,

@@ -18,14 +18,14 @@ from conformance.servers.base import version_number
 from conformance.servers.cache import Narrate, silent
 from conformance.servers.capture import Capture
 from conformance.servers.connection import Address, Connection, connect
-from conformance.servers.container_files import put_file, put_tree, read_tree
-from conformance.servers.container_programs import LOGIN, Programs, login_file
-from conformance.servers.container_template import DataTemplate, data_template
-from conformance.servers.engine import IMAGE_LABEL, new_name, telling
-from conformance.servers.engine_run import engine_run
+from conformance.servers.containers.engine import IMAGE_LABEL, new_name, telling
+from conformance.servers.containers.files import put_file, put_tree, read_tree
+from conformance.servers.containers.image import DATA, Image
+from conformance.servers.containers.kept import RUN, STANDING, freshen, password_of, reusable
+from conformance.servers.containers.programs import LOGIN, Programs, login_file
+from conformance.servers.containers.run import engine_run
+from conformance.servers.containers.template import DataTemplate, data_template
 from conformance.servers.errors import ConnectionLost, LoginRefused, ServerDied, ServerUnavailable, StartFailed
-from conformance.servers.image import DATA, Image
-from conformance.servers.kept import RUN, STANDING, freshen, password_of, reusable
 from conformance.servers.own import START_SECONDS, STOP_SECONDS, OwnServer
 from conformance.servers.process import PERSISTED, death_reason, log_tail, status_words
 from conformance.servers.settings import Options, default_options, option_words

@@ -1,4 +1,4 @@
-"""Runs a program in a container as if it ran here: ``container_exec.py CONTAINER PROGRAM [ARGUMENT]...``; a script.
+"""Runs a program in a container as if it ran here: ``exec.py CONTAINER PROGRAM [ARGUMENT]...``; a script.
 
 Standard input, output and error are passed through; arguments that name files of this machine are copied into the
 container and named there; the program's end is this one's, a signal included.

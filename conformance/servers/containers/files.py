@@ -7,7 +7,7 @@ import tarfile
 from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Final
 
-from conformance.servers.engine import telling
+from conformance.servers.containers.engine import telling
 
 if TYPE_CHECKING:
     import gzip

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Final
 
 from conformance.servers.bundle import Progress, no_progress
 from conformance.servers.cache import silent
-from conformance.servers.engine import new_name, reason, telling
-from conformance.servers.engine_run import engine_run
+from conformance.servers.containers.engine import new_name, reason, telling
+from conformance.servers.containers.run import engine_run
 from conformance.servers.errors import ServerUnavailable, SpecError
 from conformance.servers.installation import parse_version
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from conformance.servers.cache import Narrate
-    from conformance.servers.container import ContainerServer
+    from conformance.servers.containers.server import ContainerServer
     from conformance.servers.settings import Options
 
 DATA: Final = "/var/lib/mysql"
@@ -50,7 +50,7 @@ class Image:
         narrate: Narrate = silent,
     ) -> ContainerServer:
         """A server in a container."""
-        from conformance.servers.container import launch_container  # it knows images
+        from conformance.servers.containers.server import launch_container  # it knows images
 
         if wrapper:
             raise SpecError(f"docker:{self.name}", "a wrapper is for a process of the lab", expected="no --wrapper")

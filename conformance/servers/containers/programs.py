@@ -12,17 +12,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from conformance.servers import bundle
-from conformance.servers.engine import telling
+from conformance.servers.containers.engine import telling
 from conformance.servers.errors import ServerUnavailable
 from conformance.servers.installation import from_path, on_path
 from conformance.servers.runs import new_run_directory, remove_run_directory
 
 if TYPE_CHECKING:
     from conformance.servers.connection import Address
-    from conformance.servers.container import ContainerServer
+    from conformance.servers.containers.server import ContainerServer
 
 LOGIN: Final = "/etc/binlog-lab-login.cnf"  # in the container: how root logs in there
-_SCRIPT: Final = Path(__file__).with_name("container_exec.py")
+_SCRIPT: Final = Path(__file__).with_name("exec.py")
 
 
 def login_file(address: Address) -> str:

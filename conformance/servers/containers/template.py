@@ -17,13 +17,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from conformance.servers.cache import building, cache_root, locked, make_directory, require_space
-from conformance.servers.container_files import new_archive, owner_of, read_tree
-from conformance.servers.image import DATA
+from conformance.servers.containers.files import new_archive, owner_of, read_tree
+from conformance.servers.containers.image import DATA
 
 if TYPE_CHECKING:
     from conformance.servers.cache import Narrate
-    from conformance.servers.container import ContainerServer
-    from conformance.servers.image import Image
+    from conformance.servers.containers.image import Image
+    from conformance.servers.containers.server import ContainerServer
 
 _SPACE: Final = 400 << 20
 # Written while the server runs, and of one server only; the log of the first start is no part of a server's life.
@@ -57,7 +57,7 @@ def data_template(image: Image, narrate: Narrate) -> DataTemplate:
 
 
 def _make(image: Image, directory: Path, narrate: Narrate) -> None:
-    from conformance.servers.container import ContainerServer  # it knows templates
+    from conformance.servers.containers.server import ContainerServer  # it knows templates
 
     password = secrets.token_urlsafe(18)
     with ContainerServer(image, DataTemplate(Path(), password, (0, 0)), options=OPTIONS, narrate=narrate) as server:
