@@ -1,8 +1,8 @@
 """The container engine: finding it, saying what is wrong with it, and what every object of the lab there has in common.
 
 Docker, and Podman's socket, through the package ``docker``, which is imported when a container is asked for. Every
-container, volume and network of the lab carries labels: its run, and the process that owns it (host, pid namespace, pid,
-start time), so that what a killed lab left can be told from what belongs to a living one.
+container, volume and network of the lab carries labels: its run, and the process that owns it (host and pid namespace,
+pid, start time), so that what a killed lab left can be told from what belongs to a living one.
 """
 
 from __future__ import annotations
