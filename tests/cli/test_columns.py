@@ -18,7 +18,7 @@ from conformance.cli.plugin import LabRun
 from conformance.servers.errors import ConnectionLost, SqlError
 from conformance.servers.old import VARIABLE
 from conformance.stream import Block, CaseVerdict, Subject
-from tests.cli.test_conformance import assert_whole, records, results
+from tests.cli.written_reports import assert_whole, records, results
 from tests.live import Ended, lab
 
 if TYPE_CHECKING:

@@ -1,0 +1,56 @@
+"""What the tests of the main job read of a report, and what every whole one has."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from importlib import resources
+from typing import TYPE_CHECKING, Any
+
+import jsonschema
+
+from tests.live import PATIENCE, Ended
+
+if TYPE_CHECKING:
+    import subprocess
+    from pathlib import Path
+
+
+FILES = {"index.html", "results.json", "run.jsonl", "junit.xml"}
+
+
+def records(report: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (report / "run.jsonl").read_text("utf-8").splitlines()]
+
+
+def results(report: Path) -> dict[str, Any]:
+    data: dict[str, Any] = json.loads((report / "results.json").read_text("utf-8"))
+    return data
+
+
+@cache
+def schema(name: str) -> Any:
+    schemas = resources.files("conformance.report").joinpath("schemas")
+    return json.loads(schemas.joinpath(f"{name}.schema.json").read_text("utf-8"))
+
+
+def digests(report: Path) -> list[str]:
+    return [record["digest"] for record in records(report) if record.get("digest")]
+
+
+def ended(program: subprocess.Popen[str], place: Path) -> Ended:
+    code = program.wait(PATIENCE)
+    return Ended(code, (place / "out").read_text("utf-8"), (place / "err").read_text("utf-8"))
+
+
+def assert_whole(report: Path, code: int) -> None:
+    """The stream begins with its run and ends with its end, and everything fits its schema."""
+    lines = records(report)
+    assert lines[0]["type"] == "run"
+    assert lines[-1]["type"] == "end"
+    assert lines[-1]["exit_code"] == code == results(report)["run"]["exit_code"]
+    assert [line["type"] for line in lines].count("end") == 1
+    jsonschema.validate(results(report), schema("results"))
+    for line in lines:
+        jsonschema.validate(line, schema("stream"))
+    assert {item.name for item in report.iterdir()} >= FILES
