@@ -61,6 +61,12 @@ def answering() -> str | None:
         raise NoEngineError("the Python package docker is not installed") from None
     address = os.environ.get("DOCKER_HOST") or "unix:///var/run/docker.sock"
     try:
+        if address.startswith("unix://"):  # the client, when it fails, leaves its socket open
+            with socket.socket(socket.AF_UNIX) as probe:
+                probe.connect(address.removeprefix("unix://"))
+    except OSError:
+        return None
+    try:
         client = docker.DockerClient(base_url=address, timeout=20)
     except docker.errors.DockerException:
         return None

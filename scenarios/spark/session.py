@@ -11,6 +11,7 @@ import re
 import shlex
 import shutil
 import subprocess
+import sys
 import tempfile
 from contextlib import contextmanager
 from importlib.util import find_spec
@@ -119,6 +120,8 @@ def session(master: str | None, *, name: str = "binlog-lab") -> Iterator[Any]:
     local = master is not None and master.startswith("local")
     if local:
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+        # Spark starts the python3 of the PATH, which is another one where a virtual environment is not activated.
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     from pyspark.sql import SparkSession
 
     with tempfile.TemporaryDirectory(prefix="binlog-lab-spark-", ignore_cleanup_errors=True) as scratch:

@@ -78,7 +78,7 @@ def test_source_and_replica_can_be_of_two_builds(
         asked.append(str(spec))
         return installation
 
-    monkeypatch.setattr(topology, "find_installation", find)
+    monkeypatch.setattr(topology, "find_maker", find)
     lab, records = open_lab(server, "process:/another/build")
     test_replicas.test_replica_equals_source(lab, True)
     assert asked == ["process:/another/build"]
