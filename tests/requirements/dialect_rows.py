@@ -11,13 +11,10 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from io import BytesIO
-from typing import TYPE_CHECKING, Any, Final, TypeVar
-
-import pytest
+from typing import TYPE_CHECKING, Any, Final
 
 from conformance.checks.warning_cases import v1_cases
 from conformance.judge.probes import Undecided, probe
@@ -43,7 +40,7 @@ from conformance.reference.binlog.payload import TransactionPayload
 from conformance.reference.binlog.query import Query, Status, StatusInteger, StatusUnknown, decode_status, encode_status
 from conformance.reference.binlog.rows import PartitionInfo, RowsBody, rows_body
 from conformance.reference.binlog.table_map import GENERATED_INVISIBLE_PK, TableMap
-from conformance.reference.errors import EncodeError, MysqlError, Unsupported, replica_corrupt_event
+from conformance.reference.errors import MysqlError, Unsupported, replica_corrupt_event
 from conformance.reference.expression import Assignment, Call, Column, Function, Literal
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.jsonb.parse import parse_text
@@ -54,22 +51,19 @@ from conformance.requirements.deviations import load_deviations
 from conformance.requirements.versions import OBSERVED, SWITCHES, applies, parse_version
 from conformance.servers.settings import default_options
 from tests.live import ROOT
+from tests.requirements.version_forms import INT, JSON, STEPS, YEAR, form, insert, refuses, spans, table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
-    from conformance.reference.binlog.event import Body
     from conformance.reference.dialect import Dialect
     from conformance.requirements.versions import Version
 
     At = Callable[[Version], Dialect]
     Check = Callable[[At], None]
 
-T = TypeVar("T")
 ROWS: Final[dict[str, list[Check]]] = defaultdict(list)
 DATA: Final = ROOT / "tests" / "data"
-# Series that were released one after the other, for the version in front of the first one of a series.
-_SERIES: Final = ((5, 6), (5, 7), *((8, minor) for minor in range(5)), *((9, minor) for minor in range(8)))
 
 
 def row(*names: str) -> Callable[[Check], Check]:
@@ -81,67 +75,6 @@ def row(*names: str) -> Callable[[Check], Check]:
         return check
 
     return register
-
-
-def before(version: Version) -> Version:
-    """The version in front of one."""
-    major, minor, patch = version
-    if patch:
-        return major, minor, patch - 1
-    return *_SERIES[_SERIES.index((major, minor)) - 1], 99
-
-
-def spans(*parts: tuple[str, T]) -> Iterator[tuple[Version, T]]:
-    """The first and the last version of each span, with what holds there; of the last span, its first and 9.7.4."""
-    for number, (since, value) in enumerate(parts):
-        yield parse_version(since), value
-        yield before(parse_version(parts[number + 1][0])) if number + 1 < len(parts) else (9, 7, 4), value
-
-
-# --- bodies in the newest form ---------------------------------------------------------------------------------------
-
-INT, YEAR, JSON = ColumnType(types.LONG), ColumnType(types.YEAR), ColumnType(types.JSON, 4)
-_STEPS: Final[dict[str, Any]] = {
-    "immediate_commit_timestamp": 1_700_000_000_000_000, "transaction_length": 300, "immediate_server_version": 90704,
-    "commit_group_ticket": 9,
-}  # fmt: skip
-
-
-def table(*columns: ColumnType, metadata: tuple[Any, ...] = (), flags: int = 1) -> TableMap:
-    return TableMap(
-        table_id=1,
-        schema="d",
-        table="t",
-        columns=columns,
-        nullable=(True,) * len(columns),
-        metadata=metadata,
-        flags=flags,
-    )
-
-
-def insert(*, flags: int = 1, partition: bool = False, kind: int = EventType.WRITE_ROWS) -> RowsBody:
-    extra = (PartitionInfo(3),) if partition else ()
-    return rows_body(table(INT, INT, INT), kind, [Row(None, (1, None, 7))], flags=flags, extra=extra)
-
-
-def form(body: Body, dialect: Dialect) -> Any:
-    """As this version writes it: encoded, and decoded again."""
-    made = written(body, dialect)
-    if made is None:
-        return None
-    maps = {1: table(INT, INT, INT)}
-    event = decode_event(encode_event(made), tables=maps).typed()
-    assert event.encode() == encode_event(made)
-    return event.body
-
-
-def refuses(body: Body, dialect: Dialect) -> bool:
-    with suppress(EncodeError):
-        written(body, dialect)
-        return False
-    with pytest.raises(EncodeError, match="not-in-version"):
-        written(body, dialect)
-    return True
 
 
 # --- events ----------------------------------------------------------------------------------------------------------
@@ -189,9 +122,9 @@ def gtid_stops_where_the_version_stops(at: At) -> None:
         ("5.6.0", 25), ("5.7.0", 42), ("8.0.1", 49), ("8.0.2", 52), ("8.0.14", 56), ("8.0.31", 56), ("8.0.39", 64),
         ("8.1.0", 56), ("8.4.0", 64), ("9.7.0", 64),
     ):  # fmt: skip
-        made = form(Gtid(gno=5, **_STEPS), at(version))
+        made = form(Gtid(gno=5, **STEPS), at(version))
         assert len(made.encode()) == size
-        assert 0 <= at(version).log.gtid_extra <= len(_STEPS)
+        assert 0 <= at(version).log.gtid_extra <= len(STEPS)
         assert made.gno == 5
 
 
