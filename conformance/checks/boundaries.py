@@ -234,6 +234,11 @@ def judge_relayed(sent: Sequence[bytes], files: Sequence[bytes]) -> list[Problem
     """The relay logs hold the source's events byte for byte; every file has a frame of its own around them."""
     wanted = [event for event in sent if event[4] not in _LOG_FRAME]
     got = [event for data in files for event in split_log(data) if event[4] not in _LOG_FRAME]
+    return first_unequal(wanted, got, "event {} of the relay logs", "a relay log does not keep a marked event")
+
+
+def first_unequal(wanted: Sequence[bytes], got: Sequence[bytes], field: str, message: str) -> list[Problem]:
+    """The first event that is another, or missing; ``field`` has a place for its number."""
     if wanted == got:
         return []
     place = next(
@@ -242,10 +247,10 @@ def judge_relayed(sent: Sequence[bytes], files: Sequence[bytes]) -> list[Problem
     )
     return [
         Problem(
-            field=f"event {place} of the relay logs",
+            field=field.format(place),
             expected=b"".join(wanted[place : place + 1]).hex()[:80] or f"{len(wanted)} events",
             got=b"".join(got[place : place + 1]).hex()[:80] or f"{len(got)} events",
-            message="a relay log does not keep a marked event",
+            message=message,
         )
     ]
 

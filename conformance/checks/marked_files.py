@@ -9,7 +9,7 @@ from io import BytesIO
 from time import localtime
 from typing import TYPE_CHECKING, Final
 
-from conformance.checks.boundaries import mark_events, markers_of
+from conformance.checks.boundaries import first_unequal, mark_events, markers_of
 from conformance.checks.outcomes import Problem
 from conformance.reference.binlog.files import EventDecoder, read_events
 from conformance.reference.binlog.gtid import Gtid, GtidTagged, with_transaction_length
@@ -161,21 +161,12 @@ def judge_binlog(marked: Sequence[bytes], text: bytes) -> list[Problem]:
             wanted += [_with_checksum(inner) for inner in inner_events(event) if inner[4] in _IN_BINLOG]
         elif event[4] in _IN_BINLOG:
             wanted.append(event)
-    got = binlog_events(text)
-    if wanted == got:
-        return []
-    place = next(
-        (number for number, pair in enumerate(zip(wanted, got, strict=False)) if pair[0] != pair[1]),
-        min(len(wanted), len(got)),
+    return first_unequal(
+        wanted,
+        binlog_events(text),
+        "row event {} of the BINLOG statements",
+        "an event in a BINLOG statement is not that of the marked file",
     )
-    return [
-        Problem(
-            field=f"row event {place} of the BINLOG statements",
-            expected=b"".join(wanted[place : place + 1]).hex()[:80] or f"{len(wanted)} events",
-            got=b"".join(got[place : place + 1]).hex()[:80] or f"{len(got)} events",
-            message="an event in a BINLOG statement is not that of the marked file",
-        )
-    ]
 
 
 def _with_checksum(event: bytes) -> bytes:

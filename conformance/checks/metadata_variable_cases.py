@@ -9,7 +9,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Final
 
 from conformance.cases.sql_case import Options, Outcome, SqlCase, SqlStatement
-from conformance.checks.variable_cases import ACCOUNT, may_set, privilege_sets, refused, slug
+from conformance.checks.variable_cases import ACCOUNT, privilege_sets, refused, settings_by_account, slug
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -123,22 +123,7 @@ def privilege_cases() -> Iterator[SqlCase]:
             requirements=("TMS4",),
             globals=(VARIABLE,),
             accounts=(("account", ACCOUNT),),
-            statements=(
-                SqlStatement(sql=f"CREATE USER {ACCOUNT}@localhost"),
-                *(SqlStatement(sql=f"GRANT {name} ON *.* TO {ACCOUNT}@localhost") for name in grants),
-                *(
-                    SqlStatement(
-                        sql=_set(scope, value),
-                        session="account",
-                        judges="TMS4",
-                        outcomes=(Outcome(),)
-                        if may_set(scope, privileges)
-                        else refused(3630 if scope == "PERSIST_ONLY" else 1227),
-                        note=f"with {', '.join(grants) or 'no privilege'}",
-                    )
-                    for scope in _SCOPES
-                ),
-            ),
+            statements=settings_by_account(privileges, {scope: _set(scope, value) for scope in _SCOPES}, judges="TMS4"),
         )
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from conformance.cases.sql_case import Outcome, SqlCase, SqlStatement
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 OPTION: Final = "binlog_row_value_options"
 ON: Final = "'PARTIAL_JSON'"
@@ -262,23 +262,31 @@ def privilege_cases() -> Iterator[SqlCase]:
                 requirements=("S4",),
                 globals=_GLOBALS,
                 accounts=(("account", ACCOUNT),),
-                statements=(
-                    SqlStatement(sql=f"CREATE USER {ACCOUNT}@localhost"),
-                    *(SqlStatement(sql=f"GRANT {name} ON *.* TO {ACCOUNT}@localhost") for name in grants),
-                    *(
-                        SqlStatement(
-                            sql=set_option(scope, value),
-                            session="account",
-                            judges="S4",
-                            outcomes=(Outcome(),)
-                            if may_set(scope, privileges)
-                            else refused(3630 if scope == "PERSIST_ONLY" else 1227),
-                            note=f"with {', '.join(grants) or 'no privilege'}",
-                        )
-                        for scope in SCOPES
-                    ),
+                statements=settings_by_account(
+                    privileges, {scope: set_option(scope, value) for scope in SCOPES}, judges="S4"
                 ),
             )
+
+
+def settings_by_account(privileges: set[str], settings: Mapping[str, str], *, judges: str) -> tuple[SqlStatement, ...]:
+    """An account with just these privileges, and its SET statements (scope: text), allowed or refused."""
+    grants = sorted(privileges)
+    return (
+        SqlStatement(sql=f"CREATE USER {ACCOUNT}@localhost"),
+        *(SqlStatement(sql=f"GRANT {name} ON *.* TO {ACCOUNT}@localhost") for name in grants),
+        *(
+            SqlStatement(
+                sql=text,
+                session="account",
+                judges=judges,
+                outcomes=(Outcome(),)
+                if may_set(scope, privileges)
+                else refused(3630 if scope == "PERSIST_ONLY" else 1227),
+                note=f"with {', '.join(grants) or 'no privilege'}",
+            )
+            for scope, text in settings.items()
+        ),
+    )
 
 
 def hint_cases() -> Iterator[SqlCase]:
