@@ -11,7 +11,6 @@ from conformance.servers.containers.image import find_image
 from conformance.servers.errors import ServerUnavailable, SpecError, StartFailed
 from conformance.servers.guests import Role, open_guest
 from conformance.servers.installation import Installation, from_path, on_path
-from conformance.servers.process import ProcessServer, launch
 from conformance.servers.specs import DEFAULT_IMAGE, Kind, ServerSpec, parse_spec
 
 if TYPE_CHECKING:
@@ -20,8 +19,7 @@ if TYPE_CHECKING:
     from conformance.servers.base import Server
     from conformance.servers.bundle import Progress
     from conformance.servers.cache import Narrate
-    from conformance.servers.containers.server import ContainerServer
-    from conformance.servers.own import Maker
+    from conformance.servers.own import Maker, OwnServer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,11 +72,11 @@ def resolve(
     return _automatic(wishes, narrate, progress)
 
 
-def _private(spec: ServerSpec, wishes: Wishes, narrate: Narrate, progress: Callable[[Progress], None]) -> ProcessServer:
+def _private(spec: ServerSpec, wishes: Wishes, narrate: Narrate, progress: Callable[[Progress], None]) -> OwnServer:
     """A process; when an installed server that nobody asked for by name cannot be started here, the bundle is."""
     installation = find_installation(spec, narrate=narrate, progress=progress)
     try:
-        return start_process(installation, wishes, narrate=narrate)
+        return _launched(installation, wishes, narrate)
     except StartFailed as error:
         # A usual reason on machines with AppArmor: the installed mysqld may only work in its own directories. An
         # option that the caller gave would fail with the bundle as well.
@@ -86,7 +84,7 @@ def _private(spec: ServerSpec, wishes: Wishes, narrate: Narrate, progress: Calla
             raise
         narrate(f"{error.missing}; using the bundle")
         fetched = bundle.ensure(narrate=narrate, progress=progress).installation()
-        return start_process(fetched, wishes, narrate=narrate)
+        return _launched(fetched, wishes, narrate)
 
 
 def _automatic(wishes: Wishes, narrate: Narrate, progress: Callable[[Progress], None]) -> Server:
@@ -110,11 +108,14 @@ def _automatic(wishes: Wishes, narrate: Narrate, progress: Callable[[Progress], 
     return server
 
 
-def _contained(
-    spec: ServerSpec, wishes: Wishes, narrate: Narrate, progress: Callable[[Progress], None]
-) -> ContainerServer:
+def _contained(spec: ServerSpec, wishes: Wishes, narrate: Narrate, progress: Callable[[Progress], None]) -> OwnServer:
     """A container of the image."""
-    return find_image(spec.image or DEFAULT_IMAGE, narrate=narrate, progress=progress).launch(
+    return _launched(find_image(spec.image or DEFAULT_IMAGE, narrate=narrate, progress=progress), wishes, narrate)
+
+
+def _launched(maker: Maker, wishes: Wishes, narrate: Narrate) -> OwnServer:
+    """A private server of these programs, or of this image, as the wishes say."""
+    return maker.launch(
         server_id=wishes.server_id,
         options={**wishes.defaults, **wishes.options},
         wrapper=wishes.wrapper,
@@ -147,16 +148,3 @@ def find_installation(
         except ServerUnavailable as error:
             narrate(f"{error.missing}; using the bundle")  # MariaDB, or a program for another machine
     return bundle.ensure(narrate=narrate, progress=progress).installation()
-
-
-def start_process(installation: Installation, wishes: Wishes, *, narrate: Narrate = silent) -> ProcessServer:
-    """A private server of this installation as the wishes say."""
-    return launch(
-        installation,
-        server_id=wishes.server_id,
-        options={**wishes.defaults, **wishes.options},
-        wrapper=wishes.wrapper,
-        performance_schema=wishes.performance_schema,
-        keep=wishes.keep,
-        narrate=narrate,
-    )
