@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from conformance.report.html import render
 from scenarios import figures
+from scenarios.costs import memory_words
 from scenarios.results import backing, exit_code
 
 if TYPE_CHECKING:
@@ -64,6 +65,7 @@ def _context(facts: Facts, judgement: Judgement, seen: Overview) -> dict[str, An
     return {
         "matrix": facts.matrix,
         "facts": facts,
+        "memory": memory_words(facts.memory) if facts.memory else "",
         "judgement": judgement,
         "outcome": outcome,
         "glyph": glyph,

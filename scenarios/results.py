@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from conformance.requirements.catalogue import REQUIREMENTS
 from conformance.version import __version__
+from scenarios import costs
 
 if TYPE_CHECKING:
     from scenarios.budgets import Judged, Judgement
@@ -90,6 +91,8 @@ def results(facts: Facts, judgement: Judgement, overview: Overview) -> dict[str,
             {"cell": cell, "settings": matrix.cell(cell), **entry._asdict(), **overview.cells.get(cell, {})}
             for cell, entry in sorted(judgement.cells.items())
         ],
+        "sizes": [{"from": 1 << bits, "scenarios": number} for bits, number in sorted(overview.sizes.items())],
+        "took": costs.as_data(facts.costs, facts.memory),
         "environment": facts.environment,
     }
 

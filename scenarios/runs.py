@@ -18,12 +18,14 @@ from typing import TYPE_CHECKING, Any, Final
 from conformance.report.directory import INDEX, RESULTS, taken
 from conformance.version import __version__
 from scenarios.budgets import judge
+from scenarios.costs import Cost, Memory, costs
 from scenarios.manifest import MANIFEST, Manifest
 from scenarios.matrix import Matrix, load_matrix
 from scenarios.overview import overview
 from scenarios.page import write_page
 from scenarios.plan import groups
 from scenarios.results import results
+from scenarios.spark.memory import sampled
 from scenarios.spark.session import cores_of, is_connect
 from scenarios.spark.ship import prepare
 from scenarios.spark.store import SparkStore
@@ -52,6 +54,8 @@ class Facts:
     command: str | None = None
     environment: dict[str, Any] = field(default_factory=dict)
     live: Live | None = None
+    costs: tuple[Cost, ...] = ()
+    memory: Memory | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +90,7 @@ def run_matrix(
     total = sum(counts)
     directory = Path(report).absolute()
     begun, started = time.monotonic(), datetime.now(UTC).isoformat(timespec="seconds")
-    with taken(directory):
+    with taken(directory), sampled() as sampler:
         place = f"{rows.rstrip('/') if rows else directory / ROWS}/{matrix.name}-{matrix.digest}-{total}"
         manifest = Manifest(directory, matrix, counts, place)
         if manifest.resumed:
@@ -117,6 +121,8 @@ def run_matrix(
             command=command,
             environment=environment(spark),
             live=live,
+            costs=tuple(costs(matrix, store)),
+            memory=sampler.peak,
         )
         content = results(facts, judgement, seen)
         write_page(directory / INDEX, facts, judgement, seen)

@@ -66,6 +66,7 @@ def run(
     (pip install 'binlog-lab[spark]').
     """
     from conformance.report.directory import DirectoryInUseError, ReportError
+    from scenarios.costs import words
     from scenarios.manifest import ManifestError
     from scenarios.matrix import MatrixError, load_matrix
     from scenarios.page import headline
@@ -109,6 +110,8 @@ def run(
         narrate(f"  {failure['check']}: {failure['replay']}")
     for problem_ in judgement.unsound[:10]:
         narrate(f"  {problem_}")
+    for line in words(ran.facts.costs, ran.facts.memory):
+        narrate(line)
     if ran.facts.scenarios:
         narrate(f"{ran.facts.seconds:.0f} s, {ran.facts.scenarios / ran.facts.seconds:,.0f} scenarios/s")
     narrate(f"report: {report / 'index.html'}")

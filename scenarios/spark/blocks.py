@@ -1,14 +1,16 @@
 """What runs in the executors: blocks of scenarios in, Arrow batches of rows out.
 
 One input row is one task number. All columns are 64-bit integers; the schema that Spark is told and the batches are
-made from the same names.
+made from the same names: the matrix's, and what the rows took, which is no part of a result and of no digest.
 """
 
 from __future__ import annotations
 
 from itertools import islice
+from time import process_time_ns
 from typing import TYPE_CHECKING, Any, Final
 
+from scenarios.costs import TOOK
 from scenarios.worker import run_block
 
 if TYPE_CHECKING:
@@ -22,7 +24,7 @@ BATCH: Final = 2000  # rows; a worker that is to stop does so between two
 
 def ddl(matrix: Matrix) -> str:
     """The schema of a row for Spark."""
-    return ", ".join(f"`{name}` BIGINT" for name in matrix.columns)
+    return ", ".join(f"`{name}` BIGINT" for name in (*matrix.columns, TOOK))
 
 
 class Blocks:
@@ -35,13 +37,17 @@ class Blocks:
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         import pyarrow as pa
 
-        schema = pa.schema([(name, pa.int64()) for name in self.matrix.columns])
+        schema = pa.schema([(name, pa.int64()) for name in (*self.matrix.columns, TOOK)])
+        before = process_time_ns()
         for batch in batches:
             for number in batch.column(0).to_pylist():
                 for cell, first, count in self.tasks[number]:
                     rows = run_block(self.matrix, cell, first, count)
                     while part := list(islice(rows, BATCH)):
                         columns = [pa.array(column, pa.int64()) for column in zip(*part, strict=True)]
+                        now = process_time_ns()
+                        columns.append(pa.array([now - before] + [0] * (len(part) - 1), pa.int64()))
+                        before = now
                         yield pa.RecordBatch.from_arrays(columns, schema=schema)
 
 

@@ -9,6 +9,7 @@ import argparse
 import sys
 
 from conformance.report.directory import DirectoryInUseError, ReportError
+from scenarios.costs import words
 from scenarios.manifest import ManifestError
 from scenarios.matrix import MatrixError
 from scenarios.runs import run_matrix
@@ -49,5 +50,7 @@ def main(arguments: list[str] | None = None) -> None:
     except KeyboardInterrupt:
         narrate("interrupted; the same command goes on from here")
         sys.exit(4)
+    for line in words(ran.facts.costs, ran.facts.memory):
+        narrate(line)
     sys.stdout.write(f"{ran.results['digest']}\n")
     sys.exit(ran.results["run"]["exit_code"])

@@ -16,6 +16,7 @@ from conformance.cli.main import run
 from conformance.version import __version__
 from scenarios import page, plan, results, runs, summary
 from scenarios.budgets import judge
+from scenarios.costs import Cost, Memory, as_data, from_data, words
 from scenarios.digest import CellTally, digest, tally
 from scenarios.inline import SqliteStore, all_rows
 from scenarios.manifest import MANIFEST, Manifest, ManifestError
@@ -249,6 +250,19 @@ def test_the_zip_is_the_same_each_time(tmp_path: Path) -> None:
 
 
 # -------------------------------------------------------------------------------------------------------------- report
+
+
+def test_what_a_run_took_is_said_by_size_and_kept() -> None:
+    found = [Cost(100, 5000, 500_000, 1.25), Cost(1 << 20, 50, 50 << 20, 4.0), Cost(None, 7, 0, 0.0)]
+    memory = Memory(driver=150_000_000).or_more(Memory(1, 2_000_000, 3_000_000, 4_000_000, 5_000_000))
+    lines = words(found, memory)
+    assert [line.split() for line in lines[1:4]] == [
+        ["100", "B", "5,000", "4,000", "0.40", "1.2"], ["1,048,576", "B", "50", "12", "13.11", "4.0"],
+        ["all", "7", "0", "0.00", "0.0"],
+    ]  # fmt: skip
+    assert lines[4] == ("  peak memory: driver 150 MB, JVM 2 MB, largest worker 3 MB, workers 4 MB, all together 5 MB")
+    assert from_data(json.loads(json.dumps(as_data(found, memory)))) == (found, memory)
+    assert from_data(as_data([], None)) == ([], None)
 
 
 @pytest.fixture(scope="module")

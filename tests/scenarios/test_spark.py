@@ -12,6 +12,7 @@ import pytest
 
 from conformance.cli.main import run
 from scenarios import plan, runs
+from scenarios.costs import from_data
 from scenarios.digest import digest, tally
 from scenarios.inline import all_rows
 from scenarios.manifest import MANIFEST
@@ -54,6 +55,22 @@ def test_a_run_has_the_rows_and_the_digest_of_the_loop(finished: tuple[Path, run
     assert content["digest"] == ran.judgement.digest
     assert content["run"]["exit_code"] == 0
     assert [cell["rows"] for cell in content["cells"]] == [20] * 6
+
+
+def test_a_run_says_what_it_took_outside_of_its_digest(finished: tuple[Path, runs.Ran], tiny: Matrix) -> None:
+    took = json.loads((finished[0] / "results.json").read_text("utf-8"))["took"]
+    found, memory = from_data(took)
+    rows = list(all_rows(tiny, tiny.share(tiny.total)))
+    document = tiny.columns.index("document")
+    for one in found:
+        mine = [row for row in rows if row[tiny.columns.index("size")] == one.size]
+        assert (one.scenarios, one.documents) == (len(mine), sum(row[document] for row in mine))
+        assert one.seconds > 0
+        assert one.rate > 0 < one.throughput
+    assert [one.size for one in found] == [100, 300]
+    assert memory is not None
+    assert memory.together > memory.jvm > memory.workers >= memory.worker > 10_000_000
+    assert memory.driver > 10_000_000
 
 
 def test_the_page_is_one_file_that_asks_for_nothing(finished: tuple[Path, runs.Ran]) -> None:
