@@ -1,0 +1,80 @@
+"""Damage that gets through the outer layers of an event: after a body was changed, its frame is made right again.
+
+The length in the header, the checksum, and the lengths of bitmaps stand in front of everything else that a reader
+looks at; random bytes break one of them in nearly every try, and nothing behind them is ever reached.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+from zlib import crc32
+
+from conformance.reference.binlog.header import FOOTER_SIZE, HEADER_SIZE, MAGIC
+from fuzz.mutators.draw import SeedDraw
+from generators.malformed import apply_edits, edits
+
+if TYPE_CHECKING:
+    from generators.draw import Draw
+
+_LENGTH: Final = slice(9, 13)
+
+
+def reframed(event: bytes, *, footer: bool = True) -> bytes:
+    """``event`` (header and body, without checksum) with its own length, and its checksum."""
+    whole = bytearray(event)
+    whole[_LENGTH] = (len(whole) + (FOOTER_SIZE if footer else 0)).to_bytes(4, "little")
+    return bytes(whole) + (crc32(whole).to_bytes(FOOTER_SIZE, "little") if footer else b"")
+
+
+def edited(draw: Draw, data: bytes, max_size: int) -> bytes:
+    """Named edits of some bytes, and at most ``max_size`` of them."""
+    return apply_edits(data, edits(draw, len(data)))[:max_size]
+
+
+def mutate_event(data: bytes, max_size: int, seed: int) -> bytes:
+    """An event with an edited body in a good frame; now and then its header is edited too, or its type alone."""
+    draw = SeedDraw(seed)
+    room = max_size - HEADER_SIZE - FOOTER_SIZE
+    if room <= 0:
+        return data[:max_size]
+    head = data[:HEADER_SIZE].ljust(HEADER_SIZE, b"\0")
+    body = data[HEADER_SIZE : max(HEADER_SIZE, len(data) - FOOTER_SIZE)]
+    choice = draw.below(16)
+    if choice == 15:
+        head = edited(draw, head, HEADER_SIZE).ljust(HEADER_SIZE, b"\0")
+    elif choice == 14:
+        head = head[:4] + bytes((1 + draw.below(43),)) + head[5:]
+    return reframed(head + edited(draw, body, room))
+
+
+def split_file(data: bytes) -> list[bytes]:
+    """The pieces of a file: what stands in front of the events, each event, and what is left."""
+    pieces, place = [data[: len(MAGIC)]], len(MAGIC)
+    while place + HEADER_SIZE <= len(data):
+        length = int.from_bytes(data[place:][_LENGTH], "little")
+        if not HEADER_SIZE <= length <= len(data) - place:
+            break
+        pieces.append(data[place : place + length])
+        place += length
+    return [*pieces, data[place:]]
+
+
+def mutate_file(data: bytes, max_size: int, seed: int) -> bytes:
+    """A file with one event damaged in a good frame, left out, doubled or moved."""
+    draw = SeedDraw(seed)
+    pieces = split_file(data)
+    if len(pieces) < 3:
+        return edited(draw, data, max_size)
+    place = 1 + draw.below(len(pieces) - 2)
+    match draw.below(10):
+        case 0:
+            del pieces[place]
+        case 1:
+            pieces.insert(place, pieces[place])
+        case 2:
+            other = 1 + draw.below(len(pieces) - 2)
+            pieces[place], pieces[other] = pieces[other], pieces[place]
+        case _:
+            room = len(pieces[place]) + max_size - len(data)
+            pieces[place] = mutate_event(pieces[place], max(room, HEADER_SIZE), draw.below(1 << 30))
+    return b"".join(pieces)[:max_size]

@@ -1,0 +1,66 @@
+"""The fuzz targets: one module each, named as the target with ``_`` for ``-``.
+
+A target has
+
+``INVARIANT``   one sentence: what holds for every input
+``INSTRUMENT``  the modules whose coverage leads the search
+``MAX_LEN``     the longest input that is tried; no seed is longer
+``check(data)`` raises when the invariant does not hold, and only then
+``seeds()``     (name, input), from the boundary vectors
+``DICTIONARY``  tokens that random bytes hardly ever hit
+``mutate(data, max_size, seed)``  where raw bytes rarely get through the outer layers: a damaged input that does
+
+None of them imports a fuzzer, so every stored input can be replayed anywhere.
+"""
+
+from __future__ import annotations
+
+import ast
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol, cast
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_FOLDER = Path(__file__).parent
+
+
+class Target(Protocol):
+    """What the module of a target offers; ``mutate`` only some of them do."""
+
+    INVARIANT: str
+    INSTRUMENT: tuple[str, ...]
+    MAX_LEN: int
+    DICTIONARY: tuple[bytes, ...]
+
+    def check(self, data: bytes) -> None: ...
+
+    def seeds(self) -> Iterator[tuple[str, bytes]]: ...
+
+
+def target_names() -> tuple[str, ...]:
+    """All targets, in the order of the alphabet."""
+    return tuple(sorted(path.stem.replace("_", "-") for path in _FOLDER.glob("[a-z]*.py")))
+
+
+def load(name: str) -> Target:
+    """The module of a target. Raises ``KeyError`` for a name that is none."""
+    return cast("Target", import_module(f"{__name__}.{_module(name)}"))
+
+
+def instrumented(name: str) -> tuple[str, ...]:
+    """``INSTRUMENT`` of a target, read without importing it: instrumentation has to be asked for before the import."""
+    tree = ast.parse((_FOLDER / f"{_module(name)}.py").read_text(encoding="utf-8"))
+    for node in tree.body:
+        if isinstance(node, ast.AnnAssign | ast.Assign) and node.value is not None:
+            places = [node.target] if isinstance(node, ast.AnnAssign) else node.targets
+            if any(isinstance(place, ast.Name) and place.id == "INSTRUMENT" for place in places):
+                return tuple(ast.literal_eval(node.value))
+    raise KeyError(f"the target {name} does not say what to instrument")
+
+
+def _module(name: str) -> str:
+    if name not in target_names():
+        raise KeyError(f"no target is called {name!r}; there are: {', '.join(target_names())}")
+    return name.replace("-", "_")

@@ -1,0 +1,49 @@
+"""What a target raises, and the two questions that all of them ask."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NoReturn, ParamSpec, TypeVar
+
+from conformance.reference.errors import CodecError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+
+
+class Violation(Exception):
+    """An invariant does not hold. ``rule`` is a sentence that stays the same for all inputs that break it."""
+
+    def __init__(self, rule: str, *facts: object) -> None:
+        super().__init__(rule, *facts)
+        self.rule = rule
+
+    def __str__(self) -> str:
+        return ": ".join([self.rule, *(repr(fact)[:200] for fact in self.args[1:])])
+
+
+def require(holds: object, rule: str, *facts: object) -> None:
+    """``rule`` must hold."""
+    if not holds:
+        raise Violation(rule, *facts)
+
+
+def attempt(function: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> tuple[_T | None, CodecError | None]:
+    """What comes out, or the declared error. Every other exception is a finding and goes through."""
+    try:
+        return function(*args, **kwargs), None
+    except CodecError as error:
+        _check_error(error)
+        return None, error
+
+
+def _check_error(error: CodecError) -> None:
+    """An error says what is wrong: it has a code, and a text that can be printed."""
+    if not error.code or not str(error):
+        _nameless(error)
+
+
+def _nameless(error: CodecError) -> NoReturn:
+    raise Violation("an error has a code and a text", type(error).__name__)
