@@ -1,0 +1,97 @@
+"""Planted faults of server campaigns, written down from the sheets' sentences before the campaigns that must report them.
+
+Sentences: a server never crashes and never holds invalid JSON (FR5); "3142 from BINLOG is a clean rejection, 3142 from
+the SELECT is a stored invalid document"; a hang is found by a time limit; what a listed deviation explains is known by
+its signature alone (design, section 1); mysqlbinlog neither dies, nor hangs, nor takes memory beyond its input. Each
+fault changes what a faultless subject does with an input, or leaves it alone (``None``) where it would not show. The
+faults of the checks on FR5 (``planted_injections``, ``planted_feedings``, ``faults_of_crashes``) must be reported too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from conformance.cases.injection import Injection, InjectionOutcome, RowState
+from conformance.judge.crashes import damage_of
+from tests.checks.planted_injections import PlantedFault
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def _fits(**changes: object) -> Callable[[Injection, InjectionOutcome], InjectionOutcome | None]:
+    def doctor(_: Injection, outcome: InjectionOutcome) -> InjectionOutcome | None:
+        return None if outcome.error else replace(outcome, **changes)  # type: ignore[arg-type]
+
+    return doctor
+
+
+def _rarely(injection: Injection, outcome: InjectionOutcome) -> InjectionOutcome | None:
+    """One input in some hundred."""
+    if outcome.error or not injection.id.endswith("7"):
+        return None
+    return replace(outcome, death="signal 11: 0a1,b2c")
+
+
+SERVER_FAULTS: Final = (
+    PlantedFault("dies-at-what-fits", "process alive", "crash", _fits(death="signal 11: 0a1,b2c")),
+    PlantedFault("dies-when-read", "process alive", "crash", _fits(death="signal 11: 0a1", reading=True)),
+    PlantedFault("dies-rarely", "process alive", "crash", _rarely),
+    PlantedFault("dies-without-a-report", "process alive", "crash", _fits(death="no crash report")),
+    PlantedFault(
+        "throws-the-session-out",
+        "process alive",
+        "crash",
+        _fits(death="the connection was broken off, the server lives"),
+    ),
+    PlantedFault("hangs", "a time limit", "timeout", _fits(silent=True)),
+    PlantedFault(
+        "error-of-the-select",
+        "3142 from the SELECT is a stored invalid document",
+        "fail",
+        _fits(after=RowState(error=3142)),
+    ),
+)
+
+# In a campaign of damaged events, on a server that shows the listed crashes and nothing else.
+MALFORMED_FAULTS: Final = (
+    PlantedFault(
+        "dies-without-damage",
+        "known by its signature alone",
+        "crash",
+        lambda injection, outcome: (
+            None if damage_of(injection.image) else replace(outcome, death="signal 6: 581,506", error=0)
+        ),
+    ),
+    PlantedFault(
+        "dies-of-another-signal",
+        "known by its signature alone",
+        "crash",
+        lambda _, outcome: (
+            replace(outcome, death=outcome.death.replace("signal 6", "signal 4"))
+            if "signal 6" in outcome.death
+            else None
+        ),
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ClientFault:
+    """Of mysqlbinlog: exit status, and the most memory it had (bytes), for a file with a listed damage or none."""
+
+    name: str
+    requirement: str
+    verdict: str
+    change: Callable[[str, int, int], tuple[int, int] | None]
+
+
+HUNG: Final = 1 << 16  # in the place of an exit status
+
+CLIENT_FAULTS: Final = (
+    ClientFault("client/dies-at-a-sound-value", "P9", "crash", lambda damage, _, peak: None if damage else (-11, peak)),
+    ClientFault("client/dies-of-another-signal", "P9", "crash", lambda damage, _, peak: (-6, peak) if damage else None),
+    ClientFault("client/hangs", "P9", "timeout", lambda damage, _, peak: None if damage else (HUNG, peak)),
+    ClientFault("client/takes-memory", "P9", "fail", lambda damage, status, _: None if damage else (status, 3 << 30)),
+)
