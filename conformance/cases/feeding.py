@@ -84,7 +84,7 @@ class FeedingOutcome:
 
     ``before`` and ``after``: the rows before the transaction, and at the stop or, where there was none, at the end.
     ``committed``: whether the mark is there at that time. ``again``: only after a stop. ``death``: signature of a
-    crash.
+    crash; ``reading``: it came when the rows were read at the end.
     """
 
     stopped: bool = False
@@ -97,6 +97,7 @@ class FeedingOutcome:
     beside: int = 0
     again: Again | None = None
     death: str = ""
+    reading: bool = False
     silent: bool = False  # neither stopped nor at the end in the stated time
 
     def of_row(self, number: int) -> InjectionOutcome:
@@ -107,6 +108,7 @@ class FeedingOutcome:
             before=self.before[number],
             after=self.after[number] if self.after else None,
             death=self.death,
+            reading=self.reading,
             silent=self.silent,
         )
 

@@ -10,9 +10,10 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from conformance.cases.injection import Injection, full_image, partial_image
+from conformance.cases.injection import Demand, Injection, full_image, partial_image, predict
 from conformance.cases.shrink import smaller_values
 from conformance.reference.cursor import encode_packed
+from conformance.reference.dialect import WORKLOG
 from conformance.reference.diffs import RawDiff, split_diffs
 from conformance.reference.errors import CodecError, DecodeError
 from conformance.reference.jsonb.decode import decode
@@ -42,6 +43,11 @@ def shrink_injection(injection: Injection, fails: Callable[[Injection], bool], *
                 improved = True
                 break
     return injection
+
+
+def mended(candidate: Injection) -> bool:
+    """Whether nothing is wrong any more with what must be refused: no witness of anything."""
+    return candidate.demand is Demand.ERROR and not predict(candidate, WORKLOG).error
 
 
 def size(injection: Injection) -> int:

@@ -3,107 +3,41 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from collections import Counter
-from dataclasses import dataclass, replace
-from pathlib import Path
-from tempfile import TemporaryDirectory
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from conformance.cases import shrink_file as shrinking
 from conformance.cases.bytes_case import bytes_id
 from conformance.cases.files import dump_case
-from conformance.cases.injection import Injection
-from conformance.cases.shrink_event import shrink_injection
-from conformance.judge.crashes import crash_of_client, damage_of_log, rows_in
-from conformance.requirements.versions import applies, in_observed_range
+from conformance.judge import listed
+from conformance.judge.printing import HUNG, Printed, judge_print
+from conformance.requirements.versions import in_observed_range
+from conformance.servers.printing import print_bytes
 from conformance.stream import Block, CaseVerdict, Finding, Verdict
-from generators.printed import BEHIND, log_of_image, log_of_vector
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from conformance.cases.bytes_case import BytesCase
     from conformance.checks.lab import Lab
-    from conformance.requirements.crashes import Crash
     from conformance.requirements.deviations import Deviation
     from conformance.requirements.versions import Version
 
 REQUIREMENT: Final = "P9"
-# Observed on 9.7.4, for damage in a diff and in a whole document.
-_WORDS: Final = (
-    b"while printing JSON diff",
-    b"Corrupted replication event was detected",
-    b"Failed to format JSON object as string",
-    b"Invalid JSON",
-)
-_END: Final = b"PSEUDO_SLAVE_MODE=0*/;"
 _SHOWN: Final = 3  # Cases of one signature with a record of their own
 _SECONDS: Final = 10.0  # for shrinking one file
-_PATIENCE: Final = 30.0  # seconds for one file
-_HUNG: Final = 1 << 16  # no exit status
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Printed:
-    """One file and what became of it. Without ``message`` all is well."""
-
-    case: BytesCase
-    verdict: Verdict = Verdict.PASS
-    message: str = ""
-    expected: str = ""
-    got: str = ""
-    crash: Crash | None = None
 
 
 def print_file(program: Sequence[str], case: BytesCase) -> Printed:
     """Run the client on a file and judge what it does."""
-    with TemporaryDirectory(prefix="binlog-lab-") as directory:
-        path = Path(directory) / "damaged.binlog"
-        path.write_bytes(case.data)
-        command = [*program, "--no-defaults", "-v", "--base64-output=decode-rows", str(path)]
-        try:
-            done = subprocess.run(command, capture_output=True, check=False, timeout=_PATIENCE)
-        except subprocess.TimeoutExpired:
-            return judge_print(case, _HUNG, b"")
-    return judge_print(case, done.returncode, done.stdout)
-
-
-def judge_print(case: BytesCase, status: int, text: bytes) -> Printed:
-    """It lives, says that something is wrong, and goes on with the good event.
-
-    A key entry that is wrong is not noticed by 9.7.4 where it does not kill (observed: the key is printed as ""), and
-    no more is asked for there.
-    """
-    crash = crash_of_client(case.data, status)
-    if crash is not None:
-        return Printed(
-            case=case,
-            verdict=Verdict.CRASH,
-            message=f"mysqlbinlog dies ({crash})",
-            expected="a text to its end",
-            got=f"signal {crash.signal}",
-            crash=crash,
-        )
-    if status == _HUNG:
-        return Printed(
-            case=case, verdict=Verdict.TIMEOUT, message="mysqlbinlog does not end", expected="an end", got="none"
-        )
-    lines = "\n".join(line for line in text.decode("utf-8", "replace").split("\n") if line.startswith("###"))
-    if not text.rstrip().endswith(_END) or f"'{BEHIND}'".encode() not in text:
-        message, expected = "mysqlbinlog broke off", "the event behind it"
-    elif not damage_of_log(case.data) and not any(words in text for words in _WORDS):
-        message, expected = "mysqlbinlog does not say that the value is damaged", "words about the damage"
-    else:
-        return Printed(case=case)
-    return Printed(case=case, verdict=Verdict.DIFFERS, message=message, expected=expected, got=lines)
+    end = print_bytes(program, case.data)
+    return judge_print(case, HUNG if end.status is None else end.status, end.text, end.peak)
 
 
 def explaining(deviations: Iterable[Deviation], version: Version, item: Printed) -> Deviation | None:
     """The listed deviation that has this crash as its signature."""
-    for entry in deviations:
-        if item.crash is not None and entry.crash == item.crash and applies(entry.versions, version):
-            return entry
-    return None
+    return listed.explaining(deviations, version, crash=item.crash)
 
 
 def shrink_file(program: Sequence[str], item: Printed, *, seconds: float = _SECONDS) -> Printed:
@@ -118,13 +52,7 @@ def shrink_file(program: Sequence[str], item: Printed, *, seconds: float = _SECO
             return True
         return False
 
-    is_update, row = next(rows_in(item.case.data), (False, b""))
-    if is_update:
-        event = Injection(name="", stored=None, image=row)
-        shrink_injection(event, lambda smaller: fails(log_of_image(smaller.image)), seconds=seconds)
-    else:
-        size = int.from_bytes(row[:4], "little")
-        any(fails(log_of_vector(row[4 : 4 + smaller])) for smaller in (1, 2, 3) if smaller < size)
+    shrinking.shrink_file(item.case.data, fails, seconds=seconds)
     return last
 
 

@@ -17,14 +17,13 @@ import pytest
 
 from conformance.cases.event_case import EventCase
 from conformance.cases.files import dump_case
-from conformance.cases.injection import Demand, predict
-from conformance.cases.shrink_event import shrink_injection
+from conformance.cases.shrink_event import mended, shrink_injection
+from conformance.judge import listed
 from conformance.judge.applier import judge_ignoring, judge_torn
 from conformance.judge.crashes import crash_of, crash_of_rows
 from conformance.judge.diverged import Grade, judge_injection
 from conformance.judge.reshaped import judge_reshaped
-from conformance.reference.dialect import WORKLOG
-from conformance.requirements.versions import applies, dialect_of, in_observed_range
+from conformance.requirements.versions import dialect_of, in_observed_range
 from conformance.servers.feeding import feeding_script, torn_script
 from conformance.servers.inject import crash_report, script
 from conformance.servers.reshaping import reshaped_script
@@ -105,7 +104,7 @@ def fed(
         script=lambda: feeding_script(case, server.version),
         texts=0 if outcome.error and outcome.again is None else len(case.rows),
         death=outcome.death,
-        crash=crash_of_rows(case.rows, outcome.death),
+        crash=crash_of_rows(case.rows, outcome.death, reading=outcome.reading),
     )
     if outcome.death:
         _keep_run(lab, server, item)
@@ -148,12 +147,7 @@ def explaining(deviations: Iterable[Deviation], version: Version, item: Tried) -
     """The listed deviation that explains an outcome: by its switch, or a crash by its signature."""
     if item.judged.grade is Grade.PASS:
         return None
-    crash, switch = item.crash, item.judged.deviation
-    for entry in deviations:
-        known = entry.crash == crash if crash is not None else switch is not None and entry.switch == switch
-        if known and applies(entry.versions, version):
-            return entry
-    return None
+    return listed.explaining(deviations, version, crash=item.crash, switch=item.judged.deviation)
 
 
 def reshaped_tried(lab: Lab, server: OwnServer, case: Reshaped, outcome: FeedingOutcome, grade: Grade) -> Tried:
@@ -356,8 +350,8 @@ def shrink_on(injector: Injector, item: Tried, version: Version, *, seconds: flo
 
     def fails(candidate: Injection) -> bool:
         nonlocal last
-        if first.injection.demand is Demand.ERROR and not predict(candidate, WORKLOG).error:
-            return False  # nothing is wrong with it any more
+        if mended(candidate):
+            return False
         again = try_one(injector, candidate, version, first.seed)
         if again.sign == item.sign:
             last = again

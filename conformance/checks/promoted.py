@@ -23,6 +23,7 @@ from conformance.cases.update_case import Hazard
 from conformance.judge.crashes import damage_of, damage_of_log
 from conformance.reference.errors import CodecError
 from conformance.requirements.catalogue import REQUIREMENTS
+from conformance.servers.cache import data_root
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -42,10 +43,7 @@ class PromotionError(Exception):
 def own_directory() -> Path:
     """Where the Cases of a user are."""
     named = os.environ.get(VARIABLE)
-    if named:
-        return Path(named)
-    home = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
-    return Path(home) / "binlog-lab" / "cases"
+    return Path(named) if named else data_root() / "cases"
 
 
 def in_checkout() -> bool:

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from conformance.cases.bytes_case import BytesCase
-    from conformance.checks.clients import Printed
     from conformance.checks.lab import Lab
+    from conformance.judge.printing import Printed
     from conformance.requirements.deviations import Deviation
 
 _FILES: Final = {"quick": 25, "full": 400, "soak": 5_000}  # for each place

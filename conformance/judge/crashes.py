@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from conformance.reference.binlog.header import FOOTER_SIZE, HEADER_SIZE, MAGIC, EventType
+from conformance.cases.printed_log import rows_in
 from conformance.reference.diffs import split_diffs
 from conformance.reference.errors import DecodeError
 from conformance.reference.jsonb.view import View, open_document
@@ -21,13 +21,10 @@ from conformance.requirements.crashes import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from conformance.cases.injection import Injection, InjectionOutcome
 
-_TYPE, _LENGTH = 4, 9  # where they stand in an event
-_UPDATE_HEAD: Final = 18  # of an event of a table with two columns: what stands before its row, and the key of that
-_WRITE_HEAD: Final = 17
 _FULL_HEAD: Final = 6  # value_options, null bits, the length of the document
 _PARTIAL_HEAD: Final = 7  # the same, and partial_columns
 _VALUES: Final = 10_000  # looked at in one document: shared ones could be very many
@@ -42,13 +39,13 @@ def crash_of(injection: Injection, outcome: InjectionOutcome) -> Crash | None:
     return Crash(READING if outcome.reading else APPLYING, damage_of(injection.image), int(signal[1]))
 
 
-def crash_of_rows(rows: Sequence[Injection], death: str) -> Crash | None:
+def crash_of_rows(rows: Sequence[Injection], death: str, *, reading: bool = False) -> Crash | None:
     """That of a server whose applier was given an event of these rows; the first damage in them counts."""
     signal = _SIGNAL.match(death)
     if signal is None:
         return None
     damage = next(filter(None, (damage_of(row.image) for row in rows)), "")
-    return Crash(APPLYING, damage, int(signal[1]))
+    return Crash(READING if reading else APPLYING, damage, int(signal[1]))
 
 
 def crash_of_client(data: bytes, status: int) -> Crash | None:
@@ -72,7 +69,7 @@ def damage_of(image: bytes) -> str:
 
 
 def damage_of_log(data: bytes) -> str:
-    """The first of the known damages in a binary log that holds rows as :func:`rows_in` reads them."""
+    """The first of the known damages in a binary log as ``cases.printed_log`` makes it."""
     for is_update, value in rows_in(data):
         if is_update:
             damage = damage_of(value)
@@ -82,22 +79,6 @@ def damage_of_log(data: bytes) -> str:
         if damage:
             return damage
     return ""
-
-
-def rows_in(data: bytes) -> Iterator[tuple[bool, bytes]]:
-    """Whether it is an update, and the row, for each event of one row in a log as ``generators.printed`` makes it: the
-    image behind the before-image, or of an inserted row what stands behind its id."""
-    at = len(MAGIC)
-    while at + HEADER_SIZE <= len(data):
-        kind, length = data[at + _TYPE], int.from_bytes(data[at + _LENGTH : at + _LENGTH + 4], "little")
-        if length < HEADER_SIZE:
-            return
-        body = data[at + HEADER_SIZE : at + length - FOOTER_SIZE]
-        if kind == EventType.PARTIAL_UPDATE_ROWS:
-            yield True, body[_UPDATE_HEAD:]
-        elif kind == EventType.WRITE_ROWS:
-            yield False, body[_WRITE_HEAD:]
-        at += length
 
 
 def has_bad_member(document: bytes) -> bool:

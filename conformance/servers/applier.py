@@ -243,7 +243,7 @@ class Applier:
                 try:
                     self._conclude(self.session(), entry)
                 except ConnectionLost as error:
-                    self._gone(entry, self._injector.lost(error, None))
+                    self._gone(entry, replace(self._injector.lost(error, None), reading=True))
         return [entry.outcome for entry in entries]
 
     def _feed(self, entries: Sequence[_Entry], at: list[_Entry]) -> None:
@@ -365,7 +365,7 @@ class Applier:
         if death is None or death.silent:
             entry.outcome = replace(entry.outcome, silent=True)
         else:
-            entry.outcome = replace(entry.outcome, death=death.death)
+            entry.outcome = replace(entry.outcome, death=death.death, reading=death.reading)
 
     def hang_up(self) -> None:
         """Close the session; the next use makes a new one."""

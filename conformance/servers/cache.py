@@ -34,6 +34,13 @@ def cache_root() -> Path:
     return directory / "binlog-lab"
 
 
+def data_root() -> Path:
+    """``binlog-lab`` in the user's directory for data: what must be kept, and belongs in no repository."""
+    base = os.environ.get("XDG_DATA_HOME")
+    directory = Path(base) if base and Path(base).is_absolute() else Path.home() / ".local" / "share"
+    return directory / "binlog-lab"
+
+
 def make_directory(path: Path) -> Path:
     """Create ``path`` (private to the user) or say why the cache cannot be used."""
     try:

@@ -12,6 +12,7 @@ from conformance.cases.files import dump_case, load_any_case, validate
 from conformance.checks import clients, test_printed_values
 from conformance.checks.lab import Lab, Settings
 from conformance.judge.crashes import damage_of_log
+from conformance.judge.printing import Printed, judge_print
 from conformance.reference.errors import DecodeError
 from conformance.report.results import Summary
 from conformance.stream import Block, CaseVerdict, Finding, Run
@@ -55,8 +56,8 @@ def check(
     lab = Lab(Settings(cases=tmp_path, deviations=deviations), records.append)
     lab._server, lab._resolved = FakeServer(), True  # type: ignore[assignment]
 
-    def run(_: Sequence[str], case: BytesCase) -> clients.Printed:
-        return clients.judge_print(case, *answer(damage_of_log(case.data)))
+    def run(_: Sequence[str], case: BytesCase) -> Printed:
+        return judge_print(case, *answer(damage_of_log(case.data)))
 
     monkeypatch.setattr(clients, "print_file", run)
     monkeypatch.setattr(test_printed_values, "print_file", run)

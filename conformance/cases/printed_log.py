@@ -1,0 +1,68 @@
+"""Binary logs with one row event that may be damaged, and a good one behind it, for ``mysqlbinlog`` to print."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from conformance.cases.injection import AFTER, BEFORE, TABLE_MAP, partial_image, row_of
+from conformance.reference.binlog.header import FOOTER_SIZE, HEADER_SIZE, MAGIC, EventType
+from conformance.reference.binlog.rows import Row, encode_head, rows_body
+from conformance.reference.binlog.small import Opaque
+from conformance.reference.binlog.writer import FileWriter
+from conformance.reference.diffs import Operation, encode_diff
+from conformance.reference.paths import parse_path
+from conformance.reference.tables import Column, Table, table_map
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+BEHIND: Final = "$.after"  # the path in the good event
+VECTOR_TABLE: Final = Table(
+    schema="binlog_lab_printed",
+    name="v",
+    columns=(Column(name="id", type="INT", nullable=False), Column(name="v", type="VECTOR")),
+    primary_key=((0, 0),),
+)
+VECTOR_MAP: Final = table_map(VECTOR_TABLE, table_id=2)
+_TYPE, _LENGTH = 4, 9  # where they stand in an event
+_UPDATE_HEAD: Final = 18  # of an event of a table with two columns: what stands before its row, and the key of that
+_WRITE_HEAD: Final = 17
+
+
+def log_of_image(image: bytes) -> bytes:
+    """A log with an update of one row, its ``image`` as it is."""
+    writer = FileWriter(timestamp=1_500_000_000)
+    return writer.start() + writer.add(TABLE_MAP) + writer.add(_update(image)) + _behind(writer)
+
+
+def log_of_vector(vector: bytes) -> bytes:
+    """A log with an inserted row whose VECTOR has these bytes."""
+    writer = FileWriter(timestamp=1_500_000_000)
+    body = rows_body(VECTOR_MAP, EventType.WRITE_ROWS, [Row(None, (1, vector))])
+    return writer.start() + writer.add(VECTOR_MAP) + writer.add(body) + _behind(writer)
+
+
+def _behind(writer: FileWriter) -> bytes:
+    good = encode_diff(Operation.REMOVE, parse_path(BEHIND), None)
+    return writer.add(TABLE_MAP) + writer.add(_update(partial_image(good)))
+
+
+def _update(image: bytes) -> Opaque:
+    head = rows_body(TABLE_MAP, EventType.PARTIAL_UPDATE_ROWS, (), before=BEFORE, after=AFTER)
+    return Opaque(type=EventType.PARTIAL_UPDATE_ROWS, data=encode_head(head) + row_of(1, image))
+
+
+def rows_in(data: bytes) -> Iterator[tuple[bool, bytes]]:
+    """Whether it is an update, and the row, for each event of one row in such a log: the
+    image behind the before-image, or of an inserted row what stands behind its id."""
+    at = len(MAGIC)
+    while at + HEADER_SIZE <= len(data):
+        kind, length = data[at + _TYPE], int.from_bytes(data[at + _LENGTH : at + _LENGTH + 4], "little")
+        if length < HEADER_SIZE:
+            return
+        body = data[at + HEADER_SIZE : at + length - FOOTER_SIZE]
+        if kind == EventType.PARTIAL_UPDATE_ROWS:
+            yield True, body[_UPDATE_HEAD:]
+        elif kind == EventType.WRITE_ROWS:
+            yield False, body[_WRITE_HEAD:]
+        at += length

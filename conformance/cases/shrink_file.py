@@ -1,0 +1,23 @@
+"""Making a file for mysqlbinlog smaller (:mod:`conformance.cases.printed_log`): the value in its first row event."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from conformance.cases.injection import Injection
+from conformance.cases.printed_log import log_of_image, log_of_vector, rows_in
+from conformance.cases.shrink_event import shrink_injection
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def shrink_file(data: bytes, fails: Callable[[bytes], bool], *, seconds: float) -> None:
+    """Ask about ever smaller files; the last one that failed is the caller's to keep."""
+    is_update, row = next(rows_in(data), (False, b""))
+    if is_update:
+        event = Injection(name="", stored=None, image=row)
+        shrink_injection(event, lambda smaller: fails(log_of_image(smaller.image)), seconds=seconds)
+    else:
+        size = int.from_bytes(row[:4], "little")
+        any(fails(log_of_vector(row[4 : 4 + smaller])) for smaller in (1, 2, 3) if smaller < size)

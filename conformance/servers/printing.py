@@ -1,0 +1,75 @@
+"""One run of mysqlbinlog on a file that may be the end of it: watched for its time and memory."""
+# ruff: noqa: S603 (starting the program is the job of this module)
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+import subprocess
+import threading
+from pathlib import Path
+from tempfile import TemporaryDirectory, TemporaryFile
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+PATIENCE: Final = 30.0  # seconds for one file
+_ADDRESS_SPACE: Final = 8 << 30  # bytes; what asks for more is refused, and has shown what it wanted
+
+
+class ClientEnd(NamedTuple):
+    """``status``: negative for a signal, ``None`` if it had to be ended after :data:`PATIENCE`. ``peak``: the most
+    memory it had, in bytes."""
+
+    status: int | None
+    text: bytes
+    peak: int
+
+
+def print_bytes(program: Sequence[str], data: bytes, *, patience: float = PATIENCE) -> ClientEnd:
+    """``mysqlbinlog -v`` of a file with these bytes."""
+    with TemporaryDirectory(prefix="binlog-lab-") as directory, TemporaryFile() as out:
+        path = Path(directory) / "damaged.binlog"
+        path.write_bytes(data)
+        command = [*program, "--no-defaults", "-v", "--base64-output=decode-rows", str(path)]
+        started = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.DEVNULL)
+        try:
+            _limit(started.pid)
+            hung, status, peak = _wait(started, patience)
+        except BaseException:
+            if started.returncode is None:
+                started.kill()
+                started.wait()
+            raise
+        out.seek(0)
+        return ClientEnd(None if hung else status, out.read(), peak)
+
+
+def _limit(pid: int) -> None:
+    """From outside: a function in the child would have to be run between fork and exec."""
+    for what, most in ((resource.RLIMIT_AS, _ADDRESS_SPACE), (resource.RLIMIT_CORE, 0)):
+        try:
+            resource.prlimit(pid, what, (most, most))
+        except (ProcessLookupError, PermissionError):  # it has ended already
+            return
+
+
+def _wait(started: subprocess.Popen[bytes], patience: float) -> tuple[bool, int, int]:
+    """Whether it hung, its exit status, its peak."""
+    hung = threading.Event()
+
+    def end() -> None:
+        hung.set()
+        os.kill(started.pid, signal.SIGKILL)  # not reaped yet, so that the number is still its own
+
+    timer = threading.Timer(patience, end)
+    timer.start()
+    try:
+        _, status, usage = os.wait4(started.pid, 0)
+    finally:
+        timer.cancel()
+    timer.join()
+    started.returncode = os.waitstatus_to_exitcode(status)
+    return hung.is_set(), started.returncode, usage.ru_maxrss << 10
