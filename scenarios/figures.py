@@ -40,6 +40,14 @@ def size_word(number: int) -> str:
     return f"{number} B"
 
 
+def percent(share: float) -> str:
+    """A share in whole per cent, near nothing with a decimal; never "-0"."""
+    number = round(share * 100, 1)
+    if abs(number) >= 1:
+        number = round(share * 100)
+    return f"{number:g} %" if number else "0 %"
+
+
 def share_words() -> list[str]:
     """The classes of the update share."""
     names = [f"{border / 10:g} %" for border in SHARES]
@@ -65,14 +73,14 @@ def heat_map(heat: Mapping[tuple[Setting, int], tuple[int, int, int]]) -> str:
                 continue
             saving = 1 - on / off
             level = min(9, int(abs(saving) * 10))
+            said = f"{size_word(size)}, share {words[share]}: {percent(saving)} saved, {rows:,} scenarios"
             css = f"save{level}" if saving >= 0 else "cost"
             parts.append(
                 f'<rect class="{css}" x="{x:.1f}" y="{top}" width="{across - 2:.1f}" height="{high - 2}">'
-                f"<title>{escape(f'{size_word(size)}, share {words[share]}: {saving:.1%} saved, {rows:,} scenarios')}"
-                f"</title></rect>"
+                f"<title>{escape(said)}</title></rect>"
             )
             ink = "middle over" if saving >= 0.5 else "middle"
-            parts.append(_text(x + across / 2 - 1, top + high / 2 + 4, f"{saving * 100:.0f} %", ink))
+            parts.append(_text(x + across / 2 - 1, top + high / 2 + 4, percent(saving), ink))
     for share, word in enumerate(words):
         parts.append(_text(_LEFT + (share + 0.5) * across, height - 28, word, "middle"))
     parts.append(_text((WIDTH + _LEFT) / 2, height - 8, "diffs, as a share of the document", "middle soft"))

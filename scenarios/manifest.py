@@ -44,20 +44,13 @@ class Manifest:
     def _read(self) -> bool:
         """Take over what an earlier run of the same left; whether there was any."""
         try:
-            lines = self.path.read_text("utf-8").splitlines()
+            head, cells = finished(self.path)
         except FileNotFoundError:
             return False
-        try:
-            records = [json.loads(line) for line in lines]
-            if not records or records[0] != self.head:
-                return False
-            self.cells = {
-                int(record["cell"]): CellTally(int(record["rows"]), int(record["scenarios"]), int(record["xor"]))
-                for record in records[1:]
-            }
-        except (ValueError, KeyError, TypeError) as error:
-            raise ManifestError(f"{self.path}: not a manifest: {error}") from error
-        return bool(self.cells)
+        if head != self.head:
+            return False
+        self.cells = cells
+        return bool(cells)
 
     def add(self, done: Mapping[int, CellTally]) -> None:
         """Note down finished cells."""
@@ -71,3 +64,15 @@ class Manifest:
         """Begin anew."""
         self.cells = {}
         self.add({})
+
+
+def finished(path: Path) -> tuple[dict[str, Any], dict[int, CellTally]]:
+    """The first line of a manifest, and the cells that it says are done."""
+    try:
+        head, *cells = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+        return dict(head), {
+            int(record["cell"]): CellTally(int(record["rows"]), int(record["scenarios"]), int(record["xor"]))
+            for record in cells
+        }
+    except (ValueError, KeyError, TypeError) as error:
+        raise ManifestError(f"{path}: not a manifest: {error}") from error

@@ -160,3 +160,45 @@ def _points(matrix: Matrix, store: Store) -> list[tuple[int, int, int]]:
         f" ORDER BY `cell`, `scenario` LIMIT {POINTS}"
     )
     return [(int(full), int(diffs), int(partial > 0)) for full, diffs, partial in answer]
+
+
+def as_data(seen: Overview) -> dict[str, Any]:
+    """For ``results.json``: what is keyed by numbers becomes lists."""
+    return {
+        "bytes": seen.bytes,
+        "lines": {
+            name: [
+                {
+                    "value": line.value,
+                    "rows": line.rows,
+                    "on": line.on,
+                    "off": line.off,
+                    "percentiles": line.percentiles,
+                }
+                for line in lines
+            ]
+            for name, lines in seen.lines.items()
+        },
+        "heat": {image: [[*key, *sums] for key, sums in heat.items()] for image, heat in seen.heat.items()},
+        "points": seen.points,
+        "overhead": list(seen.overhead.items()),
+        "sizes": [{"from": 1 << bits, "scenarios": number} for bits, number in seen.sizes.items()],
+    }
+
+
+def from_data(data: Mapping[str, Any]) -> Overview:
+    """Back from it; the sums by cell stand elsewhere in the file."""
+    return Overview(
+        bytes=data["bytes"],
+        lines={
+            name: tuple(Line(**{**line, "percentiles": tuple(line["percentiles"])}) for line in lines)
+            for name, lines in data["lines"].items()
+        },
+        heat={
+            image: {(size, share): (rows, on, off) for size, share, rows, on, off in heat}
+            for image, heat in data["heat"].items()
+        },
+        points=[(full, diffs, partial) for full, diffs, partial in data["points"]],
+        overhead=dict(data["overhead"]),
+        sizes={each["from"].bit_length() - 1: each["scenarios"] for each in data["sizes"]},
+    )

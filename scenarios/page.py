@@ -1,4 +1,7 @@
-"""The report of a matrix run for people: one file that opens from a disk, in the frame of the lab's other reports."""
+"""The report of a matrix run for people: one file that opens from a disk, in the frame of the lab's other reports.
+
+Rendered from the content of ``results.json`` and nothing else.
+"""
 
 from __future__ import annotations
 
@@ -6,16 +9,12 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any, Final
 
 from conformance.report.html import render
-from scenarios import figures
-from scenarios.costs import memory_words
-from scenarios.results import backing, exit_code
+from scenarios import costs, figures, overview
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Mapping
 
-    from scenarios.budgets import Judgement
     from scenarios.overview import Overview
-    from scenarios.runs import Facts
 
 GLYPHS: Final = {"pass": "✓", "fail": "✗", "inconclusive": "?"}
 TONES: Final = {"pass": "good", "fail": "bad", "inconclusive": "warn"}
@@ -23,60 +22,69 @@ OUTCOMES: Final = {0: ("Within budget", "✓", "good"), 1: ("Over budget", "✗"
 _OFFENDERS: Final = 5
 
 
-def write_page(path: Path, facts: Facts, judgement: Judgement, seen: Overview) -> None:
-    """Write the page."""
-    path.write_text(page(facts, judgement, seen), "utf-8")
-
-
-def page(facts: Facts, judgement: Judgement, seen: Overview) -> str:
+def page(content: Mapping[str, Any]) -> str:
     """The whole page."""
     style = resources.files("scenarios").joinpath("templates/matrix.css").read_text("utf-8")
-    return render("scenarios", "matrix.html.j2", style, **_context(facts, judgement, seen))
+    return render("scenarios", "matrix.html.j2", style, **_context(content))
 
 
-def headline(judgement: Judgement) -> str:
+def headline(content: Mapping[str, Any]) -> str:
     """What came out, in a sentence."""
-    passed = sum(item.verdict == "pass" for item in judgement.budgets)
+    budgets, cells, totals = content["budgets"], content["cells"], content["totals"]
+    passed = sum(item["verdict"] == "pass" for item in budgets)
     return (
-        f"{judgement.rows:,} scenarios in {sum(entry.rows > 0 for entry in judgement.cells.values())} cells:"
-        f" {passed} of {len(judgement.budgets)} budgets hold, {judgement.unexplained:,} unexplained rows."
+        f"{totals['cases']:,} scenarios in {sum(entry['rows'] > 0 for entry in cells):,} cells:"
+        f" {passed} of {len(budgets)} budgets hold, {totals['verdicts']['fail']:,} unexplained rows."
     )
 
 
-def _context(facts: Facts, judgement: Judgement, seen: Overview) -> dict[str, Any]:
-    outcome, glyph, tone = OUTCOMES[exit_code(facts, judgement)]
-    pictures = []
-    for image, heat in seen.heat.items():
-        title = "Saving by size and share of the update" + (f", row image {image}" if image else "")
-        pictures.append((title, figures.heat_map(heat)))
-    if seen.points:
-        pictures.append(("Diffs against whole documents", figures.scatter(seen.points)))
-    if seen.overhead:
-        words = {extra: f"{extra} B" for extra in seen.overhead}
-        label = "Bytes of the event beside diffs and documents"
-        pictures.append(
-            ("Overhead of an event", figures.histogram(seen.overhead, words, label, "bytes beside what is exchanged"))
-        )
-    if seen.sizes:
-        words = {bits: figures.size_word(1 << bits) for bits in seen.sizes}
-        pictures.append(
-            ("Documents by size", figures.histogram(seen.sizes, words, "Documents by size", "from this size on"))
-        )
+def _context(content: Mapping[str, Any]) -> dict[str, Any]:
+    run, seen = content["run"], overview.from_data(content["overview"])
+    outcome, glyph, tone = OUTCOMES[run["exit_code"]]
+    took, memory = costs.from_data(content["took"])
     return {
-        "matrix": facts.matrix,
-        "facts": facts,
-        "memory": memory_words(facts.memory) if facts.memory else "",
-        "judgement": judgement,
+        "content": content,
+        "run": run,
+        "matrix": content["matrix"],
         "outcome": outcome,
         "glyph": glyph,
         "tone": tone,
-        "headline": headline(judgement),
-        "backing": backing(facts),
+        "headline": headline(content),
+        "backing": content["backing"],
+        "rows": content["totals"]["cases"],
+        "unexplained": content["totals"]["verdicts"]["fail"],
+        "verdicts": {name.removeprefix("verdict/"): number for name, number in content["census"].items()},
+        "wrong": [failure for failure in content["failures"] if failure["requirement"] == "worker"],
         "glyphs": GLYPHS,
         "tones": TONES,
-        "pictures": pictures,
+        "pictures": _pictures(seen),
         "lines": seen.lines,
+        "percent": figures.percent,
         "bytes_compared": seen.bytes,
         "offenders": _OFFENDERS,
-        "rate": facts.scenarios / facts.seconds if facts.scenarios else 0,
+        "rate": run["scenarios"] / run["seconds"] if run["scenarios"] else 0,
+        "took": took,
+        "memory": costs.memory_words(memory) if memory is not None else "",
+        "size_word": figures.size_word,
     }
+
+
+def _pictures(seen: Overview) -> list[tuple[str, str, str]]:
+    """Title, legend, SVG."""
+    found = []
+    for image, heat in seen.heat.items():
+        title = "Saving by size and share of the update" + (f", row image {image}" if image else "")
+        found.append((title, "", figures.heat_map(heat)))
+    if seen.points:
+        legend = "green: logged as diffs; amber: logged whole; dashed: 4 + D = F"
+        found.append(("Diffs against whole documents", legend, figures.scatter(seen.points)))
+    if seen.overhead:
+        words = {extra: f"{extra} B" for extra in seen.overhead}
+        label = "Bytes of the event beside diffs and documents"
+        picture = figures.histogram(seen.overhead, words, label, "bytes beside what is exchanged")
+        found.append(("Overhead of an event", "", picture))
+    if seen.sizes:
+        words = {bits: figures.size_word(1 << bits) for bits in seen.sizes}
+        picture = figures.histogram(seen.sizes, words, "Documents by size", "from this size on")
+        found.append(("Documents by size", "", picture))
+    return found

@@ -1,4 +1,7 @@
-"""``results.json`` of a matrix run: the frame of every run of the lab, with digest, budgets and cells beside it."""
+"""``results.json`` of a matrix run: the frame of every run of the lab, with digest, budgets and cells beside it.
+
+All that page and summary show is in it, so that they can be rendered again from this file alone.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from conformance.requirements.catalogue import REQUIREMENTS
 from conformance.version import __version__
 from scenarios import costs
+from scenarios import overview as overviews
 
 if TYPE_CHECKING:
     from scenarios.budgets import Judged, Judgement
@@ -15,6 +19,7 @@ if TYPE_CHECKING:
     from scenarios.runs import Facts
 
 SUBJECT: Final = "reference"
+_UNSOUND: Final = 50
 _ORDER: Final = ("fail", "inconclusive", "pass")
 
 
@@ -49,6 +54,9 @@ def results(facts: Facts, judgement: Judgement, overview: Overview) -> dict[str,
             "selected": len(matrix.budgets),
             "updates": judgement.rows or None,
             "command": facts.command,
+            "scenarios": facts.scenarios,
+            "resumed": facts.resumed,
+            "unsound": list(judgement.unsound[:_UNSOUND]),
         },
         "subjects": [
             {"id": SUBJECT, "role": "model", "version": __version__, "dialect": "mysql-9.7", "capabilities": []}
@@ -70,7 +78,7 @@ def results(facts: Facts, judgement: Judgement, overview: Overview) -> dict[str,
         "deviations": [],
         "digest": judgement.digest,
         "backing": backing(facts),
-        "live": None if facts.live is None else dataclasses.asdict(facts.live),
+        "live": None if facts.live is None else {**dataclasses.asdict(facts.live), "words": facts.live.words},
         "matrix": {"name": matrix.name, "title": matrix.title, "digest": matrix.digest, "engine": matrix.engine},
         "budgets": [
             {
@@ -91,7 +99,7 @@ def results(facts: Facts, judgement: Judgement, overview: Overview) -> dict[str,
             {"cell": cell, "settings": matrix.cell(cell), **entry._asdict(), **overview.cells.get(cell, {})}
             for cell, entry in sorted(judgement.cells.items())
         ],
-        "sizes": [{"from": 1 << bits, "scenarios": number} for bits, number in sorted(overview.sizes.items())],
+        "overview": overviews.as_data(overview),
         "took": costs.as_data(facts.costs, facts.memory),
         "environment": facts.environment,
     }

@@ -6,7 +6,6 @@ platform, or a client of Spark Connect. Nothing here starts or stops one.
 
 from __future__ import annotations
 
-import json
 import platform
 import shutil
 import time
@@ -15,22 +14,21 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from conformance.report.directory import INDEX, RESULTS, taken
+from conformance.report.directory import taken
 from conformance.version import __version__
 from scenarios.budgets import judge
 from scenarios.costs import Cost, Memory, costs
 from scenarios.manifest import MANIFEST, Manifest
 from scenarios.matrix import Matrix, load_matrix
 from scenarios.overview import overview
-from scenarios.page import write_page
 from scenarios.plan import groups
+from scenarios.rendered import SUMMARY, write
 from scenarios.results import results
 from scenarios.spark.memory import sampled
 from scenarios.spark.session import cores_of, is_connect
 from scenarios.spark.ship import prepare
 from scenarios.spark.store import SparkStore
 from scenarios.spark.watch import Watch
-from scenarios.summary import write_summary
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,7 +37,6 @@ if TYPE_CHECKING:
     from scenarios.live import Live
 
 ROWS: Final = "rows"
-SUMMARY: Final = "summary.md"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,10 +122,7 @@ def run_matrix(
             memory=sampler.peak,
         )
         content = results(facts, judgement, seen)
-        write_page(directory / INDEX, facts, judgement, seen)
-        write_summary(directory / SUMMARY, facts, judgement, seen)
-        # Last: what is there is whole.
-        _put(directory / RESULTS, json.dumps(content, ensure_ascii=False, indent=1) + "\n")
+        write(directory, content)
     return Ran(judgement, facts, content)
 
 
@@ -146,12 +140,6 @@ def environment(spark: Any) -> dict[str, Any]:
     if not is_connect(spark):
         found["master"] = str(spark.sparkContext.master)
     return found
-
-
-def _put(path: Path, text: str) -> None:
-    beside = path.with_name(f".{path.name}.new")
-    beside.write_text(text, "utf-8")
-    beside.replace(path)
 
 
 __all__ = ["MANIFEST", "Facts", "Ran", "run_matrix"]

@@ -1,51 +1,64 @@
-"""``summary.md``: a run in a few lines of Markdown, for a pull request."""
+"""``summary.md``: a run in a few lines of Markdown, for a pull request. From the content of ``results.json`` alone."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from scenarios import costs, overview
+from scenarios.figures import percent, size_word
 from scenarios.page import GLYPHS, OUTCOMES, headline
-from scenarios.results import backing, exit_code
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from scenarios.budgets import Judgement
-    from scenarios.overview import Overview
-    from scenarios.runs import Facts
+    from collections.abc import Mapping
 
 
-def write_summary(path: Path, facts: Facts, judgement: Judgement, seen: Overview) -> None:
-    """Write the file."""
-    path.write_text(summary(facts, judgement, seen), "utf-8")
-
-
-def summary(facts: Facts, judgement: Judgement, seen: Overview) -> str:
+def summary(content: Mapping[str, Any]) -> str:
     """The text."""
-    outcome, glyph, _ = OUTCOMES[exit_code(facts, judgement)]
+    outcome, glyph, _ = OUTCOMES[content["run"]["exit_code"]]
+    seen = overview.from_data(content["overview"])
     lines = [
-        f"### {glyph} `{facts.matrix.name}`: {outcome.lower()}",
+        f"### {glyph} `{content['matrix']['name']}`: {outcome.lower()}",
         "",
-        f"{headline(judgement)} Figures: {backing(facts)}; digest `{judgement.digest}`.",
+        f"{headline(content)} Figures: {content['backing']}; digest `{content['digest']}`.",
         "",
         "| | requirement | budget | rows | broken |",
         "|---|---|---|---:|---:|",
     ]
     lines += [
-        f"| {GLYPHS[item.verdict]} | {item.budget.requirement} | {item.title} | {item.met:,} | {item.broken:,} |"
-        for item in judgement.budgets
+        f"| {GLYPHS[item['verdict']]} | {item['requirement']} | {item['title']} | {item['met']:,} |"
+        f" {item['broken']:,} |"
+        for item in content["budgets"]
     ]
     axis = next((name for name in ("size", "update") if name in seen.lines), None)
     if axis is not None:
         lines += ["", f"| {axis} | saved | median event |", "|---|---:|---:|"]
         lines += [
-            f"| {line.value} | {line.saving:.1%} | {line.percentiles[2] / 10:.1f} % |" for line in seen.lines[axis]
+            f"| {line.value} | {percent(line.saving)} | {line.percentiles[2] / 10:.1f} % |" for line in seen.lines[axis]
         ]
-    if facts.live is not None:
-        lines += ["", facts.live.words + "."]
-    wrong = [row.replay for row in judgement.wrong[:5]]
-    wrong += [item.offenders[0].replay for item in judgement.budgets if item.broken and item.offenders]
+    lines += _took(content)
+    if content["live"] is not None:
+        lines += ["", content["live"]["words"] + "."]
+    wrong = [failure["replay"] for failure in content["failures"] if failure["requirement"] == "worker"][:5]
+    wrong += [
+        f"binlog-lab replay {item['worst'][0]['replay']}"
+        for item in content["budgets"]
+        if item["broken"] and item["worst"]
+    ]
     if wrong:
-        lines += ["", "Again:", "", *(f"    binlog-lab replay {name}" for name in wrong)]
-    lines += [f"- {problem}" for problem in judgement.unsound[:5]]
+        lines += ["", "Again:", "", *(f"    {command}" for command in wrong)]
+    if content["run"]["unsound"]:
+        lines += ["", *(f"- {problem}" for problem in content["run"]["unsound"][:5])]
     return "\n".join(lines) + "\n"
+
+
+def _took(content: Mapping[str, Any]) -> list[str]:
+    found, memory = costs.from_data(content["took"])
+    if not found:
+        return []
+    lines = ["", "| documents | scenarios | /s per core | MB/s per core |", "|---|---:|---:|---:|"]
+    for one in found:
+        size = "all" if one.size is None else size_word(one.size)
+        lines.append(f"| {size} | {one.scenarios:,} | {one.rate:,.0f} | {one.throughput:.2f} |")
+    if memory is not None:
+        lines += ["", f"Peak memory: {costs.memory_words(memory)}."]
+    return lines

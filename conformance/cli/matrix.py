@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from conformance.cli.console import CouldNotRun, Usage, narrate
+from conformance.stream import ExitCode
 
 if TYPE_CHECKING:
     from scenarios.live import Live
@@ -101,7 +102,7 @@ def run(
     judgement = ran.judgement
     if tie is not None:
         narrate(tie.words)
-    narrate(headline(judgement))
+    narrate(headline(ran.results))
     for item in judgement.budgets:
         narrate(
             f"  {item.verdict:<12} {item.budget.requirement} {item.title}: {item.met:,} rows, {item.broken:,} broken"
@@ -135,6 +136,34 @@ def _live(matrix: Matrix, number: int, spec: str) -> Live:
             return run_live(matrix, server, number, narrate)
         except ServerError as problem:
             raise CouldNotRun(f"{server.id}: {problem}") from problem
+
+
+@command.command(name="report")
+@click.argument("directory", type=click.Path(exists=True, file_okay=False, path_type=Path), metavar="DIR")
+def report_(directory: Path) -> int:
+    """Render the report of a run again from DIR/results.json.
+
+    Writes index.html and summary.md, runs nothing and needs no Spark. The exit code is 0, whatever the run's was; 4 if
+    the run was broken off or its rows are not whole.
+    """
+    from conformance.report.directory import DirectoryInUseError, ReportError
+    from scenarios.manifest import ManifestError
+    from scenarios.page import headline
+    from scenarios.rendered import BrokenOff, NoResults, render_again
+
+    try:
+        content = render_again(directory)
+    except BrokenOff as problem:
+        narrate(str(problem))
+        return int(ExitCode.INCOMPLETE)
+    except (NoResults, ManifestError, DirectoryInUseError) as problem:
+        raise Usage(str(problem)) from problem
+    except ReportError as problem:
+        raise CouldNotRun(str(problem)) from problem
+    narrate(headline(content))
+    narrate(f"report: {directory / 'index.html'}")
+    click.echo(content["digest"])
+    return int(ExitCode.OK if content["run"]["complete"] else ExitCode.INCOMPLETE)
 
 
 @command.command(name="zip")

@@ -100,11 +100,8 @@ def render_again(path: Path) -> Summary:
     """Render an existing report from its ``run.jsonl``, whole or not (``binlog-lab report DIR``)."""
     stream = read_stream(path)
     summary = Summary(stream.records, problem=stream.problem)
-    lock = _lock(path)
-    try:
+    with held(path):
         render(summary, path)
-    finally:
-        os.close(lock)
     return summary
 
 
@@ -130,6 +127,17 @@ def taken(path: Path) -> Iterator[None]:
     lock = _claim(path)
     try:
         yield
+    finally:
+        os.close(lock)
+
+
+@contextlib.contextmanager
+def held(path: Path) -> Iterator[None]:
+    """Hold a directory while files of the report that it has are written again; nothing in it goes."""
+    lock = _lock(path)
+    try:
+        with _clear_errors(path):
+            yield
     finally:
         os.close(lock)
 

@@ -7,6 +7,7 @@ import platform
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,9 +19,12 @@ from scenarios import page, plan, results, runs, summary
 from scenarios.budgets import judge
 from scenarios.costs import Cost, Memory, as_data, from_data, words
 from scenarios.digest import CellTally, digest, tally
+from scenarios.figures import percent
 from scenarios.inline import SqliteStore, all_rows
 from scenarios.manifest import MANIFEST, Manifest, ManifestError
 from scenarios.matrix import load_matrix
+from scenarios.overview import as_data as overview_data
+from scenarios.overview import from_data as from_overview
 from scenarios.overview import overview, percentiles
 from scenarios.plan import Block, spread
 from scenarios.spark import session, ship
@@ -303,15 +307,28 @@ def test_percentiles_are_the_least_values_that_reach_them() -> None:
     assert percentiles([(5, 1)]) == (5,) * 5
 
 
+def test_what_a_page_shows_comes_back_from_the_results(judged: tuple[runs.Facts, Any, Any]) -> None:
+    seen = judged[2]
+    again = from_overview(json.loads(json.dumps(overview_data(seen))))
+    assert again == replace(seen, cells={})
+
+
+def test_a_share_is_said_in_per_cent_and_never_as_minus_nothing() -> None:
+    shares = (0.994, 0.5, 0.01, 0.0004, 0, -0.0004, -0.0006, -0.004, -0.012, -1.5)
+    assert [percent(share) for share in shares] == [
+        "99 %", "50 %", "1 %", "0 %", "0 %", "0 %", "-0.1 %", "-0.4 %", "-1 %", "-150 %",
+    ]  # fmt: skip
+
+
 def test_the_page_shows_verdicts_figures_and_commands(judged: tuple[runs.Facts, Any, Any]) -> None:
-    text = page.page(*judged)
+    content = json.loads(json.dumps(results.results(*judged)))
+    text = page.page(content)
     assert text.count('<svg class="figure"') == 6
     assert text.count("model against model") > 4
     assert "binlog-lab replay matrix:size-budget/" in text
     assert not re.search(r"<script|src=|https?://(?!www\.w3\.org)", text)
     assert "prefers-color-scheme: dark" in text
-    assert json.dumps(results.results(judged[0], judged[1], judged[2]))
-    assert "| size | saved |" in summary.summary(*judged)
+    assert "| size | saved |" in summary.summary(content)
 
 
 def test_a_broken_budget_is_over_budget_everywhere(tiny: Matrix) -> None:
@@ -325,5 +342,5 @@ def test_a_broken_budget_is_over_budget_everywhere(tiny: Matrix) -> None:
     assert content["run"]["exit_code"] == 1
     assert content["requirements"]["FR13"]["verdict"] == "fail"
     assert content["failures"][0]["replay"] == "binlog-lab replay matrix:tiny/0/0"
-    assert "Over budget" in page.page(*found)
-    assert "binlog-lab replay matrix:tiny/0/0" in summary.summary(*found)
+    assert "Over budget" in page.page(content)
+    assert "binlog-lab replay matrix:tiny/0/0" in summary.summary(content)
