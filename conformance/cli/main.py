@@ -39,6 +39,7 @@ COMMANDS: dict[str, str] = {
     "servers": "List, install, start and stop real MySQL servers.",
     "replay": "Run a stored Case again, or print it as SQL.",
     "cases": "The case suite: list it, show a Case, export it as plain files.",
+    "fuzz": "Fuzz decoders and servers; replay and minimise findings.",
     "matrix": "Scenario matrices: many generated updates against size budgets.",
     "report": "Render a report again from its run.jsonl.",
     "doctor": "What is available here, what is missing, and how to get it.",
@@ -48,7 +49,7 @@ Exit codes of runs: 0 as expected, 1 nonconformance, 2 usage, 3 could not run,
 4 incomplete. Of file commands: 0 whole input read, 1 corrupt, 2 usage.
 """
 # Interrupted, these are incomplete; the others just stop.
-RUNS = frozenset({"conformance", "matrix", "replay", "servers"})
+RUNS = frozenset({"conformance", "fuzz", "matrix", "replay", "servers"})
 
 
 class Terminated(KeyboardInterrupt):

@@ -1,0 +1,161 @@
+"""``binlog-lab fuzz``: fuzz the decoders, and servers; replay and minimise what was found."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from conformance.cli.console import CouldNotRun, Usage, narrate
+from conformance.stream import ExitCode
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from fuzz.runner.campaign import Campaign
+    from fuzz.runner.targets import Target
+
+_CORPORA = click.option(
+    "--corpora", type=click.Path(path_type=Path), metavar="DIR", help="Where inputs are kept [default: the cache]."
+)
+_FINDINGS = click.option(
+    "--findings",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Where findings go [default: BINLOG_LAB_FINDINGS, or your data directory].",
+)
+
+
+@click.group(name="fuzz")
+def command() -> None:
+    """Fuzz decoders and servers; replay and minimise findings."""
+
+
+@command.command(name="list")
+def list_() -> int:
+    """Print one line a target: its name, and what holds for every input."""
+    from fuzz.runner.targets import own_targets, peer_targets
+
+    targets = [*own_targets(), *peer_targets()]
+    width = max(len(target.name) for target in targets)
+    for target in targets:
+        note = f" (peer: pip install {target.package})" if target.peer else ""
+        click.echo(f"{target.name:<{width}}  {target.invariant}{note}")
+    return int(ExitCode.OK)
+
+
+@command.command()
+@click.argument("names", nargs=-1, metavar="[TARGET]…")
+@click.option("--all", "everything", is_flag=True, help="All targets of our own.")
+@click.option("--peers", is_flag=True, help="All targets against decoders of others.")
+@click.option("--seconds", type=click.FloatRange(min=1), metavar="N", help="For each target [default: 60].")
+@click.option(
+    "--runs", type=click.IntRange(min=1), metavar="N", help="Executions of each target instead: repeatable to the bit."
+)
+@click.option("--seed", type=click.IntRange(min=0), metavar="N", help="[default: 1 with --runs, else a new one]")
+@click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Targets at a time [default: one a core].")
+@click.option("--timeout", type=click.IntRange(min=1), default=10, show_default=True, help="Seconds for one input.")
+@_CORPORA
+@_FINDINGS
+@click.option("--report", type=click.Path(path_type=Path), metavar="DIR", help="Write DIR/results.json.")
+def run(
+    names: tuple[str, ...],
+    everything: bool,
+    peers: bool,
+    seconds: float | None,
+    runs: int | None,
+    seed: int | None,
+    jobs: int | None,
+    timeout: int,
+    corpora: Path | None,
+    findings: Path | None,
+    report: Path | None,
+) -> int:
+    """Fuzz targets, each in a process of its own, and store what is found.
+
+    Inputs that reach something new are kept in a cache, and the next run goes on from there. With --runs each target
+    begins with the committed inputs alone (or those of --corpora): the same seed gives the same executions and edges.
+    Needs atheris (pip install 'binlog-lab[fuzz]'). The exit code is 1 if there is a finding; one of a peer counts
+    only when it is new.
+    """
+    import secrets
+
+    from fuzz.runner.campaign import run as run_campaign
+    from fuzz.runner.display import display, print_table, total
+    from fuzz.runner.findings import Store, findings_directory
+    from fuzz.runner.launch import require_atheris
+    from fuzz.runner.run import Budget
+
+    if seconds is not None and runs is not None:
+        raise Usage("--seconds and --runs exclude each other")
+    targets = _chosen(names, everything=everything, peers=peers)
+    if seed is None:
+        seed = 1 if runs is not None else secrets.randbelow(1 << 31)
+    budget = Budget(
+        seconds=None if runs is not None else seconds or 60.0, runs=runs, seed=seed, timeout=timeout, corpora=corpora
+    )
+    with _errors(), _report_directory(report) as write:
+        require_atheris()
+        store = Store(findings or findings_directory())
+        amount = f"{runs:,} executions" if runs is not None else f"{budget.seconds:g} s"
+        narrate(f"{len(targets)} targets, {amount} each, seed {seed}")
+        with display(sys.stderr) as show:
+            campaign = run_campaign(targets, budget, store, jobs=jobs or os.cpu_count() or 1, show=show)
+        print_table(campaign, sys.stdout)
+        narrate(total(campaign))
+        write(campaign)
+    return int(campaign.exit_code)
+
+
+def _chosen(names: tuple[str, ...], *, everything: bool, peers: bool) -> list[Target]:
+    from fuzz.runner.errors import UnknownTarget
+    from fuzz.runner.targets import find, own_targets, peer_targets
+
+    try:
+        targets = find(names)
+    except UnknownTarget as problem:
+        raise Usage(str(problem)) from problem
+    targets += [*(own_targets() if everything else ()), *(peer_targets() if peers else ())]
+    if not targets:
+        raise Usage("nothing to fuzz: name a target, or give --all or --peers", hint="binlog-lab fuzz list names them")
+    return list(dict.fromkeys(targets))
+
+
+@contextmanager
+def _report_directory(path: Path | None) -> Iterator[Callable[[Campaign], None]]:
+    """Something that writes ``results.json``; the directory is taken before the run, so that it is not in vain."""
+    from conformance.report.directory import RESULTS, DirectoryInUseError, ReportError, taken
+    from fuzz.runner.results import results
+
+    if path is None:
+        yield lambda _: None
+        return
+
+    def write(campaign: Campaign) -> None:
+        command_line = shlex.join(["binlog-lab", *sys.argv[1:]])
+        (path / RESULTS).write_text(json.dumps(results(campaign, command_line), indent=1) + "\n", "utf-8")
+        narrate(f"results: {path / RESULTS}")
+
+    try:
+        with taken(path):
+            yield write
+    except DirectoryInUseError as problem:
+        raise Usage(str(problem)) from problem
+    except ReportError as problem:
+        raise CouldNotRun(str(problem)) from problem
+
+
+@contextmanager
+def _errors() -> Iterator[None]:
+    from fuzz.runner.errors import Unfit
+
+    try:
+        yield
+    except Unfit as problem:
+        raise CouldNotRun(str(problem)) from problem

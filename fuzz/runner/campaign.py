@@ -1,0 +1,115 @@
+"""Many targets, some at a time: threads that each wait for a child, and a clean end whatever happens."""
+
+from __future__ import annotations
+
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING, Final
+
+from conformance.stream import ExitCode
+from fuzz.runner.findings import now
+from fuzz.runner.run import Runner, State
+from fuzz.runner.targets import EMPTY
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from fuzz.runner.findings import Store
+    from fuzz.runner.run import Budget
+    from fuzz.runner.targets import Target
+
+TICK: Final = 0.2  # seconds between two looks at the children
+
+
+class Result(StrEnum):
+    """How a target came out."""
+
+    CLEAN = "clean"
+    FINDINGS = "findings"
+    NOT_RUN = "could not run"
+    INCOMPLETE = "incomplete"
+
+
+@dataclass(slots=True)
+class Campaign:
+    """A run over targets. ``interrupted``: it was ended before its budget was spent."""
+
+    states: list[State]
+    budget: Budget
+    started: str = field(default_factory=now)
+    seconds: float = 0.0
+    interrupted: bool = False
+
+    def result(self, state: State) -> Result:
+        """Of one target."""
+        if state.findings:
+            return Result.FINDINGS
+        if state.trouble:
+            return Result.NOT_RUN
+        if self.interrupted and not self._spent(state):
+            return Result.INCOMPLETE
+        return Result.INCOMPLETE if state.note else Result.CLEAN
+
+    @property
+    def scale(self) -> float:
+        """Executions a second of the target that does nothing, or 0."""
+        return next((state.rate for state in self.states if state.target.name == EMPTY), 0.0)
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """Of the whole run. A peer's finding counts while it is new, ours as long as it is there."""
+        if self.interrupted:
+            return ExitCode.INCOMPLETE
+        # A peer that is not installed is shown as such; nothing at all that ran is no run.
+        failed = [state for state in self.states if state.trouble]
+        if any(not state.target.peer for state in failed) or len(failed) == len(self.states):
+            return ExitCode.COULD_NOT_RUN
+        if any(not finding.peer or finding.is_new for state in self.states for finding in state.findings):
+            return ExitCode.NONCONFORMANT
+        return ExitCode.INCOMPLETE if any(state.note for state in self.states) else ExitCode.OK
+
+    def _spent(self, state: State) -> bool:
+        if self.budget.runs is not None:
+            return state.executions >= self.budget.runs
+        return state.seconds > (self.budget.seconds or 0) - 1
+
+
+def run(
+    targets: Sequence[Target], budget: Budget, store: Store, *, jobs: int, show: Callable[[Campaign], None]
+) -> Campaign:
+    """Run all of them, ``jobs`` at a time. ``show`` is called again and again, and once at the end.
+
+    Ctrl-C (and SIGTERM, which the command line turns into the same) ends the children and gives what there is.
+    """
+    campaign = Campaign([State(target) for target in targets], budget)
+    stop = threading.Event()
+    began = time.monotonic()
+    pool = ThreadPoolExecutor(jobs, thread_name_prefix="fuzz")
+    try:
+        left = {
+            pool.submit(Runner(state, budget, store, stop, started=campaign.started).run): state
+            for state in campaign.states
+        }
+        while left:
+            done, _ = wait(left, timeout=TICK)
+            for future in done:
+                left.pop(future)
+                future.result()
+            _look(campaign, began, show)
+    except KeyboardInterrupt:
+        campaign.interrupted = True
+    finally:
+        stop.set()
+        pool.shutdown(wait=True, cancel_futures=True)
+    _look(campaign, began, show)
+    return campaign
+
+
+def _look(campaign: Campaign, began: float, show: Callable[[Campaign], None]) -> None:
+    campaign.seconds = time.monotonic() - began
+    for state in campaign.states:
+        state.refresh()
+    show(campaign)

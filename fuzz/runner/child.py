@@ -1,0 +1,141 @@
+"""The process that one target is fuzzed in: the only module that imports atheris.
+
+``python -m fuzz.runner.child SPECIFICATION PROGRAM [libFuzzer's options…]``. The specification is a JSON file, see
+:meth:`fuzz.runner.launch.Child.start`. PROGRAM is the executable file that started this process: libFuzzer starts
+it again for a merge. ``atheris.Fuzz()`` never returns; how the process ended is read from its status
+(``fuzz.runner.libfuzzer``).
+
+An error that comes out of the target does not end the process: it is written down under its signature, told to the
+runner in a line on stderr, and fuzzing goes on. What cannot be caught (a hang, memory, a signal) ends it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import importlib
+import importlib.util
+import json
+import mmap
+import os
+import resource
+import signal
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import atheris
+
+from fuzz.runner.launch import FINDING, READY
+from fuzz.runner.signature import identity, message_of, signature_of, trace_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+_PR_SET_PDEATHSIG: Final = 1
+
+
+def main() -> None:
+    """Fuzz; ends the process."""
+    specification = json.loads(Path(sys.argv[1]).read_text("utf-8"))
+    _die_with(specification["runner"])
+    sys.path[:0] = specification["path"]
+    instrument = specification["instrument"]
+    roots = sorted({name.split(".")[0] for name in instrument})
+    if roots:
+        with atheris.instrument_imports(include=roots, exclude=_others(roots, instrument)):
+            target = importlib.import_module(specification["module"])
+    else:
+        target = importlib.import_module(specification["module"])
+    watcher = _Watcher(specification, target.check)
+    mutate = getattr(target, "mutate", None)
+    options: dict[str, Any] = {} if mutate is None else {"custom_mutator": _mixed(mutate)}
+    # Neither Setup nor Fuzz may see instrumented code before the limit stands: an input's length must surface at once.
+    size = _address_space() + specification["memory"]
+    atheris.Setup([sys.argv[2], *sys.argv[3:]], watcher.one, **options)
+    resource.setrlimit(resource.RLIMIT_AS, (size, size))
+    _say(READY)
+    atheris.Fuzz()
+
+
+class _Watcher:
+    """Runs the target's check, counts, and writes down what comes out of it."""
+
+    def __init__(self, specification: dict[str, Any], check: Callable[[bytes], None]) -> None:
+        self._artifacts = Path(specification["artifacts"])
+        self._seen: dict[str, int] = {}
+        with Path(specification["counter"]).open("r+b") as file:
+            cell = memoryview(mmap.mmap(file.fileno(), 8)).cast("Q")
+
+        def one(data: bytes) -> None:
+            cell[0] += 1
+            try:
+                check(data)
+            except KeyboardInterrupt:
+                raise
+            except BaseException as error:  # noqa: BLE001 - SystemExit and the like are findings too
+                self._found(data, error)
+
+        self.one = one
+
+    def _found(self, data: bytes, error: BaseException) -> None:
+        text = signature_of(error)
+        self._seen[text] = self._seen.get(text, 0) + 1
+        if self._seen[text] > 1:
+            return
+        name = identity(text)
+        facts = {
+            "signature": text,
+            "kind": "memory" if isinstance(error, MemoryError) else "error",
+            "message": message_of(error),
+            "trace": trace_of(error),
+        }
+        (self._artifacts / f"{name}.bin").write_bytes(data)
+        (self._artifacts / f"{name}.json").write_text(json.dumps(facts), "utf-8")
+        _say(FINDING + name)
+
+
+def _mixed(mutate: Callable[[bytes, int, int], bytes]) -> Callable[[bytes, int, int], bytes]:
+    """libFuzzer's mutations, the target's own, and the target's own behind libFuzzer's (which puts frames right)."""
+
+    def mutator(data: bytes, max_size: int, seed: int) -> bytes:
+        raw = data if seed & 3 == 2 else atheris.Mutate(data, max_size)
+        if seed & 3 < 2:
+            return bytes(raw)
+        try:
+            return mutate(bytes(raw), max_size, seed >> 2)[:max_size]
+        except Exception:  # noqa: BLE001 - input that the mutator cannot read; ending the run would hide the target
+            return bytes(atheris.Mutate(data, max_size))
+
+    return mutator
+
+
+def _others(roots: Iterable[str], instrument: Iterable[str]) -> list[str]:
+    """All modules beside those that are to be instrumented: atheris itself selects by top-level package alone."""
+    wanted = tuple(instrument)
+    names = []
+    for root in roots:
+        found = importlib.util.find_spec(root)
+        for place in (found.submodule_search_locations or ()) if found else ():
+            for path in Path(place).rglob("*.py"):
+                parts = (root, *path.relative_to(place).with_suffix("").parts)
+                names.append(".".join(parts[:-1] if parts[-1] == "__init__" else parts))
+    return [name for name in names if not any(name == one or name.startswith(f"{one}.") for one in wanted)]
+
+
+def _address_space() -> int:
+    return int(Path("/proc/self/statm").read_text("ascii").split()[0]) * resource.getpagesize()
+
+
+def _die_with(runner: int) -> None:
+    """However the runner ends, this process ends too."""
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if runner not in (0, os.getppid()):
+        os._exit(1)
+
+
+def _say(line: str) -> None:
+    os.write(2, f"{line}\n".encode())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,189 @@
+"""Findings on the user's disk: one per target and signature, the input beside what is known of it.
+
+``DIR/<target>/<name>.bin`` is the smallest input, ``<name>.json`` tells of it, ``<name>.original`` is the input as it
+was found. Findings of peers lie under ``DIR/peers`` with a text for their vendor: they may crash released software, so
+none of this is ever written inside of a repository.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from conformance.version import __version__
+from fuzz.runner.errors import Unfit
+from fuzz.runner.signature import identity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from fuzz.runner.sandbox import Outcome
+    from fuzz.runner.targets import Target
+
+VARIABLE: Final = "BINLOG_LAB_FINDINGS"
+PEERS: Final = "peers"
+SCHEMA: Final = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """What is known of one. ``reproduced``: whether it showed again in a process without the fuzzer."""
+
+    target: str
+    kind: str
+    signature: str
+    message: str
+    trace: str
+    seed: int
+    kit: str = __version__
+    first_seen: str
+    last_seen: str
+    size_before: int
+    size: int
+    reproduced: bool = False
+    peer: str = ""  # package and version
+    replay: str = ""
+    path: Path = Path()  # of the input
+
+    @property
+    def is_new(self) -> bool:
+        """Whether no earlier run has seen it."""
+        return self.first_seen == self.last_seen
+
+
+class Store:
+    """The findings of one directory."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory.absolute()
+        repository = next(
+            (place for place in (self.directory, *self.directory.parents) if (place / ".git").exists()), None
+        )
+        if repository is not None:
+            raise Unfit(
+                f"{directory} lies in the repository {repository}: inputs that crash other people's software may be"
+                " among the findings, so they are kept elsewhere (--findings, or BINLOG_LAB_FINDINGS)"
+            )
+
+    def add(self, target: Target, data: bytes, outcome: Outcome, *, seed: int, started: str) -> Finding:
+        """Store a finding, or see one again: the smaller input stays. ``started``: when this run began."""
+        place = self.directory / PEERS / target.name if target.peer else self.directory / target.name
+        path = place / f"{_slug(outcome)}-{identity(outcome.signature)}.bin"
+        earlier = read(path) if path.exists() else None
+        finding = Finding(
+            target=target.name,
+            kind=outcome.kind,
+            signature=outcome.signature,
+            message=outcome.message,
+            trace=outcome.trace,
+            seed=seed,
+            first_seen=started,
+            last_seen=started,
+            size_before=len(data),
+            size=len(data),
+            peer=_package(target),
+            replay=f"binlog-lab fuzz replay {path}",
+            path=path,
+        )
+        if earlier is not None:
+            finding = replace(earlier, last_seen=started, kit=__version__, message=outcome.message, trace=outcome.trace)
+        place.mkdir(parents=True, exist_ok=True)
+        if earlier is None or len(data) < earlier.size:
+            path.write_bytes(data)
+            path.with_suffix(".original").write_bytes(data)
+            finding = replace(finding, size=len(data), size_before=len(data))
+        self._write(finding)
+        return finding
+
+    def smaller(self, finding: Finding, data: bytes, *, reproduced: bool = True) -> Finding:
+        """After it was made small."""
+        finding.path.write_bytes(data)
+        finding = replace(finding, size=len(data), reproduced=reproduced)
+        self._write(finding)
+        return finding
+
+    @staticmethod
+    def remove(finding: Finding) -> None:
+        """Forget one that turned out to be another."""
+        for suffix in (".bin", ".json", ".original", ".md"):
+            finding.path.with_suffix(suffix).unlink(missing_ok=True)
+
+    @staticmethod
+    def _write(finding: Finding) -> None:
+        facts: dict[str, Any] = {"schema": SCHEMA, **asdict(finding), "path": finding.path.name}
+        finding.path.with_suffix(".json").write_text(json.dumps(facts, indent=1) + "\n", "utf-8")
+        if finding.peer:
+            finding.path.with_suffix(".md").write_text(report(finding), "utf-8")
+
+
+def findings_directory() -> Path:
+    """Where the user's findings are."""
+    named = os.environ.get(VARIABLE)
+    if named:
+        return Path(named).expanduser()
+    home = os.environ.get("XDG_DATA_HOME")
+    return Path(home or Path.home() / ".local" / "share") / "binlog-lab" / "findings"
+
+
+def read(path: Path) -> Finding | None:
+    """What stands beside an input; None if nothing does."""
+    beside = path.with_suffix(".json")
+    try:
+        facts = json.loads(beside.read_text("utf-8"))
+        known = {name: facts[name] for name in Finding.__dataclass_fields__ if name in facts}
+        return Finding(**{**known, "path": path})
+    except (OSError, ValueError, TypeError, AttributeError):
+        return None
+
+
+def inputs_in(path: Path) -> Iterator[Path]:
+    """The input itself, or every one below a directory."""
+    if path.is_dir():
+        yield from sorted(path.rglob("*.bin"))
+    else:
+        yield path.with_suffix(".bin") if path.suffix == ".json" else path
+
+
+def now() -> str:
+    """A moment as findings have it."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def report(finding: Finding) -> str:
+    """A text that can be sent to the vendor of a peer."""
+    data = finding.path.read_bytes()
+    shown = data.hex(" ") if len(data) <= 512 else f"{data[:512].hex(' ')} … ({len(data):,} bytes in all)"
+    return (
+        f"# {finding.peer}: {finding.signature.split(':')[0]}\n\n"
+        f"An input of {len(data):,} bytes, found by fuzzing with binlog-lab {finding.kit}, makes it fail.\n"
+        "Until you have answered we keep it to ourselves.\n\n"
+        f"- software: {finding.peer}\n- what happens: {finding.kind}: {finding.message}\n"
+        f"- first seen: {finding.first_seen}\n\n"
+        f"The input ({finding.path.name}, attached):\n\n```\n{shown}\n```\n\n"
+        f"What it ended with:\n\n```\n{finding.trace.strip()}\n```\n\n"
+        f"To see it again: `{finding.replay}`\n"
+    )
+
+
+def _slug(outcome: Outcome) -> str:
+    """A readable beginning of a name: the error, and the function."""
+    head = outcome.signature.split(":")[0]
+    words = re.findall(r"[A-Za-z0-9]+", head.split(" < ")[0])
+    named = [words[0], *words[-1:]] if len(words) > 1 else words
+    return "-".join(word.lower() for word in named) or outcome.kind
+
+
+def _package(target: Target) -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    if not target.peer:
+        return ""
+    try:
+        return f"{target.package} {version(target.package)}"
+    except PackageNotFoundError:
+        return target.package

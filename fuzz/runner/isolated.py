@@ -1,0 +1,122 @@
+"""Runs inputs one by one, each in a forked process: a hang, a bomb or a crash ends only that one. No atheris.
+
+``python -m fuzz.runner.isolated MODULE SECONDS BYTES``: the client is ``fuzz.runner.sandbox``. Inputs come on stdin as
+four bytes of length and the data; for each, a line of JSON goes out on stdout: kind (``passed``, ``error``, ``hang``,
+``memory``, ``death``), signature, message, trace. Ends when stdin does.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import importlib
+import json
+import os
+import resource
+import select
+import signal
+import struct
+import sys
+import tempfile
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO, Final
+
+from fuzz.runner.signature import message_of, signature, signature_of, signature_of_dump, trace_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+PASSED: Final = {"kind": "passed", "signature": "", "message": "", "trace": ""}
+_SPARE: Final = 2.0  # seconds that a process has to tell of a hang before it is ended
+_TIMEOUT: Final = "Timeout ("  # how faulthandler begins
+
+
+def main() -> None:
+    """Serve until stdin ends."""
+    module, seconds, memory = sys.argv[1], float(sys.argv[2]), int(sys.argv[3])
+    sys.stdout.flush()
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)  # what a target prints is no answer
+    check = importlib.import_module(module).check
+    limit = int(Path("/proc/self/statm").read_text("ascii").split()[0]) * resource.getpagesize() + memory
+    while len(head := sys.stdin.buffer.read(4)) == 4:
+        data = sys.stdin.buffer.read(struct.unpack("<I", head)[0])
+        answers.write(json.dumps(_run(check, data, seconds, limit)) + "\n")
+        answers.flush()
+
+
+def _run(check: Callable[[bytes], None], data: bytes, seconds: float, limit: int) -> dict[str, Any]:
+    with tempfile.TemporaryFile() as dump:
+        read, write = os.pipe()
+        pid = os.fork()
+        if not pid:
+            try:
+                os.close(read)
+                _inside(check, data, seconds, limit, write, dump)
+            finally:
+                os._exit(99)
+        os.close(write)
+        answer = _answer(read, pid, seconds + _SPARE)
+        _, status = os.waitpid(pid, 0)
+        if answer:
+            return dict(json.loads(answer))
+        dump.seek(0)
+        return _death(os.waitstatus_to_exitcode(status), dump.read().decode("utf-8", "replace"), seconds)
+
+
+def _inside(
+    check: Callable[[bytes], None], data: bytes, seconds: float, limit: int, write: int, dump: BinaryIO
+) -> None:
+    """The forked process; never returns to the server's loop."""
+    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    faulthandler.enable(dump)
+    faulthandler.dump_traceback_later(seconds, exit=True, file=dump)
+    answer: dict[str, Any] = PASSED
+    try:
+        check(data)
+    except BaseException as error:  # noqa: BLE001 - whatever comes out is the answer
+        answer = {
+            "kind": "memory" if isinstance(error, MemoryError) else "error",
+            "signature": signature_of(error),
+            "message": message_of(error),
+            "trace": trace_of(error),
+        }
+    with os.fdopen(write, "wb") as file:
+        file.write(json.dumps(answer).encode())
+    os._exit(0)
+
+
+def _answer(read: int, pid: int, seconds: float) -> bytes:
+    """What the forked process wrote; nothing if it died, or was ended when its time was over."""
+    parts: list[bytes] = []
+    deadline = time.monotonic() + seconds
+    with os.fdopen(read, "rb", buffering=0) as file:
+        while True:
+            ready, _, _ = select.select([file], [], [], max(0.0, deadline - time.monotonic()))
+            if not ready:
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+                return b""
+            part = file.read(1 << 16)
+            if not part:
+                return b"".join(parts)
+            parts.append(part)
+
+
+def _death(status: int, dump: str, seconds: float) -> dict[str, Any]:
+    """An input that ended its process."""
+    modules = {
+        str(module.__file__): name for name, module in list(sys.modules.items()) if getattr(module, "__file__", None)
+    }
+    if dump.startswith(_TIMEOUT) or status == -signal.SIGKILL:
+        text = signature_of_dump("hang", dump, modules, outermost=True)
+        return {"kind": "hang", "signature": text, "message": f"no end within {seconds:g} s", "trace": dump[-6000:]}
+    words = f"signal {signal.Signals(-status).name}" if status < 0 else f"exit status {status}"
+    text = signature_of_dump(words, dump, modules, outermost=False) if dump else signature(words, [])
+    return {"kind": "death", "signature": text, "message": f"the process ended: {words}", "trace": dump[-6000:]}
+
+
+if __name__ == "__main__":
+    main()

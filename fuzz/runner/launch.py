@@ -1,0 +1,168 @@
+"""One child process: its directory, its options, and reading what it says."""
+# ruff: noqa: S603 (starting programs is the job of this module)
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shlex
+import signal
+import struct
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from fuzz.runner import libfuzzer
+from fuzz.runner.errors import NoAtheris
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from fuzz.runner.targets import Target
+
+ROOT: Final = Path(__file__).parents[2]
+MEMORY: Final = 1 << 30  # bytes of address space beside what the process has when its imports are done
+TIMEOUT: Final = 10  # seconds for one input
+RSS_LIMIT: Final = 3072  # MiB, should the address space not stop it
+GRACE: Final = 5.0  # seconds between asking a process to end and ending it
+TAIL: Final = 40  # lines of stderr kept for a process that did not start
+READY: Final = "binlog-lab: ready"
+FINDING: Final = "binlog-lab: finding "
+
+
+@dataclass(slots=True)
+class Child:
+    """A child's directory. ``timeout``: seconds for one input."""
+
+    target: Target
+    directory: Path
+    timeout: int = TIMEOUT
+    memory: int = MEMORY
+    figures: libfuzzer.Figures = field(default_factory=libfuzzer.Figures)
+    tail: list[str] = field(default_factory=list)
+    process: subprocess.Popen[bytes] | None = None
+    began: float | None = None  # when fuzzing did, after the imports
+
+    def __post_init__(self) -> None:
+        self.artifacts.mkdir(parents=True, exist_ok=True)
+        self.counter.write_bytes(bytes(8))
+
+    @property
+    def artifacts(self) -> Path:
+        """Where findings are written."""
+        return self.directory / "artifacts"
+
+    @property
+    def counter(self) -> Path:
+        """Eight bytes that the child counts its executions in."""
+        return self.directory / "executions"
+
+    def executions(self) -> int:
+        """How many there were so far."""
+        return int(struct.unpack("@Q", self.counter.read_bytes())[0])
+
+    @property
+    def seconds(self) -> float:
+        """Since it began to fuzz."""
+        return 0.0 if self.began is None else time.monotonic() - self.began
+
+    def start(self, arguments: Sequence[str], *, dies_with_us: bool = True) -> subprocess.Popen[bytes]:
+        """Start it, in a session of its own so that Ctrl-C reaches the runner alone."""
+        program = self._program(dies_with_us=dies_with_us)
+        self.process = subprocess.Popen(
+            [str(program), *arguments],
+            cwd=self.directory,
+            env=environment(self.target),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+        return self.process
+
+    def options(self, seed: int) -> list[str]:
+        """Options of every run; the same seed, corpus and number of runs give the same executions."""
+        options = [
+            f"-seed={seed}",
+            "-entropic=0",  # its schedule looks at the clock
+            "-reload=0",
+            f"-max_len={self.target.max_len}",
+            f"-timeout={self.timeout}",
+            f"-rss_limit_mb={RSS_LIMIT}",
+            f"-artifact_prefix={self.artifacts}/",
+            "-print_final_stats=0",
+        ]
+        words = libfuzzer.dictionary(tuple(self.target.module().DICTIONARY))
+        if words:
+            path = self.directory / "dictionary"
+            path.write_text(words, "ascii")
+            options.append(f"-dict={path}")
+        return options
+
+    def listen(self, found: Callable[[str], None] | None = None) -> int:
+        """Read what it says to its end; gives its status. ``found`` is called with the name of each new finding."""
+        assert self.process is not None
+        assert self.process.stderr is not None
+        for raw in self.process.stderr:
+            line = raw.decode("utf-8", "replace").rstrip("\n")
+            if line == READY:
+                self.began = time.monotonic()
+            elif line.startswith(FINDING):
+                if found is not None:
+                    found(line.removeprefix(FINDING))
+            else:
+                self.figures.read(line)
+                self.tail = [*self.tail[-TAIL:], line]
+        self.process.stderr.close()
+        return self.process.wait()
+
+    def stop(self) -> None:
+        """End it and all that it started."""
+        if self.process is None:
+            return
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self.process.pid, number)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.process.wait(GRACE)
+                return
+
+    def _program(self, *, dies_with_us: bool) -> Path:
+        """An executable file: libFuzzer starts its own name again, through a shell, for a merge."""
+        specification = self.directory / "specification.json"
+        specification.write_text(
+            json.dumps(
+                {
+                    "module": self.target.module_name,
+                    "instrument": self.target.instrument,
+                    "path": [self.target.path] if self.target.path else [],
+                    "memory": self.memory,
+                    "artifacts": str(self.artifacts),
+                    "counter": str(self.counter),
+                    "runner": os.getpid() if dies_with_us else 0,
+                }
+            ),
+            "utf-8",
+        )
+        program = self.directory / "target"
+        command = shlex.join([sys.executable, "-m", "fuzz.runner.child", str(specification)])
+        program.write_text(f'#!/bin/sh\nexec {command} "$0" "$@"\n', "utf-8")
+        program.chmod(0o700)
+        return program
+
+
+def require_atheris() -> None:
+    """Raises :class:`NoAtheris` where it is not installed."""
+    if find_spec("atheris") is None:
+        raise NoAtheris
+
+
+def environment(target: Target) -> dict[str, str]:
+    """Of a process that runs a target: hashes that repeat, and this tree's modules."""
+    paths = [str(ROOT), *filter(None, [target.path, os.environ.get("PYTHONPATH", "")])]
+    return {**os.environ, "PYTHONHASHSEED": "0", "PYTHONPATH": os.pathsep.join(paths)}

@@ -1,0 +1,233 @@
+"""One target for its time: children one after another, findings stored, confirmed and made small."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import threading
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from fuzz.runner import libfuzzer, triage
+from fuzz.runner.corpora import cached, committed, write_seeds
+from fuzz.runner.errors import Unfit
+from fuzz.runner.launch import GRACE, TIMEOUT, Child
+from fuzz.runner.sandbox import Outcome, SandboxEnded
+
+if TYPE_CHECKING:
+    from fuzz.runner.findings import Finding, Store
+    from fuzz.runner.targets import Target
+
+DEATHS: Final = 5  # processes ended by inputs that show the same: more would tell nothing
+SHRINK_SECONDS: Final = 10.0
+START_SECONDS: Final = 180.0  # for the imports of a child
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Budget:
+    """For each target: seconds, or executions (repeatable: they begin with committed inputs and seeds alone)."""
+
+    seconds: float | None = None
+    runs: int | None = None
+    seed: int = 1
+    timeout: int = TIMEOUT
+    corpora: Path | None = None  # where inputs are kept, in place of the user's cache
+    shrink_seconds: float = SHRINK_SECONDS
+
+
+@dataclass(slots=True)
+class State:
+    """Of one target; a display reads it while the run goes on."""
+
+    target: Target
+    phase: str = "waiting"  # waiting, starting, fuzzing, shrinking, done
+    executions: int = 0
+    seconds: float = 0.0  # of fuzzing, imports excluded
+    edges: int | None = None
+    features: int = 0
+    corpus: int = 0
+    findings: list[Finding] = field(default_factory=list)
+    trouble: str = ""  # why it could not run
+    note: str = ""  # why it ended early, although it ran
+    child: Child | None = None
+    earlier: tuple[int, float] = (0, 0.0)  # executions and seconds of children that have ended
+
+    @property
+    def rate(self) -> float:
+        """Executions a second."""
+        return self.executions / self.seconds if self.seconds > 0.01 else 0.0
+
+    def refresh(self) -> None:
+        """Read the counter and the figures of the child that runs."""
+        child = self.child
+        if child is None or child.began is None:
+            return
+        executions, seconds = self.earlier
+        self.executions, self.seconds = executions + child.executions(), seconds + child.seconds
+        figures = child.figures
+        if figures.edges is not None:
+            self.edges = max(self.edges or 0, figures.edges)
+        self.features, self.corpus = max(self.features, figures.features), figures.corpus or self.corpus
+
+
+class Runner:
+    """Runs one target. ``stop`` ends it soon, with what it has."""
+
+    def __init__(self, state: State, budget: Budget, store: Store, stop: threading.Event, *, started: str) -> None:
+        self.state = state
+        self._target = state.target
+        self._budget = budget
+        self._store = store
+        self._stop = stop
+        self._started = started
+        self._deaths: Counter[str] = Counter()
+
+    def run(self) -> None:
+        """Until the budget is spent. What goes wrong is written into the state."""
+        state = self.state
+        try:
+            state.phase = "starting"
+            with tempfile.TemporaryDirectory(prefix="binlog-lab-fuzz-") as scratch:
+                self._children(Path(scratch))
+        except Unfit as problem:
+            state.trouble = str(problem)
+        except ImportError as problem:
+            state.trouble = str(problem)
+        except (OSError, SandboxEnded) as problem:
+            state.trouble = f"{type(problem).__name__}: {problem}"
+        finally:
+            state.phase, state.child = "done", None
+
+    def _children(self, scratch: Path) -> None:
+        budget, state = self._budget, self.state
+        seeds = [*committed(self._target), *write_seeds(self._target, scratch / "seeds")]
+        (scratch / "inputs").write_text(",".join(map(str, seeds)), "utf-8")
+        repeatable = budget.runs is not None and budget.corpora is None
+        corpus = scratch / "corpus" if repeatable else cached(self._target, budget.corpora)
+        corpus.mkdir(parents=True, exist_ok=True)
+        while not self._stop.is_set():
+            child = Child(self._target, scratch / f"child-{len(list(scratch.glob('child-*')))}", timeout=budget.timeout)
+            self._one(child, [str(corpus), *([f"-seed_inputs=@{scratch / 'inputs'}"] if seeds else [])])
+            spent = state.executions >= budget.runs if budget.runs is not None else state.seconds > self._limit - 1
+            if spent or state.trouble or state.note:
+                return
+
+    @property
+    def _limit(self) -> float:
+        return float(self._budget.seconds or 0)
+
+    def _one(self, child: Child, places: list[str]) -> None:
+        """One child to its end, and what it found."""
+        state, budget = self.state, self._budget
+        state.earlier, state.child, state.phase = (state.executions, state.seconds), child, "starting"
+        options = child.options(budget.seed + sum(self._deaths.values()))
+        if budget.runs is not None:
+            options.append(f"-runs={budget.runs - state.executions}")
+        else:
+            options.append(f"-max_total_time={max(1, round(self._limit - state.seconds))}")
+        child.start([*places, *options])
+        watch = threading.Thread(target=self._watch, args=(child,))
+        watch.start()
+        found: list[str] = []
+        status = child.listen(lambda name: found.append(self._early(child, name)))
+        state.refresh()
+        state.child = None
+        watch.join()
+        if child.began is None and not self._stop.is_set():
+            state.trouble = "did not start: " + " | ".join(child.tail[-6:])
+            return
+        state.phase = "shrinking"
+        for name in found:
+            self._settle(child.artifacts / f"{name}.bin", self._facts(child, name))
+        if not self._stop.is_set() and not state.trouble:
+            self._ended(child, status)
+
+    def _watch(self, child: Child) -> None:
+        """End the child when the run is to stop, or when it does not end by itself."""
+        process = child.process
+        assert process is not None
+        start = time.monotonic()
+        while process.poll() is None:
+            if child.began is not None:
+                self.state.phase = "fuzzing"
+                late = self._budget.runs is None and child.seconds > self._limit + 2 * self._budget.timeout + GRACE
+            else:
+                late = time.monotonic() - start > START_SECONDS
+            if late:
+                self.state.trouble = "did not end in time, and was ended"
+            if late or self._stop.is_set():
+                child.stop()
+                return
+            time.sleep(0.05)
+
+    def _early(self, child: Child, name: str) -> str:
+        """A finding is stored before anything else is done with it."""
+        self._store_one((child.artifacts / f"{name}.bin").read_bytes(), self._facts(child, name))
+        return name
+
+    @staticmethod
+    def _facts(child: Child, name: str) -> Outcome:
+        return Outcome(**json.loads((child.artifacts / f"{name}.json").read_text("utf-8")))
+
+    def _ended(self, child: Child, status: int) -> None:
+        """What the end of the process says."""
+        state = self.state
+        kind = libfuzzer.kind_of(status)
+        if kind is None:
+            if state.edges is None:
+                state.trouble = f"no coverage: is any of {', '.join(self._target.instrument) or 'nothing'} used?"
+            return
+        words = libfuzzer.words_of(status)
+        if not child.figures.artifact:
+            self._deaths[words] += 1
+            self._store_one(b"", triage.unseen("death", f"{words}, and no input was written down"))
+            state.note = f"{words}, and no input was written down"
+            return
+        outcome = self._settle(Path(child.figures.artifact), triage.unseen(kind, words))
+        self._deaths[outcome.signature] += 1
+        if self._deaths[outcome.signature] >= DEATHS:
+            state.note = f"ended after {DEATHS} processes that died of the same"
+
+    def _settle(self, path: Path, seen: Outcome) -> Outcome:
+        """Confirm, store and make small."""
+        state, budget = self.state, self._budget
+        state.phase = "shrinking"
+        data = path.read_bytes()
+        if self._stop.is_set():
+            self._store_one(data, seen)
+            return seen
+        outcome, again = triage.confirm(self._target, data, seen, timeout=budget.timeout)
+        if outcome.signature != seen.signature:
+            self._replace(seen)
+        finding = self._store_one(data, outcome)
+        if again and not finding.reproduced:
+            small = triage.smallest(
+                self._target,
+                data,
+                outcome,
+                timeout=budget.timeout,
+                seconds=budget.shrink_seconds,
+                stop=self._stop,
+            )
+            self._keep(self._store.smaller(finding, small))
+        return outcome
+
+    def _store_one(self, data: bytes, outcome: Outcome) -> Finding:
+        finding = self._store.add(self._target, data, outcome, seed=self._budget.seed, started=self._started)
+        self._keep(finding)
+        return finding
+
+    def _keep(self, finding: Finding) -> None:
+        """One finding for each signature."""
+        others = [known for known in self.state.findings if known.signature != finding.signature]
+        self.state.findings = [*others, finding]
+
+    def _replace(self, seen: Outcome) -> None:
+        """The name that it had while the fuzzer ran is no finding of its own."""
+        for known in self.state.findings:
+            if known.signature == seen.signature and known.is_new:
+                self._store.remove(known)
+        self.state.findings = [known for known in self.state.findings if known.signature != seen.signature]

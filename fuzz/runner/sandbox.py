@@ -1,0 +1,80 @@
+"""Asking what an input does to a target, in a process that may die of it (``fuzz.runner.isolated``)."""
+# ruff: noqa: S603 (starting programs is the job of this module)
+
+from __future__ import annotations
+
+import contextlib
+import json
+import struct
+import subprocess
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Self
+
+from fuzz.runner.launch import MEMORY, TIMEOUT, environment
+
+if TYPE_CHECKING:
+    from fuzz.runner.targets import Target
+
+PASSED: Final = "passed"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What an input did. ``kind``: passed, error, hang, memory, death."""
+
+    kind: str
+    signature: str
+    message: str
+    trace: str
+
+
+class SandboxEnded(Exception):
+    """The sandbox itself has gone; the message is for the user."""
+
+
+class Sandbox:
+    """Runs inputs of one target, one after another."""
+
+    def __init__(self, target: Target, *, timeout: float = TIMEOUT, memory: int = MEMORY) -> None:
+        self._target = target
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "fuzz.runner.isolated", target.module_name, str(timeout), str(memory)],
+            env=environment(target),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+
+    def run(self, data: bytes) -> Outcome:
+        """What ``data`` does."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        try:
+            self._process.stdin.write(struct.pack("<I", len(data)) + data)
+            self._process.stdin.flush()
+            line = self._process.stdout.readline()
+        except (OSError, ValueError):
+            line = b""
+        if not line:
+            raise SandboxEnded(f"the process that runs {self._target.name} has ended")
+        return Outcome(**json.loads(line))
+
+    def close(self) -> None:
+        """End it; a fork of it that hangs ends by its own limit of time."""
+        for stream in (self._process.stdin, self._process.stdout):
+            if stream is not None:
+                with contextlib.suppress(OSError):
+                    stream.close()
+        try:
+            self._process.wait(2.0)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

@@ -1,0 +1,29 @@
+"""A target with a planted bug: kind 66 with a body that is not empty."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from toy_reader import Refused, read  # type: ignore[import-not-found]  # found where toys are
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+INVARIANT = "No toy is of kind 66."
+INSTRUMENT = ("toy_reader",)
+MAX_LEN = 64
+DICTIONARY = (b"TOY",)
+
+
+def check(data: bytes) -> None:
+    """Fails for some."""
+    try:
+        kind, body = read(data)
+    except Refused:
+        return
+    assert kind != 66 or not body, "a toy of kind 66"
+
+
+def seeds() -> Iterator[tuple[str, bytes]]:
+    """One toy that is well."""
+    yield "well", b"TOY\1\3abc"

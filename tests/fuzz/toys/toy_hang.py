@@ -1,0 +1,30 @@
+"""A target that never ends for kind 72."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from toy_reader import Refused, read  # type: ignore[import-not-found]  # found where toys are
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+INVARIANT = "Every toy ends."
+INSTRUMENT = ("toy_reader",)
+MAX_LEN = 64
+DICTIONARY = (b"TOY",)
+
+
+def check(data: bytes) -> None:
+    """Hangs for some."""
+    try:
+        kind, _ = read(data)
+    except Refused:
+        return
+    while kind == 72:
+        pass
+
+
+def seeds() -> Iterator[tuple[str, bytes]]:
+    """One toy that is well."""
+    yield "well", b"TOY\1\3abc"
