@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from conformance.cli.console import InputCorrupt, narrate, warn
-from conformance.cli.logs import Output, check_files, located, read_log
+from conformance.cli.logs import Output, check_files, read_log
 
 if TYPE_CHECKING:
     from conformance.reference.binlog.event import Event
@@ -62,7 +62,7 @@ def _placed(error: Exception, event: Event) -> str:
     from conformance.reference.errors import CodecError
 
     assert isinstance(error, CodecError)
-    return str(located(error, event))
+    return str(event.located(error))
 
 
 def _print(replay: Replay, form: str) -> None:

@@ -10,7 +10,7 @@ import click
 
 from conformance.cli.console import Usage, narrate
 from conformance.cli.dialects import named_dialect
-from conformance.cli.logs import FileSpool, Output, check_files, located, read_log, refused
+from conformance.cli.logs import FileSpool, Output, check_files, read_log, refused
 
 if TYPE_CHECKING:
     from conformance.reference.binlog.event import Event
@@ -86,7 +86,7 @@ def _text(files: tuple[str, ...], *, types: bool, metadata: bool, dialect: Diale
                     for piece in text.event(event):
                         output.write(piece)
                 except CodecError as error:
-                    raise refused(path, located(error, event)) from error
+                    raise refused(path, event.located(error)) from error
             boundaries.finish()
         for piece in text.end() if events else ():
             output.write(piece)
@@ -118,7 +118,7 @@ def _jsonl(files: tuple[str, ...], *, types: bool, rows_only: bool, resolve: boo
                     for line in changes.event(event, None if replay is None else replay.row):
                         output.write(line.encode("utf-8", "backslashreplace") + b"\n")
                 except CodecError as error:
-                    raise refused(path, located(error, event)) from error
+                    raise refused(path, event.located(error)) from error
     finally:
         output.flush()
         narrate(_closing(changes, hidden, resolve=resolve))

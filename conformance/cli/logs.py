@@ -10,9 +10,6 @@ from typing import TYPE_CHECKING, BinaryIO, Final
 
 from conformance.cli.console import InputCorrupt, Usage, narrate, progress
 from conformance.reference.binlog.files import FileReader, read_events
-from conformance.reference.binlog.forms import version_rules
-from conformance.reference.binlog.header import HEADER_SIZE
-from conformance.reference.binlog.metadata import SHIPPED, WORKLOG, MetadataRules
 from conformance.reference.errors import CodecError
 from conformance.stream import Progress
 
@@ -51,7 +48,9 @@ def read_log(path: str, *, expand: bool = True, dialect: Dialect | None = None) 
 
     ``dialect``: that of the writer, if it is not what the file's own version says.
     """
-    reader = FileReader(expand=expand, rules_for=_rules_of if dialect is None else lambda _: rules_in(dialect))
+    from conformance.requirements.reading import rules_in, rules_of
+
+    reader = FileReader(expand=expand, rules_for=rules_of if dialect is None else lambda _: rules_in(dialect))
     with ExitStack() as stack:
         file = sys.stdin.buffer if path == STDIN else stack.enter_context(_open(path))
         show = stack.enter_context(_position(path))
@@ -80,39 +79,11 @@ def _position(path: str) -> Iterator[Callable[[int], None]]:
         sink(Progress(label=path, done=size, total=size, unit="B"))
 
 
-def _rules_of(version: str) -> MetadataRules:
-    """How the server that the file names writes metadata; one that nobody knows is taken for the newest."""
-    from conformance.requirements.versions import dialect_of, parse_version
-
-    try:
-        return rules_in(dialect_of(parse_version(version)))
-    except ValueError:
-        return SHIPPED
-
-
-def rules_in(dialect: Dialect) -> MetadataRules:
-    """How a dialect writes metadata."""
-    return WORKLOG if dialect.numbering.worklog_metadata else version_rules(dialect.log)
-
-
 def refused(path: str, error: CodecError) -> Usage | InputCorrupt:
     """The ending that an error of the decoder means."""
     if error.code == "not-a-binlog":
         return Usage(f"{path}: {error.message}")
     return InputCorrupt(f"{path}: {error}")
-
-
-def located(error: CodecError, event: Event) -> CodecError:
-    """An error inside an event's rows, with its place in the file."""
-    position = event.position or 0
-    if event.inner is not None:
-        error.at(f"inner[{event.inner}]").offset = position  # offsets in decompressed bytes mean nothing in the file
-        return error.at(f"event@{position}")
-    if error.path[:1] == (event.name,):
-        return error.at(f"event@{position}", position)
-    # Inside one value: that place is known to the value only.
-    error.at(event.name).offset = position + HEADER_SIZE
-    return error.at(f"event@{position}")
 
 
 class Output:

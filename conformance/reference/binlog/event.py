@@ -67,6 +67,18 @@ class Event(NamedTuple):
                 error.at(f"event@{self.position}", self.position)
             raise
 
+    def located(self, error: CodecError) -> CodecError:
+        """An error met while the event's rows were read, with its place in the file."""
+        position = self.position or 0
+        if self.inner is not None:
+            error.at(f"inner[{self.inner}]").offset = position  # offsets in decompressed bytes mean nothing in the file
+            return error.at(f"event@{position}")
+        if error.path[:1] == (self.name,):
+            return error.at(f"event@{position}", position)
+        # Inside one value: that place is known to the value only.
+        error.at(self.name).offset = position + HEADER_SIZE
+        return error.at(f"event@{position}")
+
     def encode(self) -> bytes:
         """The event again, from its typed values; its length and checksum are computed."""
         header = self.header

@@ -214,6 +214,10 @@ class FileReader:
     def format(self) -> FormatDescription | None:
         return self.decoder.format
 
+    def skip_to(self, position: int) -> None:
+        """What is fed next stands at this place of the file, where an event starts; all that was fed has been taken."""
+        self.position = position
+
     def feed(self, data: bytes) -> None:
         self._parts.append(bytes(data))
         self._size += len(data)

@@ -1,0 +1,25 @@
+"""How the TABLE_MAPs of a log are read: by the rules of the server version that its FORMAT_DESCRIPTION names."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from conformance.reference.binlog.forms import version_rules
+from conformance.reference.binlog.metadata import SHIPPED, WORKLOG, MetadataRules
+from conformance.requirements.versions import dialect_of, parse_version
+
+if TYPE_CHECKING:
+    from conformance.reference.dialect import Dialect
+
+
+def rules_of(version: str) -> MetadataRules:
+    """How the server that the file names writes metadata; one that nobody knows is taken for the newest."""
+    try:
+        return rules_in(dialect_of(parse_version(version)))
+    except ValueError:
+        return SHIPPED
+
+
+def rules_in(dialect: Dialect) -> MetadataRules:
+    """How a dialect writes metadata."""
+    return WORKLOG if dialect.numbering.worklog_metadata else version_rules(dialect.log)

@@ -1,0 +1,203 @@
+"""What must hold of the data source of binary logs, as functions: for the tests, and for the faults planted into it."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from conformance.cli.logs import read_log
+from conformance.reference.binlog.files import decode_file
+from conformance.reference.binlog.header import HEADER, HEADER_SIZE, MAGIC, EventType
+from conformance.reference.binlog.query import Query
+from conformance.reference.binlog.rows import RowsBody
+from conformance.reference.binlog.small import Xid
+from conformance.reference.binlog.writer import FileWriter, begin, row_group
+from conformance.reference.row_changes import RowChanges
+from scenarios.binlogs import parts, rows
+from scenarios.binlogs.options import Options, parse_options
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+FILES: Final = sorted(Path(__file__).parents[1].glob("data/binlogs/*.binlog"))
+NAMES: Final = {path.stem: path for path in FILES}
+
+
+def asked(path: object, **options: str) -> Options:
+    """Options as a user gives them."""
+    return parse_options({"path": str(path), **options})
+
+
+def records(path: object, **options: str) -> list[dict[str, Any]]:
+    """The rows of a file, part after part, by column."""
+    wanted = asked(path, **options)
+    names = [name for name, _ in rows.columns_of(wanted)]
+    return [
+        dict(zip(names, row, strict=True))
+        for part in parts.parts_of(str(path), wanted.split_bytes)
+        for row in rows.read_rows(part, wanted)
+    ]
+
+
+def sound(path: object, **options: str) -> list[dict[str, Any]]:
+    """Those without problems."""
+    return [record for record in records(path, **options) if record["problem"] is None]
+
+
+def problems(path: object, **options: str) -> list[tuple[str, int | None]]:
+    """Codes and places."""
+    return [(r["problem"][0].decode(), r["position"]) for r in records(path, **options) if r["problem"]]
+
+
+def lines(path: Path, **form: bool) -> list[dict[str, Any]]:
+    """What ``decode --format jsonl`` prints of a file."""
+    changes = RowChanges(**form)
+    changes.start_file(str(path))
+    return [json.loads(line) for event in read_log(str(path)) for line in changes.event(event)]
+
+
+def same(some: list[dict[str, Any]], others: list[dict[str, Any]]) -> bool:
+    """The same rows: what is to be known of a file stands behind the first part."""
+    return sorted(map(repr, some)) == sorted(map(repr, others))
+
+
+def check_lines(path: Path) -> None:
+    """Rows are those of the command, value for value."""
+    found = []
+    for record in sound(path):
+        line = {name: value.decode() if isinstance(value, bytes) else value for name, value in record.items()}
+        assert line.pop("problem") is None
+        for image in ("before", "after"):
+            line[image] = None if line[image] is None else json.loads(line[image])
+        found.append(line)
+    assert found == lines(path)
+
+
+def check_events(path: Path) -> None:
+    """Events are those of the file, byte for byte, and those inside of payloads are the command's."""
+    found = sound(path, content="events", body="true")
+    whole = path.read_bytes()
+    again = MAGIC
+    for record in found:
+        if record["inner"] is None:
+            assert record["position"] == len(again)
+            head = [record[name] for name in ("timestamp", "type", "server_id", "size", "log_pos", "flags")]
+            check = b"" if record["checksum"] is None else record["checksum"].to_bytes(4, "little")
+            again += HEADER.pack(*head) + record["body"] + check
+        else:
+            assert len(record["body"]) == record["size"] - HEADER_SIZE
+    assert again == whole
+    names = ("position", "inner", "event", "gtid", "schema", "table")
+    told = list(dict.fromkeys(tuple(line[name] for name in names) for line in lines(path, rows_only=False)))
+    assert [tuple(_str(record[name]) for name in names) for record in found] == told
+
+
+def _str(value: object) -> object:
+    return value.decode() if isinstance(value, bytes) else value
+
+
+def check_split(path: Path, sizes: tuple[int, ...] = (1, 300, 1500, 7000)) -> int:
+    """Parts give the rows and the events of the whole; answers how many parts there were at most."""
+    most = 0
+    for content in ("rows", "events"):
+        whole = records(path, content=content)
+        for size in sizes:
+            cut = parts.parts_of(str(path), size)
+            most = max(most, len(cut))
+            assert [part.start for part in cut[1:]] == [part.stop for part in cut[:-1]]
+            assert same(records(path, content=content, splitBytes=str(size)), whole), (path, content, size)
+            if content == "events":
+                starts = {record["position"]: record["type"] for record in whole}
+                for part in cut[1:]:
+                    assert part.start is not None
+                    assert starts[part.start] in (33, 34, 42, EventType.QUERY, EventType.USER_VAR, EventType.INTVAR)
+    return most
+
+
+def check_truncated(path: Path, place: Path, lengths: Iterator[int] | range) -> None:
+    """A file cut off anywhere gives the rows of its whole events and says so, in parts as in one."""
+    data = path.read_bytes()
+    ends = [record["position"] + record["size"] for record in sound(path, content="events") if record["inner"] is None]
+    whole = [(record["position"], record["row"], record["after"]) for record in sound(path)]
+    for length in lengths:
+        place.write_bytes(data[:length])
+        complete = [end for end in ends if end <= length]
+        found = records(place)
+        at = complete[-1] if complete else 4 if length >= 4 else 0
+        expected = [change for change in whole if change[0] < at]
+        assert [(r["position"], r["row"], r["after"]) for r in found if not r["problem"]] == expected
+        told = [(r["problem"][0].decode(), r["position"]) for r in found if r["problem"]]
+        if length < 4:
+            assert told == [("not-a-binlog", 0)]
+        elif at == length:
+            assert told == [], length
+        else:
+            assert told == [("truncated", at)], length
+        assert same(records(place, splitBytes="200"), found), length
+
+
+def damaged(data: bytes, at: int) -> bytes:
+    """One byte changed, and the checksums left as they were."""
+    return data[:at] + bytes((data[at] ^ 0x41,)) + data[at + 1 :]
+
+
+def check_damaged(path: Path, place: Path, step: int = 1) -> None:
+    """Whatever byte is changed: what stands before it comes out, damage is told, and nothing else is raised. In parts,
+    what stands behind the damaged part comes out too."""
+    data = path.read_bytes()
+    starts = [record["position"] for record in sound(path, content="events")]
+    whole = [(record["position"], record["row"], record["after"]) for record in sound(path)]
+    for at in range(0, len(data), step):
+        place.write_bytes(damaged(data, at))
+        event = max((start for start in starts if start <= at), default=0)
+        found = records(place)
+        told = [record for record in found if record["problem"]]
+        good = [(r["position"], r["row"], r["after"]) for r in found if not r["problem"]]
+        assert good[: sum(change[0] < event for change in whole)] == [c for c in whole if c[0] < event], at
+        assert told, at
+        cut = records(place, splitBytes="200")
+        assert [r for r in cut if r["problem"]], at
+        assert all(record in cut for record in found if record["problem"] is None), at
+
+
+def check_reported(folder: Path) -> None:
+    """Files that are no binary logs, or that cannot be read, are rows; none of them raises or blocks."""
+    good = NAMES["14-rotate-a"].read_bytes()
+    made = {
+        "empty": (b"", "not-a-binlog"),
+        "text": (b"not a log at all, but some text\n", "not-a-binlog"),
+        "encrypted": (b"\xfdbin" + good[4:], "encrypted"),
+        "magic": (good[:4], None),
+        "zeros": (good + bytes(300), "zeros"),
+        "length": (good[:-44] + good[-44:-35] + bytes(4) + good[-31:], "bad-length"),
+    }
+    for name, (data, code) in made.items():
+        path = folder / name
+        path.write_bytes(data)
+        for split in ({}, {"splitBytes": "100"}):
+            codes = [found for found, _ in problems(path, **split)]
+            assert codes == ([] if code is None else [code]), name
+    os.mkfifo(folder / "pipe")
+    assert problems(folder / "pipe", splitBytes="1") == [("not-a-file", None)]
+    assert problems(folder / "gone", splitBytes="1") == [("unreadable", 0)]
+    (folder / "directory").mkdir()
+    assert problems(folder / "directory") == [("not-a-file", None)]
+
+
+def without_gtids(place: Path) -> Path:
+    """A log of a server from before GTIDs: transactions, DDL, statements with variables, one behind the other."""
+    source = NAMES["01-partial-minimal"]
+    writer = FileWriter()
+    data = writer.start()
+    for event in decode_file(source.read_bytes()):
+        body = event.body
+        if isinstance(body, RowsBody):
+            for each in row_group(body.map(), body, limit=1 << 20):
+                data += writer.add(each)
+            data += writer.add(Query(text=b"create table x (a int)"))
+            for each in (begin(), Query(text=b"insert into x values (1)"), Query(text=b"SAVEPOINT s"), Xid(xid=2)):
+                data += writer.add(each)
+    place.write_bytes(data)
+    return place

@@ -1,0 +1,92 @@
+"""The data source on Spark: the same rows as without, as text and as VARIANT, in bounded batches."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.scenarios.binlog_checks import NAMES, asked, records
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.spark
+
+
+@pytest.fixture(scope="module")
+def load(spark: Any) -> Any:
+    """``load(path, **options)``: a DataFrame."""
+    from scenarios.spark.binlogs import register
+
+    register(spark)
+    return lambda path, **options: spark.read.format("mysql-binlog").options(**options).load(str(path))
+
+
+@pytest.fixture(scope="module")
+def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A directory with an open file, one that is cut off, and one that is no log."""
+    folder = tmp_path_factory.mktemp("logs")
+    for name in ("01-partial-minimal", "18-not-closed"):
+        shutil.copy(NAMES[name], folder / f"{name}.000001")
+    (folder / "cut.000001").write_bytes(NAMES["12-compressed-payload"].read_bytes()[:-10])
+    (folder / "notes.txt").write_text("no log")
+    (folder / "binlog.index").write_text("./cut.000001\n")
+    return folder
+
+
+def plain(value: Any) -> Any:
+    """A value as Spark gives it: text is text."""
+    if isinstance(value, tuple):
+        return tuple(map(plain, value))
+    return value.decode() if isinstance(value, bytes) else value
+
+
+def test_rows_are_those_of_the_core_and_problems_are_among_them(load: Any, logs: Path) -> None:
+    found = [plain(tuple(row)) for row in load(logs, splitBytes="8k").collect()]
+    assert sorted(found, key=repr) == sorted(
+        (
+            plain(tuple(record.values()))
+            for path in logs.iterdir()
+            if path.suffix != ".index"
+            for record in records(path)
+        ),
+        key=repr,
+    )
+    assert sorted(row[-1][0] for row in found if row[-1]) == ["in-use", "not-a-binlog", "truncated"]
+
+
+def test_images_are_variant_where_that_is_asked_for(load: Any) -> None:
+    path = NAMES["12-compressed-payload"]
+    found = load(path, documents="variant").selectExpr("position", "inner", "row", "to_json(before)", "to_json(after)")
+    images = {tuple(row[:3]): tuple(value and json.loads(value) for value in row[3:]) for row in found.collect()}
+    assert images == {
+        (record["position"], record["inner"], record["row"]): tuple(
+            record[side] and json.loads(record[side]) for side in ("before", "after")
+        )
+        for record in records(path)
+    }
+
+
+def test_sql_reads_events_and_says_which_option_was_wrong(load: Any, spark: Any) -> None:
+    path = NAMES["17-xa-savepoint-rowsquery"]
+    spark.sql(f"CREATE TEMPORARY VIEW events USING `mysql-binlog` OPTIONS (path '{path}', content 'events')")
+    assert spark.sql("SELECT sum(size) + 4 FROM events").first()[0] == path.stat().st_size
+    with pytest.raises(Exception, match="option content: expected rows or events, got 'files'"):
+        load(path, content="files")
+
+
+@pytest.mark.parametrize("options", [{}, {"documents": "bytes"}, {"content": "events", "body": "true"}])
+def test_batches_are_bounded_by_bytes(options: dict[str, str]) -> None:
+    from scenarios.binlogs.parts import Part
+    from scenarios.spark.binlogs import read_batches
+
+    path = NAMES["02-partial-off-same-sql"]
+    whole = list(read_batches(Part(str(path)), asked(path, **options)))
+    small = list(read_batches(Part(str(path)), asked(path, batchBytes="3k", **options)))
+    assert len(whole) == 1
+    assert [row for batch in small for row in batch.to_pylist()] == whole[0].to_pylist()
+    assert len(small) > 5
+    assert all(batch.nbytes <= 3 << 10 or batch.num_rows == 1 for batch in small)
