@@ -68,9 +68,10 @@ def nested(levels: int, inner: JsonValue = 1) -> bytes:
     return data
 
 
-def shared(levels: int) -> bytes:
-    """``levels`` arrays of two elements that are one and the same: few bytes for 2^levels values."""
-    data = b"\x00\x00\x04\x00"  # an empty array
+def shared(levels: int, leaf: bytes = b"\x02\x00\x00\x04\x00") -> bytes:
+    """``levels`` arrays of two elements that are one and the same: few bytes for 2^levels values. ``leaf``: a small
+    array."""
+    data = leaf[1:]
     for _ in range(levels):
         data = struct.pack("<HHBHBH", 2, 10 + len(data), 2, 10, 2, 10) + data
     return b"\x02" + data

@@ -41,6 +41,7 @@ from conformance.reference.binlog.table_map import TableMap
 from conformance.reference.binlog.writer import FileWriter
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.tables import Column, Table, table_map
+from fuzz.documents import shared
 from generators.damaged import STORED, diff
 from generators.draw import Stream
 from generators.streams import GROUPS, SOURCE, group
@@ -114,6 +115,7 @@ def row_bodies() -> Iterator[tuple[str, Body]]:
     two = Row((encode(1), b"x", encode({}), 1), (PartialJson(diff(2, b"$.a", None)), b"y", encode([]), None))
     yield "rows-partial-two", rows_body(TWO_DOCUMENTS, update, [two])
     yield "rows-no-columns", rows_body(PLAIN, EventType.WRITE_ROWS, [], after=[])
+    yield "rows-shared-children", rows_body(PLAIN, EventType.WRITE_ROWS, [Row(None, (1, shared(40)))])
     partition = (PartitionInfo(1, 2),)
     yield "rows-partition", rows_body(PLAIN, EventType.UPDATE_ROWS, [Row((1,), (2,))], before=[0], after=[0],
                                       extra=partition)  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from conformance.reference.diffs import Operation
-from conformance.reference.errors import DecodeError, too_deep
+from conformance.reference.errors import CodecError, DecodeError, too_deep
 from conformance.reference.explain.trace import as_text, short
 from conformance.reference.jsonb.decode import decode_scalar, read_varlen
 from conformance.reference.jsonb.text import format_text
@@ -52,8 +52,9 @@ def explain_document(trace: Trace, length: int, field: str) -> None:
     data = trace.cursor.data[start : start + length]
     places: list[tuple[int, int, str, str]] = [(0, 1, "type", kind_name(data[0]))]
     try:
-        _value(open_document(data), "", places, 0)
-    except DecodeError as error:
+        # A writer spends at least three bytes on an element; shared children could make 2^n of n bytes.
+        _value(open_document(data), "", places, 0, [length // 3 + 1])
+    except CodecError as error:  # MysqlError too: a DECIMAL that is none, too many levels
         places.append((length, length, "damage", str(error)))
         trace.damage.append(error.at(field, start))
     with trace.inside(field):
@@ -70,12 +71,17 @@ def explain_document(trace: Trace, length: int, field: str) -> None:
             trace.note(start + covered, start + length, "hole", "bytes that nothing points to")
 
 
-def _value(view: View, name: str, places: list[tuple[int, int, str, str]], level: int) -> None:
+def _value(view: View, name: str, places: list[tuple[int, int, str, str]], level: int, budget: list[int]) -> None:
     if view.kind > LARGE_ARRAY:
         _scalar(view, name, places)
         return
     if level > 2 * MAX_DEPTH:
         raise too_deep()
+    budget[0] -= view.count
+    if budget[0] < 0:
+        raise DecodeError(
+            "shared-children", "JSON containers share elements beyond the size of the input", offset=view.start
+        )
     width = 4 if view.is_large else 2
     start = view.start
     prefix = f"{name}." if name else ""
@@ -107,7 +113,7 @@ def _value(view: View, name: str, places: list[tuple[int, int, str, str]], level
             words += f" (of {keys[index]})"
         places.append((position, position + 1 + width, f"{prefix}value_entry[{index}]", words))
         if not inlined:
-            _value(child, place, places, level + 1)
+            _value(child, place, places, level + 1, budget)
 
 
 def _scalar(view: View, name: str, places: list[tuple[int, int, str, str]]) -> None:

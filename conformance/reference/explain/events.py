@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from conformance.reference.binlog.event import decode_body
 from conformance.reference.binlog.format_description import FormatDescription
 from conformance.reference.binlog.header import FOOTER_SIZE, HEADER_SIZE, EventType, Flag, checksum_of, event_name
-from conformance.reference.binlog.rows import ROWS_TYPES
+from conformance.reference.binlog.rows import ROWS_TYPES, LazyRows
 from conformance.reference.boundaries.markers import marker_of, marker_title, with_marker
 from conformance.reference.errors import CodecError, DecodeError
 from conformance.reference.explain.small import EXPLAINERS, explain_format, moment
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from conformance.reference.binlog.table_map import TableMap
     from conformance.reference.explain.trace import Span
 
+_TYPE_OFFSET: Final = 4
 _FLAGS: Final = tuple((flag.value, flag.name or "") for flag in Flag)
 
 
@@ -55,7 +57,21 @@ def explain_event(data: bytes, tables: Mapping[int, TableMap], footer: int) -> t
         trace.note(end, len(data), "checksum", "CRC-32, right" if good else f"CRC-32, wrong: {computed:#010x} is right")
         if not good and problem is None:
             problem = DecodeError("checksum", "the checksum is wrong", offset=end, expected=f"{computed:#010x}")
-    return trace.spans, problem
+    return trace.spans, problem or _unread(data, footer, tables)
+
+
+def _unread(data: bytes, footer: int, tables: Mapping[int, TableMap]) -> CodecError | None:
+    """What the reader of events says of one whose bytes all have a meaning: values can still be impossible."""
+    code = data[_TYPE_OFFSET]
+    if code == EventType.FORMAT_DESCRIPTION:
+        return None  # read already
+    try:
+        body = decode_body(code, data[HEADER_SIZE : len(data) - footer], dict(tables))
+        if isinstance(body, LazyRows) and body.table is not None:
+            body.typed()
+    except CodecError as error:
+        return error
+    return None
 
 
 def _header(trace: Trace) -> int:

@@ -9,7 +9,7 @@ from conformance.reference.cursor import Cursor
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from conformance.reference.errors import DecodeError
+    from conformance.reference.errors import CodecError
 
 _SHOWN = 60
 
@@ -41,7 +41,7 @@ class Trace:
     def __init__(self, data: bytes, pos: int = 0, end: int | None = None) -> None:
         self.cursor = Cursor(data, pos, end)
         self.spans: list[Span] = []
-        self.damage: list[DecodeError] = []  # inside values: what is around them can still be read
+        self.damage: list[CodecError] = []  # inside values: what is around them can still be read
         self._names: list[str] = []
 
     def __len__(self) -> int:

@@ -1,0 +1,125 @@
+"""Diffs applied to a stored document, in place and on a tree."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from conformance.reference.apply import apply_diffs, apply_field
+from conformance.reference.dialect import MYSQL
+from conformance.reference.diffs import decode_diffs
+from conformance.reference.errors import MysqlError
+from conformance.reference.jsonb.compare import equal
+from conformance.reference.jsonb.decode import decode
+from conformance.reference.jsonb.encode import encode
+from conformance.reference.jsonb.layout import storage_free
+from conformance.reference.jsonb.text import format_text
+from conformance.reference.jsonb.values import depth
+from fuzz import documents
+from fuzz.mutators.draw import SeedDraw
+from fuzz.mutators.framing import edited
+from fuzz.mutators.trees import mutate_document
+from fuzz.prefixed import join, mutate_one, split
+from fuzz.targets import diffs as diffs_target
+from fuzz.violation import attempt, require
+from generators.damaged import STORED, diff, listed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+INVARIANT: Final = (
+    "Applying diffs answers with MySQL's own numbers or with a document that can be read, the same whether it was"
+    " changed in place or made anew; the document before is never touched."
+)
+INSTRUMENT: Final[tuple[str, ...]] = (
+    "conformance.reference.apply",
+    "conformance.reference.diffs",
+    "conformance.reference.document",
+    "conformance.reference.inplace",
+    "conformance.reference.jsonb.view",
+)
+MAX_LEN: Final = 768
+DICTIONARY: Final = diffs_target.DICTIONARY
+_LIBERAL: Final = replace(MYSQL, behaviour=replace(MYSQL.behaviour, refuse_unchanging_replace=False))
+
+
+def check(data: bytes) -> None:
+    """A document with its length in front, then diffs."""
+    stored, field = split(data, 2)
+    kept = bytes(stored)
+    after, refused = attempt(apply_field, stored, field)
+    require(stored == kept, "the document before is not touched")
+    null, _ = attempt(apply_field, None, field)
+    require(null is None or not field, "a diff has nowhere to go in NULL", null)
+    if after is None:
+        require(refused is None or _declared(refused, stored), "an applier answers with MySQL's numbers", str(refused))
+        return
+    read, damaged = attempt(decode, stored)
+    if damaged is not None:
+        return  # only what was visited counts
+    typed = decode_diffs(field)
+    value, unread = attempt(decode, after)
+    require(unread is None or len(typed) > 0, "a document that can be read stays one", str(unread))
+    if _sound(stored):
+        deep = unread is not None and isinstance(unread, MysqlError) and unread.number == 3157
+        require(unread is None or deep, "the result can be read", after, str(unread))
+    if unread is not None or not _sound(stored):
+        return
+    require(len(after) == len(stored) or storage_free(after) == 0 or not typed, "a document made anew has no holes")
+    attempt(format_text, value)
+    anew, bad = attempt(apply_diffs, encode(read), typed, _LIBERAL)
+    if bad is not None:
+        deep = isinstance(bad, MysqlError) and bad.number == 3157
+        require(deep, "a copy without holes takes what the document takes", str(bad))
+        return
+    if anew is not None and depth(value) <= 100:
+        same, incomparable = attempt(equal, decode(anew), value)
+        require(same or incomparable or _has_nan(value), "holes do not change what diffs do", anew, after)
+
+
+def _declared(error: object, stored: bytes) -> bool:
+    """Damage of the document before comes out as what it is."""
+    if isinstance(error, MysqlError):
+        return error.number in (1610, 3142, 3157, 3648, 3649)
+    return attempt(decode, stored, strict=True)[1] is not None
+
+
+def _sound(stored: bytes) -> bool:
+    return attempt(decode, stored, strict=True)[1] is None
+
+
+def _has_nan(value: object) -> bool:
+    if isinstance(value, dict):
+        return any(map(_has_nan, value.values()))
+    if isinstance(value, list):
+        return any(map(_has_nan, value))
+    return isinstance(value, float) and value != value  # noqa: PLR0124 - the test for NaN
+
+
+def mutate(data: bytes, max_size: int, seed: int) -> bytes:
+    """The document changed as a tree, or the diffs by bytes."""
+    draw = SeedDraw(seed)
+    return mutate_one(draw, data, max_size, (mutate_document, _edited))
+
+
+def _edited(data: bytes, max_size: int, seed: int) -> bytes:
+    return edited(SeedDraw(seed), data, max_size)
+
+
+def seeds() -> Iterator[tuple[str, bytes]]:
+    """The sheets' own damages, and every operation on arrays and objects with and without room."""
+    for injection in listed():
+        if injection.image[:3] == b"\x01\x01\x00" and injection.stored is not None and len(injection.image) < 300:
+            yield injection.name, join(injection.stored, injection.image[7:])
+    small = encode({"a": 1, "b": "str", "c": [1, 2, 3]})
+    for name, operation, path, value in (
+        ("set", 0, b"$.a", encode(2)), ("shorter", 0, b"$.b", encode("x")), ("longer", 0, b"$.b", encode("longer")),
+        ("member", 1, b"$.d", encode({})), ("cell", 1, b"$.c[1]", encode(9)), ("append", 1, b"$.c[9]", encode(9)),
+        ("front", 1, b"$.c[last-9]", encode(9)), ("remove", 2, b"$.b", None), ("remove-cell", 2, b"$.c[last]", None),
+    ):  # fmt: skip
+        yield f"small-{name}", join(small, diff(operation, path, value))
+    two = diff(2, b"$.b", None) + diff(0, b"$.c", encode([9, 9, 9, 9]))
+    yield "room-after-remove", join(small, two)
+    yield "large-format", join(documents.large({"a": 1, "b": "str"}), diff(0, b"$.a", encode(70000)))
+    yield "stored-no-diffs", join(STORED, b"")
+    yield "no-bytes", join(b"", diff(0, b"$.a", encode(1)))

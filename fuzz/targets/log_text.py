@@ -1,0 +1,94 @@
+"""A file as text: pseudo-SQL, row changes as JSON lines, and the explanation of each event."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final, TypeVar
+
+from conformance.reference.binlog.files import FileReader
+from conformance.reference.dialect import MYSQL
+from conformance.reference.log_text import LogText
+from conformance.reference.row_changes import RowChanges
+from fuzz.events import file_seeds
+from fuzz.mutators.framing import mutate_file
+from fuzz.violation import attempt, require
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from conformance.reference.binlog.event import Event
+
+INVARIANT: Final = (
+    "Every event that is read is printed or refused with a declared error; row changes are one JSON object a line; what"
+    " is printed does not depend on the other printers."
+)
+INSTRUMENT: Final[tuple[str, ...]] = (
+    "conformance.reference.column_text",
+    "conformance.reference.log_session",
+    "conformance.reference.log_text",
+    "conformance.reference.pseudo_json",
+    "conformance.reference.pseudo_sql",
+    "conformance.reference.pseudo_values",
+    "conformance.reference.row_changes",
+)
+MAX_LEN: Final = 1280
+DICTIONARY: Final = (b"\x05\x03SYSTEM", b"\x04\x21\x00\x21\x00\x21\x00", b"BEGIN", b"COMMIT", b"XA START", b"$[0]")
+mutate = mutate_file
+_T = TypeVar("_T")
+_OLD: Final = replace(MYSQL.server, mysqlbinlog_json="bytes")
+
+
+def check(data: bytes) -> None:
+    """A file; checksums are read and not compared."""
+    reader = FileReader(verify=False, expand=True, limit=1 << 20)
+    events: list[Event] = []
+
+    def run() -> None:
+        reader.feed(data)
+        events.extend(reader.events())
+
+    attempt(run)
+    for types in (False, True):
+        _printed(events, LogText(types=types, metadata=types))
+    _printed(events, LogText(server=_OLD))
+    for tagged in (False, True):
+        changes = RowChanges(tagged=tagged, rows_only=tagged)
+        changes.start_file("f")
+        for event in events:
+            lines, refused = attempt(_all, changes.event, event)
+            for line in lines or ():
+                require("\n" not in line, "an object is one line", line)
+                _is_json(line)
+            require(lines is not None or refused, "an event is shown or refused")
+
+
+def _printed(events: list[Event], printer: LogText) -> None:
+    out = [printer.begin()]
+    for event in events:
+        pieces, refused = attempt(_all, printer.event, event)
+        if pieces is None:
+            out += printer.failed()
+            require(refused, "an event is printed or refused")
+            continue
+        out += pieces
+    out += printer.end()
+    require(all(isinstance(piece, bytes) for piece in out), "text is bytes")
+
+
+def _all(show: Callable[[Event], Iterator[_T]], event: Event) -> list[_T]:
+    return list(show(event))
+
+
+def _is_json(line: str) -> None:
+    try:
+        shown = json.loads(line)
+    except ValueError as error:
+        require(False, "an object is JSON", line, str(error))
+        return
+    require(isinstance(shown, dict) and {"file", "event", "before", "after"} <= set(shown), "an object has its members")
+
+
+def seeds() -> Iterator[tuple[str, bytes]]:
+    """Files of one group each."""
+    yield from file_seeds()

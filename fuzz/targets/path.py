@@ -1,0 +1,67 @@
+"""JSON paths: parsed as MySQL parses them, and their canonical text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from conformance.reference.errors import MysqlError
+from conformance.reference.paths import Cell, CellRange, Member, Wildcard, is_identifier, parse_path
+from fuzz.violation import attempt, require
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+INVARIANT: Final = (
+    "The canonical text of a path parses to the same path and is its own canonical text; indexes have 32 bits; errors"
+    " point into the text."
+)
+INSTRUMENT: Final[tuple[str, ...]] = ("conformance.reference.paths",)
+MAX_LEN: Final = 256
+DICTIONARY: Final = (
+    b"$", b"$.", b"$[", b"[last-", b"last", b" to ", b"**", b".*", b"[*]", b'."', b'\\"', b"\\u0041", b"\\ud83d\\ude00",
+    b"4294967295", b"4294967296", b"\xc3\xa9", b"\xc4\x81", b"\xe2\x80\xbf", b"\xcc\x81", b"\xff",
+)  # fmt: skip
+
+
+def check(data: bytes) -> None:
+    """The bytes of a path."""
+    text = data.decode("utf-8", "surrogateescape")
+    is_identifier(text)
+    path, refused = attempt(parse_path, text)
+    if path is None:
+        require(isinstance(refused, MysqlError) and refused.number == 3143, "a bad path is error 3143", str(refused))
+        offset = refused.offset if refused is not None else None
+        require(offset is None or 0 <= offset <= len(data), "an error is inside its path", offset)
+        return
+    canonical = str(path)
+    if "****" in canonical and any(leg.text == "**" for leg in path.legs if isinstance(leg, Wildcard)):
+        return  # MySQL too takes "** **" apart by its space, and prints four stars that it would not take
+    again, unread = attempt(parse_path, canonical)
+    require(again == path, "the canonical text is the same path", canonical, str(unread))
+    require(str(again) == canonical, "the canonical text is canonical", canonical, str(again))
+    exact = True
+    for leg in path.legs:
+        cells = (leg,) if isinstance(leg, Cell) else (leg.first, leg.last) if isinstance(leg, CellRange) else ()
+        for cell in cells:
+            require(0 <= cell.index < 1 << 32, "an index has 32 bits", cell)
+            for count in (0, 1, 5):
+                place, found = cell.position(count)
+                require(0 <= place < count if found else place in (0, count), "a place is in its array", cell, count)
+        exact = exact and isinstance(leg, (Cell, Member))
+    require(path.is_exact == exact, "a path without wildcards and ranges is exact", canonical)
+
+
+_PATHS: Final = (
+    "$", "$.a", '$."a b"', "$[0]", "$[last]", "$[last-1]", "$[1 to last-2]", "$.*", "$[*]", "$**.a", "$**[1]", "$ . a",
+    "$[ 007 ]", '$."\\u00e9"', "$.é", "$.ā", '$."ā"', "$.Ł", "$.a1_$", '$.""', '$."\\"\\\\"', "$[4294967295]",
+    "$[4294967296]", "$.a.b[0].c", "", "a", "$x", "$.", "$[", "$[-1]", "$.1a", "$**", '$."', "$.a ", " $", "$.a\u0301",
+    "$.文", '$."\\ud83d\\ude00"', "$[last - 1]", "$[0 TO 1]", "$.last", "$..a", "$" + ".a" * 100,
+)  # fmt: skip
+
+
+def seeds() -> Iterator[tuple[str, bytes]]:
+    """Every kind of leg, quoting at its borders, and paths that do not parse."""
+    for number, path in enumerate(_PATHS):
+        yield f"path-{number}", path.encode()
+    yield "not-utf8", b'$."\xff"'
+    yield "not-utf8-bare", b"$.\xff"

@@ -1,0 +1,129 @@
+"""TABLE_MAP and its optional metadata."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from conformance.reference.binlog.metadata import (
+    SHIPPED,
+    MetadataRules,
+    charset_columns,
+    decode_metadata,
+    encode_metadata,
+    enum_and_set_columns,
+    has_sign,
+    key_parts,
+)  # fmt: skip
+from conformance.reference.binlog.table_map import TableMap
+from conformance.reference.metadata_text import metadata_text, type_name
+from conformance.reference.pseudo_values import column_text, type_text
+from conformance.reference.tables import table_map
+from fuzz.events import tables
+from fuzz.mutators.draw import SeedDraw
+from fuzz.mutators.framing import edited
+from fuzz.violation import attempt, require
+from generators.definitions import definition
+from generators.draw import Stream
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+INVARIANT: Final = (
+    "A TABLE_MAP that is read is written as one that reads the same, and describes as many columns as it has, whatever"
+    " its metadata says of them."
+)
+INSTRUMENT: Final[tuple[str, ...]] = (
+    "conformance.reference.binlog.metadata",
+    "conformance.reference.binlog.table_map",
+    "conformance.reference.metadata_text",
+    "conformance.reference.pseudo_values",
+)
+MAX_LEN: Final = 768
+DICTIONARY: Final = (
+    *(bytes((number, 1)) for number in range(1, 14)), b"\xfc\xff\xff", b"\x00\x00", b"\xf5\x04", b"\xfe\xfe\x04",
+    b"\xf6\x0a\x02", b"\xff\x01",
+)  # fmt: skip
+_RULES: Final = (
+    SHIPPED,
+    MetadataRules(year_counted=False),
+    MetadataRules(highest=5, skips_unknown=False),
+    MetadataRules(worklog_numbering=True),
+)
+
+
+def check(data: bytes) -> None:
+    """The number of the rules, and a TABLE_MAP body."""
+    rules = _RULES[data[0] % len(_RULES)] if data else SHIPPED
+    table, _ = attempt(TableMap.decode, data[1:], rules)
+    if table is None:
+        return
+    written, unwritten = attempt(table.encode)
+    if written is None:
+        require(unwritten, "what was read is written or refused")
+    else:
+        again, unread = attempt(TableMap.decode, written, rules)
+        require(again == table, "what was written reads the same", table, again, str(unread))
+        require(again is not None and again.encode() == written, "writing what was written changes nothing", table)
+        fields, _ = attempt(encode_metadata, table.metadata, rules)
+        read, _ = attempt(decode_metadata, fields or b"", table.columns, rules)
+        require(fields is None or read == table.metadata, "the metadata alone reads the same")
+    described, undescribed = attempt(lambda: table.described)
+    if described is None:
+        require(undescribed, "columns are described or refused")
+        return
+    require(len(described) == len(table.columns) == len(table.column_names), "every column is described")
+    attempt(metadata_text, table)
+    for info in described:
+        has_sign(info.type, rules)
+        attempt(type_name, info)
+        attempt(type_text, info)
+        attempt(column_text, info, 1)
+    count = len(table.columns)
+    for place in (*charset_columns(table.columns), *enum_and_set_columns(table.columns)):
+        require(0 <= place < count, "columns are counted inside the table", place)
+    for field in table.metadata:
+        attempt(key_parts, field)
+
+
+def mutate(data: bytes, max_size: int, seed: int) -> bytes:
+    """A field of the metadata edited, with its length made right; or any bytes."""
+    draw = SeedDraw(seed)
+    table, _ = attempt(TableMap.decode, data[1:])
+    if table is None or not table.metadata or draw.below(4) == 0:
+        return edited(draw, data, max_size)
+    head = len(data) - len(encode_metadata(table.metadata, table.rules))
+    fields = _fields(data[head:])
+    if not fields:
+        return edited(draw, data, max_size)
+    place = draw.below(len(fields))
+    number, value = fields[place]
+    match draw.below(6):
+        case 0:
+            fields.insert(draw.below(len(fields) + 1), (1 + draw.below(13), value))
+        case 1:
+            del fields[place]
+        case 2:
+            fields[place] = (1 + draw.below(14), value)
+        case _:
+            fields[place] = (number, edited(draw, value, 200))
+    return (data[:head] + b"".join(bytes((code, len(value))) + value for code, value in fields))[:max_size]
+
+
+def _fields(data: bytes) -> list[tuple[int, bytes]]:
+    """The fields of short metadata."""
+    fields = []
+    while len(data) > 1 and data[1] <= 250:
+        fields.append((data[0], data[2 : 2 + data[1]]))
+        data = data[2 + data[1] :]
+    return fields
+
+
+def seeds() -> Iterator[tuple[str, bytes]]:
+    """The tables of the other targets, and generated definitions with every kind of metadata."""
+    for number, table in tables().items():
+        yield f"table-{number}", b"\0" + table.encode()
+        yield f"table-{number}-other-rules", b"\1" + table.encode()
+    for number in range(20):
+        body = table_map(definition(Stream("fuzz", "definition", number), count=1 + number % 7), table_id=7).encode()
+        if len(body) <= 500:
+            yield f"definition-{number}", bytes((number % 2,)) + body
