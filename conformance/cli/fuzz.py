@@ -13,17 +13,14 @@ from typing import TYPE_CHECKING
 import click
 
 from conformance.cli.console import CouldNotRun, Usage, narrate
+from conformance.cli.fuzz_inputs import CORPORA, chosen, coverage, merge, minimize, replay
 from conformance.stream import ExitCode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from fuzz.runner.campaign import Campaign
-    from fuzz.runner.targets import Target
 
-_CORPORA = click.option(
-    "--corpora", type=click.Path(path_type=Path), metavar="DIR", help="Where inputs are kept [default: the cache]."
-)
 _FINDINGS = click.option(
     "--findings",
     type=click.Path(path_type=Path),
@@ -35,6 +32,10 @@ _FINDINGS = click.option(
 @click.group(name="fuzz")
 def command() -> None:
     """Fuzz decoders and servers; replay and minimise findings."""
+
+
+for _part in (replay, minimize, merge, coverage):
+    command.add_command(_part)
 
 
 @command.command(name="list")
@@ -61,7 +62,7 @@ def list_() -> int:
 @click.option("--seed", type=click.IntRange(min=0), metavar="N", help="[default: 1 with --runs, else a new one]")
 @click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Targets at a time [default: one a core].")
 @click.option("--timeout", type=click.IntRange(min=1), default=10, show_default=True, help="Seconds for one input.")
-@_CORPORA
+@CORPORA
 @_FINDINGS
 @click.option("--report", type=click.Path(path_type=Path), metavar="DIR", help="Write DIR/results.json.")
 def run(
@@ -94,7 +95,7 @@ def run(
 
     if seconds is not None and runs is not None:
         raise Usage("--seconds and --runs exclude each other")
-    targets = _chosen(names, everything=everything, peers=peers)
+    targets = chosen(names, everything=everything, peers=peers)
     if seed is None:
         seed = 1 if runs is not None else secrets.randbelow(1 << 31)
     budget = Budget(
@@ -111,20 +112,6 @@ def run(
         narrate(total(campaign))
         write(campaign)
     return int(campaign.exit_code)
-
-
-def _chosen(names: tuple[str, ...], *, everything: bool, peers: bool) -> list[Target]:
-    from fuzz.runner.errors import UnknownTarget
-    from fuzz.runner.targets import find, own_targets, peer_targets
-
-    try:
-        targets = find(names)
-    except UnknownTarget as problem:
-        raise Usage(str(problem)) from problem
-    targets += [*(own_targets() if everything else ()), *(peer_targets() if peers else ())]
-    if not targets:
-        raise Usage("nothing to fuzz: name a target, or give --all or --peers", hint="binlog-lab fuzz list names them")
-    return list(dict.fromkeys(targets))
 
 
 @contextmanager
