@@ -52,7 +52,7 @@ def main() -> None:
     # Neither Setup nor Fuzz may see instrumented code before the limit stands: an input's length must surface at once.
     size = _address_space() + specification["memory"]
     atheris.Setup([sys.argv[2], *sys.argv[3:]], watcher.one, **options)
-    resource.setrlimit(resource.RLIMIT_AS, (size, resource.RLIM_INFINITY))  # libFuzzer starts us again: it may be raised
+    resource.setrlimit(resource.RLIMIT_AS, (size, resource.RLIM_INFINITY))  # raised again in a merge
     _say(READY)
     atheris.Fuzz()
 
