@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from conformance.cases.images import after_columns, before_columns, read_columns
 from conformance.cases.time_zone import ZONED_TYPES, needs_time_zone
@@ -41,17 +41,15 @@ if TYPE_CHECKING:
     from conformance.reference.jsonb.values import JsonValue
 
 
-@dataclass(frozen=True, slots=True)
-class RowPrediction:
+class RowPrediction(NamedTuple):
     """One visited row: its index among the start rows, what happens to it, and how its JSON columns are logged."""
 
-    index: int
+    index: int  # type: ignore[assignment]  # as in paths.Cell: nobody wants tuple.index() of one
     change: RowChange
     decisions: Mapping[str, Decision]
 
 
-@dataclass(frozen=True, slots=True)
-class StepPrediction:
+class StepPrediction(NamedTuple):
     """One statement. ``events`` is empty when no row changes; ``error`` set when the server refuses the statement.
 
     ``time_zone``: a TIMESTAMP was converted, so that the BEGIN in front of this statement names the time zone.
@@ -69,6 +67,15 @@ class StepPrediction:
         return sum(row.change.logged for row in self.rows)
 
 
+class _Images(NamedTuple):
+    """Indexes (``None``: all) and names of the columns in the before and in the after image."""
+
+    before: list[int] | None
+    after: list[int] | None
+    before_names: list[str]
+    after_names: list[str]
+
+
 @dataclass
 class Model:
     """The predicted state of a Case's table. ``rows`` map column names to values; they are replaced, never edited."""
@@ -83,6 +90,7 @@ class Model:
     dialect: Dialect = MYSQL
     columns: Columns = field(init=False)
     zone_used: bool = field(default=False, init=False)
+    _known_images: dict[frozenset[int], _Images] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
         definitions = {column.name: column for column in self.table.columns}
@@ -166,20 +174,29 @@ class Model:
         # A column that a trigger names as NEW is in the image as if it were assigned (observed on 9.7.4).
         assigned |= {index_of[name] for item in self.trigger for name in referenced_columns(item.expression, old=False)}
         logged = [row for row in rows if row.change.logged]
-        events = self._events(logged, assigned) if logged else ()
+        events = self._events(logged, frozenset(assigned)) if logged else ()
         return StepPrediction(step, tuple(rows), events, time_zone=time_zone)
 
     def _comparable(self, step: Step) -> bool:
         """Whether the server reads the old value of every assigned column."""
         index_of = self.table.index_of
         every = (*step.assignments, *self.trigger)
+        assigned = {index_of[item.column] for item in every}
+        if assigned <= self._always_read:
+            return True
         referenced = {index_of[name] for item in every for name in referenced_columns(item.expression)}
         # What a trigger assigns is read as well (observed on 9.7.4).
         referenced |= {index_of[item.column] for item in self.trigger}
-        referenced.add(index_of[self.selector])
+        return assigned <= self._read(referenced)
+
+    @cached_property
+    def _always_read(self) -> set[int]:
+        return self._read(set())
+
+    def _read(self, referenced: set[int]) -> set[int]:
         primary = [index for index, _ in self.table.primary_key]
-        read = read_columns(self.table_map, self.key, primary, referenced, self.session.row_image)
-        return all(index_of[item.column] in read for item in every)
+        referenced = {*referenced, self.table.index_of[self.selector]}
+        return read_columns(self.table_map, self.key, primary, referenced, self.session.row_image)
 
     def _names_time_zone(self, step: Step) -> bool:
         """Whether the statement's text alone needs the time zone, whatever the rows hold."""
@@ -206,14 +223,25 @@ class Model:
             for name in self.columns.json
         }
 
-    def _events(self, rows: Iterable[RowPrediction], assigned: set[int]) -> tuple[RowsBody, ...]:
-        table, image = self.table_map, self.session.row_image
-        partial = self.session.partial_json
-        before = before_columns(table, self.key, [index for index, _ in self.table.primary_key], image)
-        after = after_columns(table, assigned, image)
-        names = [column.name for column in self.table.columns]
-        before_names = names if before is None else [names[index] for index in before]
-        after_names = names if after is None else [names[index] for index in after]
+    def _images(self, assigned: frozenset[int]) -> _Images:
+        """The columns of both images of a statement that assigns these; kept, as statements are many and these few."""
+        images = self._known_images.get(assigned)
+        if images is None:
+            table, image = self.table_map, self.session.row_image
+            before = before_columns(table, self.key, [index for index, _ in self.table.primary_key], image)
+            after = after_columns(table, assigned, image)
+            names = [column.name for column in self.table.columns]
+            images = self._known_images[assigned] = _Images(
+                before,
+                after,
+                names if before is None else [names[index] for index in before],
+                names if after is None else [names[index] for index in after],
+            )
+        return images
+
+    def _events(self, rows: Iterable[RowPrediction], assigned: frozenset[int]) -> tuple[RowsBody, ...]:
+        table, partial = self.table_map, self.session.partial_json
+        before, after, before_names, after_names = self._images(assigned)
         json_names = self.columns.json
         typed: list[Row] = []
         for row in rows:

@@ -32,7 +32,7 @@ def needs_time_zone(expression: Expression) -> bool:
 
 def has_datetime(value: JsonValue) -> bool:
     """Whether a JSON value is or holds a DATETIME."""
-    layer: list[Any] = [value]
+    layer: list[Any] = [value] if isinstance(value, dict | list | Opaque) else []
     while layer:
         inner: list[Any] = []
         for item in layer:

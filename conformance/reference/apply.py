@@ -113,18 +113,22 @@ def _refused(document: Document, diff: Diff, dialect: Dialect) -> str:
         else:
             return "the parent is a scalar"
         return ""
-    if child(parent, leg) is MISSING:
-        return "the path does not exist"
-    if diff.operation is Operation.REMOVE:
-        if isinstance(parent, View):
-            document.remove_bytes(parent, element_index(parent, leg))
-        else:
-            remove_from_tree(parent, leg)
-        return ""
     if isinstance(parent, View):
-        changed = document.replace_bytes(parent, element_index(parent, leg), encode(diff.value))
+        index = element_index(parent, leg)
+        if index < 0:
+            return "the path does not exist"
+        parent.element(index)  # a broken one is an error also where it is not needed
+        if diff.operation is Operation.REMOVE:
+            document.remove_bytes(parent, index)
+            return ""
+        changed = document.replace_bytes(parent, index, encode(diff.value))
         if changed is not None:
             return "the value is there already" if not changed and dialect.behaviour.refuse_unchanging_replace else ""
         document.to_tree()
+    elif child(parent, leg) is MISSING:
+        return "the path does not exist"
+    elif diff.operation is Operation.REMOVE:
+        remove_from_tree(parent, leg)
+        return ""
     document.replace_tree(legs, diff.value)
     return ""

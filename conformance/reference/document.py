@@ -67,7 +67,10 @@ class Document:
 
     def strip(self, legs: tuple[Leg, ...]) -> tuple[Leg, ...]:
         """Drop ``[0]`` and ``[last]`` legs that would be asked of a value that is no array (sheet, section 2)."""
-        if not any(type(leg) is Cell and leg.finds_scalar for leg in legs):
+        for leg in legs:
+            if type(leg) is Cell and leg.finds_scalar:
+                break
+        else:
             return legs
         kept: list[Leg] = []
         node: Node | _Missing = self.root()

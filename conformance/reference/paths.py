@@ -59,6 +59,7 @@ class Wildcard:
 
 
 Leg: TypeAlias = Member | Cell | CellRange | Wildcard
+_EXACT: Final = frozenset((Member, Cell))
 
 
 class Path(NamedTuple):
@@ -69,7 +70,7 @@ class Path(NamedTuple):
     @property
     def is_exact(self) -> bool:
         """No wildcard, range or ``**``: the path names at most one place."""
-        return all(type(leg) is Member or type(leg) is Cell for leg in self.legs)
+        return _EXACT.issuperset(map(type, self.legs))
 
     def __str__(self) -> str:
         return _format(self.legs)

@@ -6,8 +6,9 @@ The model of the partial-update sheet: section 1 (who is eligible), 2 (evaluatio
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from conformance.reference.dialect import MYSQL, Dialect
 from conformance.reference.diffs import Diff, Operation, encode_diff
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 
 OFF_PAGE: Final = 8126  # bytes: a record of more has its longest columns outside the row (16 KB pages)
 _OLD: Final = "\0"
+_NOTHING: Final[Mapping[str, bytes]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +53,7 @@ class Columns:
     as_json: Callable[[str, object], JsonValue] = lambda _name, value: value  # type: ignore[assignment,return-value]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ColumnChange:
+class ColumnChange(NamedTuple):
     """A JSON column that the statement assigns. ``diffs`` is ``None`` when none were collected."""
 
     before: bytes | None
@@ -64,8 +65,7 @@ class ColumnChange:
     rules: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RowChange:
+class RowChange(NamedTuple):
     """One row under one statement. ``logged`` is false when no column compares different: then nothing is written.
 
     ``after`` holds the values after the statement: those of ``before`` when it is not logged. ``misstored``: columns
@@ -76,7 +76,7 @@ class RowChange:
     after: Mapping[str, object]
     logged: bool
     columns: Mapping[str, ColumnChange]
-    misstored: Mapping[str, bytes] = field(default_factory=dict)
+    misstored: Mapping[str, bytes] = _NOTHING
 
     @property
     def stored(self) -> Mapping[str, object]:
@@ -84,8 +84,7 @@ class RowChange:
         return {**self.after, **self.misstored} if self.misstored else self.after
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(NamedTuple):
     """How one JSON column stands in the after-image: diffs or the whole document, or ``None`` for SQL NULL."""
 
     partial: bool
@@ -165,8 +164,9 @@ def update_row(
                 chain = chains[name] = _Chain(name, log_diffs)
             chain.run(assignment.expression, after, columns)
             stored = chain.stored()
-            if stored is not None and not dialect.behaviour.nests_without_limit:
-                decode(stored)  # 3157
+            # 3157; a tree was refused when it was written.
+            if stored is not None and chain.in_place and not dialect.behaviour.nests_without_limit:
+                decode(stored)
             after[name] = stored
         elif name in columns.json:
             after[name] = _evaluate_document(assignment.expression, after, columns)
@@ -198,11 +198,11 @@ def update_row(
             after=now,
             diffs=tuple(chain.diffs) if chain is not None and chain.diffs is not None and now is not None else None,
             encoded=b"".join(chain.encoded) if collected and chain is not None else b"",
-            in_place=chain is not None and chain.document is not None and chain.document.in_place,
+            in_place=chain is not None and chain.in_place,
             ranges=chain.document.ranges() if chain is not None and chain.document is not None else None,
             rules=tuple(chain.rules if chain is not None else rules[name]),
         )
-    misstored = _misstored(changes, fired) if logged and dialect.behaviour.storage_misses_triggers else {}
+    misstored = _misstored(changes, fired) if logged and dialect.behaviour.storage_misses_triggers else _NOTHING
     return RowChange(before=row, after=after if logged else row, logged=logged, columns=changes, misstored=misstored)
 
 
@@ -277,22 +277,31 @@ def _evaluate_plain(expression: Expression, row: Mapping[str, object]) -> object
     raise TypeError(f"not a value for a plain column: {expression!r}")
 
 
-def _argument(expression: Expression | None, row: Mapping[str, object], columns: Columns) -> tuple[JsonValue, bytes]:
-    """A value argument: the value, and its JSONB. That of a JSON column keeps its holes (sheet 3.1)."""
+class _Argument(NamedTuple):
+    """A value argument: the value, its JSONB as it is put into a document, and as it is put into a diff."""
+
+    value: JsonValue
+    data: bytes
+    in_diff: bytes
+
+
+def _argument(expression: Expression | None, row: Mapping[str, object], columns: Columns) -> _Argument:
+    value: Any
     if isinstance(expression, Literal):
-        return expression.value, encode(expression.value)
-    if isinstance(expression, Column | Old):
+        value = expression.value
+    elif isinstance(expression, Column | Old):
         value = row[_key(expression)]
-        if value is None:
-            return None, encode(None)
-        if expression.name in columns.json:
-            assert isinstance(value, bytes)
-            return decode(value), value or encode(None)
-        converted = columns.as_json(expression.name, value)
-        return converted, encode(converted)
-    if isinstance(expression, SqlNull):
-        return None, encode(None)
-    raise TypeError(f"not a value argument: {expression!r}")
+        if value is not None and expression.name in columns.json:
+            # In a document it keeps its holes (sheet 3.1).
+            converted = decode(value)
+            return _Argument(converted, value or encode(None), encode(converted))
+        value = None if value is None else columns.as_json(expression.name, value)
+    elif isinstance(expression, SqlNull):
+        value = None
+    else:
+        raise TypeError(f"not a value argument: {expression!r}")
+    data = encode(value)
+    return _Argument(value, data, data)
 
 
 def _path(text: str) -> Path:
@@ -339,6 +348,10 @@ class _Chain:
     def stored(self) -> bytes | None:
         return None if self.document is None else self.document.stored()
 
+    @property
+    def in_place(self) -> bool:
+        return self.document is not None and self.document.in_place
+
     def run(self, expression: Expression, row: Mapping[str, object], columns: Columns) -> None:
         """One assignment. A second one to the same column goes on with the state the first left."""
         stored = row[self.column]
@@ -361,8 +374,8 @@ class _Chain:
             if text is None:
                 return False
             legs = self.strip(document, _path(text))
-            value, data = _argument(argument, row, columns)
-            self.put(document, legs, value, data, replace_only=call.function is Function.JSON_REPLACE)
+            value = _argument(argument, row, columns)
+            self.put(document, legs, value, replace_only=call.function is Function.JSON_REPLACE)
         return True
 
     def run_remove(self, document: Document, call: Call, _row: Mapping[str, object], _columns: Columns) -> bool:
@@ -391,25 +404,24 @@ class _Chain:
         self.diffs = None
         self.encoded.clear()
 
-    def log(self, operation: Operation, legs: tuple[Leg, ...], value: JsonValue = None) -> None:
-        if self.diffs is not None:
-            diff = Diff(operation, Path(legs), value)
-            self.diffs.append(diff)
-            data = None if operation is Operation.REMOVE else encode(value)
-            self.encoded.append(encode_diff(operation, diff.path, data))
-
-    def put(
-        self, document: Document, legs: tuple[Leg, ...], value: JsonValue, data: bytes, *, replace_only: bool
+    def log(
+        self, operation: Operation, legs: tuple[Leg, ...], value: JsonValue = None, data: bytes | None = None
     ) -> None:
+        if self.diffs is not None:
+            path = Path(legs)
+            self.diffs.append(Diff(operation, path, value))
+            self.encoded.append(encode_diff(operation, path, data))
+
+    def put(self, document: Document, legs: tuple[Leg, ...], argument: _Argument, *, replace_only: bool) -> None:
         """One (path, value) pair of JSON_SET or JSON_REPLACE (sheet 2.1)."""
         if document.in_place:
-            if self.put_in_place(document, legs, value, data, replace_only=replace_only):
+            if self.put_in_place(document, legs, argument, replace_only=replace_only):
                 return
             document.to_tree()
-        self.put_on_tree(document, legs, value, replace_only=replace_only)
+        self.put_on_tree(document, legs, argument, replace_only=replace_only)
 
     def put_in_place(
-        self, document: Document, legs: tuple[Leg, ...], value: JsonValue, data: bytes, *, replace_only: bool
+        self, document: Document, legs: tuple[Leg, ...], argument: _Argument, *, replace_only: bool
     ) -> bool:
         """Whether the pair could be handled in the bytes."""
         rule = self.rules.append
@@ -436,22 +448,25 @@ class _Chain:
         if index < 0:
             rule("in-place/absent-replace" if replace_only else "in-place/absent-set")
             return replace_only
-        changed = document.replace_bytes(parent, index, data)
+        changed = document.replace_bytes(parent, index, argument.data)
         if changed is None:
             rule("in-place/no-room")
             return False
         rule("in-place/fits-changed" if changed else "in-place/fits-same")
         if changed:
-            self.log(Operation.REPLACE, legs, value)
+            self.log(Operation.REPLACE, legs, argument.value, argument.in_diff)
         return True
 
-    def put_on_tree(self, document: Document, legs: tuple[Leg, ...], value: JsonValue, *, replace_only: bool) -> None:
+    def put_on_tree(
+        self, document: Document, legs: tuple[Leg, ...], argument: _Argument, *, replace_only: bool
+    ) -> None:
         rule = self.rules.append
+        value, _, data = argument
         if document.seek(legs) is not MISSING:
             document.replace_tree(legs, value)
             if legs:
                 rule("tree/replace")
-                self.log(Operation.REPLACE, legs, value)
+                self.log(Operation.REPLACE, legs, value, data)
             else:
                 rule("tree/replace-root")
                 self.logical_off()
@@ -467,11 +482,11 @@ class _Chain:
             position, _ = leg.position(len(parent))
             rule("tree/array-insert-front" if position == 0 and leg.from_end else "tree/array-insert")
             parent.insert(position, copy(value))
-            self.log(Operation.INSERT, legs, value)
+            self.log(Operation.INSERT, legs, value, data)
         elif isinstance(parent, dict) and isinstance(leg, Member):
             rule("tree/object-insert")
             parent[leg.name] = copy(value)
-            self.log(Operation.INSERT, legs, value)
+            self.log(Operation.INSERT, legs, value, data)
         elif not isinstance(parent, list) and isinstance(leg, Cell):
             front = leg.position(1)[0] == 0
             wrapped: JsonValue = [value, parent] if front else [parent, value]  # type: ignore[list-item]
@@ -479,7 +494,7 @@ class _Chain:
             document.replace_tree(where, wrapped)
             if where:
                 rule("tree/auto-wrap-front" if front else "tree/auto-wrap")
-                self.log(Operation.REPLACE, where, copy(wrapped))
+                self.log(Operation.REPLACE, where, copy(wrapped), encode(wrapped))
             else:
                 rule("tree/auto-wrap-root")
                 self.logical_off()
@@ -552,13 +567,13 @@ def _evaluate_document(expression: Expression, row: Mapping[str, object], column
         if text is None:
             return None
         path = _path(text)
-        value, _ = _argument(argument, row, columns)
+        value = _argument(argument, row, columns)
         if function is Function.JSON_INSERT:
             _insert(chain, document, path, value)
         elif function is Function.JSON_ARRAY_APPEND:
-            _array_append(document, path, value)
+            _array_append(document, path, value.value)
         elif function is Function.JSON_ARRAY_INSERT:
-            _array_insert(document, path, value)
+            _array_insert(document, path, value.value)
         else:
             chain.put_on_tree(
                 document, document.strip(path.legs), value, replace_only=function is Function.JSON_REPLACE
@@ -566,7 +581,7 @@ def _evaluate_document(expression: Expression, row: Mapping[str, object], column
     return document.stored()
 
 
-def _insert(chain: _Chain, document: Document, path: Path, value: JsonValue) -> None:
+def _insert(chain: _Chain, document: Document, path: Path, value: _Argument) -> None:
     """JSON_INSERT: as JSON_SET where nothing is found, else nothing."""
     legs = document.strip(path.legs)
     if document.seek(legs) is MISSING:

@@ -71,7 +71,7 @@ def measure(draw: Draw, settings: Mapping[str, Setting]) -> tuple[int, ...]:
     after = prediction.rows[0].change.after["j0"]
     _, body, logged = update.round_trip(frame, prediction.events)
     assert logged.after is not None
-    value = logged.after[update.after_names(frame, body).index("j0")]
+    value = logged.after[frame.names_in(body.after_columns).index("j0")]
     same = int(source == replica)
     if not isinstance(value, PartialJson):
         if value != after:

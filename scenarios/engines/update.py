@@ -122,6 +122,16 @@ class Frame:
         self.table_map_size = len(encoded)
         self.json = tuple(column.name for column in self.table.columns if column.is_json)
         self.names = tuple(column.name for column in self.table.columns)
+        self._known_names: dict[int, tuple[str, ...]] = {}
+
+    def names_in(self, bitmap: int | None) -> tuple[str, ...]:
+        """The columns of an image."""
+        assert bitmap is not None
+        names = self._known_names.get(bitmap)
+        if names is None:
+            chosen = included(bitmap, len(self.names))
+            names = self._known_names[bitmap] = tuple(self.names[index] for index in chosen)
+        return names
 
     def _model(self, image: RowImage, *, partial_json: bool) -> Model:
         session = Session(row_image=image, partial_json=partial_json)
@@ -216,7 +226,7 @@ def measure(draw: Draw, settings: Mapping[str, Setting]) -> tuple[int, ...]:
     on_bytes, on_body, on_row = round_trip(frame, on.events)
     off_bytes, off_body, off_row = round_trip(frame, off.events)
     _read_back(frame, visited, on_body, on_row)
-    wanted = tuple([off.rows[0].change.after[name] for name in after_names(frame, off_body)])
+    wanted = tuple([off.rows[0].change.after[name] for name in frame.names_in(off_body.after_columns)])
     if off_row.value_options is not None or off_row.after != wanted:
         raise Wrong(Verdict.OFF, "the row with the option off reads otherwise")
     payload_on = payload_off = 0
@@ -257,21 +267,14 @@ def round_trip(frame: Frame, events: tuple[RowsBody, ...]) -> tuple[bytes, LazyR
     return data, body, rows[0]
 
 
-def after_names(frame: Frame, body: LazyRows) -> list[str]:
-    """The columns of an event's after image."""
-    assert body.after_columns is not None
-    return [frame.names[index] for index in included(body.after_columns, body.column_count)]
-
-
 def _read_back(frame: Frame, visited: RowPrediction, body: LazyRows, row: Row) -> None:
     """The event against the row that it was made from: diffs are applied to the old document."""
     change = visited.change
-    assert body.before_columns is not None
-    names = [frame.names[index] for index in included(body.before_columns, body.column_count)]
+    names = frame.names_in(body.before_columns)
     if row.before is None or row.after is None or list(row.before) != [change.before[name] for name in names]:
         raise Wrong(Verdict.READ_BACK, "the before image reads otherwise")
     bits = 0
-    for name, value in zip(after_names(frame, body), row.after, strict=True):
+    for name, value in zip(frame.names_in(body.after_columns), row.after, strict=True):
         wanted = change.after[name]
         if isinstance(value, PartialJson):
             bits |= 1 << frame.json.index(name)
@@ -295,7 +298,7 @@ def _sizes(frame: Frame, visited: RowPrediction, body: LazyRows, row: Row) -> tu
     partial_full = partial_diff = 0
     least, most = NONE, -NONE
     assert row.after is not None
-    for name, value in zip(after_names(frame, body), row.after, strict=True):
+    for name, value in zip(frame.names_in(body.after_columns), row.after, strict=True):
         if name not in frame.json:
             continue
         stored = visited.change.after[name]

@@ -57,15 +57,15 @@ JSONB_FAULTS: Final = [
     Fault(
         "large-too-late",
         "jsonb.encode",
-        "large = large or size > SMALL_LIMIT",
-        "large = large or size > SMALL_LIMIT + 1",
+        "    if offset > SMALL_LIMIT:\n        return None\n    parts[0]",
+        "    if offset > SMALL_LIMIT + 1:\n        return None\n    parts[0]",
         "small up to a size of 65535",
     ),
     Fault(
         "key-order-bytes-first",
         "jsonb.encode",
-        "return row[0], row[1]\n",
-        "return row[1], row[0]\n",
+        "itemgetter(0, 1)",
+        "itemgetter(1, 0)",
         "keys by length first",
     ),
     Fault(
@@ -295,8 +295,8 @@ JSONB_FAULTS: Final = [
     Fault(
         "view-search-by-bytes",
         "jsonb.view",
-        "            if here < wanted:\n",
-        "            if here[1] < wanted[1]:\n",
+        "                smaller = length < wanted\n",
+        "                smaller = data[position : position + length] < key\n",
         "binary search in stored order",
     ),
     Fault(

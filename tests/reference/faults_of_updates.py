@@ -101,8 +101,8 @@ UPDATE_FAULTS: Final = [
     Fault(
         "same-value-logged-in-place",
         "update",
-        "        if changed:\n            self.log(Operation.REPLACE, legs, value)",
-        "        if changed is not None:\n            self.log(Operation.REPLACE, legs, value)",
+        "        if changed:\n            self.log(Operation.REPLACE, legs, argument.value",
+        "        if changed is not None:\n            self.log(Operation.REPLACE, legs, argument.value",
         "no diff when no byte changes in place",
     ),
     Fault(
@@ -172,8 +172,8 @@ UPDATE_FAULTS: Final = [
     Fault(
         "holes-not-copied",
         "update",
-        "return decode(value), value or encode(None)",
-        "return decode(value), encode(decode(value))",
+        "return _Argument(converted, value or encode(None), encode(converted))",
+        "return _Argument(converted, encode(converted), encode(converted))",
         "a column's value is copied with its holes",
     ),
     Fault(

@@ -23,13 +23,14 @@ from conformance.reference.update import Decision, decide
 from generators.draw import Stream
 from scenarios import digest, worker
 from scenarios.budgets import Judgement, judge
+from scenarios.engines.update import frame_of
 from scenarios.inline import SqliteStore, all_rows
 from scenarios.matrix import Matrix, load_matrix, matrix_names
 from scenarios.verdicts import Verdict
 from tests.scenarios.faults_of_matrices import AGGREGATION_FAULTS, BUDGET_FAULTS, WORKER_FAULTS, MatrixFault
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from conformance.reference.diffs import Diff
 
@@ -129,6 +130,14 @@ def _decide(patch: pytest.MonkeyPatch, smaller: Callable[[int, int], bool]) -> N
         return Decision(partial, change.encoded if partial else after, "planted")
 
     patch.setattr(predict, "decide", decided)
+
+
+@pytest.fixture(autouse=True)
+def _fresh_frames() -> Iterator[None]:
+    """What a worker's process keeps of its tables is neither without the fault nor left behind with it."""
+    frame_of.cache_clear()
+    yield
+    frame_of.cache_clear()
 
 
 @pytest.mark.parametrize("fault", WORKER_FAULTS, ids=lambda fault: fault.id)

@@ -111,20 +111,21 @@ def _single_reader(each: Read, fill: list[bool]) -> ReadImage:
 
 
 class _Plan:
-    """How to read the images of one (TABLE_MAP, columns bitmap) pair. Kept with the TABLE_MAP."""
+    """How to read and write the images of one (TABLE_MAP, columns bitmap) pair. Kept with the TABLE_MAP."""
 
-    __slots__ = ("columns", "fill", "patterns", "reads", "table")
+    __slots__ = ("codecs", "columns", "fill", "patterns", "reads", "table")
 
     def __init__(self, table: TableMap, bitmap: int) -> None:
         self.table = table
         self.columns = included(bitmap, len(table.columns))
-        reads = []
+        codecs = []
         for index in self.columns:
             try:
-                reads.append(codec(table.columns[index], unsigned=table.unsigned[index]).read)
+                codecs.append((index, codec(table.columns[index], unsigned=table.unsigned[index])))
             except CodecError as error:
                 raise error.at(table.column_names[index]) from None
-        self.reads = reads
+        self.codecs = tuple(codecs)
+        self.reads = reads = [each.read for _, each in codecs]
         self.fill = [False]
         self.patterns: dict[int, ReadImage] = {0: _image_reader(reads, self.fill)}
 
@@ -283,12 +284,7 @@ class RowWriter:
 
     def columns(self, bitmap: int | None) -> tuple[tuple[int, Codec], ...] | None:
         """Index and codec of each included column."""
-        if bitmap is None:
-            return None
-        table = self.table
-        return tuple(
-            [(i, codec(table.columns[i], unsigned=table.unsigned[i])) for i in included(bitmap, len(table.columns))]
-        )
+        return None if bitmap is None else _plan(self.table, bitmap).codecs
 
     def encode(self, row: Row) -> bytes:
         out = self.image(row.before, self.before, "before", frozenset())

@@ -7,6 +7,7 @@ Working bottom-up this is one pass: a container is large if a child is large or 
 
 from __future__ import annotations
 
+from operator import itemgetter
 from struct import Struct
 from typing import Any, Final
 
@@ -176,50 +177,53 @@ def _object(members: dict[str, JsonValue], level: int) -> tuple[int, bytes]:
     if level >= MAX_DEPTH:
         raise too_deep()
     level += 1
-    rows = [(len(raw), raw, value) for raw, value in ((key_bytes(key), value) for key, value in members.items())]
+    rows = [(len(raw := key_bytes(key)), raw, value) for key, value in members.items()]
     rows.sort(key=_length_then_bytes)
     values = [encode_typed(value, level) for _, _, value in rows]
     return _container(values, [raw for _, raw, _ in rows], is_object=True)
 
 
-def _length_then_bytes(row: tuple[int, bytes, JsonValue]) -> tuple[int, bytes]:
-    return row[0], row[1]
+_length_then_bytes: Final = itemgetter(0, 1)
 
 
 def _container(values: list[tuple[int, bytes]], keys: list[bytes], *, is_object: bool) -> tuple[int, bytes]:
+    small = _small(values, keys, is_object=is_object)
+    if small is None:
+        return (LARGE_OBJECT if is_object else LARGE_ARRAY), _large(values, keys, is_object=is_object)
+    return (SMALL_OBJECT if is_object else SMALL_ARRAY), small
+
+
+def _small(values: list[tuple[int, bytes]], keys: list[bytes], *, is_object: bool) -> bytes | None:
+    """The small format; ``None`` if the container or one inside it is too large for it."""
     count = len(values)
-    key_size = sum(map(len, keys))
-    size = 4 + count * (7 if is_object else 3) + key_size
-    large = size > SMALL_LIMIT
-    if not large:
-        for kind, data in values:
-            if kind not in INLINED_SMALL:
-                size += len(data)
-                if kind in (LARGE_OBJECT, LARGE_ARRAY):
-                    large = True
-                    break
-        large = large or size > SMALL_LIMIT
-    if large:
-        return (LARGE_OBJECT if is_object else LARGE_ARRAY), _large(values, keys, key_size, is_object=is_object)
     offset = 4 + count * (7 if is_object else 3)
-    parts = [_pack_small_header(count, size)]
+    parts = [b""]  # the header, which holds the size
     for key in keys:
-        parts.append(_pack_small_key(offset, len(key)))
-        offset += len(key)
-    tail = keys
+        if offset > SMALL_LIMIT:
+            return None
+        size = len(key)
+        parts.append(_pack_small_key(offset, size))
+        offset += size
+    tail = list(keys)
     for kind, data in values:
         if kind in INLINED_SMALL:
             parts.append(kind.to_bytes(1, "little") + (data if len(data) == 2 else data + b"\x00"))
+        elif offset > SMALL_LIMIT or kind in (LARGE_OBJECT, LARGE_ARRAY):
+            return None
         else:
             parts.append(_pack_small_entry(kind, offset))
             offset += len(data)
             tail.append(data)
+    if offset > SMALL_LIMIT:
+        return None
+    parts[0] = _pack_small_header(count, offset)
     parts += tail
-    return (SMALL_OBJECT if is_object else SMALL_ARRAY), b"".join(parts)
+    return b"".join(parts)
 
 
-def _large(values: list[tuple[int, bytes]], keys: list[bytes], key_size: int, *, is_object: bool) -> bytes:
+def _large(values: list[tuple[int, bytes]], keys: list[bytes], *, is_object: bool) -> bytes:
     count = len(values)
+    key_size = sum(map(len, keys))
     offset = 8 + count * (11 if is_object else 5)
     size = offset + key_size + sum(len(data) for kind, data in values if kind not in INLINED_LARGE)
     if size > LARGE_LIMIT:

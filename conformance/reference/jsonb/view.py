@@ -78,15 +78,23 @@ class View:
 
     def find(self, key: bytes) -> int:
         """The index of a member, or -1. A binary search, so unsorted keys may stay unseen (jsonb sheet 2)."""
+        data, wanted = self.data, len(key)
+        key_entry, size = (_large_key, 6) if self.kind == LARGE_OBJECT else (_small_key, 4)
         low, high = 0, self.count
-        wanted = (len(key), key)
         while low < high:
             middle = (low + high) >> 1
-            position, length = self.key_place(middle)
-            here = (length, bytes(self.data[position : position + length]))
-            if here == wanted:
-                return middle
-            if here < wanted:
+            offset, length = key_entry(data, self.keys + size * middle)
+            position = self.start + offset
+            if position < self.values_end or position + length > self.end:
+                self.key_place(middle)  # says what is wrong
+            if length == wanted:
+                here = data[position : position + length]
+                if here == key:
+                    return middle
+                smaller = here < key
+            else:
+                smaller = length < wanted
+            if smaller:
                 low = middle + 1
             else:
                 high = middle
@@ -107,23 +115,27 @@ class View:
         position, kind, offset = self.entry(index)
         if kind in (INLINED_LARGE if self.kind & 1 else INLINED_SMALL):
             return View(self.data, kind, position + 1, self.end)
+        return View(self.data, kind, self._target(position, offset), self.end)
+
+    def _target(self, entry: int, offset: int) -> int:
+        """Where the value of an entry is that does not hold it itself."""
         start = self.start + offset
-        own_end = position + (5 if self.kind & 1 else 3)
+        own_end = entry + (5 if self.kind & 1 else 3)
         if start < own_end or start > self.end:  # into a later entry: 9.7.4 follows that
-            raise bad_offset(position, offset, own_end - self.start, self.end - self.start)
-        return View(self.data, kind, start, self.end)
+            raise bad_offset(entry, offset, own_end - self.start, self.end - self.start)
+        return start
 
     def place(self, index: int) -> tuple[int, int] | None:
         """[start, end) of an element's data, or ``None`` when it is inlined; also for -1, no element."""
         if index < 0:
             return None
-        _, kind, _ = self.entry(index)
+        position, kind, offset = self.entry(index)
         if kind in (INLINED_LARGE if self.kind & 1 else INLINED_SMALL):
             return None
-        child = self.element(index)
+        start = self._target(position, offset)
         if kind <= LARGE_ARRAY:
-            return child.start, child.end
-        return child.start, scalar_end(self.data, kind, child.start, self.end)
+            return start, container_header(self.data, kind, start, self.end)[1]
+        return start, scalar_end(self.data, kind, start, self.end)
 
     def first_placed(self, start: int, stop: int, step: int = 1) -> int:
         """The first of the elements ``range(start, stop, step)`` whose value is not inlined, or -1."""
