@@ -6,10 +6,13 @@ import json
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
+from uuid import UUID
 
 from conformance.cli.logs import read_log
 from conformance.reference.binlog.files import decode_file
-from conformance.reference.binlog.header import HEADER, HEADER_SIZE, MAGIC, EventType
+from conformance.reference.binlog.format_description import FormatDescription
+from conformance.reference.binlog.gtid import Gtid
+from conformance.reference.binlog.header import HEADER, HEADER_SIZE, MAGIC, Checksum, EventType, Flag, checksum_of
 from conformance.reference.binlog.query import Query
 from conformance.reference.binlog.rows import RowsBody
 from conformance.reference.binlog.small import Xid
@@ -22,6 +25,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 FILES: Final = sorted(Path(__file__).parents[1].glob("data/binlogs/*.binlog"))
+GTID: Final = Gtid(
+    uuid=UUID("6d31aba5-e4a6-11f1-9d7e-02fc00000001"), gno=7, last_committed=0, sequence_number=1,
+    immediate_commit_timestamp=1795154439830779, immediate_server_version=90704,
+)  # fmt: skip
 NAMES: Final = {path.stem: path for path in FILES}
 
 
@@ -188,16 +195,58 @@ def check_reported(folder: Path) -> None:
 
 def without_gtids(place: Path) -> Path:
     """A log of a server from before GTIDs: transactions, DDL, statements with variables, one behind the other."""
-    source = NAMES["01-partial-minimal"]
     writer = FileWriter()
     data = writer.start()
-    for event in decode_file(source.read_bytes()):
-        body = event.body
-        if isinstance(body, RowsBody):
-            for each in row_group(body.map(), body, limit=1 << 20):
-                data += writer.add(each)
-            data += writer.add(Query(text=b"create table x (a int)"))
-            for each in (begin(), Query(text=b"insert into x values (1)"), Query(text=b"SAVEPOINT s"), Xid(xid=2)):
-                data += writer.add(each)
+    for body in _rows_of(NAMES["01-partial-minimal"]):
+        for each in row_group(body.map(), body, limit=1 << 20):
+            data += writer.add(each)
+        data += writer.add(Query(text=b"create table x (a int)"))
+        for each in (begin(), Query(text=b"insert into x values (1)"), Query(text=b"SAVEPOINT s"), Xid(xid=2)):
+            data += writer.add(each)
     place.write_bytes(data)
     return place
+
+
+def with_and_without_gtids(place: Path) -> Path:
+    """A log in which groups without a GTID stand behind one that has it."""
+    writer = FileWriter()
+    data = writer.start()
+    for number, body in enumerate(_rows_of(NAMES["05-partial-multi-json-minimal"])):
+        bodies = row_group(body.map(), body)
+        if number % 3:
+            data += b"".join(map(writer.add, bodies))
+        else:
+            data += writer.group(GTID, bodies)
+    place.write_bytes(data)
+    return place
+
+
+def relay_of_another(place: Path) -> Path:
+    """A relay log without checksums whose source has them: its FORMAT_DESCRIPTION stands behind the replica's."""
+    own = FileWriter(format=FormatDescription(algorithm=Checksum.NONE))
+    data = own.start(in_use=False)
+    data = data[:21] + bytes((Flag.RELAY_LOG,)) + data[22:]
+    end = 4 + int.from_bytes(data[13:17], "little")
+    data = data[: end - 4] + checksum_of(data[4 : end - 4]).to_bytes(4, "little") + data[end:]
+    writer = FileWriter(position=own.position)
+    data += writer.add(FormatDescription())
+    for body in _rows_of(NAMES["05-partial-multi-json-minimal"]):
+        data += writer.group(GTID, row_group(body.map(), body))
+    place.write_bytes(data)
+    return place
+
+
+def _rows_of(path: Path) -> list[RowsBody]:
+    return [event.body for event in decode_file(path.read_bytes()) if isinstance(event.body, RowsBody)]
+
+
+def check_batches(path: Path, **options: str) -> None:
+    """Arrow batches have the rows of the part, and not more bytes than asked for unless one row has."""
+    from scenarios.spark.binlogs import read_batches
+
+    part = parts.Part(str(path))
+    whole = [row for batch in read_batches(part, asked(path, **options)) for row in batch.to_pylist()]
+    small = list(read_batches(part, asked(path, batchBytes="3k", **options)))
+    assert [row for batch in small for row in batch.to_pylist()] == whole
+    assert len(whole) == len(records(path, **options))
+    assert all(batch.nbytes <= 3 << 10 or batch.num_rows == 1 for batch in small)

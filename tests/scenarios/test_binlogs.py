@@ -27,7 +27,9 @@ from tests.scenarios.binlog_checks import (
     lines,
     problems,
     records,
+    relay_of_another,
     sound,
+    with_and_without_gtids,
     without_gtids,
 )
 
@@ -52,6 +54,13 @@ def test_a_log_without_gtids_is_split_too(tmp_path: Path) -> None:
     path = without_gtids(tmp_path / "old.000001")
     check_lines(path)
     assert check_split(path, (1, 500, 4000)) > 100
+
+
+def test_a_part_never_needs_what_stands_before_it(tmp_path: Path) -> None:
+    assert check_split(with_and_without_gtids(tmp_path / "mixed"), (1, 500)) > 2
+    relay = relay_of_another(tmp_path / "relay")
+    assert len(sound(relay)) > 3
+    assert check_split(relay, (1, 500)) == 1
 
 
 def test_a_small_file_is_one_part_and_every_part_reaches_its_size() -> None:

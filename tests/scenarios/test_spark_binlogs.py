@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.scenarios.binlog_checks import NAMES, asked, records
+from tests.scenarios.binlog_checks import NAMES, check_batches, records
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -80,13 +80,4 @@ def test_sql_reads_events_and_says_which_option_was_wrong(load: Any, spark: Any)
 
 @pytest.mark.parametrize("options", [{}, {"documents": "bytes"}, {"content": "events", "body": "true"}])
 def test_batches_are_bounded_by_bytes(options: dict[str, str]) -> None:
-    from scenarios.binlogs.parts import Part
-    from scenarios.spark.binlogs import read_batches
-
-    path = NAMES["02-partial-off-same-sql"]
-    whole = list(read_batches(Part(str(path)), asked(path, **options)))
-    small = list(read_batches(Part(str(path)), asked(path, batchBytes="3k", **options)))
-    assert len(whole) == 1
-    assert [row for batch in small for row in batch.to_pylist()] == whole[0].to_pylist()
-    assert len(small) > 5
-    assert all(batch.nbytes <= 3 << 10 or batch.num_rows == 1 for batch in small)
+    check_batches(NAMES["02-partial-off-same-sql"], **options)
