@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     from scenarios.matrix import Setting
 
 WIDTH: Final = 720
-_LEFT: Final = 66
+_LEFT: Final = 84
 _BOTTOM: Final = 46
+_FEW: Final = 25  # columns
 
 
 def _svg(height: int, label: str, parts: Sequence[str]) -> str:
@@ -51,7 +52,7 @@ def percent(share: float) -> str:
 def share_words() -> list[str]:
     """The classes of the update share."""
     names = [f"{border / 10:g} %" for border in SHARES]
-    return [f"< {names[0]}", *(f"< {name}" for name in names[1:]), f"≥ {names[-1]}"]
+    return [*(f"< {name}" for name in names), f"≥ {names[-1]}"]
 
 
 def heat_map(heat: Mapping[tuple[Setting, int], tuple[int, int, int]]) -> str:
@@ -72,17 +73,20 @@ def heat_map(heat: Mapping[tuple[Setting, int], tuple[int, int, int]]) -> str:
                 parts.append(f'<rect class="none" x="{x:.1f}" y="{top}" width="{across - 2:.1f}" height="{high - 2}"/>')
                 continue
             saving = 1 - on / off
-            level = min(9, int(abs(saving) * 10))
-            said = f"{size_word(size)}, share {words[share]}: {percent(saving)} saved, {rows:,} scenarios"
-            css = f"save{level}" if saving >= 0 else "cost"
+            shown = percent(saving)
+            said = (
+                f"{size_word(size)}, share {words[share]}: {shown} saved,"
+                f" {on:,} bytes instead of {off:,} in {rows:,} scenarios"
+            )
+            css = "cost" if shown.startswith("-") else f"save{min(9, int(max(saving, 0) * 10))}"
             parts.append(
                 f'<rect class="{css}" x="{x:.1f}" y="{top}" width="{across - 2:.1f}" height="{high - 2}">'
                 f"<title>{escape(said)}</title></rect>"
             )
             ink = "middle over" if saving >= 0.5 else "middle"
-            parts.append(_text(x + across / 2 - 1, top + high / 2 + 4, percent(saving), ink))
-    for share, word in enumerate(words):
-        parts.append(_text(_LEFT + (share + 0.5) * across, height - 28, word, "middle"))
+            parts.append(_text(x + across / 2 - 1, top + high / 2 + 4, shown, ink))
+    for number, border in enumerate(SHARES, 1):  # at the lines between the classes, where there is room for them
+        parts.append(_text(_LEFT + number * across - 1, height - 28, f"{border / 10:g} %", "middle"))
     parts.append(_text((WIDTH + _LEFT) / 2, height - 8, "diffs, as a share of the document", "middle soft"))
     return _svg(height, "Heat map: bytes saved by size of the document and share of the update", parts)
 
@@ -115,28 +119,42 @@ def scatter(points: Sequence[tuple[int, int, int]]) -> str:
 
 
 def histogram(counts: Mapping[int, int], words: Mapping[int, str], label: str, axis: str) -> str:
-    """Columns, their numbers above them."""
+    """Columns, their numbers above them. Where they are few, there is one for each number between them too."""
     keys = sorted(counts)
+    if keys and keys[-1] - keys[0] < _FEW:
+        keys = list(range(keys[0], keys[-1] + 1))
     height = 230
     most = max(counts.values(), default=1)
     across = (WIDTH - 24) / max(1, len(keys))
+    ink = "middle many" if len(keys) > 12 else "middle"
     parts = []
     for number, key in enumerate(keys):
-        bar = (height - _BOTTOM - 30) * counts[key] / most
+        count = counts.get(key, 0)
+        bar = (height - _BOTTOM - 30) * count / most
         left = 12 + number * across
         top = height - _BOTTOM - bar
         parts.append(
             f'<rect class="bar" x="{left + across * 0.1:.1f}" y="{top:.1f}" width="{across * 0.8:.1f}"'
-            f' height="{max(bar, 1):.1f}"/>'
+            f' height="{max(bar, 1) if count else 0:.1f}"/>'
         )
-        parts.append(_text(left + across / 2, top - 5, _short(counts[key]), "middle"))
-        parts.append(_text(left + across / 2, height - 28, words.get(key, str(key)), "middle"))
+        parts.append(_text(left + across / 2, top - 5, _short(count), ink))
+        parts.append(_text(left + across / 2, height - 28, words.get(key, str(key)), ink))
     parts.append(_text(WIDTH / 2, height - 8, axis, "middle soft"))
     return _svg(height, label, parts)
 
 
 def _short(number: int) -> str:
-    for unit, word in ((1_000_000, "M"), (1_000, "k")):
+    """In at most four characters, as columns are narrow on a phone."""
+    for unit, word in ((10**9, "G"), (10**6, "M"), (10**3, "k")):
         if number >= unit:
-            return f"{number / unit:.3g}{word}"
+            part = number / unit
+            return f"{part:.1f}{word}" if part < 9.95 else f"{part:.0f}{word}"
+    return str(number)
+
+
+def short_size(number: int) -> str:
+    """The same for a size: 512, 4K, 1M."""
+    for unit, word in ((1 << 20, "M"), (1 << 10, "K")):
+        if number >= unit:
+            return f"{number // unit}{word}"
     return str(number)

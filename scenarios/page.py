@@ -84,7 +84,7 @@ def _pictures(seen: Overview) -> list[tuple[str, str, str]]:
         picture = figures.histogram(seen.overhead, words, label, "bytes beside what is exchanged")
         found.append(("Overhead of an event", "", picture))
     if seen.sizes:
-        words = {bits: figures.size_word(1 << bits) for bits in seen.sizes}
-        picture = figures.histogram(seen.sizes, words, "Documents by size", "from this size on")
+        words = {bits: figures.short_size(1 << bits) for bits in range(min(seen.sizes), max(seen.sizes) + 1)}
+        picture = figures.histogram(seen.sizes, words, "Documents by size", "bytes, from this size on")
         found.append(("Documents by size", "", picture))
     return found

@@ -32,9 +32,9 @@ def summary(content: Mapping[str, Any]) -> str:
     axis = next((name for name in ("size", "update") if name in seen.lines), None)
     if axis is not None:
         lines += ["", f"| {axis} | saved | median event |", "|---|---:|---:|"]
-        lines += [
-            f"| {line.value} | {percent(line.saving)} | {line.percentiles[2] / 10:.1f} % |" for line in seen.lines[axis]
-        ]
+        for line in seen.lines[axis]:
+            value = size_word(int(line.value)) if axis == "size" else line.value
+            lines.append(f"| {value} | {percent(line.saving)} | {line.percentiles[2] / 10:.1f} % |")
     lines += _took(content)
     if content["live"] is not None:
         lines += ["", content["live"]["words"] + "."]
