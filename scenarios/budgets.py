@@ -118,7 +118,7 @@ def judge(matrix: Matrix, store: Store, counts: Sequence[int]) -> Judgement:
     return Judgement(
         digest=digests.digest(matrix.digest, cells),
         rows=int(answer[0]),
-        verdicts={Verdict(int(code)).name: int(count) for code, count in store.query(sql.verdicts_query())},
+        verdicts={Verdict(int(code)).name: int(count) for code, count in sorted(store.query(sql.verdicts_query()))},
         budgets=tuple(budgets),
         wrong=wrong,
         unsound=tuple(digests.unsound(cells, counts)),

@@ -7,9 +7,9 @@ Ratios are per mille of the event without the option.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
-from scenarios.sql import RAW, rows_view
+from scenarios.sql import RAW
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -60,7 +60,6 @@ def overview(matrix: Matrix, store: Store) -> Overview:
     """All of it; nothing for engines without events."""
     if "event_on" not in matrix.columns:
         return Overview()
-    view = rows_view(matrix)
     cells = {
         int(cell): {"event_on": int(on), "event_off": int(off), "diff_size": int(diffs), "full_size": int(full)}
         for cell, on, off, diffs, full in store.query(
@@ -68,50 +67,69 @@ def overview(matrix: Matrix, store: Store) -> Overview:
             f" FROM {RAW} GROUP BY `cell`"
         )
     }
-    lines = {name: _lines(store, view, name) for name in (*matrix.axes, *matrix.ranges)}
+    names = [*matrix.axes, *matrix.ranges]
+    *settings, overhead, sizes = _histograms(store, names)
     return Overview(
         bytes=sum(entry["event_on"] + entry["event_off"] for entry in cells.values()),
-        lines=lines,
-        heat=_heats(matrix, store, view) if "size" in matrix.axes else {},
+        lines={name: _lines(matrix, name, found) for name, found in zip(names, settings, strict=True)},
+        heat=_heats(matrix, store) if "size" in matrix.axes else {},
         points=_points(matrix, store),
-        overhead={int(bytes_): int(rows) for bytes_, rows in store.query(_OVERHEAD)},
-        sizes={int(bits): int(rows) for bits, rows in store.query(_sizes_query())},
+        overhead={part.value: part.rows for part in overhead},
+        sizes={part.value: part.rows for part in sizes},
         cells=cells,
     )
 
 
+class _Part(NamedTuple):
+    """Rows of one value and one ratio in per mille."""
+
+    value: int
+    ratio: int
+    rows: int
+    on: int
+    off: int
+
+
 _EXTRA: Final = "`event_on` - `event_off` + `partial_full` - `partial_diff`"
-_OVERHEAD: Final = (
-    f"SELECT {_EXTRA} AS extra, count(*) FROM {RAW} WHERE `event_on` > 0 GROUP BY {_EXTRA} ORDER BY extra"
-)
+_RATIO: Final = "CAST(`event_on` * 1000 / `event_off` AS BIGINT)"
 
 
-def _sizes_query() -> str:
-    """Documents by the power of two that they reach."""
-    cases = " ".join(f"WHEN `document` >= {1 << bits} THEN {bits}" for bits in range(24, 2, -1))
-    inner = f"SELECT CASE {cases} ELSE 2 END AS bits FROM {RAW} WHERE `document` > 0"
-    return f"SELECT bits, count(*) FROM ({inner}) AS sized GROUP BY bits ORDER BY bits"
-
-
-def _lines(store: Store, view: str, name: str) -> tuple[Line, ...]:
-    ratio = "CAST(`event_on` * 1000 / `event_off` AS BIGINT)"
-    inner = f"SELECT `{name}` AS setting, `event_on`, `event_off`, {ratio} AS ratio FROM {view} WHERE `event_off` > 0"
-    answer = store.query(
-        f"SELECT setting, ratio, count(*), sum(`event_on`), sum(`event_off`) FROM ({inner}) AS part"
-        " GROUP BY setting, ratio ORDER BY setting, ratio"
+def _histograms(store: Store, names: Sequence[str]) -> list[list[_Part]]:
+    """Of each setting, then of the bytes that an event has beside what is exchanged, then of the documents by the
+    power of two that they reach. One question, as each costs a job; put in order here, which would cost another."""
+    bits = " ".join(f"WHEN `document` >= {1 << bits} THEN {bits}" for bits in range(24, 2, -1))
+    wanted = [(f"`{name}`", _RATIO, "`event_off` > 0") for name in names]
+    wanted += [(_EXTRA, "0", "`event_on` > 0"), (f"CASE {bits} ELSE 2 END", "0", "`document` > 0")]
+    union = " UNION ALL ".join(
+        f"SELECT {place} AS place, {value} AS counted, {ratio} AS ratio, `event_on`, `event_off`"
+        f" FROM {RAW} WHERE {where}"
+        for place, (value, ratio, where) in enumerate(wanted)
     )
-    found: dict[Any, list[tuple[int, int, int, int]]] = {}
-    for setting, permille, rows, on, off in answer:
-        found.setdefault(setting, []).append((int(permille), int(rows), int(on), int(off)))
+    answer = store.query(
+        f"SELECT place, counted, ratio, count(*), sum(`event_on`), sum(`event_off`) FROM ({union}) AS parts"
+        " GROUP BY place, counted, ratio"
+    )
+    found: list[list[_Part]] = [[] for _ in wanted]
+    for place, *part in sorted(answer):
+        found[place].append(_Part(*map(int, part)))
+    return found
+
+
+def _lines(matrix: Matrix, name: str, parts: Sequence[_Part]) -> tuple[Line, ...]:
+    """One for each value of a setting, in the order of the matrix."""
+    words = matrix.words(name)
+    by_value: dict[int, list[_Part]] = {}
+    for part in parts:
+        by_value.setdefault(part.value, []).append(part)
     return tuple(
         Line(
-            setting,
-            sum(part[1] for part in parts),
-            sum(part[2] for part in parts),
-            sum(part[3] for part in parts),
-            percentiles([part[:2] for part in parts]),
+            value if words is None else words[value],
+            sum(part.rows for part in found),
+            sum(part.on for part in found),
+            sum(part.off for part in found),
+            percentiles([(part.ratio, part.rows) for part in found]),
         )
-        for setting, parts in found.items()
+        for value, found in by_value.items()
     )
 
 
@@ -129,27 +147,25 @@ def percentiles(histogram: Sequence[tuple[int, int]]) -> tuple[int, ...]:
     return tuple(out)
 
 
-def _heats(matrix: Matrix, store: Store, view: str) -> dict[str, Heat]:
+def _heats(matrix: Matrix, store: Store) -> dict[str, Heat]:
     """A before image that is whole takes as much as all that can be saved, so each row image is by itself."""
     images = matrix.words("image") if "image" in {*matrix.axes, *matrix.ranges} else None
-    if images is None:
-        return {"": _heat(store, view, "")}
-    return {image: _heat(store, view, f" AND `image` = '{image}'") for image in images}
-
-
-def _heat(store: Store, view: str, condition: str) -> Heat:
+    image = "0" if images is None else "`image`"
     cases = " ".join(
         f"WHEN `diff_size` * 1000 < {border} * `full_size` THEN {number}" for number, border in enumerate(SHARES)
     )
     inner = (
-        f"SELECT `size`, CASE {cases} ELSE {len(SHARES)} END AS share, `event_on`, `event_off`"
-        f" FROM {view} WHERE `diffs` > 0{condition}"
+        f"SELECT {image} AS image, `size`, CASE {cases} ELSE {len(SHARES)} END AS share, `event_on`, `event_off`"
+        f" FROM {RAW} WHERE `diffs` > 0"
     )
     answer = store.query(
-        f"SELECT `size`, share, count(*), sum(`event_on`), sum(`event_off`) FROM ({inner}) AS part"
-        " GROUP BY `size`, share ORDER BY `size`, share"
+        f"SELECT image, `size`, share, count(*), sum(`event_on`), sum(`event_off`) FROM ({inner}) AS part"
+        " GROUP BY image, `size`, share"
     )
-    return {(size, int(share)): (int(rows), int(on), int(off)) for size, share, rows, on, off in answer}
+    out: dict[str, Heat] = {word: {} for word in images or ("",)}
+    for place, size, share, rows, on, off in sorted(answer):
+        out[images[place] if images else ""][int(size), int(share)] = (int(rows), int(on), int(off))
+    return out
 
 
 def _points(matrix: Matrix, store: Store) -> list[tuple[int, int, int]]:

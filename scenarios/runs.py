@@ -101,10 +101,11 @@ def run_matrix(
         left = [cell for cell in range(matrix.cells) if cell not in manifest.cells]
         resumed = sum(counts[cell] for cell in manifest.cells)
         watch = Watch(spark, total, resumed, narrate)
-        for group in groups(matrix, counts, left, cores_of(spark)):
+        work = groups(matrix, counts, left, cores_of(spark))
+        for group in work:
             with watch.group(group.scenarios):
                 store.write(group)
-            manifest.add(store.tally(group.cells))
+            manifest.add(store.tally(group.cells, last=total if group is work[-1] else None))
         narrate(f"{total:,} scenarios are done; judging")
         store.known = manifest.cells
         judgement = judge(matrix, store, counts)

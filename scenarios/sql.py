@@ -82,7 +82,7 @@ def offenders_query(matrix: Matrix, budget: Budget, *, broken: bool, limit: int)
 
 def verdicts_query() -> str:
     """How often each verdict occurs."""
-    return f"SELECT `verdict`, count(*) FROM {RAW} GROUP BY `verdict` ORDER BY `verdict`"
+    return f"SELECT `verdict`, count(*) FROM {RAW} GROUP BY `verdict`"
 
 
 def wrong_query(limit: int) -> str:

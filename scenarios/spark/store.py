@@ -39,10 +39,22 @@ class SparkStore:
     def _rows(self) -> Any:
         return self.spark.read.schema(ddl(self.matrix)).parquet(self.path)
 
-    def tally(self, cells: Iterable[int]) -> dict[int, CellTally]:
-        """The rows of some cells, counted from what was written."""
+    def _view(self, rows: int) -> Any:
+        """All rows, under the name that questions have for them; read once if they are not too many to be kept."""
+        if not self._viewed:
+            found = self._rows()
+            if rows <= KEPT:
+                found = found.persist()
+            found.createOrReplaceTempView(RAW)
+            self._viewed = True
+        return self.spark.table(RAW)
+
+    def tally(self, cells: Iterable[int], *, last: int | None = None) -> dict[int, CellTally]:
+        """The rows of some cells, counted from what was written. ``last``: nothing is written after them, and there
+        are about so many rows in all."""
         wanted = ", ".join(map(str, cells))
-        return self._tally(self._rows().where(f"`cell` IN ({wanted})"))
+        rows = self._rows() if last is None else self._view(last)
+        return self._tally(rows.where(f"`cell` IN ({wanted})"))
 
     def _tally(self, rows: Any) -> dict[int, CellTally]:
         hashed = f"xxhash64({', '.join(f'CAST(`{name}` AS BIGINT)' for name in self.matrix.columns)})"
@@ -58,7 +70,9 @@ class SparkStore:
         """All cells: as noted down when each was finished, if its rows are still as many."""
         if self.known is None:
             return self._tally(self._rows())
-        counted = {int(row[0]): int(row[1]) for row in self._rows().groupBy("cell").count().collect()}
+        counted = {
+            int(row[0]): int(row[1]) for row in self.query(f"SELECT `cell`, count(*) FROM {RAW} GROUP BY `cell`")
+        }
         nothing = CellTally(0, 0, 0)
         return {
             cell: known if (known := self.known.get(cell, nothing)).rows == rows else CellTally(rows, 0, 0)
@@ -67,10 +81,5 @@ class SparkStore:
 
     def query(self, text: str) -> list[tuple[Any, ...]]:
         """Answer in plain values."""
-        if not self._viewed:
-            rows = self._rows()
-            if sum(entry.rows for entry in (self.known or {}).values()) <= KEPT:
-                rows = rows.persist()
-            rows.createOrReplaceTempView(RAW)
-            self._viewed = True
+        self._view(sum(entry.rows for entry in (self.known or {}).values()))
         return [tuple(row) for row in self.spark.sql(text).collect()]

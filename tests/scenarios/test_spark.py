@@ -12,10 +12,12 @@ import pytest
 
 from conformance.cli.main import run
 from scenarios import plan, runs
+from scenarios.budgets import judge
 from scenarios.costs import from_data
 from scenarios.digest import digest, tally
-from scenarios.inline import all_rows
+from scenarios.inline import SqliteStore, all_rows
 from scenarios.manifest import MANIFEST
+from scenarios.overview import as_data, overview
 from scenarios.plan import Block, Group
 from scenarios.runs import ROWS, run_matrix
 from scenarios.spark import store as stores
@@ -55,6 +57,16 @@ def test_a_run_has_the_rows_and_the_digest_of_the_loop(finished: tuple[Path, run
     assert content["digest"] == ran.judgement.digest
     assert content["run"]["exit_code"] == 0
     assert [cell["rows"] for cell in content["cells"]] == [20] * 6
+
+
+def test_spark_and_sqlite_answer_all_questions_alike(finished: tuple[Path, runs.Ran], tiny: Matrix) -> None:
+    content = json.loads((finished[0] / "results.json").read_text("utf-8"))
+    store = SqliteStore(tiny, all_rows(tiny, tiny.share(tiny.total)))
+    assert content["overview"] == json.loads(json.dumps(as_data(overview(tiny, store))))
+    found = judge(tiny, store, tiny.share(tiny.total))
+    assert [(item.met, item.broken, item.offenders) for item in found.budgets] == [
+        (item.met, item.broken, item.offenders) for item in finished[1].judgement.budgets
+    ]
 
 
 def test_a_run_says_what_it_took_outside_of_its_digest(finished: tuple[Path, runs.Ran], tiny: Matrix) -> None:
