@@ -1,0 +1,110 @@
+"""What Spark costs: a matrix as the product runs it, beside a bare loop over the same worker, in turns.
+
+    python tests/benchmarks/bench_matrix.py [--scenarios N] [--pairs N] [--matrix NAME] [--master URL]
+
+CPU seconds of all processes of a side (driver, JVM, workers), user and system. The start of the session, its probe of
+the executors included, is taken off and printed by itself; rows are written as Parquet and counted again as in a run.
+Each side is a process of its own; both must come to the same digest.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from statistics import median
+from typing import Any
+
+from scenarios.digest import digest
+from scenarios.inline import all_rows
+from scenarios.matrix import Matrix, load_matrix
+from scenarios.plan import groups
+
+
+def bare(matrix: Matrix, counts: list[int]) -> dict[str, Any]:
+    """One process, one loop; nothing is kept but a count."""
+    begun, wall = time.process_time(), time.monotonic()
+    rows = sum(1 for _ in all_rows(matrix, counts))
+    return {"rows": rows, "cpu": time.process_time() - begun, "wall": time.monotonic() - wall, "start": 0.0}
+
+
+def spark(matrix: Matrix, counts: list[int], master: str) -> dict[str, Any]:
+    """The product's way from an empty directory to counted rows in Parquet."""
+    from scenarios.spark.session import cores_of, session
+    from scenarios.spark.ship import prepare
+    from scenarios.spark.store import SparkStore
+
+    with tempfile.TemporaryDirectory(prefix="bench-matrix-") as scratch, session(master) as running:
+        prepare(running)
+        start = _cpu_of_tree()
+        wall = time.monotonic()
+        store = SparkStore(running, matrix, f"{scratch}/rows")
+        tallies = {}
+        for group in groups(matrix, counts, range(matrix.cells), cores_of(running)):
+            store.write(group)
+            tallies |= store.tally(group.cells)
+        return {
+            "rows": sum(entry.rows for entry in tallies.values()),
+            "cpu": _cpu_of_tree() - start,
+            "wall": time.monotonic() - wall,
+            "start": start,
+            "digest": digest(matrix.digest, tallies),
+        }
+
+
+def _cpu_of_tree() -> float:
+    """CPU seconds of this process and all below it so far: those that ended are counted by their parents."""
+    import psutil
+
+    own = psutil.Process()
+    total = 0.0
+    for process in (own, *own.children(recursive=True)):
+        try:
+            times = process.cpu_times()
+        except psutil.NoSuchProcess:
+            continue
+        total += times.user + times.system + times.children_user + times.children_system
+    return total
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--matrix", default="size-budget")
+    parser.add_argument("--scenarios", type=int, default=100_000)
+    parser.add_argument("--pairs", type=int, default=3)
+    parser.add_argument("--master", default="local[*]")
+    parser.add_argument("--side", choices=("bare", "spark"), help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    matrix = load_matrix(options.matrix)
+    counts = matrix.share(options.scenarios)
+    if options.side:
+        side = bare(matrix, counts) if options.side == "bare" else spark(matrix, counts, options.master)
+        print(json.dumps(side))  # noqa: T201 - for the process that started this one
+        return
+    ratios = []
+    for number in range(options.pairs):
+        sides = {}
+        for name in ("bare", "spark") if number % 2 == 0 else ("spark", "bare"):
+            answer = subprocess.run(  # noqa: S603 - this script
+                [sys.executable, __file__, *sys.argv[1:], "--side", name], capture_output=True, text=True, check=True
+            )
+            sides[name] = json.loads(answer.stdout.splitlines()[-1])
+            if sides[name]["rows"] != sum(counts):
+                raise SystemExit(f"{name}: expected {sum(counts)} rows, got {sides[name]['rows']}")
+        ratios.append(sides["spark"]["cpu"] / sides["bare"]["cpu"])
+        each = {name: side["cpu"] / sum(counts) * 1e6 for name, side in sides.items()}
+        print(  # noqa: T201 - the figures are the output
+            f"pair {number + 1}: {sum(counts):,} scenarios, bare {sides['bare']['cpu']:.1f} CPU s ({each['bare']:.0f} µs"
+            f" each), Spark {sides['spark']['cpu']:.1f} CPU s ({each['spark']:.0f} µs each, {sides['spark']['wall']:.1f} s"
+            f" on the clock; session {sides['spark']['start']:.1f} CPU s): ratio {ratios[-1]:.3f};"
+            f" digest {sides['spark']['digest']}",
+            flush=True,
+        )
+    print(f"median ratio of {len(ratios)} pairs: {median(ratios):.3f}")  # noqa: T201
+
+
+if __name__ == "__main__":
+    main()
