@@ -18,7 +18,7 @@ import time
 from statistics import median
 from typing import Any
 
-from scenarios.digest import digest
+from scenarios.digest import CellTally, digest
 from scenarios.inline import all_rows
 from scenarios.matrix import Matrix, load_matrix
 from scenarios.plan import groups
@@ -42,7 +42,7 @@ def spark(matrix: Matrix, counts: list[int], master: str) -> dict[str, Any]:
         start = _cpu_of_tree()
         wall = time.monotonic()
         store = SparkStore(running, matrix, f"{scratch}/rows")
-        tallies = {}
+        tallies: dict[int, CellTally] = {}
         for group in groups(matrix, counts, range(matrix.cells), cores_of(running)):
             store.write(group)
             tallies |= store.tally(group.cells)
@@ -88,19 +88,21 @@ def main() -> None:
     for number in range(options.pairs):
         sides = {}
         for name in ("bare", "spark") if number % 2 == 0 else ("spark", "bare"):
-            answer = subprocess.run(  # noqa: S603 - this script
+            answer = subprocess.run(
                 [sys.executable, __file__, *sys.argv[1:], "--side", name], capture_output=True, text=True, check=True
             )
             sides[name] = json.loads(answer.stdout.splitlines()[-1])
             if sides[name]["rows"] != sum(counts):
                 raise SystemExit(f"{name}: expected {sum(counts)} rows, got {sides[name]['rows']}")
         ratios.append(sides["spark"]["cpu"] / sides["bare"]["cpu"])
-        each = {name: side["cpu"] / sum(counts) * 1e6 for name, side in sides.items()}
+        said = ", ".join(
+            f"{name} {side['cpu']:.1f} CPU s ({side['cpu'] / side['rows'] * 1e6:.0f} µs each, {side['wall']:.0f} s on the"
+            " clock)"
+            for name, side in sides.items()
+        )
         print(  # noqa: T201 - the figures are the output
-            f"pair {number + 1}: {sum(counts):,} scenarios, bare {sides['bare']['cpu']:.1f} CPU s ({each['bare']:.0f} µs"
-            f" each), Spark {sides['spark']['cpu']:.1f} CPU s ({each['spark']:.0f} µs each, {sides['spark']['wall']:.1f} s"
-            f" on the clock; session {sides['spark']['start']:.1f} CPU s): ratio {ratios[-1]:.3f};"
-            f" digest {sides['spark']['digest']}",
+            f"pair {number + 1}: {sum(counts):,} scenarios, {said}, session {sides['spark']['start']:.1f} CPU s;"
+            f" ratio {ratios[-1]:.3f}; digest {sides['spark']['digest']}",
             flush=True,
         )
     print(f"median ratio of {len(ratios)} pairs: {median(ratios):.3f}")  # noqa: T201
