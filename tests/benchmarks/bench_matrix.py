@@ -96,8 +96,8 @@ def main() -> None:
                 raise SystemExit(f"{name}: expected {sum(counts)} rows, got {sides[name]['rows']}")
         ratios.append(sides["spark"]["cpu"] / sides["bare"]["cpu"])
         said = ", ".join(
-            f"{name} {side['cpu']:.1f} CPU s ({side['cpu'] / side['rows'] * 1e6:.0f} µs each, {side['wall']:.0f} s on the"
-            " clock)"
+            f"{name} {side['cpu']:.1f} CPU s ({side['cpu'] / side['rows'] * 1e6:.0f} µs each,"
+            f" {side['wall']:.0f} s on the clock)"
             for name, side in sides.items()
         )
         print(  # noqa: T201 - the figures are the output
