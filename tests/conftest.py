@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import sys
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 import pytest
@@ -56,3 +57,13 @@ def server(installation: Installation) -> Iterator[ProcessServer]:
 
     with launch(installation) as running:
         yield running
+
+
+@pytest.fixture
+def atheris() -> None:
+    """What needs atheris is skipped where there is none, but never in CI on a machine that could have it."""
+    if find_spec("atheris") is not None:
+        return
+    if os.environ.get("CI") and sys.platform == "linux" and os.uname().machine == "x86_64":
+        pytest.fail("atheris is not installed", pytrace=False)
+    pytest.skip("atheris is not installed (pip install 'binlog-lab[fuzz]')")

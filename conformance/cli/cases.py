@@ -112,7 +112,12 @@ def promote(finding: str, identity: str | None, requirements: tuple[str, ...], n
     becomes a file of the repository, else one of the user's own (BINLOG_LAB_CASES, or the user's data directory). A
     Case that the suite has already, under whatever name, is refused; so is an input that may crash other people's
     software: the lab finds it again from its seed.
+
+    A finding of a fuzz run (its .bin file) becomes a regression of its target, tests/regressions/TARGET/SLUG.bin, in
+    a checkout; with -r a binary log becomes a Case for mysqlbinlog instead.
     """
+    if finding.endswith(".bin"):
+        return _promote_input(Path(finding), identity or "", requirements, note)
     from conformance.checks.promoted import PromotionError, content_hash, promote, read_case
 
     path = Path(finding) if finding.endswith(".json") else report / "cases" / f"{finding}.json"
@@ -132,6 +137,35 @@ def promote(finding: str, identity: str | None, requirements: tuple[str, ...], n
             suite=[item.case for item in _suite()],
         )
     except PromotionError as problem:
+        raise Usage(str(problem)) from problem
+    click.echo(str(kept))
+    return int(ExitCode.OK)
+
+
+def _promote_input(path: Path, identity: str, requirements: tuple[str, ...], note: str) -> int:
+    """Keep the input of a fuzz finding."""
+    from conformance.cases.bytes_case import BytesCase, bytes_id
+    from conformance.checks.promoted import PromotionError, in_checkout, promote
+    from conformance.reference.binlog.header import MAGIC
+    from fuzz.runner.errors import Unfit
+    from fuzz.runner.regressions import keep
+
+    if not path.is_file():
+        raise Usage(f"{path}: no such finding")
+    try:
+        if requirements:
+            data = path.read_bytes()
+            if not data.startswith(MAGIC):
+                raise Usage(f"{path}: not a binary log, so no Case of {', '.join(requirements)}: leave -r out")
+            case = BytesCase(id=bytes_id("mysqlbinlog", data), name=path.stem, data=data)
+            suite_cases = [item.case for item in _suite()]
+            name = identity or path.stem
+            kept = promote(case, identity=name, requirements=requirements, note=note, suite=suite_cases)
+        elif in_checkout():
+            kept = keep(path, name=identity, note=note)
+        else:
+            raise Usage("a regression is a file of the repository: run this in a checkout of binlog-lab")
+    except (PromotionError, Unfit) as problem:
         raise Usage(str(problem)) from problem
     click.echo(str(kept))
     return int(ExitCode.OK)

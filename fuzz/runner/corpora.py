@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from fuzz.runner.targets import Target
 
 COMMITTED: Final = Path(__file__).parents[1] / "corpora"
+REGRESSIONS: Final = Path(__file__).parents[2] / "tests" / "regressions"  # in a checkout
 MOST_FILES: Final = 199
 LARGEST: Final = 1023  # bytes of a committed input
 
@@ -25,9 +26,9 @@ def cached(target: Target, root: Path | None) -> Path:
 
 
 def committed(target: Target) -> list[Path]:
-    """Files of the committed corpus."""
-    place = target.committed if target.committed is not None else COMMITTED / target.name
-    return sorted(path for path in place.glob("*") if path.is_file()) if place.is_dir() else []
+    """Files of the committed corpus, and the regressions."""
+    places = (target.committed if target.committed is not None else COMMITTED / target.name, REGRESSIONS / target.name)
+    return sorted(path for place in places for path in place.glob("*") if path.is_file())
 
 
 def write_seeds(target: Target, directory: Path) -> list[Path]:

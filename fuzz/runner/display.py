@@ -38,7 +38,7 @@ def display(file: TextIO) -> Iterator[Callable[[Campaign], None]]:
     from rich.live import Live
 
     with Live(console=Console(file=file), refresh_per_second=5, transient=True) as live:
-        yield lambda campaign: live.update(_living(campaign, live.console.size.height))
+        yield lambda campaign: live.update(living(campaign, live.console.size.height))
 
 
 class Plain:
@@ -127,8 +127,8 @@ def _figures(state: State) -> list[str]:
     ]
 
 
-def _living(campaign: Campaign, height: int) -> Table:
-    """Those that run, those that are done, as many as the screen holds."""
+def living(campaign: Campaign, height: int) -> Table:
+    """What a terminal shows: those that run, those that are done, as many as the screen holds."""
     table = _table("")
     running = [state for state in campaign.states if state.phase in ("starting", "fuzzing", "shrinking")]
     done = [state for state in campaign.states if state.phase == "done"]

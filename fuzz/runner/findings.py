@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from conformance.servers.cache import data_root
 from conformance.version import __version__
 from fuzz.runner.errors import Unfit
 from fuzz.runner.signature import identity
@@ -126,8 +127,7 @@ def findings_directory() -> Path:
     named = os.environ.get(VARIABLE)
     if named:
         return Path(named).expanduser()
-    home = os.environ.get("XDG_DATA_HOME")
-    return Path(home or Path.home() / ".local" / "share") / "binlog-lab" / "findings"
+    return data_root() / "findings"
 
 
 def read(path: Path) -> Finding | None:

@@ -87,6 +87,7 @@ def _target(campaign: Campaign, state: State) -> dict[str, Any]:
 def _failure(finding: Finding) -> dict[str, Any]:
     return {
         "case": finding.path.stem,
+        "requirement": finding.target,  # its sentence is what does not hold
         "check": finding.target,
         "verdict": "fail",
         "subject": finding.target,

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -32,13 +30,3 @@ def toy(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], Target]]:
 def store(tmp_path: Path) -> Store:
     """Somewhere for findings."""
     return Store(tmp_path / "findings")
-
-
-@pytest.fixture
-def atheris() -> None:
-    """What needs atheris is skipped where there is none, but never in CI on a machine that could have it."""
-    if find_spec("atheris") is not None:
-        return
-    if os.environ.get("CI") and sys.platform == "linux" and os.uname().machine == "x86_64":
-        pytest.fail("atheris is not installed", pytrace=False)
-    pytest.skip("atheris is not installed (pip install 'binlog-lab[fuzz]')")

@@ -25,5 +25,6 @@ def check(data: bytes) -> None:
 
 
 def seeds() -> Iterator[tuple[str, bytes]]:
-    """One toy that is well."""
-    yield "well", b"TOY\1\3abc"
+    """Toys that are well; the second is of the dangerous kind, but has no body."""
+    yield "well", b"TOY\1abc"
+    yield "near", b"TOYB"

@@ -20,13 +20,14 @@ DICTIONARY = (b"TOY",)
 def check(data: bytes) -> None:
     """Dies for some."""
     try:
-        kind, _ = read(data)
+        kind, body = read(data)
     except Refused:
         return
-    if kind == 83:
+    if kind == 83 and body:
         os.kill(os.getpid(), signal.SIGSEGV)
 
 
 def seeds() -> Iterator[tuple[str, bytes]]:
-    """One toy that is well."""
-    yield "well", b"TOY\1\3abc"
+    """Toys that are well; the second is of the dangerous kind, but has no body."""
+    yield "well", b"TOY\1abc"
+    yield "near", b"TOYS"

@@ -19,13 +19,14 @@ DICTIONARY = (b"TOY",)
 def check(data: bytes) -> None:
     """Ends for some."""
     try:
-        kind, _ = read(data)
+        kind, body = read(data)
     except Refused:
         return
-    if kind == 69:
+    if kind == 69 and body:
         os._exit(3)
 
 
 def seeds() -> Iterator[tuple[str, bytes]]:
-    """One toy that is well."""
-    yield "well", b"TOY\1\3abc"
+    """Toys that are well; the second is of the dangerous kind, but has no body."""
+    yield "well", b"TOY\1abc"
+    yield "near", b"TOYE"

@@ -18,13 +18,14 @@ DICTIONARY = (b"TOY",)
 def check(data: bytes) -> None:
     """Hangs for some."""
     try:
-        kind, _ = read(data)
+        kind, body = read(data)
     except Refused:
         return
-    while kind == 72:
+    while kind == 72 and body:
         pass
 
 
 def seeds() -> Iterator[tuple[str, bytes]]:
-    """One toy that is well."""
-    yield "well", b"TOY\1\3abc"
+    """Toys that are well; the second is of the dangerous kind, but has no body."""
+    yield "well", b"TOY\1abc"
+    yield "near", b"TOYH"

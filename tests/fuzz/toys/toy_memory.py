@@ -22,9 +22,10 @@ def check(data: bytes) -> None:
     except Refused:
         return
     if kind == 77:
-        bytearray((len(body) + 1) << 31)
+        bytearray(len(body) << 31)
 
 
 def seeds() -> Iterator[tuple[str, bytes]]:
-    """One toy that is well."""
-    yield "well", b"TOY\1\3abc"
+    """Toys that are well; the second is of the dangerous kind, but has no body."""
+    yield "well", b"TOY\1abc"
+    yield "near", b"TOYM"

@@ -1,0 +1,56 @@
+"""Regressions: inputs that once broke a target, kept in the repository and run by every run of its tests.
+
+``tests/regressions/<target>/<name>.bin``, with a line of why in the README there. Inputs that may crash other people's
+released software are none: a repository is read by everybody.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from conformance.judge.crashes import damage_of, damage_of_log
+from conformance.reference.binlog.header import MAGIC
+from fuzz.runner.corpora import REGRESSIONS
+from fuzz.runner.errors import Unfit
+from fuzz.runner.findings import read
+from fuzz.runner.targets import find
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SLUG: Final = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+
+
+def may_crash_others(data: bytes) -> bool:
+    """Whether it is a log, an event or the image of a row with a damage that is known to crash released software."""
+    return bool(damage_of(data) or damage_of_log(data) or damage_of_log(MAGIC + data))
+
+
+def keep(path: Path, *, name: str = "", note: str = "", directory: Path = REGRESSIONS) -> Path:
+    """Keep the finding whose input is ``path``. Raises :class:`Unfit`, which says why it is not kept."""
+    finding = read(path)
+    if finding is None:
+        raise Unfit(f"{path}: no finding of a fuzz run (what the runner knows of it stands in a .json beside it)")
+    data = path.read_bytes()
+    if finding.peer or find([finding.target])[0].peer or may_crash_others(data):
+        raise Unfit(
+            f"{path}: this input may crash other people's software, and such inputs are kept in no repository;"
+            " SECURITY.md says what to do with it"
+        )
+    name = name or path.stem
+    if not SLUG.fullmatch(name):
+        raise Unfit(f"{name!r} is no id: lower case letters and digits, words joined by single hyphens")
+    place = directory / finding.target
+    for other in sorted(place.glob("*.bin")):
+        if other.read_bytes() == data:
+            raise Unfit(f"it is kept already: {other}")
+    kept = place / f"{name}.bin"
+    if kept.exists():
+        raise Unfit(f"{kept} is another input: choose another name")
+    place.mkdir(parents=True, exist_ok=True)
+    kept.write_bytes(data)
+    told = (note or finding.signature).replace("|", "/").replace("\n", " ")
+    with (directory / "README.md").open("a", encoding="utf-8") as file:
+        file.write(f"| `{finding.target}/{kept.name}` | {told} |\n")
+    return kept
