@@ -42,13 +42,13 @@ def main() -> None:
     instrument = specification["instrument"]
     roots = sorted({name.split(".")[0] for name in instrument})
     if roots:
-        with atheris.instrument_imports(include=roots, exclude=_others(roots, instrument)):
+        with atheris.instrument_imports(include=roots, exclude=not_instrumented(roots, instrument)):
             target = importlib.import_module(specification["module"])
     else:
         target = importlib.import_module(specification["module"])
     watcher = _Watcher(specification, target.check)
     mutate = getattr(target, "mutate", None)
-    options: dict[str, Any] = {} if mutate is None else {"custom_mutator": _mixed(mutate)}
+    options: dict[str, Any] = {} if mutate is None else {"custom_mutator": mixed(mutate)}
     # Neither Setup nor Fuzz may see instrumented code before the limit stands: an input's length must surface at once.
     size = _address_space() + specification["memory"]
     atheris.Setup([sys.argv[2], *sys.argv[3:]], watcher.one, **options)
@@ -94,7 +94,7 @@ class _Watcher:
         _say(FINDING + name)
 
 
-def _mixed(mutate: Callable[[bytes, int, int], bytes]) -> Callable[[bytes, int, int], bytes]:
+def mixed(mutate: Callable[[bytes, int, int], bytes]) -> Callable[[bytes, int, int], bytes]:
     """libFuzzer's mutations, the target's own, and the target's own behind libFuzzer's (which puts frames right)."""
 
     def mutator(data: bytes, max_size: int, seed: int) -> bytes:
@@ -109,7 +109,7 @@ def _mixed(mutate: Callable[[bytes, int, int], bytes]) -> Callable[[bytes, int, 
     return mutator
 
 
-def _others(roots: Iterable[str], instrument: Iterable[str]) -> list[str]:
+def not_instrumented(roots: Iterable[str], instrument: Iterable[str]) -> list[str]:
     """All modules beside those that are to be instrumented: atheris itself selects by top-level package alone."""
     wanted = tuple(instrument)
     names = []
