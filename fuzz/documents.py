@@ -163,6 +163,10 @@ def long_seeds() -> Iterator[tuple[str, bytes]]:
     yield "depth-99", nested(99)
     yield "depth-100", nested(100)
     yield "depth-101", nested(101)
+    long = encode("s" * 200)[1:]
+    yield "shared-string", b"\x02" + struct.pack("<HH", 3, 13 + len(long)) + struct.pack("<BH", 12, 13) * 3 + long
+    keys = struct.pack("<HHHHBHBH", 2, 218, 18, 200, 4, 0, 4, 0)
+    yield "shared-key", b"\x00" + keys[:4] + keys[4:8] * 2 + keys[8:] + b"k" * 200
     yield "key-255", encode({"k" * 255: 1})
     yield "key-256", encode({"k" * 256: 1, "": 2, "j": 3})
     yield "array-of-100", encode([number - 50 for number in range(100)])

@@ -90,7 +90,7 @@ EVERY_TYPE: Final = Table(
 @cache
 def every_type() -> TableMap:
     """The TABLE_MAP of a table with a column of every kind, with full metadata."""
-    return table_map(EVERY_TYPE, table_id=92)
+    return table_map(EVERY_TYPE, "FULL", table_id=92)
 
 
 def tables() -> dict[int, TableMap]:
@@ -191,6 +191,9 @@ def file_seeds() -> Iterator[tuple[str, bytes]]:
     writer = FileWriter()
     rows = [body for name, body in row_bodies() if name == "rows-partial"]
     yield "partial", writer.start() + b"".join(map(writer.add, (Query(text=b"BEGIN"), PLAIN, *rows, Xid(xid=1))))
+    writer = FileWriter()
+    variables = [body for name, body in other_bodies() if name.startswith(("user-var", "rand", "intvar"))]
+    yield "variables", writer.start() + b"".join(map(writer.add, (*variables, Query(text=b"insert into t select @v"))))
     writer = FileWriter(format=FormatDescription(algorithm=Checksum.NONE))
     yield "without-checksums", writer.start() + writer.add(Query(text=b"BEGIN")) + writer.add(Xid(xid=1))
     writer = FileWriter()

@@ -2,7 +2,7 @@
 
 It shares nothing with the reference but the Python types of values, so that a mistake would have to be made twice. It
 reads as the server does, and stops where the reference's lenient reading stops: at 100 containers inside each other,
-and at more elements than the bytes have room for.
+and at more elements, or more bytes in long strings, than the input has room for.
 """
 
 from __future__ import annotations
@@ -28,13 +28,23 @@ def read(data: bytes) -> JsonValue:
     """The value of a document; raises :class:`Refused`."""
     if not data:
         return None
+    room = [len(data) // 3 + 1, len(data)]
     if data[0] > 3:
-        return _scalar(data, data[0], 1, len(data))
-    return _container(data, data[0], 1, len(data), 1, [len(data) // 3 + 1])
+        return _scalar(data, data[0], 1, len(data), room)
+    return _container(data, data[0], 1, len(data), 1, room)
 
 
-def _scalar(data: bytes, kind: int, at: int, end: int) -> JsonValue:
+def _spend(room: list[int], size: int) -> None:
+    """All long strings and keys together have no more bytes than the input."""
+    if size > 160:
+        room[1] -= size
+        if room[1] < 0:
+            raise Refused
+
+
+def _scalar(data: bytes, kind: int, at: int, end: int, room: list[int]) -> JsonValue:
     if kind in (0x0C, 0x0F):
+        start = at
         if kind == 0x0F:
             at += 1
         length = shift = 0
@@ -50,6 +60,7 @@ def _scalar(data: bytes, kind: int, at: int, end: int) -> JsonValue:
                 break
         if length >= 1 << 32 or place + length > end:
             raise Refused
+        _spend(room, place + length - start)
         raw = data[place : place + length]
         return raw.decode("utf-8", "surrogateescape") if kind == 0x0C else Opaque(data[at - 1], raw)
     size = _SIZES.get(kind)
@@ -87,13 +98,13 @@ def _container(data: bytes, kind: int, at: int, end: int, level: int, room: list
     for entry in range(entries, stop, 1 + wide):
         inner = data[entry]
         if inner in (4, 5, 6) or (inner in (7, 8) and wide == 4):
-            values.append(_scalar(data, inner, entry + 1, end))
+            values.append(_scalar(data, inner, entry + 1, end, room))
             continue
         place = at + int.from_bytes(data[entry + 1 : entry + 1 + wide], "little")
         if place < entry + 1 + wide or place > end:
             raise Refused
         if inner > 3:
-            values.append(_scalar(data, inner, place, end))
+            values.append(_scalar(data, inner, place, end, room))
         else:
             values.append(_container(data, inner, place, end, level + 1, room))
     if kind > 1:
@@ -105,6 +116,7 @@ def _container(data: bytes, kind: int, at: int, end: int, level: int, room: list
         length = int.from_bytes(data[entry + wide : entry + wide + 2], "little")
         if place < stop or place + length > end:
             raise Refused
+        _spend(room, length)
         key = data[place : place + length].decode("utf-8", "surrogateescape")
         members.pop(key, None)
         members[key] = values[number]

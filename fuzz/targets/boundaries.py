@@ -5,12 +5,12 @@ from __future__ import annotations
 from io import BytesIO
 from typing import TYPE_CHECKING, Final
 
-from conformance.reference.binlog.header import FOOTER_SIZE, HEADER_SIZE
+from conformance.reference.binlog.header import FOOTER_SIZE, HEADER_SIZE, EventType
 from conformance.reference.boundaries.guess import Receiver, query_role
 from conformance.reference.boundaries.markers import BoundaryType, mark, marker_of
-from conformance.reference.boundaries.reader import find_event, read_groups
+from conformance.reference.boundaries.reader import Group, find_event, read_groups
 from conformance.reference.boundaries.seen import Seen, query_text, seen
-from conformance.reference.boundaries.shipped import ShippedParser, classify_query
+from conformance.reference.boundaries.shipped import EventClass, ShippedParser, State, classify, classify_query
 from conformance.reference.boundaries.source import mark_stream
 from conformance.reference.boundaries.worklog import BoundaryParser
 from fuzz.events import file_seeds
@@ -37,6 +37,8 @@ def check(data: bytes) -> None:
         narrow, bad = attempt(_groups, data, 32, relay)
         require((refused and refused.code) == (bad and bad.code), "the window changes no error", str(refused), str(bad))
         require(whole == narrow, "the window changes no group", whole, narrow)
+        own, headless = attempt(_own_groups, data, relay)
+        require(own is not None or headless, "a file's own footer is found or refused")
         place = 4
         for _, start, end, count in whole or ():
             require(start == place < end <= len(data), "groups tile the file", start, place)
@@ -45,6 +47,10 @@ def check(data: bytes) -> None:
     found = find_event(data[4:], 4)
     require(found is None or 0 <= found <= len(data) - 4 - HEADER_SIZE, "an event is found inside", found)
     _streams([seen(event) for event in split_file(data)[1:-1]], split_file(data)[1:-1])
+
+
+def _own_groups(data: bytes, relay: bool) -> list[Group]:
+    return [*read_groups(BytesIO(data), relay=relay)]
 
 
 def _groups(data: bytes, window: int, relay: bool) -> list[tuple[str, int, int, int]]:
@@ -72,14 +78,30 @@ def _streams(events: list[Seen], raw: list[bytes]) -> None:
         types = list(mark_stream(events, relay=relay))
         require(len(types) == len(events), "every event gets a type", types)
         parser = BoundaryParser()
-        if not _complaints(events):
+        if _sound(events):
             for kind in types:
                 require(parser.feed(kind) is None, "a sound stream that is marked is accepted", types, events)
 
 
-def _complaints(events: list[Seen]) -> bool:
+def _sound(events: list[Seen]) -> bool:
+    """Whether a server could have written the stream. The shipped parser alone does not tell: rows outside a
+    transaction are no error to it."""
     parser = ShippedParser()
-    return len([event for event in events if parser.feed(event) is not None]) > 0
+    for event in events:
+        kind, state = classify(event), parser.state
+        if parser.feed(event) is not None:
+            return False
+        if kind in (EventClass.IGNORE, EventClass.GTID):
+            fits = state is State.NONE
+        elif kind is EventClass.STATEMENT and event.type != EventType.QUERY:
+            fits = state is State.DML
+        elif kind is EventClass.INCIDENT:
+            fits = state in (State.NONE, State.GTID)
+        else:
+            fits = state is not State.NONE
+        if not fits:
+            return False
+    return True
 
 
 def seeds() -> Iterator[tuple[str, bytes]]:

@@ -61,6 +61,7 @@ def _number(error: object) -> int:
 def _plain(text: str) -> bool:
     """Whether Python takes it, told to be strict; with lone surrogates, large numbers and white space in mind."""
     try:
+        text.encode()
         text = text.partition("\0")[0]  # behind a document it is the end (observed on 9.7.4)
         value = json.loads(text, parse_constant=_refused, parse_float=_double)
         json.dumps(value, ensure_ascii=False).encode()

@@ -124,6 +124,7 @@ def seeds() -> Iterator[tuple[str, bytes]]:
         yield f"table-{number}", b"\0" + table.encode()
         yield f"table-{number}-other-rules", b"\1" + table.encode()
     for number in range(20):
-        body = table_map(definition(Stream("fuzz", "definition", number), count=1 + number % 7), table_id=7).encode()
+        made = definition(Stream("fuzz", "definition", number), count=1 + number % 7)
+        body = table_map(made, "FULL" if number % 3 else "MINIMAL", table_id=7).encode()
         if len(body) <= 500:
             yield f"definition-{number}", bytes((number % 2,)) + body

@@ -52,8 +52,8 @@ def explain_document(trace: Trace, length: int, field: str) -> None:
     data = trace.cursor.data[start : start + length]
     places: list[tuple[int, int, str, str]] = [(0, 1, "type", kind_name(data[0]))]
     try:
-        # A writer spends at least three bytes on an element; shared children could make 2^n of n bytes.
-        _value(open_document(data), "", places, 0, [length // 3 + 1])
+        # A writer spends at least three bytes on an element, and all bytes of a string: what is more is shared.
+        _value(open_document(data), "", places, 0, [length // 3 + 1, length])
     except CodecError as error:  # MysqlError too: a DECIMAL that is none, too many levels
         places.append((length, length, "damage", str(error)))
         trace.damage.append(error.at(field, start))
@@ -73,15 +73,11 @@ def explain_document(trace: Trace, length: int, field: str) -> None:
 
 def _value(view: View, name: str, places: list[tuple[int, int, str, str]], level: int, budget: list[int]) -> None:
     if view.kind > LARGE_ARRAY:
-        _scalar(view, name, places)
+        _scalar(view, name, places, budget)
         return
     if level > 2 * MAX_DEPTH:
         raise too_deep()
-    budget[0] -= view.count
-    if budget[0] < 0:
-        raise DecodeError(
-            "shared-children", "JSON containers share elements beyond the size of the input", offset=view.start
-        )
+    _spend(budget, view.count, 0, view.start)
     width = 4 if view.is_large else 2
     start = view.start
     prefix = f"{name}." if name else ""
@@ -91,6 +87,7 @@ def _value(view: View, name: str, places: list[tuple[int, int, str, str]], level
     for index in range(view.count):
         if view.is_object:
             position, length = view.key_place(index)
+            _spend(budget, 0, length, position)
             text = as_text(view.key(index))
             entry = view.keys + index * (width + 2)
             keys.append(text)
@@ -116,8 +113,18 @@ def _value(view: View, name: str, places: list[tuple[int, int, str, str]], level
             _value(child, place, places, level + 1, budget)
 
 
-def _scalar(view: View, name: str, places: list[tuple[int, int, str, str]]) -> None:
+def _spend(budget: list[int], elements: int, size: int, offset: int) -> None:
+    budget[0] -= elements
+    budget[1] -= size
+    if min(budget) < 0:
+        raise DecodeError(
+            "shared-children", "JSON values share elements or bytes beyond the size of the input", offset=offset
+        )
+
+
+def _scalar(view: View, name: str, places: list[tuple[int, int, str, str]], budget: list[int]) -> None:
     value, end = decode_scalar(view.data, view.kind, view.start, view.end)
+    _spend(budget, 0, end - view.start, view.start)
     text = short(format_text(value))
     field = name or "value"
     if view.kind == STRING:

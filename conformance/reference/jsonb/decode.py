@@ -64,8 +64,8 @@ def decode(data: bytes, *, strict: bool = False) -> JsonValue:
     kind = data[0]
     if kind > 3:
         return decode_scalar(data, kind, 1, len(data))[0]
-    # A writer spends at least three bytes on an entry, so more entries than this are shared children.
-    return _container(data, kind, 1, len(data), 0, [len(data) // 3 + 1])
+    # A writer spends at least three bytes on an entry, and all bytes of a string or key: what is more is shared.
+    return _container(data, kind, 1, len(data), 0, [len(data) // 3 + 1, len(data)])
 
 
 def read_varlen(data: bytes | bytearray, pos: int, end: int) -> tuple[int, int]:
@@ -198,6 +198,16 @@ def container_header(data: bytes | bytearray, kind: int, start: int, end: int) -
     return count, start + size, values, values_end
 
 
+_LONG: Final = 160  # bytes of a string or key; shorter ones cannot make much of the entries that point to them
+
+
+def _spend(budget: list[int], size: int, offset: int) -> None:
+    """Count a long string or key: entries that share its bytes could make memory of any size."""
+    budget[1] -= size
+    if budget[1] < 0:
+        raise DecodeError("shared-children", "JSON strings share bytes beyond the size of the input", offset=offset)
+
+
 def _container(
     data: bytes, kind: int, start: int, end: int, level: int, budget: list[int]
 ) -> list[JsonValue] | dict[str, JsonValue]:
@@ -251,7 +261,10 @@ def _container(
                 raise bad_offset(position, offset, position + width - start, end - start).at(f"[{len(out)}]")
         try:
             if entry_kind > LARGE_ARRAY:
-                append(decode_scalar(data, entry_kind, at, end)[0])
+                value, stop = decode_scalar(data, entry_kind, at, end)
+                if stop - at > _LONG:
+                    _spend(budget, stop - at, at)
+                append(value)
             else:
                 append(_container(data, entry_kind, at, end, level, budget))
         except DecodeError as error:
@@ -259,7 +272,7 @@ def _container(
     if kind > LARGE_OBJECT:
         return out
     key_entries = data[start + (8 if large else 4) : values]
-    keys = _keys(data, kind, start, end, values_end, key_entries)
+    keys = _keys(data, kind, start, end, values_end, key_entries, budget)
     members = dict(zip(keys, out, strict=True))
     return members if len(members) == count else _last_wins(keys, out)
 
@@ -271,7 +284,9 @@ _KNOWN_KEYS: Final = 1024
 _KNOWN_BYTES: Final = 1024  # of key entries and keys: what is kept stays below a few megabytes
 
 
-def _keys(data: bytes, kind: int, start: int, end: int, values_end: int, key_entries: bytes) -> list[str]:
+def _keys(
+    data: bytes, kind: int, start: int, end: int, values_end: int, key_entries: bytes, budget: list[int]
+) -> list[str]:
     """The keys of an object in entry order."""
     if not key_entries:
         return []
@@ -296,6 +311,8 @@ def _keys(data: bytes, kind: int, start: int, end: int, values_end: int, key_ent
                 expected=f"{values_end - start}..{end - start}",
                 got=f"{offset}+{length}",
             )
+        if length > _LONG:
+            _spend(budget, length, at)
         furthest = max(furthest, stop)
         raw = data[at:stop]
         try:

@@ -59,9 +59,10 @@ _SET_ENGINE: Final = "ENGINE"
 
 def parse_statement(words: Sequence[Word], schema: str) -> Statement | None:
     """What the statement does to tables; ``None``: nothing. ``schema`` is the session's."""
-    while words and words[-1].among(";"):
-        words = words[:-1]
-    reader = Reader(words, schema)
+    end = len(words)
+    while end and words[end - 1].among(";"):
+        end -= 1
+    reader = Reader(words[:end], schema)
     if not reader:
         return None
     if reader.take("CREATE"):

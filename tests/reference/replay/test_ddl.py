@@ -25,7 +25,7 @@ from conformance.reference.replay.statements import (
     Statement,
     Truncate,
 )
-from conformance.reference.replay.words import ANSI_QUOTES, NO_BACKSLASH_ESCAPES, split_words, statement_words
+from conformance.reference.replay.words import ANSI_QUOTES, NO_BACKSLASH_ESCAPES, Word, split_words, statement_words
 
 
 def parsed(sql: str) -> Statement | None:
@@ -221,3 +221,18 @@ def test_statements_are_read_in_the_clients_character_set() -> None:
     status = (StatusInteger(Status.SQL_MODE, 0), StatusIntegers(Status.CHARSET, (8, 8, 8)))
     words = statement_words(Query(text=b"create table `\xe9`(a int)", status=status))
     assert words[2].text == "é"
+
+
+@pytest.mark.parametrize(
+    ("sql", "words"),
+    [
+        ("a 'b c", [Word("a"), Word("b c", string=True)]),
+        ("a 'b\\", [Word("a"), Word("b", string=True)]),
+        ('"b\\" c', [Word('b" c', string=True)]),
+        ("a `b c", [Word("a"), Word("b c", quoted=True)]),
+        ("a /* b 'c", [Word("a")]),
+        ("'a''", [Word("a'", string=True)]),
+    ],
+)
+def test_what_is_not_closed_ends_with_the_text(sql: str, words: list[Word]) -> None:
+    assert split_words(sql) == words

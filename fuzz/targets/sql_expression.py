@@ -1,0 +1,153 @@
+"""The right-hand side of an UPDATE in SQL: parsed, evaluated on a document, and applied again as a replica does."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from conformance.cases.sql_expression import parse_expression
+from conformance.cases.sql_format import format_expression
+from conformance.reference.apply import apply_field
+from conformance.reference.binlog.columns import PartialJson
+from conformance.reference.errors import MysqlError
+from conformance.reference.expression import Assignment
+from conformance.reference.jsonb.compare import equal
+from conformance.reference.jsonb.decode import decode
+from conformance.reference.jsonb.encode import encode
+from conformance.reference.jsonb.layout import storage_free
+from conformance.reference.update import Columns, decide, eligible_columns, update_row
+from fuzz import documents
+from fuzz.mutators.draw import SeedDraw
+from fuzz.mutators.framing import edited
+from fuzz.mutators.trees import mutate_document
+from fuzz.prefixed import join, mutate_one, split
+from fuzz.violation import attempt, require
+from generators.damaged import STORED
+from generators.draw import Stream
+from generators.updates import partial, whole
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from conformance.reference.expression import Expression
+
+INVARIANT: Final = (
+    "An expression that is parsed is written as SQL that parses to the same expression; what the model says an UPDATE"
+    " makes of a sound document is a document that can be read, and its diffs lead a replica to an equal one."
+)
+INSTRUMENT: Final[tuple[str, ...]] = (
+    "conformance.cases.sql_expression",
+    "conformance.cases.sql_tokens",
+    "conformance.cases.sql_values",
+    "conformance.reference.document",
+    "conformance.reference.inplace",
+    "conformance.reference.update",
+)
+MAX_LEN: Final = 768
+DICTIONARY: Final = (
+    b"JSON_SET(", b"JSON_REPLACE(", b"JSON_REMOVE(", b"JSON_OBJECT(", b"JSON_ARRAY(", b"CAST(", b" AS JSON)",
+    b" AS UNSIGNED)", b" AS SIGNED)", b" AS DECIMAL(5,2))", b" AS DATETIME(6))", b"REPEAT(", b"CONCAT(", b"TRUE",
+    b"NULL", b"DATE'2024-02-29'", b"TIME'-838:59:59'", b"TIMESTAMP'2024-02-29 12:34:56'", b"x'00ff'", b"b'101'",
+    b"'$.a'", b"'$[0]'", b"'$[last]'", b"0x0a", b"1e0", b".5", b"18446744073709551616", b"j,",
+)  # fmt: skip
+_COLUMNS: Final = Columns(json=("j",))
+# Large strings are what REPEAT is for, and nothing that a fuzzer should wait for.
+_LONGEST: Final = b"REPEAT"
+
+
+def check(data: bytes) -> None:
+    """A document with its length in front, then the text of an expression."""
+    stored, sql = split(data, 2)
+    if _LONGEST.lower() in sql.lower() and any(len(word) > 3 for word in _numbers(sql)):
+        return
+    expression, refused = attempt(parse_expression, sql.decode("utf-8", "surrogateescape"))
+    if expression is None:
+        require(refused, "an expression is parsed or refused")
+        return
+    text, unwritten = attempt(format_expression, expression)
+    if text is not None:
+        again, unread = attempt(parse_expression, text)
+        require(repr(again) == repr(expression), "what was written parses the same", text, str(unread))
+    require(text is not None or unwritten, "an expression is written or refused")
+    if attempt(decode, stored, strict=True)[1] is None:
+        _evaluated(stored, expression)
+
+
+def _numbers(sql: bytes) -> list[bytes]:
+    return "".join(chr(byte) if chr(byte).isdigit() else " " for byte in sql).encode().split()
+
+
+def _evaluated(stored: bytes, expression: Expression) -> None:
+    assignments = [Assignment("j", expression)]
+    change, refused = attempt(update_row, {"j": stored}, assignments, _COLUMNS, log_diffs=True)
+    if change is None:
+        require(isinstance(refused, MysqlError), "what MySQL refuses has a number", str(refused))
+        return
+    after = change.after["j"]
+    if not isinstance(after, bytes):
+        require(after is None, "a document is bytes or NULL", after)
+        return
+    value, unread = attempt(decode, after)
+    deep = isinstance(unread, MysqlError) and unread.number == 3157  # in place nobody counts (deviation 3)
+    require(unread is None or deep, "the document after can be read", str(unread))
+    if unread is not None:
+        return
+    require(storage_free(after) <= len(after), "free space is a part of the document")
+    made = change.columns.get("j")
+    if made is None or not change.logged:
+        return
+    eligible = "j" in eligible_columns(assignments, ["j"])
+    decision = decide(stored, after, made, partial_json=True)
+    require(not decision.partial or eligible, "only eligible columns are logged as diffs", decision)
+    if not decision.partial or decision.data is None:
+        return
+    require(
+        len(decision.data) + 4 < len(after) or not decision.data, "diffs are logged when they are smaller", decision
+    )
+    applied, unapplied = attempt(apply_field, stored, PartialJson(decision.data).diffs)
+    require(applied is not None, "a replica takes what its source writes", str(unapplied))
+    require(applied == after, "an equal document becomes the very same one", applied, after)
+    elsewhere, _ = attempt(apply_field, encode(decode(stored)), decision.data)
+    if elsewhere is not None:
+        require(equal(decode(elsewhere), value), "holes do not change what diffs do", elsewhere)
+
+
+def mutate(data: bytes, max_size: int, seed: int) -> bytes:
+    """The document changed as a tree, or the text by bytes and words."""
+    draw = SeedDraw(seed)
+    if draw.below(3) == 0:
+        stored, sql = split(data, 2)
+        place = draw.below(len(sql) + 1)
+        return join(stored, sql[:place] + draw.choice(DICTIONARY) + sql[place:])[:max_size]
+    return mutate_one(draw, data, max_size, (mutate_document, _edited))
+
+
+def _edited(data: bytes, max_size: int, seed: int) -> bytes:
+    return edited(SeedDraw(seed), data, max_size)
+
+
+_TEXTS: Final = (
+    "j", "NULL", "JSON_SET(j, '$.n', 2)",
+    "JSON_SET(JSON_REMOVE(JSON_REPLACE(j, '$.s', 'zz'), '$.arr[1]'), '$.new', 'n')",
+    "JSON_REPLACE(j, '$.s', CAST('[1]' AS JSON), '$.n', 1.50)", "JSON_REMOVE(j, '$.o.x', '$.arr[last]')",
+    "JSON_SET(j, '$.d', DATE'2024-02-29', '$.t', TIME'12:34:56.5')", "JSON_SET(j, NULL, 1)",
+    "JSON_SET(j, '$.a[1]', 9)",
+    "CAST('{\"a\": 1}' AS JSON)", "JSON_OBJECT('k', 1, 'l', JSON_ARRAY(TRUE, NULL))", "JSON_SET(j, '$.b', x'00ff')",
+    "JSON_SET(j, '$.s', REPEAT('ab', 9))", "JSON_SET(j, '$.s', CONCAT('a', 1))",
+    "JSON_SET(j, '$.n', CAST(7 AS UNSIGNED))",
+    "JSON_SET(j, '$.n', CAST('1.5' AS DECIMAL(10,2)))", "JSON_SET(j, '$[last]', j)", "JSON_SET(j, '$', 1)",
+    "JSON_REMOVE(j, '$')", "JSON_SET(j, '$.*', 1)", "JSON_SET(j)", "JSON_INSERT(j, '$.a', 1)", "(j)", "1 +", "'",
+)  # fmt: skip
+
+
+def seeds() -> Iterator[tuple[str, bytes]]:
+    """Every form of the grammar, and generated updates."""
+    for number, text in enumerate(_TEXTS):
+        yield f"text-{number}", join(STORED, text.encode())
+    for name in ("objects", "nested", "array-placed", "object-of-strings"):
+        stored = encode(documents.SMALL[name])
+        for number in range(6):
+            draw = Stream("fuzz", "update", name, number)
+            made = partial(draw, "j", stored) if number < 5 else whole(draw, "j", stored)
+            written, _ = attempt(format_expression, made)
+            if written is not None and len(written.encode()) < 500:
+                yield f"{name}-{number}", join(stored, written.encode())

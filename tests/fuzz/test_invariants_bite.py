@@ -1,0 +1,121 @@
+"""A target that cannot fail is worth nothing: one fault for each, which its own seeds must find."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from conformance.reference.paths import Path
+from fuzz.targets import load, target_names
+from fuzz.violation import Violation
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def _plus(real: Any) -> Any:
+    """Every integer is one more in the lenient reading."""
+
+    def decode(data: bytes, *, strict: bool = False) -> Any:
+        value = real(data, strict=strict)
+        return value + 1 if type(value) is int and not strict and value < 99 else value
+
+    return decode
+
+
+def _true(real: Any) -> Any:
+    """1 and true are the same: what Python would not notice."""
+    return lambda data: True if real(data) == 1 else real(data)
+
+
+def _shorter(real: Any) -> Any:
+    return lambda *arguments, **options: real(*arguments, **options)[:-1]
+
+
+def _without_the_first(real: Any) -> Any:
+    return lambda *arguments, **options: list(real(*arguments, **options))[1:]
+
+
+def _moved(real: Any) -> Any:
+    """An event whose sum was checked has another time."""
+
+    def decode(data: bytes, **options: Any) -> Any:
+        event = real(data, **options)
+        return event._replace(header=event.header._replace(timestamp=7)) if options["verify"] else event
+
+    return decode
+
+
+def _spans(real: Any) -> Any:
+    def explain(*arguments: Any) -> Any:
+        spans, problem = real(*arguments)
+        return spans[:-1], problem
+
+    return explain
+
+
+def _lines(real: Any) -> Any:
+    class Changes(real):  # type: ignore[misc]
+        def event(self, event: Any, resolve: Any = None) -> Any:
+            for line in super().event(event, resolve):
+                yield line + "}"
+
+    return Changes
+
+
+def _forgetful(real: Any) -> Any:
+    return lambda text: replace(real(text), entries=real(text).entries[:-1])
+
+
+# target: what is replaced (a name in its module), and by what.
+FAULTS: dict[str, tuple[str, Callable[[Any], Any]]] = {
+    "applier": ("apply_field", lambda real: lambda stored, field: real(stored, field) and stored),
+    "boundaries": ("read_groups", _without_the_first),
+    "columns": ("write_value", lambda real: lambda part, value: real(part, value) + b"\0"),
+    "diffs": ("encode_diffs", lambda real: lambda diffs: real(diffs[::-1])),
+    "events": ("decode_event", _moved),
+    "explain": ("explain_event", _spans),
+    "file-stream": ("decode_file", _shorter),
+    "gtid-set": ("PreviousGtids.parse", _forgetful),
+    "json-text": ("parse_text", lambda real: lambda text, forms=None: real(text.lstrip("+"), forms)),
+    "jsonb-compare": ("compare", lambda real: lambda a, b: abs(real(a, b))),
+    "jsonb-decode": ("decode", _plus),
+    "jsonb-differential": ("decode", _true),
+    "jsonb-encode": ("encoded_size", lambda real: lambda value: real(value) + (value == [])),
+    "jsonb-text": ("format_text", lambda real: lambda *arguments: real(*arguments).replace("true", "false")),
+    "log-text": ("RowChanges", _lines),
+    "path": ("parse_path", lambda real: lambda text: Path(real(text).legs[:-1])),
+    "payload": ("split_inner", _without_the_first),
+    "rows": ("split_rows", _shorter),
+    "sql-expression": ("apply_field", lambda real: lambda stored, field: real(stored, field) and b"\x04\x00"),
+    "statements": ("create_table", lambda real: lambda *a, **o: real(*a, **o).replace("(", "((", 1)),
+    "table-metadata": ("decode_metadata", _shorter),
+    "values": ("format_double", lambda _: lambda value: f"{value:.9g}"),
+}
+
+
+def test_every_target_has_its_fault() -> None:
+    assert set(FAULTS) == set(target_names()) - {"empty"}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_the_seeds_of_a_target_find_its_fault(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    target = load(name)
+    place, faulty = FAULTS[name]
+    owner: Any = import_module(f"fuzz.targets.{name.replace('-', '_')}")
+    *path, attribute = place.split(".")
+    for part in path:
+        owner = getattr(owner, part)
+    monkeypatch.setattr(owner, attribute, faulty(getattr(owner, attribute)))
+    assert any(broken(target.check, data) for _, data in target.seeds())
+
+
+def broken(check: Callable[[bytes], None], data: bytes) -> bool:
+    try:
+        check(data)
+    except (Violation, ValueError, TypeError):
+        return True
+    return False

@@ -1,0 +1,78 @@
+"""Everything in the reference that takes bytes or text from outside is reached by a target."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fuzz.targets import load, target_names
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import FrameType
+
+REFERENCE = Path(__file__).parents[2] / "conformance" / "reference"
+OUTSIDE = frozenset(("bytes", "bytearray", "BinaryIO"))
+TEXTS = frozenset(("text", "sql"))  # parameters that hold a whole text, not a name or a word of ours
+
+ELSEWHERE = {
+    "binlog/payload.py:TransactionPayload.compress": "writes what our own encoder made",
+    "binlog/writer.py:FileWriter.copy": "writes: gives an event that was read another position",
+    "dialect.py:Words.named": "takes statements of our own",
+    "log_text.py:Spool.add": "a protocol; takes what was printed",
+}
+
+
+def readers() -> Iterator[str]:
+    """``path:qualified.name`` of every public function with a parameter for bytes or text."""
+    for path in sorted(REFERENCE.rglob("*.py")):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        scopes: list[ast.Module | ast.ClassDef] = [tree]
+        scopes += [node for node in tree.body if isinstance(node, ast.ClassDef) and node.name[0] != "_"]
+        for scope in scopes:
+            for node in scope.body:
+                if isinstance(node, ast.FunctionDef) and node.name[0] != "_" and takes_input(node):
+                    prefix = f"{scope.name}." if isinstance(scope, ast.ClassDef) else ""
+                    yield f"{path.relative_to(REFERENCE).as_posix()}:{prefix}{node.name}"
+
+
+def takes_input(function: ast.FunctionDef) -> bool:
+    for argument in (*function.args.args, *function.args.kwonlyargs):
+        if argument.annotation is None:
+            continue
+        words = {node.id for node in ast.walk(argument.annotation) if isinstance(node, ast.Name)}
+        if isinstance(argument.annotation, ast.Constant) and isinstance(argument.annotation.value, str):
+            words |= set(argument.annotation.value.replace("|", " ").split())
+        if words & OUTSIDE or ("str" in words and argument.arg in TEXTS):
+            return True
+    return False
+
+
+def reached() -> set[str]:
+    """What the targets call for their seeds."""
+    calls: set[str] = set()
+    root = f"{REFERENCE}/"
+
+    def profile(frame: FrameType, event: str, _: object) -> None:
+        if event == "call" and frame.f_code.co_filename.startswith(root):
+            calls.add(f"{frame.f_code.co_filename[len(root) :]}:{frame.f_code.co_qualname}")
+
+    before = sys.getprofile()
+    for name in target_names():
+        target = load(name)
+        for _, data in target.seeds():
+            sys.setprofile(profile)
+            try:
+                target.check(data)
+            finally:
+                sys.setprofile(before)
+    return calls
+
+
+def test_every_reader_of_the_reference_is_reached_by_a_target() -> None:
+    found = set(readers())
+    assert len(found) > 80
+    assert set(ELSEWHERE) <= found
+    assert sorted(found - reached() - set(ELSEWHERE)) == []
