@@ -166,6 +166,57 @@ def report_(directory: Path) -> int:
     return int(ExitCode.OK if content["run"]["complete"] else ExitCode.INCOMPLETE)
 
 
+@command.command(name="estimate")
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option(
+    "--master",
+    metavar="URL",
+    help="Spark to read with: local[N], spark://…, sc://…, or none [default: none up to 64 MB of logs, else local[*]].",
+)
+def estimate(paths: tuple[str, ...], form: str, master: str | None) -> int:
+    """What partial JSON saves, or would save, in binary logs: files, directories or patterns.
+
+    Logs with full row images say most: from the documents before and after an update follows what its diffs would have
+    been. Where more than one statement could have made a change there are bounds, from the cheapest one to one that
+    sets the whole document; "single values set" is between them.
+    """
+    import json
+
+    from scenarios.binlogs.files import find_logs
+    from scenarios.binlogs.options import OptionError
+    from scenarios.estimate.choice import spark_for
+    from scenarios.estimate.report import as_data, as_text
+    from scenarios.spark.session import SparkUnavailable
+
+    try:
+        files = sorted({file for path in paths for file in find_logs(path)})
+    except OptionError as problem:
+        raise Usage(str(problem).removeprefix("option path: ")) from problem
+    master = spark_for(files, master)
+    try:
+        if master is None:
+            from scenarios.estimate.inline import estimate as by_loop
+
+            found = by_loop(files)
+        else:
+            from scenarios.spark.estimates import estimate as by_spark
+            from scenarios.spark.session import require_packages, session
+
+            require_packages()
+            narrate(f"{len(files)} files on {master}")
+            with session(master) as spark:
+                found = by_spark(spark, files)
+    except SparkUnavailable as problem:
+        raise CouldNotRun(str(problem), hint="without Spark: --master none") from problem
+    if form == "json":
+        click.echo(json.dumps(as_data(found, engine=master or "none"), indent=1))
+    else:
+        for line in as_text(found):
+            click.echo(line)
+    return 1 if any(problem.damage for problem in found.troubles) else 0
+
+
 @command.command(name="zip")
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
 def zip_(file: Path) -> None:

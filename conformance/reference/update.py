@@ -256,9 +256,14 @@ def decide(before: object, after: object, change: ColumnChange | None, *, partia
         return Decision(True, b"", "empty-diffs")
     if before == after:
         return Decision(True, b"", "same-bytes")
-    if 4 + len(change.encoded) < len(after):
+    if diffs_pay(len(change.encoded), len(after)):
         return Decision(True, change.encoded, "smaller")
     return Decision(False, after, "not-smaller")
+
+
+def diffs_pay(diffs: int, document: int) -> bool:
+    """Whether diffs of so many bytes are logged instead of a document of so many: only the diffs' length counts."""
+    return 4 + diffs < document
 
 
 def _key(expression: Column | Old) -> str:
