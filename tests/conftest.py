@@ -34,6 +34,16 @@ settings.register_profile(
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") else "dev"))
 
 
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Those marked ``nightly`` run only where the marker is named: ``-m nightly``."""
+    if "nightly" in config.option.markexpr:
+        return
+    nightly = [item for item in items if item.get_closest_marker("nightly")]
+    if nightly:
+        config.hook.pytest_deselected(items=nightly)
+        items[:] = [item for item in items if item not in nightly]
+
+
 @pytest.fixture(scope="session")
 def installation() -> Installation:
     """MySQL as ``--server process`` would find it (fetched at the first use)."""
