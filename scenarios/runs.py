@@ -25,7 +25,7 @@ from scenarios.plan import groups
 from scenarios.rendered import SUMMARY, write
 from scenarios.results import results
 from scenarios.spark.memory import sampled
-from scenarios.spark.session import cores_of, is_connect
+from scenarios.spark.session import cores_of, is_connect, tuned
 from scenarios.spark.ship import prepare
 from scenarios.spark.store import SparkStore
 from scenarios.spark.watch import Watch
@@ -87,7 +87,7 @@ def run_matrix(
     total = sum(counts)
     directory = Path(report).absolute()
     begun, started = time.monotonic(), datetime.now(UTC).isoformat(timespec="seconds")
-    with taken(directory), sampled() as sampler:
+    with taken(directory), tuned(spark), sampled() as sampler:
         place = f"{rows.rstrip('/') if rows else directory / ROWS}/{matrix.name}-{matrix.digest}-{total}"
         manifest = Manifest(directory, matrix, counts, place)
         if manifest.resumed:

@@ -13,7 +13,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -167,15 +167,32 @@ def _local_settings(scratch: str) -> dict[str, bool | float | int | str | None]:
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.ui.enabled": "false",
-        "spark.sql.shuffle.partitions": "4",
-        # A directory for each cell: listing them here takes less than a job of as many tasks.
-        "spark.sql.sources.parallelPartitionDiscovery.threshold": "10000",
         "spark.local.dir": scratch,
         "spark.sql.warehouse.dir": f"{scratch}/warehouse",
         "spark.driver.extraJavaOptions": (
             f"-Dderby.system.home={scratch} -Dlog4j2.configurationFile={quiet} -XX:+UseSerialGC -XX:TieredStopAtLevel=1"
         ),
     }
+
+
+@contextmanager
+def tuned(spark: Any) -> Iterator[None]:
+    """Settings of a session, whoever's it is, for many small answers from many directories; put back at the end."""
+    wanted = {
+        # By default each task of an aggregation writes 200 files, whatever comes out.
+        "spark.sql.shuffle.partitions": str(max(4, cores_of(spark))),
+        # A directory for each cell: listing them on the driver takes less than a job of as many tasks.
+        "spark.sql.sources.parallelPartitionDiscovery.threshold": "10000",
+    }
+    before = {name: spark.conf.get(name) for name in wanted}
+    try:
+        for name, value in wanted.items():
+            spark.conf.set(name, value)
+        yield
+    finally:
+        with suppress(Exception):  # a session that has ended
+            for name, value in before.items():
+                spark.conf.set(name, value)
 
 
 def is_connect(spark: Any) -> bool:
