@@ -89,7 +89,10 @@ def print_table(campaign: Campaign, file: TextIO) -> None:
             console.print(f"{state.target.name}: {text}", markup=False)
         for finding in state.findings:
             age = "" if finding.is_new else f" (known since {finding.first_seen})"
-            console.print(f"{state.target.name}: {finding.signature}{age}", style="red", markup=False, soft_wrap=True)
+            alone = "" if finding.reproduced else " (not seen again without the fuzzer)"
+            console.print(
+                f"{state.target.name}: {finding.signature}{age}{alone}", style="red", markup=False, soft_wrap=True
+            )
             console.print(f"  {finding.size:,} bytes: {finding.replay}", markup=False, soft_wrap=True)
 
 

@@ -1,6 +1,7 @@
 """Runs inputs one by one, each in a forked process: a hang, a bomb or a crash ends only that one. No atheris.
 
-``python -m fuzz.runner.isolated MODULE SECONDS BYTES``: the client is ``fuzz.runner.sandbox``. Inputs come on stdin as
+``python -m fuzz.runner.isolated MODULE SECONDS BYTES``; the seconds are those of the processor, so that a busy machine
+makes no hang of what is only slow. The client is ``fuzz.runner.sandbox``. Inputs come on stdin as
 four bytes of length and the data; for each, a line of JSON goes out on stdout: kind (``passed``, ``error``, ``hang``,
 ``memory``, ``death``), signature, message, trace. Ends when stdin does.
 """
@@ -28,8 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 PASSED: Final = {"kind": "passed", "signature": "", "message": "", "trace": ""}
+_ASLEEP: Final = 6  # times the limit, on the clock: for what waits instead of working
 _SPARE: Final = 2.0  # seconds that a process has to tell of a hang before it is ended
-_TIMEOUT: Final = "Timeout ("  # how faulthandler begins
 
 
 def main() -> None:
@@ -57,7 +58,7 @@ def _run(check: Callable[[bytes], None], data: bytes, seconds: float, limit: int
             finally:
                 os._exit(99)
         os.close(write)
-        answer = _answer(read, pid, seconds + _SPARE)
+        answer = _answer(read, pid, seconds * _ASLEEP + _SPARE)
         _, status = os.waitpid(pid, 0)
         if answer:
             return dict(json.loads(answer))
@@ -72,7 +73,9 @@ def _inside(
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     faulthandler.enable(dump)
-    faulthandler.dump_traceback_later(seconds, exit=True, file=dump)
+    faulthandler.register(signal.SIGPROF, dump, all_threads=False, chain=True)  # then it ends the process
+    faulthandler.dump_traceback_later(seconds * _ASLEEP, exit=True, file=dump)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
     answer: dict[str, Any] = PASSED
     try:
         check(data)
@@ -110,9 +113,14 @@ def _death(status: int, dump: str, seconds: float) -> dict[str, Any]:
     modules = {
         str(module.__file__): name for name, module in list(sys.modules.items()) if getattr(module, "__file__", None)
     }
-    if dump.startswith(_TIMEOUT) or status == -signal.SIGKILL:
+    if status in (-signal.SIGPROF, -signal.SIGKILL) or dump.startswith("Timeout ("):
         text = signature_of_dump("hang", dump, modules, outermost=True)
-        return {"kind": "hang", "signature": text, "message": f"no end within {seconds:g} s", "trace": dump[-6000:]}
+        return {
+            "kind": "hang",
+            "signature": text,
+            "message": f"no end within {seconds:g} s of the processor",
+            "trace": dump[-6000:],
+        }
     words = f"signal {signal.Signals(-status).name}" if status < 0 else f"exit status {status}"
     text = signature_of_dump(words, dump, modules, outermost=False) if dump else signature(words, [])
     return {"kind": "death", "signature": text, "message": f"the process ended: {words}", "trace": dump[-6000:]}

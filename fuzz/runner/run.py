@@ -189,7 +189,7 @@ class Runner:
         outcome = self._settle(Path(child.figures.artifact), triage.unseen(kind, words))
         self._deaths[outcome.signature] += 1
         if self._deaths[outcome.signature] >= DEATHS:
-            state.note = f"ended after {DEATHS} processes that died of the same"
+            state.note = f"ended after {DEATHS} processes that were ended by the same: {outcome.signature}"
 
     def _settle(self, path: Path, seen: Outcome) -> Outcome:
         """Confirm, store and make small."""
@@ -200,6 +200,8 @@ class Runner:
             self._store_one(data, seen)
             return seen
         outcome, again = triage.confirm(self._target, data, seen, timeout=budget.timeout)
+        if seen.kind == "hang" and not again:
+            return triage.unseen("slow", "a limit of time that the input keeps by itself")  # the machine was busy
         if outcome.signature != seen.signature:
             self._replace(seen)
         finding = self._store_one(data, outcome)

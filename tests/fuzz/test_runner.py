@@ -12,6 +12,7 @@ import pytest
 from rich.console import Console
 
 from conformance.stream import ExitCode
+from fuzz.runner import triage
 from fuzz.runner.campaign import Campaign, Result, run
 from fuzz.runner.display import Plain, living, print_table
 from fuzz.runner.findings import read
@@ -160,3 +161,15 @@ def test_results_have_the_frame_of_every_run(toy: Callable[[str], Target], store
     assert clean["executions"] == RUNS
     assert data["run"]["exit_code"] == 1
     assert data["failures"][0]["signature"] == campaign.states[0].findings[0].signature
+
+
+def test_an_input_that_is_only_slow_under_the_fuzzer_is_no_hang(toy: Callable[[str], Target], store: Store) -> None:
+    seen = triage.unseen("hang", "did not end in time")
+    assert triage.confirm(toy("hang"), b"TOYC", seen, timeout=4) == (seen, False)
+    outcome, again = triage.confirm(toy("hang"), b"TOYHx", seen, timeout=4)
+    assert again
+    assert (outcome.kind, outcome.signature, outcome.message) == (
+        "hang",
+        "hang in toy_hang.check",
+        "no end within 1 s of the processor",
+    )
