@@ -18,11 +18,12 @@ from conformance.reference.binlog.payload import TransactionPayload
 from conformance.servers.run import run_case
 from scenarios.budgets import replay_id
 from scenarios.engines import update
+from scenarios.figures import size_word
 from scenarios.matrix import MatrixError
 from scenarios.worker import run_block, settings_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from conformance.servers.base import Server
     from conformance.servers.capture import Capture
@@ -44,6 +45,7 @@ class Sampled:
     scenario: Scenario
     event_on: int
     event_off: int
+    size: int  # that the matrix asks for, else the power of two that the document reaches
 
 
 @dataclass(slots=True)
@@ -61,6 +63,16 @@ class Live:
     sizes: int = 0
     mismatches: int = 0
     differences: list[str] = field(default_factory=list)
+    by_size: dict[int, int] = field(default_factory=dict)
+    by_columns: dict[int, int] = field(default_factory=dict)  # JSON columns of the table
+
+    def compared(self, bundle: Sequence[Sampled]) -> None:
+        """Count scenarios that have run."""
+        self.scenarios += len(bundle)
+        for item in bundle:
+            columns = len(item.scenario.frame.json)
+            self.by_size[item.size] = self.by_size.get(item.size, 0) + 1
+            self.by_columns[columns] = self.by_columns.get(columns, 0) + 1
 
     def differs(self, where: str, text: str) -> None:
         """Count and list a difference."""
@@ -76,6 +88,13 @@ class Live:
             f" {self.bytes:,} bytes of events and {self.sizes:,} event sizes compared, {self.mismatches:,} mismatches"
         )
 
+    @property
+    def spread(self) -> str:
+        """What the scenarios were, for people."""
+        sizes = ", ".join(f"{size_word(size)} {count:,}" for size, count in sorted(self.by_size.items()))
+        columns = ", ".join(f"{number}: {count:,}" for number, count in sorted(self.by_columns.items()))
+        return f"documents of {sizes}; by JSON columns of the table {columns}"
+
 
 def sample(matrix: Matrix, number: int) -> Iterator[Sampled]:
     """The first scenarios of every cell, as the matrix spreads so many."""
@@ -85,7 +104,9 @@ def sample(matrix: Matrix, number: int) -> Iterator[Sampled]:
     for cell, count in enumerate(matrix.share(number)):
         for row in run_block(matrix, cell, 0, count):
             settings, draw = settings_of(matrix, cell, row[1])
-            yield Sampled(replay_id(matrix, cell, row[1]), update.scenario(draw, settings), row[on], row[off])
+            made = update.scenario(draw, settings)
+            size = int(settings.get("size", 1 << len(made.plain).bit_length() - 1))
+            yield Sampled(replay_id(matrix, cell, row[1]), made, row[on], row[off], size)
 
 
 def run_live(matrix: Matrix, server: Server, number: int, narrate: Callable[[str], None]) -> Live:
@@ -98,7 +119,8 @@ def run_live(matrix: Matrix, server: Server, number: int, narrate: Callable[[str
             for bundle in bundles(sample(matrix, number)):
                 for partial_json in (True, False):
                     _compare(connection, capture, schema, bundle, metadata, partial_json, result)
-                before, result.scenarios = result.scenarios, result.scenarios + len(bundle)
+                before = result.scenarios
+                result.compared(bundle)
                 if before * 20 // number != result.scenarios * 20 // number:
                     narrate(f"  {result.scenarios:,} of {number:,} on the server, {result.mismatches:,} mismatches")
         finally:

@@ -15,6 +15,7 @@ from scenarios import overview as overviews
 
 if TYPE_CHECKING:
     from scenarios.budgets import Judged, Judgement
+    from scenarios.live import Live
     from scenarios.overview import Overview
     from scenarios.runs import Facts
 
@@ -78,7 +79,7 @@ def results(facts: Facts, judgement: Judgement, overview: Overview) -> dict[str,
         "deviations": [],
         "digest": judgement.digest,
         "backing": backing(facts),
-        "live": None if facts.live is None else {**dataclasses.asdict(facts.live), "words": facts.live.words},
+        "live": None if facts.live is None else _live(facts.live),
         "matrix": {"name": matrix.name, "title": matrix.title, "digest": matrix.digest, "engine": matrix.engine},
         "budgets": [
             {
@@ -103,6 +104,10 @@ def results(facts: Facts, judgement: Judgement, overview: Overview) -> dict[str,
         "took": costs.as_data(facts.costs, facts.memory),
         "environment": facts.environment,
     }
+
+
+def _live(live: Live) -> dict[str, Any]:
+    return {**dataclasses.asdict(live), "words": live.words, "spread": live.spread}
 
 
 def exit_code(facts: Facts, judgement: Judgement) -> int:

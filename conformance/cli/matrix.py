@@ -102,6 +102,7 @@ def run(
     judgement = ran.judgement
     if tie is not None:
         narrate(tie.words)
+        narrate(f"  {tie.spread}")
     narrate(headline(ran.results))
     for item in judgement.budgets:
         narrate(
@@ -135,7 +136,8 @@ def _live(matrix: Matrix, number: int, spec: str) -> Live:
         try:
             return run_live(matrix, server, number, narrate)
         except ServerError as problem:
-            raise CouldNotRun(f"{server.id}: {problem}") from problem
+            said = str(problem)
+            raise CouldNotRun(said if server.id in said else f"{server.id}: {said}") from problem
 
 
 @command.command(name="report")

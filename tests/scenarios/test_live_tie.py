@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from conformance.cases import predict
+from conformance.cli.main import run
 from conformance.reference.update import Decision, decide
 from conformance.servers.run import run_case
 from scenarios import live
@@ -16,6 +19,8 @@ from scenarios.matrix import Matrix, MatrixError, load_matrix
 from tests.scenarios.faults_of_matrices import LIVE_FAULTS
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from conformance.cases.observation import Observation
     from conformance.servers.process import ProcessServer
 
@@ -51,6 +56,9 @@ def test_a_real_server_writes_what_the_rows_of_the_matrix_say(wide: Matrix, serv
     assert result.differences == []
     assert (result.mismatches, result.scenarios, result.cells) == (0, 90, 6)
     assert result.sizes == 180
+    assert result.by_size == {100: 45, 70_000: 45}
+    assert set(result.by_columns) == {1, 2, 9}
+    assert sum(result.by_columns.values()) == 90
     assert result.updates > 180
     assert result.bytes > 10_000_000
 
@@ -85,3 +93,33 @@ def test_what_differs_from_a_real_server_is_noticed(
     result = run_live(wide, server, 12, lambda _: None)
     assert result.mismatches > 0
     assert result.differences[0].startswith("matrix:tiny/")
+
+
+@pytest.mark.live
+@pytest.mark.parametrize(("what", "code", "said"), [("dies", 3, "died (signal SIGKILL)"), ("ctrl-c", 4, "interrupted")])
+def test_a_comparison_that_is_broken_off_says_so_and_leaves_no_server(
+    what: str, code: int, said: str, installation: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    pids: list[int] = []
+
+    def caught(matrix: Matrix, server: ProcessServer, *others: Any) -> Any:
+        pids.append(server.pid)
+        return run_live(matrix, server, *others)
+
+    def second(bundle: list[Any], *_: Any) -> Any:
+        for number, item in enumerate(bundles(bundle)):
+            if number == 1:
+                if what == "ctrl-c":
+                    raise KeyboardInterrupt
+                os.kill(pids[0], signal.SIGKILL)
+            yield item
+
+    monkeypatch.setattr(live, "run_live", caught)
+    monkeypatch.setattr(live, "bundles", second)
+    command = ["matrix", "run", "images", "--scenarios", "360", "--live", "360", "--server", "process"]
+    assert run([*command, "--report", str(tmp_path / "report")]) == code
+    assert said in capsys.readouterr().err
+    with pytest.raises(ProcessLookupError):
+        os.kill(pids[0], 0)
+    assert not (tmp_path / "report").exists()
