@@ -1,10 +1,13 @@
 """What Spark costs: a matrix as the product runs it, beside a bare loop over the same worker, in turns.
 
     python tests/benchmarks/bench_matrix.py [--scenarios N] [--pairs N] [--matrix NAME] [--master URL]
+    python tests/benchmarks/bench_matrix.py --growth 100000,1000000,10000000
 
-CPU seconds of all processes of a side (driver, JVM, workers), user and system. The start of the session, its probe of
-the executors included, is taken off and printed by itself; rows are written as Parquet and counted again as in a run.
-Each side is a process of its own; both must come to the same digest.
+CPU seconds of all processes of a side (driver, JVM, workers), user and system; each side is a process of its own. Rows
+are written as Parquet and counted again as in a run. The start (the session, and a run of one scenario for each cell,
+in which everything is used for the first time) is taken off and printed by itself. What such a run takes once more, in
+the same session, is the fixed cost of a run: a file for each cell. It is part of the ratio; ``--growth`` says the time
+per scenario with it and without.
 """
 
 from __future__ import annotations
@@ -39,18 +42,28 @@ def spark(matrix: Matrix, counts: list[int], master: str) -> dict[str, Any]:
 
     with tempfile.TemporaryDirectory(prefix="bench-matrix-") as scratch, session(master) as running:
         prepare(running)
+
+        def run(counts: list[int], place: str) -> dict[int, CellTally]:
+            store = SparkStore(running, matrix, f"{scratch}/{place}")
+            tallies: dict[int, CellTally] = {}
+            for group in groups(matrix, counts, range(matrix.cells), cores_of(running)):
+                store.write(group)
+                tallies |= store.tally(group.cells)
+            return tallies
+
+        one_each = [min(1, count) for count in counts]
+        run(one_each, "first")
         start = _cpu_of_tree()
+        run(one_each, "again")
+        fixed = _cpu_of_tree()
         wall = time.monotonic()
-        store = SparkStore(running, matrix, f"{scratch}/rows")
-        tallies: dict[int, CellTally] = {}
-        for group in groups(matrix, counts, range(matrix.cells), cores_of(running)):
-            store.write(group)
-            tallies |= store.tally(group.cells)
+        tallies = run(counts, "rows")
         return {
             "rows": sum(entry.rows for entry in tallies.values()),
-            "cpu": _cpu_of_tree() - start,
+            "cpu": _cpu_of_tree() - fixed,
             "wall": time.monotonic() - wall,
             "start": start,
+            "fixed": fixed - start,
             "digest": digest(matrix.digest, tallies),
         }
 
@@ -76,6 +89,7 @@ def main() -> None:
     parser.add_argument("--scenarios", type=int, default=100_000)
     parser.add_argument("--pairs", type=int, default=3)
     parser.add_argument("--master", default="local[*]")
+    parser.add_argument("--growth", metavar="N,N,…", help="Spark alone, for each number of scenarios.")
     parser.add_argument("--side", choices=("bare", "spark"), help=argparse.SUPPRESS)
     options = parser.parse_args()
     matrix = load_matrix(options.matrix)
@@ -83,6 +97,16 @@ def main() -> None:
     if options.side:
         side = bare(matrix, counts) if options.side == "bare" else spark(matrix, counts, options.master)
         print(json.dumps(side))  # noqa: T201 - for the process that started this one
+        return
+    if options.growth:
+        for number in map(int, options.growth.split(",")):
+            side = spark(matrix, matrix.share(number), options.master)
+            each, alone = (seconds / side["rows"] * 1e6 for seconds in (side["cpu"], side["cpu"] - side["fixed"]))
+            print(  # noqa: T201 - the figures are the output
+                f"{number:>12,} scenarios: {side['cpu']:.1f} CPU s, {each:.1f} µs each; without the fixed"
+                f" {side['fixed']:.1f} s: {alone:.1f} µs each; {side['wall']:.0f} s on the clock",
+                flush=True,
+            )
         return
     ratios = []
     for number in range(options.pairs):
@@ -101,7 +125,8 @@ def main() -> None:
             for name, side in sides.items()
         )
         print(  # noqa: T201 - the figures are the output
-            f"pair {number + 1}: {sum(counts):,} scenarios, {said}, session {sides['spark']['start']:.1f} CPU s;"
+            f"pair {number + 1}: {sum(counts):,} scenarios, {said}, start {sides['spark']['start']:.1f} and fixed"
+            f" {sides['spark']['fixed']:.1f} CPU s;"
             f" ratio {ratios[-1]:.3f}; digest {sides['spark']['digest']}",
             flush=True,
         )
