@@ -92,8 +92,8 @@ JSONB_FAULTS: Final = [
     Fault(
         "first-key-offset",
         "jsonb.encode",
-        "offset = 4 + count * (7 if is_object else 3)\n",
-        "offset = 4 + count * 7\n",
+        "offset = 4 + count * (7 if is_object else 3) + len(keys.joined)",
+        "offset = 4 + count * 7 + len(keys.joined)",
         "offsets count from the element count",
     ),
     Fault(
@@ -296,7 +296,7 @@ JSONB_FAULTS: Final = [
         "view-search-by-bytes",
         "jsonb.view",
         "                smaller = length < wanted\n",
-        "                smaller = data[position : position + length] < key\n",
+        "                smaller = self.data[position : position + length] < key\n",
         "binary search in stored order",
     ),
     Fault(

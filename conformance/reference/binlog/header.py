@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from enum import IntEnum, IntFlag
 from struct import Struct
+from struct import error as struct_error
 from typing import Final, NamedTuple
 from zlib import crc32
 
@@ -143,11 +144,16 @@ def decode_header(data: bytes, offset: int = 0) -> Header:
 
 
 def encode_header(header: Header) -> bytes:
-    for field, value in zip(Header._fields, header, strict=True):
-        limit = 0xFF if field == "type" else 0xFFFF if field == "flags" else _MAX_U4
-        if not 0 <= value <= limit:
-            raise EncodeError("out-of-range", f"{field} does not fit", expected=f"0..{limit}", got=value, path=(field,))
-    return HEADER.pack(*header)
+    try:
+        return HEADER.pack(*header)
+    except struct_error:
+        for field, value in zip(Header._fields, header, strict=True):
+            limit = 0xFF if field == "type" else 0xFFFF if field == "flags" else _MAX_U4
+            if not 0 <= value <= limit:
+                raise EncodeError(
+                    "out-of-range", f"{field} does not fit", expected=f"0..{limit}", got=value, path=(field,)
+                ) from None
+        raise
 
 
 def checksum_of(event: bytes) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from operator import itemgetter
 from struct import Struct
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from conformance.reference.errors import EncodeError, MysqlError, too_deep
 from conformance.reference.jsonb.values import (
@@ -170,41 +170,72 @@ def _array(items: list[JsonValue], level: int) -> tuple[int, bytes]:
         raise too_deep()
     level += 1
     values = [encode_typed(item, level) for item in items]
-    return _container(values, [], is_object=False)
+    return _container(values, _NO_KEYS, is_object=False)
 
 
 def _object(members: dict[str, JsonValue], level: int) -> tuple[int, bytes]:
     if level >= MAX_DEPTH:
         raise too_deep()
     level += 1
-    rows = [(len(raw := key_bytes(key)), raw, value) for key, value in members.items()]
-    rows.sort(key=_length_then_bytes)
-    values = [encode_typed(value, level) for _, _, value in rows]
-    return _container(values, [raw for _, raw, _ in rows], is_object=True)
+    keys = _stored_keys(tuple(members))
+    values = [encode_typed(members[name], level) for name in keys.names]
+    return _container(values, keys, is_object=True)
+
+
+class _Keys(NamedTuple):
+    """The keys of an object as they stand in its bytes, which does not depend on the values.
+
+    ``names`` and ``raw`` in stored order; ``small``: their entries in the small format, of no bytes if they do not fit.
+    """
+
+    names: tuple[str, ...]
+    raw: tuple[bytes, ...]
+    joined: bytes
+    small: bytes
+
+
+_NO_KEYS: Final = _Keys((), (), b"", b"")
+
+# Documents of one table mostly have the same keys. Small and bounded, as any document may have other ones.
+_known_keys: dict[tuple[str, ...], _Keys] = {}
+_KNOWN_KEYS: Final = 1024
+_KNOWN_BYTES: Final = 1024  # of an object's keys
+
+
+def _stored_keys(members: tuple[str, ...]) -> _Keys:
+    keys = _known_keys.get(members)
+    if keys is None:
+        rows = [(len(raw := key_bytes(name)), raw, name) for name in members]
+        rows.sort(key=_length_then_bytes)
+        joined = b"".join([raw for _, raw, _ in rows])
+        offset = 4 + 7 * len(rows)
+        small = []
+        if offset + len(joined) <= SMALL_LIMIT:
+            for size, _, _ in rows:
+                small.append(_pack_small_key(offset, size))
+                offset += size
+        keys = _Keys(tuple([name for _, _, name in rows]), tuple([raw for _, raw, _ in rows]), joined, b"".join(small))
+        if len(joined) <= _KNOWN_BYTES and len(_known_keys) < _KNOWN_KEYS:
+            _known_keys[members] = keys
+    return keys
 
 
 _length_then_bytes: Final = itemgetter(0, 1)
 
 
-def _container(values: list[tuple[int, bytes]], keys: list[bytes], *, is_object: bool) -> tuple[int, bytes]:
+def _container(values: list[tuple[int, bytes]], keys: _Keys, *, is_object: bool) -> tuple[int, bytes]:
     small = _small(values, keys, is_object=is_object)
     if small is None:
         return (LARGE_OBJECT if is_object else LARGE_ARRAY), _large(values, keys, is_object=is_object)
     return (SMALL_OBJECT if is_object else SMALL_ARRAY), small
 
 
-def _small(values: list[tuple[int, bytes]], keys: list[bytes], *, is_object: bool) -> bytes | None:
+def _small(values: list[tuple[int, bytes]], keys: _Keys, *, is_object: bool) -> bytes | None:
     """The small format; ``None`` if the container or one inside it is too large for it."""
     count = len(values)
-    offset = 4 + count * (7 if is_object else 3)
-    parts = [b""]  # the header, which holds the size
-    for key in keys:
-        if offset > SMALL_LIMIT:
-            return None
-        size = len(key)
-        parts.append(_pack_small_key(offset, size))
-        offset += size
-    tail = list(keys)
+    offset = 4 + count * (7 if is_object else 3) + len(keys.joined)
+    parts = [b"", keys.small]  # the first is the header, which holds the size
+    tail = [keys.joined]
     for kind, data in values:
         if kind in INLINED_SMALL:
             parts.append(kind.to_bytes(1, "little") + (data if len(data) == 2 else data + b"\x00"))
@@ -221,18 +252,17 @@ def _small(values: list[tuple[int, bytes]], keys: list[bytes], *, is_object: boo
     return b"".join(parts)
 
 
-def _large(values: list[tuple[int, bytes]], keys: list[bytes], *, is_object: bool) -> bytes:
+def _large(values: list[tuple[int, bytes]], keys: _Keys, *, is_object: bool) -> bytes:
     count = len(values)
-    key_size = sum(map(len, keys))
     offset = 8 + count * (11 if is_object else 5)
-    size = offset + key_size + sum(len(data) for kind, data in values if kind not in INLINED_LARGE)
+    size = offset + len(keys.joined) + sum(len(data) for kind, data in values if kind not in INLINED_LARGE)
     if size > LARGE_LIMIT:
         raise MysqlError(3150, "ER_JSON_VALUE_TOO_BIG", "the JSON document is longer than 2^32-1 bytes", got=size)
     parts = [_pack_large_header(count, size)]
-    for key in keys:
+    for key in keys.raw:
         parts.append(_pack_large_key(offset, len(key)))
         offset += len(key)
-    tail = keys
+    tail = [keys.joined]
     for kind, data in values:
         if kind in INLINED_LARGE:
             parts.append(kind.to_bytes(1, "little") + inlined_entry(kind, data, large=True))

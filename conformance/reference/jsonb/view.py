@@ -78,17 +78,13 @@ class View:
 
     def find(self, key: bytes) -> int:
         """The index of a member, or -1. A binary search, so unsorted keys may stay unseen (jsonb sheet 2)."""
-        data, wanted = self.data, len(key)
-        key_entry, size = (_large_key, 6) if self.kind == LARGE_OBJECT else (_small_key, 4)
+        wanted = len(key)
         low, high = 0, self.count
         while low < high:
             middle = (low + high) >> 1
-            offset, length = key_entry(data, self.keys + size * middle)
-            position = self.start + offset
-            if position < self.values_end or position + length > self.end:
-                self.key_place(middle)  # says what is wrong
+            position, length = self.key_place(middle)
             if length == wanted:
-                here = data[position : position + length]
+                here = self.data[position : position + length]
                 if here == key:
                     return middle
                 smaller = here < key
