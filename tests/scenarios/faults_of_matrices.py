@@ -60,6 +60,13 @@ AGGREGATION_FAULTS: Final = (
 )  # fmt: skip
 """What may go wrong between the worker's rows and the verdict."""
 
+FIGURE_FAULTS: Final = (
+    "a-setting-has-the-sums-of-another", "words-are-shifted-by-one", "rows-without-an-event-are-left-out-of-the-sizes",
+    "one-row-image-for-all", "per-mille-are-rounded-up", "the-overhead-of-partial-events-alone",
+    "the-last-class-is-left-out",
+)  # fmt: skip
+"""What may go wrong between the rows and the figures of a report: sums by setting, heat map, histograms."""
+
 LIVE_FAULTS: Final = ("model-never-partial", "size-in-a-row-is-off-by-one", "an-event-is-a-byte-longer")
 """What a comparison with a real server must notice: a model that decides otherwise, a row of the matrix whose size is
 not that of the server's event, a server whose event differs by a byte."""

@@ -278,30 +278,6 @@ def judged() -> tuple[runs.Facts, Any, Any]:
     return facts, judge(matrix, store, counts), overview(matrix, store)
 
 
-def test_sums_by_setting_are_those_of_the_rows(judged: tuple[runs.Facts, Any, Any]) -> None:
-    facts, judgement, seen = judged
-    matrix = facts.matrix
-    rows = [
-        dict(zip(matrix.columns, row, strict=True))
-        for row in all_rows(
-            matrix, [4 if int(matrix.cell(cell)["size"]) <= 4096 else 0 for cell in range(matrix.cells)]
-        )
-    ]
-    for name in ("update", "size", "image"):
-        for line in seen.lines[name]:
-            mine = [row for row in rows if row[name] == matrix.code(name, line.value)]
-            assert (line.rows, line.on, line.off) == (
-                len(mine), sum(row["event_on"] for row in mine), sum(row["event_off"] for row in mine),
-            )  # fmt: skip
-            ratios = sorted(row["event_on"] * 1000 // row["event_off"] for row in mine)
-            assert line.percentiles[2] == ratios[(len(ratios) + 1) // 2 - 1]
-    assert sum(entry[0] for heat in seen.heat.values() for entry in heat.values()) == sum(
-        row["diffs"] > 0 for row in rows
-    )
-    assert seen.bytes == sum(row["event_on"] + row["event_off"] for row in rows)
-    assert sum(seen.sizes.values()) == judgement.rows
-
-
 def test_percentiles_are_the_least_values_that_reach_them() -> None:
     assert percentiles([(10, 1), (20, 98), (30, 1)]) == (10, 20, 20, 20, 20)
     assert percentiles([(5, 1)]) == (5,) * 5

@@ -1,0 +1,143 @@
+"""The figures of a report are sums over its rows: computed once more here, row by row; planted faults are caught."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import Counter, defaultdict
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from scenarios import overview as module
+from scenarios.inline import SqliteStore, all_rows
+from scenarios.matrix import Matrix, load_matrix
+from scenarios.overview import PERCENTILES, SHARES, Overview, overview
+from tests.scenarios.faults_of_matrices import FIGURE_FAULTS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+Row = dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def matrix() -> Matrix:
+    return load_matrix("size-budget")
+
+
+@pytest.fixture(scope="module")
+def good(matrix: Matrix) -> list[list[int]]:
+    """Rows of every small cell, among them some without an event and one with a wrong verdict."""
+    counts = [4 if int(matrix.cell(cell)["size"]) <= 4096 else 0 for cell in range(matrix.cells)]
+    rows = [list(row) for row in all_rows(matrix, counts)]
+    for place, name in enumerate(matrix.columns):
+        if name in matrix.module.MEASURES and name != "document":
+            rows[3][place] = rows[7][place] = 0
+    rows[3][matrix.columns.index("verdict")] = 1
+    rows[7][matrix.columns.index("verdict")] = 11
+    return rows
+
+
+def by_hand(matrix: Matrix, rows: Sequence[Row]) -> Overview:
+    """The same figures without SQL."""
+    named = [
+        row | {name: words[row[name]] for name in (*matrix.axes, *matrix.ranges) if (words := matrix.words(name))}
+        for row in rows
+    ]
+    lines = {}
+    for name in (*matrix.axes, *matrix.ranges):
+        found: dict[Any, list[Row]] = defaultdict(list)
+        for raw, row in zip(rows, named, strict=True):
+            if row["event_off"]:
+                found[raw[name], row[name]].append(row)
+        lines[name] = tuple(
+            module.Line(
+                value,
+                len(mine),
+                sum(row["event_on"] for row in mine),
+                sum(row["event_off"] for row in mine),
+                tuple(_percentiles([row["event_on"] * 1000 // row["event_off"] for row in mine])),
+            )
+            for (_, value), mine in sorted(found.items(), key=lambda item: item[0][0])
+        )
+    heat: dict[str, Any] = {image: defaultdict(lambda: (0, 0, 0)) for image in ("FULL", "MINIMAL", "NOBLOB")}
+    for row in named:
+        if row["diffs"]:
+            share = bisect_right(SHARES, row["diff_size"] * 1000 / row["full_size"])
+            before = heat[row["image"]][row["size"], share]
+            heat[row["image"]][row["size"], share] = (
+                before[0] + 1, before[1] + row["event_on"], before[2] + row["event_off"],
+            )  # fmt: skip
+    return Overview(
+        bytes=sum(row["event_on"] + row["event_off"] for row in rows),
+        lines=lines,
+        heat={image: dict(entry) for image, entry in heat.items()},
+        overhead=Counter(
+            row["event_on"] - row["event_off"] + row["partial_full"] - row["partial_diff"]
+            for row in rows
+            if row["event_on"]
+        ),
+        sizes=Counter(max(2, row["document"].bit_length() - 1) for row in rows if row["document"]),
+    )
+
+
+def _percentiles(ratios: list[int]) -> list[int]:
+    ratios.sort()
+    return [ratios[-(-wanted * len(ratios) // 100) - 1] for wanted in PERCENTILES]
+
+
+def differs(matrix: Matrix, rows: Sequence[Sequence[int]]) -> list[str]:
+    """The parts of an overview that are not those of the rows."""
+    seen = overview(matrix, SqliteStore(matrix, rows))
+    mine = by_hand(matrix, [dict(zip(matrix.columns, row, strict=True)) for row in rows])
+    return [
+        name for name in ("bytes", "lines", "heat", "overhead", "sizes") if getattr(seen, name) != getattr(mine, name)
+    ]
+
+
+def test_the_figures_are_those_of_the_rows(matrix: Matrix, good: list[list[int]]) -> None:
+    assert differs(matrix, good) == []
+
+
+@pytest.mark.planted("FR11", "FR12")
+@pytest.mark.parametrize("fault", FIGURE_FAULTS)
+def test_a_fault_of_the_figures_is_caught(
+    fault: str, matrix: Matrix, good: list[list[int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def asked(old: str, new: str) -> None:
+        query = SqliteStore.query
+        met = []
+
+        def planted(self: SqliteStore, text: str) -> list[tuple[Any, ...]]:
+            met.append(old in text)
+            return query(self, text.replace(old, new))
+
+        monkeypatch.setattr(SqliteStore, "query", planted)
+        assert differs(matrix, good)
+        assert any(met)
+
+    match fault:
+        case "a-setting-has-the-sums-of-another":
+            asked("SELECT 1 AS place, `shape`", "SELECT 1 AS place, `update` / 2")
+        case "words-are-shifted-by-one":
+            words = Matrix.words
+
+            def shifted(self: Matrix, name: str) -> tuple[str, ...] | None:
+                found = words(self, name)
+                return found if found is None else (*found[1:], found[0])
+
+            seen = overview(matrix, SqliteStore(matrix, good))
+            monkeypatch.setattr(Matrix, "words", shifted)
+            assert overview(matrix, SqliteStore(matrix, good)).lines != seen.lines
+        case "rows-without-an-event-are-left-out-of-the-sizes":
+            asked("WHERE `document` > 0", "WHERE `event_on` > 0")
+        case "one-row-image-for-all":
+            asked("SELECT `image` AS image", "SELECT 0 AS image")
+        case "per-mille-are-rounded-up":
+            asked("`event_on` * 1000 / `event_off`", "(`event_on` * 1000 + `event_off` - 1) / `event_off`")
+        case "the-overhead-of-partial-events-alone":
+            asked("WHERE `event_on` > 0", "WHERE `partial_columns` > 0")
+        case "the-last-class-is-left-out":
+            asked(f"ELSE {len(SHARES)} END AS share", f"ELSE {len(SHARES) - 1} END AS share")
+        case _:
+            raise AssertionError(fault)
