@@ -1,4 +1,4 @@
-"""One Spark session for all tests that need one; a small matrix."""
+"""One Spark session for all tests that need one; a small matrix; logs of updates run twice."""
 
 from __future__ import annotations
 
@@ -9,9 +9,13 @@ import pytest
 
 from scenarios.matrix import Matrix, parse_matrix
 from scenarios.spark.session import SparkUnavailable, session
+from tests.scenarios.workloads import KINDS, run, workload
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
+
+    from conformance.servers.process import ProcessServer
 
 TINY = """
 name = "tiny"
@@ -61,3 +65,17 @@ def spark() -> Iterator[Any]:
     finally:
         if before is None:
             os.environ.pop("SPARK_LOCAL_IP", None)
+
+
+@pytest.fixture(scope="session")
+def estimate_logs(server: ProcessServer, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """For each kind of updates the logs with the option off and on; ``mixed`` also with the other images."""
+    place = tmp_path_factory.mktemp("estimates")
+    for kind in KINDS:
+        made = workload(kind, 60)
+        (place / f"{kind}.off").write_bytes(run(server, made, partial_json=False, metadata="FULL"))
+        (place / f"{kind}.on").write_bytes(run(server, made, partial_json=True, metadata="FULL"))
+        if kind == "mixed":
+            for image in ("MINIMAL", "NOBLOB"):
+                (place / image).write_bytes(run(server, made, partial_json=True, image=image, metadata="FULL"))
+    return place

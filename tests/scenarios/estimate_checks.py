@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 @dataclass(slots=True)
 class Comparison:
     """``outside``: fields and rows whose real cost is not between the bounds; ``wrong``: sizes that the estimate takes
-    for facts and that are others. Totals are bytes of row events, headers and checksums included."""
+    for facts and that are others. Totals are bytes of row events, headers and checksums included; those of ``fields``
+    are of the JSON columns in after images alone."""
 
     rows: int = 0
     fields: int = 0
@@ -28,11 +29,14 @@ class Comparison:
     least: int = 0
     leaves: int = 0
     most: int = 0
+    real_fields: int = 0
+    leaf_fields: int = 0
 
     @property
     def error(self) -> float:
-        """Of ``leaves``, as a share of what it really cost."""
-        return abs(self.leaves - self.real) / self.real
+        """Of ``leaves``, as a share of what it really cost: of the events or of the fields, whichever is larger."""
+        events = abs(self.leaves - self.real) / self.real
+        return max(events, abs(self.leaf_fields - self.real_fields) / (self.real_fields or 1))
 
 
 def compare(off: Path, on: Path, image: str = "FULL") -> Comparison:
@@ -59,6 +63,9 @@ def compare(off: Path, on: Path, image: str = "FULL") -> Comparison:
         found.least += guess.least + guess.least_heads
         found.leaves += guess.leaves + guess.leaves_heads
         found.most += guess.most + guess.most_heads
+    packed = sum(item.most + item.most_heads for item in real if item.kind == "row" and item.word == image)
+    if image == "FULL" and packed != found.real:
+        found.wrong.append(f"on: {found.real} bytes of events, packed by the rule they are {packed}")
     if not found.least <= found.real <= found.most:
         found.outside.append(f"total: {found.real} not in {found.least}..{found.most}")
     for what, total, items, word in (
@@ -76,6 +83,8 @@ def _fields(guessed: list[Measurement], real: list[Measurement], found: Comparis
         found.wrong.append(f"{len(guesses)} fields in the one log, {len(truths)} in the other")
     for guess, truth in zip(guesses, truths, strict=False):
         found.fields += 1
+        found.real_fields += truth.logged
+        found.leaf_fields += guess.leaves
         where = f"{guess.column_name} at {guess.position} row {guess.number}"
         if not guess.least <= truth.logged <= guess.most or not guess.least <= guess.leaves <= guess.most:
             found.outside.append(f"{where}: {truth.logged} not in {guess.least}..{guess.most}")

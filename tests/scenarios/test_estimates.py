@@ -22,11 +22,10 @@ from scenarios.estimate.costs import FieldCost, field_cost
 from scenarios.estimate.difference import difference
 from scenarios.estimate.inline import estimate
 from tests.scenarios.estimate_checks import compare
-from tests.scenarios.workloads import KINDS, run, workload
+from tests.scenarios.workloads import KINDS
 
 if TYPE_CHECKING:
     from conformance.reference.jsonb.values import JsonValue
-    from conformance.servers.process import ProcessServer
 
 DATA = Path(__file__).parents[1] / "data" / "binlogs"
 LONG = "x" * 100
@@ -120,24 +119,10 @@ def test_updates_of_single_values_are_estimated_within_one_per_cent() -> None:
 # -------------------------------------------------------------------------------------------------------- a real server
 
 
-@pytest.fixture(scope="module")
-def logs(server: ProcessServer, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """For each kind of updates the logs with the option off and on; ``mixed`` also with the other images."""
-    place = tmp_path_factory.mktemp("estimates")
-    for kind in KINDS:
-        made = workload(kind, 60)
-        (place / f"{kind}.off").write_bytes(run(server, made, partial_json=False, metadata="FULL"))
-        (place / f"{kind}.on").write_bytes(run(server, made, partial_json=True, metadata="FULL"))
-        if kind == "mixed":
-            for image in ("MINIMAL", "NOBLOB"):
-                (place / image).write_bytes(run(server, made, partial_json=True, image=image, metadata="FULL"))
-    return place
-
-
 @pytest.mark.live
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_real_server_s_costs_are_between_the_bounds(kind: str, logs: Path) -> None:
-    found = compare(logs / f"{kind}.off", logs / f"{kind}.on")
+def test_a_real_server_s_costs_are_between_the_bounds(kind: str, estimate_logs: Path) -> None:
+    found = compare(estimate_logs / f"{kind}.off", estimate_logs / f"{kind}.on")
     assert found.outside == []
     assert found.wrong == []
     assert found.rows >= 60
@@ -148,8 +133,8 @@ def test_a_real_server_s_costs_are_between_the_bounds(kind: str, logs: Path) -> 
 
 @pytest.mark.live
 @pytest.mark.parametrize("image", ["MINIMAL", "NOBLOB"])
-def test_other_images_are_estimated_from_full_ones(image: str, logs: Path) -> None:
-    found = compare(logs / "mixed.off", logs / image, image)
+def test_other_images_are_estimated_from_full_ones(image: str, estimate_logs: Path) -> None:
+    found = compare(estimate_logs / "mixed.off", estimate_logs / image, image)
     assert found.outside == []
     assert found.wrong == []
     assert found.rows >= 60
