@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
@@ -15,20 +16,28 @@ from conformance.reference.binlog.gtid import Gtid
 from conformance.reference.binlog.header import HEADER, HEADER_SIZE, MAGIC, Checksum, EventType, Flag, checksum_of
 from conformance.reference.binlog.query import Query
 from conformance.reference.binlog.rows import RowsBody
-from conformance.reference.binlog.small import Xid
+from conformance.reference.binlog.small import HeartbeatV2, Rotate, Xid
 from conformance.reference.binlog.writer import FileWriter, begin, row_group
 from conformance.reference.row_changes import RowChanges
+from generators.streams import stream
 from scenarios.binlogs import parts, rows
 from scenarios.binlogs.options import Options, parse_options
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from generators.draw import Draw
+
 FILES: Final = sorted(Path(__file__).parents[1].glob("data/binlogs/*.binlog"))
 GTID: Final = Gtid(
     uuid=UUID("6d31aba5-e4a6-11f1-9d7e-02fc00000001"), gno=7, last_committed=0, sequence_number=1,
     immediate_commit_timestamp=1795154439830779, immediate_server_version=90704,
 )  # fmt: skip
+STARTS: Final = frozenset((
+    EventType.GTID, EventType.ANONYMOUS_GTID, EventType.GTID_TAGGED, EventType.INCIDENT,
+    EventType.QUERY, EventType.INTVAR, EventType.RAND, EventType.USER_VAR, EventType.EXECUTE_LOAD_QUERY,
+))  # fmt: skip
+"""What a part may begin with behind the first."""
 NAMES: Final = {path.stem: path for path in FILES}
 
 
@@ -119,7 +128,7 @@ def check_split(path: Path, sizes: tuple[int, ...] = (1, 300, 1500, 7000)) -> in
                 starts = {record["position"]: record["type"] for record in whole}
                 for part in cut[1:]:
                     assert part.start is not None
-                    assert starts[part.start] in (33, 34, 42, EventType.QUERY, EventType.USER_VAR, EventType.INTVAR)
+                    assert starts[part.start] in STARTS
     return most
 
 
@@ -203,6 +212,20 @@ def without_gtids(place: Path) -> Path:
         data += writer.add(Query(text=b"create table x (a int)"))
         for each in (begin(), Query(text=b"insert into x values (1)"), Query(text=b"SAVEPOINT s"), Xid(xid=2)):
             data += writer.add(each)
+    place.write_bytes(data)
+    return place
+
+
+def generated_log(place: Path, draw: Draw, start: str | None) -> Path:
+    """A log of generated transactions, in the middle of which a FORMAT_DESCRIPTION may stand again."""
+    writer = FileWriter()
+    data = writer.start()
+    for bodies in stream(draw, 8, start):
+        for body in bodies:
+            if isinstance(body, HeartbeatV2):
+                data += writer.add(replace(body, name=b"binlog.000001", position=writer.position))
+            elif not isinstance(body, Rotate):
+                data += writer.add(body)
     place.write_bytes(data)
     return place
 

@@ -9,6 +9,8 @@ import pytest
 
 from conformance.reference.binlog.files import decode_file
 from conformance.reference.binlog.rows import RowsBody
+from generators.draw import Stream
+from generators.streams import Starts
 from scenarios.binlogs.files import find_logs
 from scenarios.binlogs.options import OptionError, parse_options
 from scenarios.binlogs.parts import parts_of
@@ -24,6 +26,7 @@ from tests.scenarios.binlog_checks import (
     check_split,
     check_truncated,
     damaged,
+    generated_log,
     lines,
     problems,
     records,
@@ -54,6 +57,15 @@ def test_a_log_without_gtids_is_split_too(tmp_path: Path) -> None:
     path = without_gtids(tmp_path / "old.000001")
     check_lines(path)
     assert check_split(path, (1, 500, 4000)) > 100
+
+
+@pytest.mark.parametrize("start", [None, Starts.GTID, Starts.TAGGED, Starts.ANONYMOUS, Starts.NOTHING])
+def test_generated_logs_give_the_same_rows_however_they_are_split(start: str | None, tmp_path: Path) -> None:
+    """Transactions of every kind, statements, XA, incidents, compressed ones, and what stands between them."""
+    for seed in range(8):
+        draw = Stream("split", str(start), seed)
+        path = generated_log(tmp_path / "log", draw, start)
+        assert check_split(path, (1, 1 + draw.below(2000))) > 4
 
 
 def test_a_part_never_needs_what_stands_before_it(tmp_path: Path) -> None:
