@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from conformance.cli.console import InputCorrupt, narrate, warn
-from conformance.cli.logs import Output, check_files, read_log
+from conformance.cli.logs import MAX_UNCOMPRESSED, Output, check_files, read_log
 
 if TYPE_CHECKING:
     from conformance.reference.binlog.event import Event
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 @click.command(name="apply")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
 @click.option("--format", "form", type=click.Choice(("text", "json")), default="text", show_default=True)
-def command(files: tuple[str, ...], form: str) -> None:
+@MAX_UNCOMPRESSED
+def command(files: tuple[str, ...], form: str, limit: int) -> None:
     """Replay binary log files in the order given, from an empty state, and print the final tables.
 
     Rows come from row events; of statements only those that define tables are followed. A statement that cannot be
@@ -32,7 +33,7 @@ def command(files: tuple[str, ...], form: str) -> None:
     changes = 0
     try:
         for path in files:
-            for event in read_log(path):
+            for event in read_log(path, limit=limit):
                 changes += _rows(event)
                 try:
                     replay.event(event)

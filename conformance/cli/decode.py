@@ -10,7 +10,7 @@ import click
 
 from conformance.cli.console import Usage, narrate
 from conformance.cli.dialects import named_dialect
-from conformance.cli.logs import FileSpool, Output, check_files, read_log, refused
+from conformance.cli.logs import MAX_UNCOMPRESSED, FileSpool, Output, check_files, read_log, refused
 
 if TYPE_CHECKING:
     from conformance.reference.binlog.event import Event
@@ -31,6 +31,7 @@ _SHOWN = 8  # event types in the closing line
 @click.option("--dialect", metavar="V", help="The writer's version, whose mysqlbinlog is meant too;"
               " default: as each file says, printed as the newest prints.")  # fmt: skip
 @click.option("--resolve", is_flag=True, help="JSON: apply diffs where the document before them is known.")
+@MAX_UNCOMPRESSED
 def command(
     files: tuple[str, ...],
     form: str,
@@ -40,6 +41,7 @@ def command(
     which: str,
     resolve: bool,
     dialect: str | None,
+    limit: int,
 ) -> None:
     """Print binary log files as mysqlbinlog does, or as one JSON object per row change.
 
@@ -54,12 +56,12 @@ def command(
     writer = None if dialect is None else named_dialect(dialect)
     check_files(files)
     if form == "text":
-        _text(files, types=verbose > 1, metadata=table_metadata, dialect=writer)
+        _text(files, types=verbose > 1, metadata=table_metadata, dialect=writer, limit=limit)
     else:
-        _jsonl(files, types=types, rows_only=which == "rows", resolve=resolve, dialect=writer)
+        _jsonl(files, types=types, rows_only=which == "rows", resolve=resolve, dialect=writer, limit=limit)
 
 
-def _text(files: tuple[str, ...], *, types: bool, metadata: bool, dialect: Dialect | None) -> None:
+def _text(files: tuple[str, ...], *, types: bool, metadata: bool, dialect: Dialect | None, limit: int) -> None:
     from conformance.cli.marked_logs import MarkedLog
     from conformance.reference.binlog.load import LoadBlock
     from conformance.reference.binlog.small import Opaque, RowsQuery
@@ -74,7 +76,7 @@ def _text(files: tuple[str, ...], *, types: bool, metadata: bool, dialect: Diale
     try:
         for path in files:
             boundaries = MarkedLog(path, narrate)
-            for event in read_log(path, dialect=dialect):
+            for event in read_log(path, dialect=dialect, limit=limit):
                 if not events:
                     output.write(text.begin())
                 events += 1
@@ -97,7 +99,9 @@ def _text(files: tuple[str, ...], *, types: bool, metadata: bool, dialect: Diale
         narrate(f"{_count(events, 'event')}; contents not shown: {_listed(hidden)}")
 
 
-def _jsonl(files: tuple[str, ...], *, types: bool, rows_only: bool, resolve: bool, dialect: Dialect | None) -> None:
+def _jsonl(
+    files: tuple[str, ...], *, types: bool, rows_only: bool, resolve: bool, dialect: Dialect | None, limit: int
+) -> None:
     from conformance.reference.errors import CodecError
     from conformance.reference.replay.engine import Replay
     from conformance.reference.row_changes import RowChanges
@@ -109,7 +113,7 @@ def _jsonl(files: tuple[str, ...], *, types: bool, rows_only: bool, resolve: boo
     try:
         for path in files:
             changes.start_file(path)
-            for event in read_log(path, dialect=dialect):
+            for event in read_log(path, dialect=dialect, limit=limit):
                 if not _is_rows(event) and rows_only:
                     hidden[event.name] += 1
                 try:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from conformance.cli.console import InputCorrupt, Usage, narrate
-from conformance.cli.logs import STDIN, Output, check_files, refused
+from conformance.cli.logs import MAX_UNCOMPRESSED, STDIN, Output, check_files, refused
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,7 +26,8 @@ _BEGINNING: Final = 64
 @click.command(name="explain")
 @click.argument("file", metavar="FILE")
 @click.option("--at", "position", type=click.IntRange(min=0), metavar="POS", help="Only the event at this offset.")
-def command(file: str, position: int | None) -> None:
+@MAX_UNCOMPRESSED
+def command(file: str, position: int | None, limit: int) -> None:
     """Print every byte of a binary log with its field and meaning: offset, bytes, field, meaning.
 
     Events of compressed transactions follow their payload, with offsets (+N) in the uncompressed bytes. Values of more
@@ -38,7 +39,7 @@ def command(file: str, position: int | None) -> None:
     output = Output()
     shown = 0
     try:
-        for lines in _explained(file, position):
+        for lines in _explained(file, position, limit):
             shown += 1
             output.write(("\n".join(lines) + "\n").encode("utf-8", "backslashreplace"))
     finally:
@@ -49,14 +50,14 @@ def command(file: str, position: int | None) -> None:
         raise Usage(f"{file}: there is no event at offset {position}" if position is not None else f"{file}: no events")
 
 
-def _explained(path: str, position: int | None) -> Iterator[list[str]]:
+def _explained(path: str, position: int | None, limit: int) -> Iterator[list[str]]:
     """The lines of each event that is wanted."""
     from conformance.reference.binlog.files import EventDecoder
     from conformance.reference.binlog.header import FOOTER_SIZE, Checksum
     from conformance.reference.errors import CodecError, DecodeError
     from conformance.reference.explain.events import explain_event
 
-    decoder = EventDecoder(verify=False)
+    decoder = EventDecoder(verify=False, limit=limit)
     for start, data in _frames(path):
         wanted = position is None or start <= position < start + len(data)
         footer = FOOTER_SIZE if decoder.algorithm == Checksum.CRC32 else 0

@@ -8,8 +8,11 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final
 
+import click
+
 from conformance.cli.console import InputCorrupt, Usage, narrate, progress
 from conformance.reference.binlog.files import FileReader, read_events
+from conformance.reference.binlog.payload import DEFAULT_LIMIT
 from conformance.reference.errors import CodecError
 from conformance.stream import Progress
 
@@ -43,14 +46,26 @@ def _open(path: str) -> BinaryIO:
         raise Usage(f"{path}: {problem.strerror or problem}") from problem
 
 
-def read_log(path: str, *, expand: bool = True, dialect: Dialect | None = None) -> Iterator[Event]:
+MAX_UNCOMPRESSED: Final = click.option(
+    "--max-uncompressed", "limit", type=click.IntRange(min=1), metavar="MB", default=DEFAULT_LIMIT >> 20,
+    show_default=True, callback=lambda _context, _option, megabytes: megabytes << 20,
+    help="Refuse a compressed transaction of more than so many megabytes.",
+)  # fmt: skip
+
+
+def read_log(
+    path: str, *, expand: bool = True, dialect: Dialect | None = None, limit: int = DEFAULT_LIMIT
+) -> Iterator[Event]:
     """The events of one file. Damage ends it with :class:`InputCorrupt`, another kind of file with :class:`Usage`.
 
-    ``dialect``: that of the writer, if it is not what the file's own version says.
+    ``dialect``: that of the writer, if it is not what the file's own version says. ``limit``: bytes that a compressed
+    transaction may have.
     """
     from conformance.requirements.reading import rules_in, rules_of
 
-    reader = FileReader(expand=expand, rules_for=rules_of if dialect is None else lambda _: rules_in(dialect))
+    reader = FileReader(
+        expand=expand, limit=limit, rules_for=rules_of if dialect is None else lambda _: rules_in(dialect)
+    )
     with ExitStack() as stack:
         file = sys.stdin.buffer if path == STDIN else stack.enter_context(_open(path))
         show = stack.enter_context(_position(path))

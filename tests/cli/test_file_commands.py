@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from conformance.checks.boundaries import mark_events
+from conformance.reference.binlog import small
 from conformance.reference.binlog.columns import BLOB, LONG, YEAR, ColumnType
 from conformance.reference.binlog.files import read_events
 from conformance.reference.binlog.forms import log_file
@@ -232,6 +233,21 @@ def test_large_statements_need_little_memory(form: str, tmp_path: Path) -> None:
     code, kilobytes = done.stderr.splitlines()[-1].split()
     assert code == "0"
     assert int(kilobytes) < 150 << 10
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_compressed_transaction_over_the_limit_is_refused_and_one_below_is_read(command: str, tmp_path: Path) -> None:
+    writer = FileWriter()
+    rows = small.RowsQuery(text=bytes(3 << 20))
+    path = tmp_path / "bomb.binlog"
+    path.write_bytes(writer.start() + writer.add(writer.compressed([begin("d"), rows, Xid()])))
+    assert path.stat().st_size < 2000
+    done = lab(command, "--max-uncompressed", "2", path)
+    assert done.code == 1
+    assert "more events than allowed" in done.err
+    assert "[payload-too-large]" in done.err
+    assert lab(command, "--max-uncompressed", "4", path).code == 0
+    assert "1024" in lab(command, "--help").out
 
 
 # --- apply -----------------------------------------------------------------------------------------------------------

@@ -262,8 +262,8 @@ FAULTS: Final = [
     Fault(
         "view-key-in-the-entries",
         "jsonb.view",
-        "if position < self.values_end or position + length > self.end:",
-        "if position + length > self.end:",
+        "        if position < self.values_end or position + length > self.end:\n            raise DecodeError",
+        "        if position + length > self.end:\n            raise DecodeError",
         "jsonb 3: a key lies behind the entries, in lazy reading as well",
     ),
     Fault(

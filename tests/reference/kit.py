@@ -98,13 +98,18 @@ def original() -> Kit:
     return Kit({name: import_module(f"{PACKAGE}.{name}") for name in COPIED})
 
 
-def faulty_code(fault: Fault) -> CodeType:
-    """The compiled text of a faulty module."""
+def faulty_text(fault: Fault) -> str:
+    """The source text of a module with its fault."""
     text = source(fault.module)
     found = text.count(fault.old)
     if found != 1:
         raise AssertionError(f"{fault.id}: its text stands {found} times in {fault.module}, not once")
-    return compile(text.replace(fault.old, fault.new), f"<{fault.module} with {fault.id}>", "exec")
+    return text.replace(fault.old, fault.new)
+
+
+def faulty_code(fault: Fault) -> CodeType:
+    """The compiled text of a faulty module."""
+    return compile(faulty_text(fault), f"<{fault.module} with {fault.id}>", "exec")
 
 
 class _Copies(MetaPathFinder, Loader):

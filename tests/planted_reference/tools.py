@@ -1,0 +1,101 @@
+"""The three tools that a planted fault meets, as steps that are run in child processes.
+
+``vectors``     the tests of the reference with bytes kept by hand or captured
+``fuzzing``     the targets of :mod:`fuzz.targets` that look into the faulty module: first their seeds and stored inputs
+                once each, then so many executions of atheris
+``properties``  Hypothesis, with the profile ``ci``: the same examples each time
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from fuzz.targets import load, target_names
+from tests.reference.kit import COPIED, PACKAGE
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tests.reference.kit import Fault
+
+ROOT: Final = Path(__file__).parents[2]
+TOOLS: Final = ("vectors", "fuzzing", "properties")
+_OTHERS: Final = ("test_planted_faults.py",)  # they have faults of their own
+_SLOW: Final = ("test_binlog_hostile.py", "test_binlog_charsets.py", "test_binlog_corpus.py")
+_CORPORA: Final = ROOT / "fuzz" / "corpora"
+
+
+class Step(NamedTuple):
+    """One child process: whose it is, what it is called, how dear it is (0: a second), its arguments behind the
+    fault."""
+
+    tool: str
+    name: str
+    cost: int
+    arguments: tuple[str, ...]
+
+
+def _is_property(path: Path) -> bool:
+    return path.stem.endswith("_properties")
+
+
+@cache
+def _texts() -> dict[Path, str]:
+    found = sorted((ROOT / "tests" / "reference").rglob("test_*.py"))
+    return {path: path.read_text(encoding="utf-8") for path in found if path.name not in _OTHERS}
+
+
+def _near(fault: Fault, path: Path, text: str) -> bool:
+    """Whether a test file speaks of the faulty module: by its path, or by a name imported from its package."""
+    if path.name in _SLOW:
+        return False
+    if path.name == "test_vectors.py":
+        return fault.module in COPIED  # which it takes from a kit
+    package, _, last = f"{PACKAGE}.{fault.module}".rpartition(".")
+    return f"{package}.{last} " in text or f"from {package} import {last}" in text
+
+
+def vector_steps(fault: Fault) -> list[Step]:
+    """The tests that speak of the module first: mostly they are enough, and cheap."""
+    texts = {path: text for path, text in _texts().items() if not _is_property(path)}
+    near = [path for path, text in texts.items() if _near(fault, path, text)]
+    rest = [path for path in texts if path not in near]
+    return [
+        Step("vectors", name, cost, ("pytest", *map(str, files)))
+        for name, cost, files in (("tests of the module", 0, near), ("the other tests", 2, rest))
+        if files
+    ]
+
+
+def property_steps() -> list[Step]:
+    """Every file of properties."""
+    files = sorted((ROOT / "tests").rglob("test_*_properties.py"))
+    return [Step("properties", "properties", 3, ("pytest", *map(str, files)))]
+
+
+def store_inputs(folder: Path) -> None:
+    """Write what the sound targets have: seeds from the boundary vectors, and the stored corpora."""
+    for name in target_names():
+        out = folder / name
+        out.mkdir(parents=True)
+        for number, (_, data) in enumerate(load(name).seeds()):
+            (out / f"seed-{number:04}").write_bytes(data)
+        stored = _CORPORA / name
+        for path in sorted(stored.iterdir()) if stored.is_dir() else ():
+            (out / path.name).write_bytes(path.read_bytes())
+
+
+def fuzz_steps(
+    fault: Fault, inputs: Path, scratch: Path, *, reached: Mapping[str, list[str]], runs: int, rng: int
+) -> list[Step]:
+    """The stored inputs of all targets, then atheris on those that run the faulty module."""
+    steps = [Step("fuzzing", "replay", 1, ("replay", str(inputs), *target_names()))]
+    for name in target_names() if runs else ():
+        if fault.module in reached[name]:
+            out = scratch / f"{fault.id}-{name}"
+            module = f"{PACKAGE}.{fault.module}"
+            arguments = ("fuzz", name, module, str(out), str(inputs / name), str(runs), str(rng))
+            steps.append(Step("fuzzing", f"atheris {name}", 4, arguments))
+    return steps
