@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from conformance.cases.injection import AFTER, BEFORE, TABLE_MAP, partial_image, row_of
+from conformance.reference.binlog.event import encode_event
 from conformance.reference.binlog.header import FOOTER_SIZE, HEADER_SIZE, MAGIC, EventType
 from conformance.reference.binlog.rows import Row, encode_head, rows_body
 from conformance.reference.binlog.small import Opaque
@@ -27,6 +28,7 @@ VECTOR_MAP: Final = table_map(VECTOR_TABLE, table_id=2)
 _TYPE, _LENGTH = 4, 9  # where they stand in an event
 _UPDATE_HEAD: Final = 18  # of an event of a table with two columns: what stands before its row, and the key of that
 _WRITE_HEAD: Final = 17
+_JSON_MAP, _VECTOR_MAP = (encode_event(table)[HEADER_SIZE:-FOOTER_SIZE] for table in (TABLE_MAP, VECTOR_MAP))
 
 
 def log_of_image(image: bytes) -> bytes:
@@ -53,16 +55,19 @@ def _update(image: bytes) -> Opaque:
 
 
 def rows_in(data: bytes) -> Iterator[tuple[bool, bytes]]:
-    """Whether it is an update, and the row, for each event of one row in such a log: the
-    image behind the before-image, or of an inserted row what stands behind its id."""
+    """Whether it is an update, and the row, for each event of one row of the two tables: the image behind the
+    before-image, or of an inserted row what stands behind its id. Nothing for rows of other tables."""
     at = len(MAGIC)
+    table = b""
     while at + HEADER_SIZE <= len(data):
         kind, length = data[at + _TYPE], int.from_bytes(data[at + _LENGTH : at + _LENGTH + 4], "little")
         if length < HEADER_SIZE:
             return
         body = data[at + HEADER_SIZE : at + length - FOOTER_SIZE]
-        if kind == EventType.PARTIAL_UPDATE_ROWS:
+        if kind == EventType.TABLE_MAP:
+            table = body
+        elif kind == EventType.PARTIAL_UPDATE_ROWS and table == _JSON_MAP:
             yield True, body[_UPDATE_HEAD:]
-        elif kind == EventType.WRITE_ROWS:
+        elif kind == EventType.WRITE_ROWS and table == _VECTOR_MAP:
             yield False, body[_WRITE_HEAD:]
         at += length

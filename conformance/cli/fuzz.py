@@ -14,6 +14,7 @@ import click
 
 from conformance.cli.console import CouldNotRun, Usage, narrate
 from conformance.cli.fuzz_inputs import CORPORA, chosen, coverage, merge, minimize, replay
+from conformance.cli.fuzz_server import server
 from conformance.stream import ExitCode
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def command() -> None:
     """Fuzz decoders and servers; replay and minimise findings."""
 
 
-for _part in (replay, minimize, merge, coverage):
+for _part in (server, replay, minimize, merge, coverage):
     command.add_command(_part)
 
 

@@ -100,18 +100,25 @@ def script(injection: Injection, version: str) -> tuple[str, ...]:
     )
 
 
-def crash_report(log: str) -> str:
-    """The last crash report in an error log, with what stands behind it."""
-    found = list(_SIGNAL.finditer(log))
-    return log[found[-1].start() :] if found else ""
+def crash_report(log: str, stack: str = "") -> str:
+    """The last crash report in an error log, with what stands behind it; the last one of a signature if it is given."""
+    end = len(log)
+    for found in reversed([*_SIGNAL.finditer(log)]):
+        if not stack or _signature(log[found.start() : end]) == stack:
+            return log[found.start() : end]
+        end = found.start()
+    return ""
 
 
 def crash_signature(log: str) -> str:
     """Signal and relative frames of the last crash report in an error log."""
     report = crash_report(log)
+    return _signature(report) if report else "no crash report"
+
+
+def _signature(report: str) -> str:
     found = _SIGNAL.match(report)
-    if found is None:
-        return "no crash report"
+    assert found is not None
     frames = [address[-3:] for number, address in _FRAME.findall(report) if int(number) in _FRAMES]
     return f"signal {found.group(1).rstrip(';')}: {','.join(frames)}"
 

@@ -1,0 +1,126 @@
+"""``binlog-lab fuzz server``: campaigns against real servers, and the program mysqlbinlog."""
+
+from __future__ import annotations
+
+import secrets
+import shlex
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from conformance.cli.console import Usage, narrate, progress
+from conformance.cli.servers import server_errors
+from conformance.stream import ExitCode
+
+if TYPE_CHECKING:
+    from fuzz.campaigns.campaign import Campaign
+
+_CAMPAIGNS = ("diverged", "malformed")
+_CHANNELS = ("statements", "applier", "mysqlbinlog")
+
+
+@click.command(name="server")
+@click.option("--campaign", "name", type=click.Choice(_CAMPAIGNS), required=True, help="What is put in.")
+@click.option("--seconds", type=click.FloatRange(min=1), metavar="N", help="How long [default: 60].")
+@click.option("--runs", type=click.IntRange(min=1), metavar="N", help="How many inputs instead.")
+@click.option("--seed", metavar="N", help="[default: a new one, which is printed]")
+@click.option(
+    "--server", default="auto", show_default=True, metavar="SPEC", help="auto, process[:PATH], docker[:IMAGE]."
+)
+@click.option("--channel", "channels", type=click.Choice(_CHANNELS), multiple=True, help="Only these ways in.")
+@click.option("--only", metavar="PLACE", help="One input alone: CHANNEL/BATCH/NUMBER, as a finding names it.")
+@click.option("--equal", type=click.IntRange(min=1), default=10, show_default=True, metavar="N",
+              help="Ends of a program with the same look that are enough.")  # fmt: skip
+@click.option("--shrink-seconds", type=click.FloatRange(min=0), default=60, show_default=True, metavar="N",
+              help="For making a finding smaller.")  # fmt: skip
+@click.option("--findings", type=click.Path(path_type=Path), metavar="DIR",
+              help="Where findings go [default: BINLOG_LAB_FINDINGS, or your data directory].")  # fmt: skip
+@click.option("--no-deviations", is_flag=True, help="Count listed deviations as findings.")
+def server(
+    name: str,
+    seconds: float | None,
+    runs: int | None,
+    seed: str | None,
+    server: str,
+    channels: tuple[str, ...],
+    only: str | None,
+    equal: int,
+    shrink_seconds: float,
+    findings: Path | None,
+    no_deviations: bool,
+) -> int:
+    """Put generated row events into real servers of the lab's own, and judge what becomes of them.
+
+    diverged: sound events on documents that they were not made for. malformed: damaged events, at some of which
+    released servers, and mysqlbinlog, end themselves: those are started again, the inputs kept in a directory that only
+    you can read, made smaller, and described in a text for the vendor. A server that the lab did not start is refused.
+    The exit code is 1 if something is not allowed and not listed, 0 if all that died is listed.
+    """
+    from conformance.cli.replay import as_sql
+    from conformance.requirements.deviations import load_deviations
+    from fuzz.campaigns.buckets import Buckets
+    from fuzz.campaigns.campaign import Budget, Campaign
+    from fuzz.campaigns.findings import About, Findings
+    from fuzz.campaigns.inputs import CHANNELS, Place
+    from fuzz.campaigns.journal import Journal, broken
+    from fuzz.campaigns.subjects import find_programs, openers
+    from fuzz.campaigns.trial import Bench
+    from fuzz.runner.findings import findings_directory
+
+    if seconds is not None and runs is not None:
+        raise Usage("--seconds and --runs exclude each other")
+    try:
+        place = None if only is None else Place.parse(only)
+    except ValueError as problem:
+        raise Usage(f"--only: {problem}") from problem
+    chosen = channels or CHANNELS[name]
+    if place is not None:
+        chosen = (place.channel,)
+    impossible = [channel for channel in chosen if channel not in CHANNELS[name]]
+    if impossible:
+        raise Usage(f"the campaign {name} has no channel {impossible[0]} (it has: {', '.join(CHANNELS[name])})")
+    seed = seed if seed is not None else str(secrets.randbelow(1 << 31))
+    asked = shlex.join(["binlog-lab", "fuzz", "server", "--campaign", name, "--seed", seed, "--server", server])
+    root = (findings or findings_directory()) / "server"
+    with server_errors(), ExitStack() as stack, progress() as show:
+        maker = find_programs(server, narrate=narrate)
+        bench = Bench(campaign=name, version=maker.number, deviations=() if no_deviations else tuple(load_deviations()))
+        for earlier in broken(root):
+            narrate(f"an earlier campaign was broken off: {earlier.command}")
+            narrate("  it was at " + (", ".join(map(str, earlier.places[-3:])) or "no input"))
+        about = About(campaign=name, seed=seed, subject=f"MySQL {maker.version}", command=asked)
+        campaign = Campaign(
+            name=name,
+            seed=seed,
+            channels=openers(maker, bench, tuple(chosen), stack, narrate),
+            buckets=Buckets(bench, equal),
+            findings=Findings(root=root / name, about=about, as_script=as_sql),
+            journal=stack.enter_context(Journal(root, asked)),
+            narrate=narrate,
+            progress=show,
+            shrink_seconds=shrink_seconds,
+        )
+        narrate(f"campaign {name}, seed {seed}, MySQL {maker.version}: {', '.join(chosen)}")
+        try:
+            if place is None:
+                campaign.run(Budget(runs=runs, seconds=None if runs is not None else seconds or 60.0))
+            else:
+                campaign.run_one(place)
+        except IndexError as problem:
+            raise Usage(f"--only {only}: {problem}") from problem
+        finally:
+            _print(campaign)
+    return int(ExitCode.NONCONFORMANT if campaign.buckets.findings else ExitCode.OK)
+
+
+def _print(campaign: Campaign) -> None:
+    """The table, also of a campaign that was broken off."""
+    from fuzz.campaigns.table import bucket_lines, outcome_lines
+
+    buckets = campaign.buckets
+    for line in (*outcome_lines(buckets), *bucket_lines(buckets)):
+        click.echo(line)
+    skipped = f", {buckets.skipped:,} skipped as known" if buckets.skipped else ""
+    narrate(f"{buckets.inputs:,} inputs in {campaign.seconds:.0f} s, {campaign.words}{skipped}")

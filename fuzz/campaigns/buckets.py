@@ -1,0 +1,100 @@
+"""What did not pass, by what it looks like: one bucket for each kind, with its first and its smallest input."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from conformance.judge.diverged import Grade
+from fuzz.campaigns.trial import Standing
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from conformance.requirements.deviations import Deviation
+    from fuzz.campaigns.trial import Bench, Trial
+
+
+@dataclass(slots=True, kw_only=True)
+class Bucket:
+    """``entry``: the listed deviation that explains the smallest input, and with it all of the bucket."""
+
+    first: Trial
+    smallest: Trial
+    entry: Deviation | None
+    count: int = 1
+    directory: Path | None = None
+
+    @property
+    def name(self) -> str:
+        """By content, for people and directories."""
+        words = "-".join(self.first.sign[:2])
+        return f"{words}-{hashlib.blake2b(repr(self.first.sign).encode(), digest_size=4).hexdigest()}"
+
+    @property
+    def is_finding(self) -> bool:
+        """Nothing listed explains it."""
+        return self.entry is None
+
+
+@dataclass(slots=True)
+class Buckets:
+    """All of a campaign, and the table of its outcomes. ``equal``: how many ends of a program with the same look are
+    enough."""
+
+    bench: Bench
+    equal: int
+    found: dict[tuple[str, ...], Bucket] = field(default_factory=dict)
+    outcomes: Counter[tuple[str, str, str]] = field(default_factory=Counter)  # channel, outcome, standing or deviation
+    inputs: int = 0
+    skipped: int = 0
+
+    def add(self, trial: Trial) -> Bucket | None:
+        """Count a trial; its bucket if it is the first there. Listed deviations that leave the subject alive are
+        counted only."""
+        self.inputs += 1
+        standing, entry = self.bench.standing(trial), self.bench.listed(trial)
+        self.outcomes[trial.channel, trial.what, str(standing) if entry is None else entry.id] += 1
+        killed = trial.judged.grade in (Grade.CRASH, Grade.TIMEOUT)
+        if standing is not Standing.FINDING and not killed:
+            return None
+        known = self.found.get(trial.sign)
+        if known is not None:
+            known.count += 1
+            return None
+        bucket = Bucket(first=trial, smallest=trial, entry=entry)
+        self.found[trial.sign] = bucket
+        return bucket
+
+    def shrunk(self, bucket: Bucket, smallest: Trial) -> None:
+        """The smallest input shows best what is wrong: it decides whether that is listed."""
+        bucket.smallest = smallest
+        bucket.entry = self.bench.listed(smallest)
+
+    def is_known(self, channel: str, damage: str) -> bool:
+        """Whether inputs with this damage have ended the subject of the channel often enough to teach nothing more."""
+        if not damage:
+            return False
+        ends = sum(
+            bucket.count
+            for bucket in self.found.values()
+            if bucket.first.channel == channel
+            and bucket.entry is not None
+            and bucket.smallest.crash is not None
+            and bucket.smallest.crash.damage == damage
+        )
+        return ends >= self.equal
+
+    @property
+    def findings(self) -> list[Bucket]:
+        """Buckets that nothing listed explains."""
+        return [bucket for bucket in self.found.values() if bucket.is_finding]
+
+    def exhausted(self) -> Bucket | None:
+        """A finding that ended its subject so often that the campaign has to stop: it would only do so again."""
+        for bucket in self.findings:
+            if bucket.count >= self.equal and bucket.first.judged.grade in (Grade.CRASH, Grade.TIMEOUT):
+                return bucket
+        return None

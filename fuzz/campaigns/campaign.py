@@ -1,0 +1,161 @@
+"""The loop of a campaign: batch after batch through its channels, until the budget is spent or a finding stops it."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from conformance.stream import Progress
+from fuzz.campaigns.findings import diff_bytes
+from fuzz.campaigns.inputs import APPLIER, CLIENT, DIVERGED, MALFORMED, STATEMENTS, Place
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from conformance.stream import ProgressSink
+    from fuzz.campaigns.buckets import Bucket, Buckets
+    from fuzz.campaigns.channels import Channel
+    from fuzz.campaigns.findings import Findings
+    from fuzz.campaigns.journal import Journal
+
+# Batches of each channel in a round. Observed on 9.7.4: a stop of an applier takes as long as fifty statements.
+_ROUNDS: Final[Mapping[str, Mapping[str, int]]] = {
+    DIVERGED: {STATEMENTS: 20, APPLIER: 1},
+    MALFORMED: {STATEMENTS: 8, APPLIER: 1, CLIENT: 1},
+}
+
+_SHRUNK: Final = 40  # kinds of a campaign that are made smaller; more are stored only
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Budget:
+    """Whichever is spent first. ``seconds`` is looked at between inputs that can be broken off."""
+
+    runs: int | None = None
+    seconds: float | None = None
+
+
+@dataclass(slots=True, kw_only=True)
+class Campaign:
+    """One campaign. ``channels`` are opened when their turn comes first: a server is started only if it is needed."""
+
+    name: str
+    seed: str
+    channels: Mapping[str, Callable[[], Channel]]
+    buckets: Buckets
+    findings: Findings
+    journal: Journal
+    narrate: Callable[[str], None]
+    progress: ProgressSink
+    shrink_seconds: float = 60.0
+    stopped_by: Bucket | None = None
+    seconds: float = 0.0
+    _open: dict[str, Channel] = field(default_factory=dict)
+    _begun: float = 0.0
+
+    @property
+    def restarts(self) -> int:
+        """Of all servers."""
+        return sum(channel.restarts for channel in self._open.values())
+
+    @property
+    def words(self) -> str:
+        """How it goes."""
+        rate = self.buckets.inputs / self.seconds if self.seconds else 0.0
+        parts = [f"{rate:,.0f}/s", f"{self.restarts} restarts", f"{len(self.buckets.findings)} findings"]
+        listed = len(self.buckets.found) - len(self.buckets.findings)
+        return ", ".join([*parts, *([f"{listed} listed crashes"] if listed else [])])
+
+    def run(self, budget: Budget) -> None:
+        """Until the budget is spent."""
+        self._begun = time.monotonic()
+        for channel, batch in self._turns():
+            if self._spent(budget):
+                return
+            cases = self._channel(channel).inputs(self.seed, batch)
+            left = len(cases) if budget.runs is None else budget.runs - self.buckets.inputs
+            self._batch(self._channel(channel), batch, range(len(cases))[:left], cases, budget)
+            self.stopped_by = self.buckets.exhausted()
+            if self.stopped_by is not None:
+                self.narrate(f"{self.stopped_by.name} was seen {self.stopped_by.count} times: the campaign stops here")
+                return
+
+    def run_one(self, place: Place) -> None:
+        """One input alone. Raises ``IndexError`` if its batch has no such number."""
+        self._begun = time.monotonic()
+        channel = self._channel(place.channel)
+        cases = channel.inputs(self.seed, place.batch)
+        if place.number >= len(cases):
+            raise IndexError(f"batch {place.batch} of {place.channel} has {len(cases)} inputs")
+        self._batch(channel, place.batch, range(place.number, place.number + 1), cases, Budget())
+
+    def _turns(self) -> Iterator[tuple[str, int]]:
+        """Which channel is next, and the number of its batch."""
+        number = 0
+        while True:
+            for channel, count in _ROUNDS[self.name].items():
+                if channel in self.channels:
+                    for batch in range(number * count, (number + 1) * count):
+                        yield channel, batch
+            number += 1
+
+    def _channel(self, name: str) -> Channel:
+        if name not in self._open:
+            self._open[name] = self.channels[name]()
+        return self._open[name]
+
+    def _spent(self, budget: Budget) -> bool:
+        self.seconds = time.monotonic() - self._begun
+        if budget.seconds is not None and self.seconds >= budget.seconds:
+            return True
+        return budget.runs is not None and self.buckets.inputs >= budget.runs
+
+    def _batch(
+        self, channel: Channel, batch: int, numbers: Sequence[int], cases: Sequence[object], budget: Budget
+    ) -> None:
+        """Some inputs of one batch, but for those whose damage is known too well."""
+        wanted = [n for n in numbers if not self.buckets.is_known(channel.name, channel.damage_of(cases[n]))]
+        self.buckets.skipped += len(numbers) - len(wanted)
+        places = [Place(channel.name, batch, number) for number in wanted]
+        self.journal.settle()
+        if channel.together:
+            for place in places:
+                self.journal.begin(place)
+        trials = channel.put([cases[number] for number in wanted])
+        new: list[Bucket] = []
+        for place in places:
+            if not channel.together:
+                self.journal.begin(place)
+            trial = next(trials).at(place)
+            bucket = self.buckets.add(trial)
+            if bucket is not None:
+                self.findings.keep(bucket, channel)
+                new.append(bucket)
+                self.narrate(f"{place}: {trial.what} ({trial.death or trial.judged.rule}); kept in {bucket.directory}")
+            if trial.death and self._spent(budget):
+                break
+        trials.close()
+        self.journal.settle()
+        self._spent(budget)
+        self._show(budget)
+        for bucket in new:
+            if len(self.buckets.found) <= _SHRUNK:
+                self._shrink(bucket, channel)
+
+    def _shrink(self, bucket: Bucket, channel: Channel) -> None:
+        """The first of its kind is made smaller at once: a campaign can be broken off at any time."""
+        self.buckets.shrunk(bucket, channel.smaller(bucket.first, self.shrink_seconds))
+        self.findings.keep_smallest(bucket, channel)
+        before, after = diff_bytes(bucket.first), diff_bytes(bucket.smallest)
+        listed = "" if bucket.entry is None else f", listed as {bucket.entry.id}"
+        self.narrate(f"{bucket.name}: {before} bytes made {after}{listed}")
+
+    def _show(self, budget: Budget) -> None:
+        if budget.runs is not None:
+            done, total, unit = self.buckets.inputs, budget.runs, "inputs"
+        else:
+            done, total, unit = round(self.seconds), round(budget.seconds or 0), "s"
+        self.progress(
+            Progress(label=f"campaign {self.name}", done=done, total=total or None, unit=unit, note=self.words)
+        )

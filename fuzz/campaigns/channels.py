@@ -1,0 +1,215 @@
+"""The ways to a subject: BINLOG statements, an applier fed through a relay log, and the program mysqlbinlog.
+
+Each puts inputs before its subject, watches it, has the outcome judged, starts the subject again where it died, and
+makes an input smaller by asking about ever smaller ones. The server for statements never has a replica's threads, as
+9.7.4 does not take BINLOG statements safely after those (``servers.applier``).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+from conformance.cases.bytes_case import bytes_id
+from conformance.cases.feeding import Feeding
+from conformance.cases.shrink_event import mended, shrink_injection
+from conformance.cases.shrink_file import shrink_file
+from conformance.judge.crashes import damage_of, damage_of_log
+from conformance.judge.printing import HUNG, judge_survival
+from conformance.servers.feeding import feed, feeding_script
+from conformance.servers.inject import crash_report, script
+from conformance.servers.printing import print_bytes
+from fuzz.campaigns import inputs
+from fuzz.campaigns.inputs import APPLIER, CLIENT, MUTATED_LOG, STATEMENTS
+from fuzz.campaigns.shrink_log import shrink_log
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Sequence
+
+    from conformance.cases.bytes_case import BytesCase
+    from conformance.cases.injection import Injection
+    from conformance.servers.applier import Applier
+    from conformance.servers.inject import Injector
+    from fuzz.campaigns.trial import Bench, Trial
+
+_PATIENCE: Final = 10.0  # seconds for one file
+
+
+class Channel(Protocol):
+    """What a campaign needs of each."""
+
+    name: str
+    together: bool  # whether a batch goes to the subject at once
+    bench: Bench
+
+    @property
+    def restarts(self) -> int:
+        """How often the subject had to be started again."""
+
+    def inputs(self, seed: str, batch: int) -> Sequence[Any]:
+        """One batch."""
+
+    def put(self, cases: Sequence[Any]) -> Generator[Trial]:
+        """What became of each, in order."""
+
+    def damage_of(self, case: Any) -> str:
+        """The listed damage in an input, or an empty text."""
+
+    def smaller(self, trial: Trial, seconds: float) -> Trial:
+        """The smallest input found in the time that shows the same."""
+
+    def script(self, trial: Trial) -> tuple[str, ...]:
+        """Statements that show it again; none for a file."""
+
+    def crash_report(self, trial: Trial) -> str:
+        """What the subject wrote when it died, as far as it writes anything."""
+
+
+class Statements:
+    """Events in BINLOG statements, each in a transaction that is rolled back."""
+
+    name = STATEMENTS
+    together = False
+
+    def __init__(self, injector: Injector, bench: Bench) -> None:
+        self.injector = injector
+        self.bench = bench
+
+    @property
+    def restarts(self) -> int:
+        return self.injector.deaths
+
+    def inputs(self, seed: str, batch: int) -> list[Injection]:
+        return inputs.statements(self.bench.campaign, seed, batch)
+
+    def put(self, cases: Sequence[Injection]) -> Generator[Trial]:
+        for case, outcome in zip(cases, self.injector.run(cases), strict=True):
+            yield self.bench.of_statement(case, outcome)
+
+    def damage_of(self, case: Injection) -> str:
+        return damage_of(case.image)
+
+    def smaller(self, trial: Trial, seconds: float) -> Trial:
+        last = trial
+
+        def fails(candidate: Injection) -> bool:
+            nonlocal last
+            if mended(candidate):
+                return False
+            (again,) = self.put([candidate])
+            if again.sign != trial.sign:
+                return False
+            last = again
+            return True
+
+        shrink_injection(trial.case, fails, seconds=seconds)  # type: ignore[arg-type]
+        return replace(last, place=trial.place)
+
+    def script(self, trial: Trial) -> tuple[str, ...]:
+        return script(trial.case, self.injector.server.version)  # type: ignore[arg-type]
+
+    def crash_report(self, trial: Trial) -> str:
+        return crash_report(self.injector.server.error_log(), trial.death)
+
+
+class Transactions:
+    """Events in transactions of a relay log, for a real applier with four workers."""
+
+    name = APPLIER
+    together = True
+
+    def __init__(self, applier: Applier, bench: Bench) -> None:
+        self.applier = applier
+        self.bench = bench
+
+    @property
+    def restarts(self) -> int:
+        return self.applier.deaths
+
+    def inputs(self, seed: str, batch: int) -> list[Feeding]:
+        return inputs.transactions(self.bench.campaign, seed, batch)
+
+    def put(self, cases: Sequence[Feeding]) -> Generator[Trial]:
+        for case, outcome in zip(cases, feed(self.applier, cases), strict=True):
+            yield self.bench.of_transaction(case, outcome)
+
+    def damage_of(self, case: Feeding) -> str:
+        return next(filter(None, (damage_of(row.image) for row in case.rows)), "")
+
+    def smaller(self, trial: Trial, seconds: float) -> Trial:
+        """One row, if one row is enough, and nothing beside it; then as a statement's."""
+        last = trial
+        assert isinstance(trial.case, Feeding)
+
+        def fails(candidate: Feeding) -> bool:
+            nonlocal last
+            if any(mended(row) for row in candidate.rows):
+                return False
+            (again,) = self.put([candidate])
+            if again.sign != trial.sign:
+                return False
+            last = again
+            return True
+
+        singles = [single(trial.case, number) for number in range(len(trial.case.rows))]
+        alone = next((case for case in singles if fails(case)), None)
+        if alone is not None:
+            shrink_injection(alone.rows[0], lambda row: fails(replace(alone, rows=(row,))), seconds=seconds)
+        return replace(last, place=trial.place)
+
+    def script(self, trial: Trial) -> tuple[str, ...]:
+        return feeding_script(trial.case, self.applier.server.version)  # type: ignore[arg-type]
+
+    def crash_report(self, trial: Trial) -> str:
+        return crash_report(self.applier.server.error_log(), trial.death)
+
+
+def single(case: Feeding, number: int) -> Feeding:
+    """One row of a transaction, and nothing beside it."""
+    repaired = None if case.repaired is None else case.repaired[number : number + 1]
+    return Feeding(rows=(case.rows[number],), repaired=repaired)
+
+
+class Files:
+    """Files for mysqlbinlog, each in a process of its own whose time and memory are watched."""
+
+    name = CLIENT
+    together = False
+
+    def __init__(self, program: Sequence[str], bench: Bench) -> None:
+        self.program = program
+        self.bench = bench
+        self.restarts = 0  # it is started for every file
+
+    def inputs(self, seed: str, batch: int) -> list[BytesCase]:
+        return inputs.files(seed, batch)
+
+    def put(self, cases: Sequence[BytesCase]) -> Generator[Trial]:
+        for case in cases:
+            end = print_bytes(self.program, case.data, patience=_PATIENCE)
+            yield self.bench.of_file(judge_survival(case, HUNG if end.status is None else end.status, end.peak))
+
+    def damage_of(self, case: BytesCase) -> str:
+        return damage_of_log(case.data)
+
+    def smaller(self, trial: Trial, seconds: float) -> Trial:
+        last = trial
+        case: BytesCase = trial.case  # type: ignore[assignment]
+
+        def fails(data: bytes) -> bool:
+            nonlocal last
+            (again,) = self.put([replace(case, id=bytes_id(case.subject, data), data=data)])
+            if again.sign != trial.sign:
+                return False
+            last = again
+            return True
+
+        shrink: Callable[..., None] = shrink_log if case.name == MUTATED_LOG else shrink_file
+        shrink(case.data, fails, seconds=seconds)
+        return replace(last, place=trial.place)
+
+    def script(self, trial: Trial) -> tuple[str, ...]:  # noqa: ARG002 - it is no statement
+        return ()
+
+    def crash_report(self, trial: Trial) -> str:  # noqa: ARG002 - it writes none that tells more than its signal
+        return ""

@@ -1,0 +1,187 @@
+"""Findings on the disk: outside of any repository, readable by their owner alone, with a text for the vendor.
+
+A directory for each bucket: ``first.json`` and ``smallest.json`` (Cases, for ``binlog-lab replay``), ``show.sql`` or
+``show.txt`` (how to see it without the lab), ``error.log`` (the server's own crash report) and ``REPORT.md``.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from conformance.cases.bytes_case import BytesCase
+from conformance.cases.event_case import EventCase
+from conformance.cases.feeding import Feeding
+from conformance.cases.files import dump_case
+from conformance.cases.injection import Injection
+from conformance.cases.printed_log import rows_in
+from conformance.judge.diverged import Grade
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from conformance.cases.files import AnyCase
+    from fuzz.campaigns.buckets import Bucket
+    from fuzz.campaigns.channels import Channel
+    from fuzz.campaigns.trial import Trial
+
+
+_DEMAND: Final = (
+    "WL#2955, section 7.1, asks for an error where an event is in a bad format, and FR5 for a server that never "
+    "crashes and never holds invalid JSON."
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class About:
+    """Of a campaign, for the report. ``command``: the words that run it again, without ``--only``."""
+
+    campaign: str
+    seed: str
+    subject: str  # version and where it comes from
+    command: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Findings:
+    """``as_script``: a Case as a script for people."""
+
+    root: Path
+    about: About
+    as_script: Callable[[AnyCase], str]
+
+    def keep(self, bucket: Bucket, channel: Channel) -> None:
+        """Store the first input of a bucket, before anything else is done with it."""
+        directory = self.root / bucket.name
+        directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+        bucket.directory = directory
+        self._write(directory / "first.json", self._case(bucket.first))
+        log = channel.crash_report(bucket.first)
+        if log:
+            _private(directory / "error.log", log)
+        self._report(bucket, channel, log)
+
+    def keep_smallest(self, bucket: Bucket, channel: Channel) -> None:
+        """Store the smallest input, and the text about it."""
+        assert bucket.directory is not None
+        self._write(bucket.directory / "smallest.json", self._case(bucket.smallest))
+        log = bucket.directory / "error.log"
+        self._report(bucket, channel, log.read_text("utf-8") if log.exists() else "")
+
+    def _case(self, trial: Trial) -> AnyCase | None:
+        """``None`` for a transaction, of which there is no kind of Case: its script is all."""
+        case = trial.case
+        seed = f"fuzz {self.about.campaign} {self.about.seed} {trial.place}"
+        if isinstance(case, Injection):
+            return EventCase(id=case.id, requirements=("FR5",), seed=seed, injection=case)
+        return case if isinstance(case, BytesCase) else None
+
+    def _write(self, path: Path, case: AnyCase | None) -> None:
+        if case is not None:
+            _private(path, json.dumps(dump_case(case), indent=1, ensure_ascii=False) + "\n")
+
+    def _report(self, bucket: Bucket, channel: Channel, log: str) -> None:
+        assert bucket.directory is not None
+        case = self._case(bucket.smallest)
+        statements = channel.script(bucket.smallest)
+        script = self.as_script(case) if case is not None else "".join(f"{text};\n" for text in statements)
+        name = "show.sql" if statements else "show.txt"
+        _private(bucket.directory / name, script)
+        _private(bucket.directory / "REPORT.md", report(self.about, bucket, name, log))
+
+
+def diff_bytes(trial: Trial) -> int:
+    """How large the part is that does it: the images of the rows, or a file of any events."""
+    case = trial.case
+    if isinstance(case, Injection):
+        return len(case.image)
+    if isinstance(case, Feeding):
+        return sum(len(row.image) for row in case.rows)
+    return next((len(row) for _, row in rows_in(case.data)), len(case.data))
+
+
+def report(about: About, bucket: Bucket, script: str, log: str) -> str:
+    """What to send to a vendor, once somebody has read it."""
+    trial = bucket.smallest
+    judged, crash = trial.judged, trial.crash
+    lines = [
+        f"# {about.subject}: {_title(trial)}",
+        "",
+        "Private until the vendor has answered: whoever has these bytes can do this to other servers.",
+        "",
+        "## What happens",
+        "",
+        f"{_how(trial)}",
+        f"Expected: {judged.expected or 'an error that changes nothing, or a readable document'}.",
+        f"Got: {judged.got}.",
+        *([f"Signature: {crash}."] if crash is not None else []),
+        *([f"The lab lists this as `{bucket.entry.id}`."] if bucket.entry is not None else []),
+        "",
+        _DEMAND,
+        "",
+        "## How to see it",
+        "",
+        f"`{script}`, beside this file, on a server or with a program that nobody needs.",
+        f"Bytes that do it: {diff_bytes(trial)}" + _hex(trial),
+        "",
+        "## Who can do it",
+        "",
+        _who(trial),
+        "",
+        "## How it was found",
+        "",
+        f"First at input `{bucket.first.place}`, of {diff_bytes(bucket.first)} bytes. Again:",
+        "",
+        "```sh",
+        f"{about.command} --only {bucket.first.place}",
+        "```",
+    ]
+    if log:
+        lines += ["", "## Error log", "", "```text", *_without_noise(log), "```"]
+    return "\n".join(lines) + "\n"
+
+
+def _title(trial: Trial) -> str:
+    what = {Grade.CRASH: trial.what, Grade.TIMEOUT: trial.what}.get(trial.judged.grade, trial.judged.rule)
+    return what.removeprefix("mysqlbinlog ")
+
+
+def _how(trial: Trial) -> str:
+    case = trial.case
+    if isinstance(case, BytesCase):
+        return f"`mysqlbinlog -v` reads a binary log ({case.name}, a file of {len(case.data)} bytes)."
+    if isinstance(case, Feeding):
+        return f"A replica's applier gets a Partial_update_rows event of {len(case.rows)} row(s) ({case.name})."
+    return f"A Partial_update_rows event (type 39) is given to a BINLOG statement ({case.name})."
+
+
+def _who(trial: Trial) -> str:
+    if isinstance(trial.case, BytesCase):
+        return "Whoever can make somebody print a binary log."
+    return (
+        "Whoever may execute BINLOG statements, and whoever controls a source that this server replicates from, or its "
+        "relay logs."
+    )
+
+
+def _hex(trial: Trial) -> str:
+    if isinstance(trial.case, BytesCase):
+        return "."
+    rows: Sequence[Injection] = trial.case.rows if isinstance(trial.case, Feeding) else (trial.case,)
+    return ":\n\n```text\n" + "\n".join(row.image.hex() for row in rows) + "\n```"
+
+
+def _without_noise(log: str) -> list[str]:
+    """The report itself, without what the server wrote when it was started again."""
+    lines = log.splitlines()
+    end = next((number for number, line in enumerate(lines) if "[System]" in line or "[Warning]" in line), len(lines))
+    return lines[: min(end, 80)]
+
+
+def _private(path: Path, text: str) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        file.write(text)

@@ -1,0 +1,119 @@
+"""The inputs of campaigns: pure functions of campaign, channel, seed and the number of a batch.
+
+An input is named by its place, ``channel/batch/number``; with the seed that is enough to make it again.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from conformance.cases.bytes_case import MYSQLBINLOG, BytesCase, bytes_id
+from conformance.cases.printed_log import log_of_image
+from conformance.cases.update_case import Hazard
+from conformance.reference.binlog.header import MAGIC
+from fuzz.mutators.framing import mutate_file
+from generators import damaged, diverged, feedings, members, mutated, streams
+from generators.draw import Stream, mix
+from generators.printed import PLACES, printed
+
+if TYPE_CHECKING:
+    from conformance.cases.feeding import Feeding
+    from conformance.cases.injection import Injection
+    from generators.draw import Draw
+
+DIVERGED, MALFORMED = "diverged", "malformed"
+MUTATED_LOG: Final = "mutated-log"  # the name of a file of any events
+STATEMENTS, APPLIER, CLIENT = "statements", "applier", MYSQLBINLOG
+CHANNELS: Final = {DIVERGED: (STATEMENTS, APPLIER), MALFORMED: (STATEMENTS, APPLIER, CLIENT)}
+
+_GROUPS: Final = 5  # of about ninety injections, in a batch of diverged statements
+_STATEMENTS: Final = 50  # damaged events in a batch: which damages are known is looked at once for all of them
+_TRANSACTIONS: Final = 40
+_FILES: Final = 20
+_LARGEST_FILE: Final = 1 << 16
+_SOURCES: Final = mix(("mutated", 7), ("member", 2), ("field", 1))
+_LOGS: Final = mix(("image", 5), ("value", 2), ("stream", 3))
+_PLACE: Final = re.compile(r"(\w+)/(\d{1,9})/(\d{1,9})")
+
+
+class Place(NamedTuple):
+    """Of one input."""
+
+    channel: str
+    batch: int
+    number: int
+
+    def __str__(self) -> str:
+        return "/".join(map(str, self))
+
+    @classmethod
+    def parse(cls, text: str) -> Place:
+        """The inverse of ``str``. Raises ``ValueError``."""
+        found = _PLACE.fullmatch(text)
+        if found is None:
+            raise ValueError(f"{text!r} is not the place of an input; expected channel/batch/number")
+        return cls(found[1], int(found[2]), int(found[3]))
+
+
+def _draw(campaign: str, channel: str, seed: str, batch: int) -> Stream:
+    return Stream("fuzz", campaign, channel, seed, batch)
+
+
+def statements(campaign: str, seed: str, batch: int) -> list[Injection]:
+    """A batch for BINLOG statements; the first one of diverged documents is the matrix of the requirements sheet."""
+    draw = _draw(campaign, STATEMENTS, seed, batch)
+    if campaign == DIVERGED and batch == 0:
+        return list(diverged.matrix())
+    if campaign == DIVERGED:
+        return [item for number in range(_GROUPS) for item in diverged.group(draw.fork(number))]
+    return [_damaged(draw.fork(number)) for number in range(_STATEMENTS)]
+
+
+def transactions(campaign: str, seed: str, batch: int) -> list[Feeding]:
+    """A batch for an applier."""
+    draw = _draw(campaign, APPLIER, seed, batch)
+    if campaign == DIVERGED:
+        return feedings.group(draw)
+    forks = [draw.fork(number) for number in range(_TRANSACTIONS)]
+    return [feedings.alone(fork.fork("beside"), _damaged(fork)) for fork in forks]
+
+
+def files(seed: str, batch: int) -> list[BytesCase]:
+    """A batch for mysqlbinlog; damaged files only."""
+    draw = _draw(MALFORMED, CLIENT, seed, batch)
+    return [_file(draw.fork(number)) for number in range(_FILES)]
+
+
+def _damaged(draw: Draw) -> Injection:
+    match draw.choice(_SOURCES):
+        case "mutated":
+            return mutated.injection(draw)
+        case "member":
+            return members.injection(draw, draw.choice((members.DIFF, members.FULL)), keys=draw.below(2) == 1)
+        case _:
+            return damaged.damaged(draw)
+
+
+def _file(draw: Draw) -> BytesCase:
+    match draw.choice(_LOGS):
+        case "image":
+            item = mutated.injection(draw)
+            return _case(item.name, log_of_image(item.image))
+        case "value":
+            return printed(draw, draw.choice(PLACES))
+        case _:
+            bodies = [body for group in streams.stream(draw, 1 + draw.below(3)) for body in group]
+            whole = MAGIC + b"".join(item.data for item in streams.placed(bodies))
+            return _case(MUTATED_LOG, mutate_file(whole, _LARGEST_FILE, draw.bits(30)))
+
+
+def _case(name: str, data: bytes) -> BytesCase:
+    return BytesCase(
+        id=bytes_id(MYSQLBINLOG, data),
+        requirements=("P9",),
+        hazard=Hazard.MAY_CRASH,
+        subject=MYSQLBINLOG,
+        name=name,
+        data=data,
+    )

@@ -1,0 +1,48 @@
+"""Making a log smaller that ends a program: events are left out, then bytes of their bodies, in sound frames."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from conformance.reference.binlog.header import FOOTER_SIZE, HEADER_SIZE
+from fuzz.mutators.framing import reframed, split_file
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+
+def shrink_log(data: bytes, fails: Callable[[bytes], bool], *, seconds: float) -> None:
+    """Ask about ever smaller files; the last one that failed is the caller's to keep."""
+    deadline = time.monotonic() + seconds
+    improved = True
+    while improved:
+        improved = False
+        for candidate in _candidates(split_file(data)):
+            if time.monotonic() > deadline:
+                return
+            if len(candidate) < len(data) and fails(candidate):
+                data, improved = candidate, True
+                break
+
+
+def _candidates(pieces: list[bytes]) -> Iterator[bytes]:
+    """The biggest cuts first. The first piece is what stands in front of all events."""
+    length = (len(pieces) - 1) // 2
+    while length:
+        for first in range(len(pieces) - length, 0, -length):
+            yield b"".join(pieces[:first] + pieces[first + length :])
+        length //= 2
+    for place, event in enumerate(pieces):
+        body = event[HEADER_SIZE:-FOOTER_SIZE]
+        if place and body:
+            for cut in _cuts(body):
+                yield b"".join([*pieces[:place], reframed(event[:HEADER_SIZE] + cut), *pieces[place + 1 :]])
+
+
+def _cuts(body: bytes) -> Iterator[bytes]:
+    length = (len(body) + 1) // 2
+    while length:
+        for first in range(len(body) - length, -1, -length):
+            yield body[:first] + body[first + length :]
+        length //= 2

@@ -1,0 +1,72 @@
+"""The servers and programs of a campaign: always started by the lab, on data of their own, one for each channel."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from conformance.servers.applier import Applier, launch_applier
+from conformance.servers.auto import find_maker
+from conformance.servers.errors import ServerUnavailable, SpecError
+from conformance.servers.inject import Injector, launch_target
+from conformance.servers.installation import Installation
+from conformance.servers.specs import Kind, parse_spec
+from fuzz.campaigns.channels import Files, Statements, Transactions
+from fuzz.campaigns.inputs import APPLIER, CLIENT, STATEMENTS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextlib import ExitStack
+
+    from conformance.servers.cache import Narrate
+    from conformance.servers.own import Maker
+    from fuzz.campaigns.channels import Channel
+    from fuzz.campaigns.trial import Bench
+
+
+def find_programs(spec: str, *, narrate: Narrate) -> Maker:
+    """What the servers of a spec are made from. Raises :class:`SpecError` for a server that is there already: such
+    inputs go to no server that somebody may need."""
+    parsed = parse_spec(spec)
+    if parsed.kind in (Kind.MYSQL, Kind.NONE):
+        raise SpecError(
+            spec,
+            "a campaign ends servers",
+            expected="auto, process[:PATH] or docker[:IMAGE], which the lab starts for it",
+        )
+    if parsed.kind is not Kind.AUTO:
+        return find_maker(parsed, narrate=narrate)
+    try:
+        return find_maker(parse_spec("process"), narrate=narrate)
+    except ServerUnavailable as no_process:
+        try:
+            return find_maker(parse_spec("docker"), narrate=narrate)
+        except ServerUnavailable as no_container:
+            raise ServerUnavailable(
+                f"no server can be had here.\n- process: {no_process}\n- docker: {no_container}",
+                "binlog-lab doctor lists what is there and what is missing",
+            ) from no_process
+
+
+def openers(
+    maker: Maker, bench: Bench, names: tuple[str, ...], stack: ExitStack, narrate: Narrate
+) -> dict[str, Callable[[], Channel]]:
+    """How each of these channels is opened; ``stack`` closes what was opened. Raises :class:`ServerUnavailable` for
+    mysqlbinlog where the program cannot be had."""
+
+    def statements() -> Channel:
+        narrate("starting a server for BINLOG statements")
+        return Statements(stack.enter_context(Injector(launch_target(maker, narrate=narrate))), bench)
+
+    def applier() -> Channel:
+        narrate("starting a server whose applier is fed")
+        return Transactions(stack.enter_context(Applier(launch_applier(maker, narrate=narrate))), bench)
+
+    all_of_them: dict[str, Callable[[], Channel]] = {STATEMENTS: statements, APPLIER: applier}
+    if CLIENT in names:
+        if not isinstance(maker, Installation):
+            raise ServerUnavailable(
+                "mysqlbinlog of a container reads no files of this machine", "--channel statements --channel applier"
+            )
+        program = maker.program(CLIENT)
+        all_of_them[CLIENT] = lambda: Files(program, bench)
+    return {name: all_of_them[name] for name in names}

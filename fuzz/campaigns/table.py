@@ -1,0 +1,34 @@
+"""The outcomes of a campaign as a table for people: what each subject did, how often, and whether it may."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fuzz.campaigns.findings import diff_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from fuzz.campaigns.buckets import Buckets
+
+
+def outcome_lines(buckets: Buckets) -> Iterator[str]:
+    """One line for each outcome, the most frequent first."""
+    totals: dict[str, int] = {}
+    for (channel, _, _), count in buckets.outcomes.items():
+        totals[channel] = totals.get(channel, 0) + count
+    for channel, total in totals.items():
+        yield f"{channel}: {total:,} inputs"
+        found = [(count, what, word) for (name, what, word), count in buckets.outcomes.items() if name == channel]
+        for count, what, word in sorted(found, key=lambda item: (-item[0], item[1:])):
+            yield f"  {count:>9,}  {100 * count / total:5.1f} %  {what:<34}  {word}"
+
+
+def bucket_lines(buckets: Buckets) -> Iterator[str]:
+    """One line for each bucket, and where it is kept."""
+    for bucket in buckets.found.values():
+        word = "FINDING" if bucket.entry is None else f"listed as {bucket.entry.id}"
+        size = f"{diff_bytes(bucket.first)} bytes made {diff_bytes(bucket.smallest)}"
+        yield f"{bucket.name}: {bucket.first.what}, {bucket.count} times, {size}, {word}"
+        yield f"  {bucket.first.death or bucket.first.judged.rule}"
+        yield f"  {bucket.directory}"

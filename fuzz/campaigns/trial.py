@@ -1,0 +1,162 @@
+"""One input of a campaign with what became of it, and whether that is allowed, listed, or a finding."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import TYPE_CHECKING, Final
+
+from conformance.judge.applier import judge_feeding
+from conformance.judge.crashes import crash_of, crash_of_rows
+from conformance.judge.diverged import Grade, Judged, judge_injection
+from conformance.judge.listed import explaining
+from conformance.requirements.versions import dialect_of, in_observed_range
+from conformance.stream import Verdict
+from fuzz.campaigns.inputs import APPLIER, CLIENT, DIVERGED, STATEMENTS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from conformance.cases.bytes_case import BytesCase
+    from conformance.cases.feeding import Feeding, FeedingOutcome
+    from conformance.cases.injection import Injection, InjectionOutcome, RowState
+    from conformance.judge.printing import Printed
+    from conformance.requirements.crashes import Crash
+    from conformance.requirements.deviations import Deviation
+    from conformance.requirements.versions import Version
+    from fuzz.campaigns.inputs import Place
+
+
+class Standing(StrEnum):
+    """What an outcome is to the campaign."""
+
+    ALLOWED = "allowed"
+    OTHER = "not the reference's"  # allowed, but the reference would have done something else
+    LISTED = "listed"  # a known deviation
+    FINDING = "FINDING"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trial:
+    """``what``: the outcome in words of the table; ``death``: the stack of a server that died."""
+
+    channel: str
+    case: Injection | Feeding | BytesCase
+    what: str
+    judged: Judged
+    crash: Crash | None = None
+    death: str = ""
+    place: Place | None = None
+
+    @property
+    def sign(self) -> tuple[str, ...]:
+        """What another input must show to be the same: its bucket."""
+        crash = "" if self.crash is None else f"{self.crash.during}, signal {self.crash.signal}"
+        return self.channel, self.judged.grade.value, self.judged.rule, self.what, self.death or crash
+
+    def at(self, place: Place) -> Trial:
+        """The same, with the place of its input."""
+        return replace(self, place=place)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bench:
+    """What outcomes are held against: a campaign's allowed sets, on one version."""
+
+    campaign: str
+    version: Version
+    deviations: Sequence[Deviation]
+
+    def listed(self, trial: Trial) -> Deviation | None:
+        """The listed deviation that explains what must not be."""
+        if trial.judged.grade is Grade.PASS:
+            return None
+        return explaining(self.deviations, self.version, crash=trial.crash, switch=trial.judged.deviation)
+
+    def standing(self, trial: Trial) -> Standing:
+        """Diverged documents: every difference from the reference counts, inside the versions that it was seen on.
+        Damaged events: the worklog's demands alone do, as which damage a reader notices first is nobody's promise
+        (requirements sheet, FR5)."""
+        grade = trial.judged.grade
+        if grade is Grade.PASS:
+            return Standing.ALLOWED
+        if self.listed(trial) is not None:
+            return Standing.LISTED
+        if grade is Grade.DIFFERS and not (self.campaign == DIVERGED and in_observed_range(self.version)):
+            return Standing.OTHER
+        return Standing.FINDING
+
+    # --- judging -----------------------------------------------------------------------------------------------------
+
+    def of_statement(self, case: Injection, outcome: InjectionOutcome) -> Trial:
+        """An event in a BINLOG statement."""
+        return Trial(
+            channel=STATEMENTS,
+            case=case,
+            what=_what(outcome),
+            judged=judge_injection(case, outcome, dialect_of(self.version)),
+            crash=crash_of(case, outcome),
+            death=outcome.death,
+        )
+
+    def of_transaction(self, case: Feeding, outcome: FeedingOutcome) -> Trial:
+        """A transaction in a relay log."""
+        return Trial(
+            channel=APPLIER,
+            case=case,
+            what=_what_applied(outcome),
+            judged=judge_feeding(case, outcome, dialect_of(self.version)),
+            crash=crash_of_rows(case.rows, outcome.death, reading=outcome.reading),
+            death=outcome.death,
+        )
+
+    def of_file(self, printed: Printed) -> Trial:
+        """A file for mysqlbinlog."""
+        judged = Judged(_GRADES[printed.verdict], printed.message, printed.expected, printed.got)
+        return Trial(
+            channel=CLIENT,
+            case=printed.case,
+            what="prints it" if judged.grade is Grade.PASS else printed.message.partition(" (")[0],
+            judged=judged,
+            crash=printed.crash,
+        )
+
+
+_GRADES: Final = {
+    Verdict.PASS: Grade.PASS,
+    Verdict.CRASH: Grade.CRASH,
+    Verdict.TIMEOUT: Grade.TIMEOUT,
+    Verdict.FAIL: Grade.FAIL,
+}
+
+
+def _what(outcome: InjectionOutcome) -> str:
+    """Which statement raised an error matters: a refused event is clean, a row that cannot be read is not."""
+    if outcome.death:
+        return "dies when the row is read" if outcome.reading else "dies at the event"
+    if outcome.silent:
+        return "does not answer"
+    if outcome.error:
+        return f"refused with {outcome.error}"
+    return _stored(outcome.after)
+
+
+def _what_applied(outcome: FeedingOutcome) -> str:
+    if outcome.death:
+        return "dies when the row is read" if outcome.reading else "dies at the event"
+    if outcome.silent:
+        return "neither stops nor goes on"
+    if outcome.stopped:
+        return f"stopped with {outcome.error}"
+    unsound = [row for row in outcome.after if row is None or not row.sound]
+    return _stored(unsound[0] if unsound else outcome.after[0] if outcome.after else None)
+
+
+def _stored(row: RowState | None) -> str:
+    if row is None:
+        return "applied, and the row is gone"
+    if row.error:
+        return f"applied, reading gives {row.error}"
+    if not row.sound:
+        return "applied, its text is NULL" if row.valid else "applied, JSON_VALID is not 1"
+    return "applied"

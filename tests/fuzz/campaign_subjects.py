@@ -1,0 +1,119 @@
+"""Subjects of campaigns that are no servers: the reference in the place of one, right in everything or with a fault."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from conformance.judge.crashes import damage_of_log
+from conformance.requirements.deviations import load_deviations
+from conformance.servers.printing import ClientEnd
+from fuzz.campaigns import channels
+from fuzz.campaigns.buckets import Buckets
+from fuzz.campaigns.campaign import Campaign
+from fuzz.campaigns.channels import Files, Statements, Transactions
+from fuzz.campaigns.findings import About, Findings
+from fuzz.campaigns.inputs import APPLIER, CLIENT, STATEMENTS
+from fuzz.campaigns.journal import Journal
+from fuzz.campaigns.trial import Bench
+from tests.checks import planted_feedings, planted_injections
+from tests.fuzz.faults_of_campaigns import HUNG
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
+
+    import pytest
+
+    from conformance.cases.feeding import Feeding, FeedingOutcome
+    from conformance.cases.injection import Injection, InjectionOutcome
+
+VERSION = (9, 7, 4)
+_PEAK = 40 << 20
+
+
+class ModelServer:
+    """What a channel asks of a server beside its answers."""
+
+    version = "9.7.4"
+
+    def error_log(self) -> str:
+        return ""
+
+
+class ModelInjector:
+    """Answers as ``answer`` says."""
+
+    def __init__(self, answer: Callable[[Injection], InjectionOutcome]) -> None:
+        self.answer = answer
+        self.server = ModelServer()
+        self.deaths = 0
+
+    def run(self, injections: Sequence[Injection]) -> Iterator[InjectionOutcome]:
+        for injection in injections:
+            outcome = self.answer(injection)
+            self.deaths += bool(outcome.death)
+            yield outcome
+
+
+def with_fault(fault: Any, answer: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """A subject that answers as another one does, but for one fault."""
+    change = getattr(fault, "doctor", None) or fault.change
+
+    def faulty(case: Any) -> Any:
+        outcome = answer(case)
+        return change(case, outcome) or outcome
+
+    return faulty
+
+
+def plant_client(patch: pytest.MonkeyPatch, fault: Any = None, damaged: int = -11) -> None:
+    """A mysqlbinlog that ends itself at the listed damages, and shows the fault."""
+
+    def print_bytes(_: object, data: bytes, **__: object) -> ClientEnd:
+        damage = damage_of_log(data)
+        status, peak = damaged if damage else 0, _PEAK
+        if fault is not None:
+            status, peak = fault.change(damage, status, peak) or (status, peak)
+        return ClientEnd(None if status == HUNG else status, b"", peak)
+
+    patch.setattr(channels, "print_bytes", print_bytes)
+
+
+def plant_applier(patch: pytest.MonkeyPatch, answer: Callable[[Feeding], FeedingOutcome]) -> None:
+    """An applier that answers as ``answer`` says."""
+    patch.setattr(channels, "feed", lambda _, cases: [answer(case) for case in cases])
+
+
+def campaign(
+    tmp_path: Path,
+    name: str,
+    channel: str,
+    *,
+    answer: Callable[[Injection], InjectionOutcome] = planted_injections.faultless,
+    seed: str = "1",
+    equal: int = 10,
+    listed: bool = True,
+    shrink_seconds: float = 0.02,
+) -> Campaign:
+    """A campaign on a model, through one channel; its findings are in ``tmp_path``."""
+    bench = Bench(campaign=name, version=VERSION, deviations=tuple(load_deviations()) if listed else ())
+    made: dict[str, Callable[[], Any]] = {
+        STATEMENTS: lambda: Statements(ModelInjector(answer), bench),  # type: ignore[arg-type]
+        APPLIER: lambda: Transactions(ModelInjector(answer), bench),  # type: ignore[arg-type]
+        CLIENT: lambda: Files(("mysqlbinlog",), bench),
+    }
+    about = About(campaign=name, seed=seed, subject="a model", command="binlog-lab fuzz server")
+    return Campaign(
+        name=name,
+        seed=seed,
+        channels={channel: made[channel]},
+        buckets=Buckets(bench, equal),
+        findings=Findings(root=tmp_path / "findings", about=about, as_script=lambda case: f"-- {case.id}\n"),
+        journal=Journal(tmp_path / "findings", "binlog-lab fuzz server"),
+        narrate=lambda _: None,
+        progress=lambda _: None,
+        shrink_seconds=shrink_seconds,
+    )
+
+
+faultless_applier = planted_feedings.faultless

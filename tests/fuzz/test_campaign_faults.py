@@ -1,0 +1,98 @@
+"""Campaigns on subjects with a planted fault: every one is reported, stored, and made no larger; a sound one is not."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from conformance.judge.diverged import Grade
+from fuzz.campaigns.campaign import Budget
+from fuzz.campaigns.findings import diff_bytes
+from fuzz.campaigns.inputs import APPLIER, CLIENT, DIVERGED, MALFORMED, STATEMENTS
+from tests.checks import planted_feedings, planted_injections
+from tests.checks.faults_of_crashes import CRASH_FAULTS, as_released, perfect
+from tests.fuzz.campaign_subjects import campaign, faultless_applier, plant_applier, plant_client, with_fault
+from tests.fuzz.faults_of_campaigns import CLIENT_FAULTS, MALFORMED_FAULTS, SERVER_FAULTS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from fuzz.campaigns.campaign import Campaign
+
+# Of an applier that goes on: these need a transaction that several rows or others beside it are in, or a skip.
+OF_DAMAGE = [fault for fault in planted_injections.FAULTS if fault.name == "damage-applied"]
+OF_DIVERGED = [fault for fault in planted_injections.FAULTS if fault.name != "damage-applied"]
+
+
+def reported(found: Campaign, grade: str) -> None:
+    """At least one finding of this grade, with all its files, its smallest input no larger than its first."""
+    findings = found.buckets.findings
+    assert grade in {bucket.first.judged.grade.value for bucket in findings}
+    for bucket in findings:
+        assert diff_bytes(bucket.smallest) <= diff_bytes(bucket.first)
+        assert bucket.directory is not None
+        names = {path.name for path in bucket.directory.iterdir()}
+        assert "REPORT.md" in names
+        assert {path.stat().st_mode & 0o077 for path in bucket.directory.iterdir()} == {0}
+
+
+@pytest.mark.parametrize("fault", [*OF_DIVERGED, *SERVER_FAULTS], ids=lambda fault: fault.name)
+def test_a_faulty_server_is_reported_by_statements(fault: Any, tmp_path: Path) -> None:
+    found = campaign(tmp_path, DIVERGED, STATEMENTS, answer=with_fault(fault, planted_injections.faultless), equal=1000)
+    found.run(Budget(runs=900))
+    reported(found, fault.grade)
+
+
+@pytest.mark.parametrize("fault", planted_feedings.FAULTS, ids=lambda fault: fault.name)
+def test_a_faulty_applier_is_reported(fault: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plant_applier(monkeypatch, with_fault(fault, faultless_applier))
+    if "skip" in fault.name:  # only what can never fit is skipped
+        found = campaign(tmp_path, MALFORMED, APPLIER, equal=1000, listed=False)
+    else:
+        found = campaign(tmp_path, DIVERGED, APPLIER, equal=1000)
+    found.run(Budget(runs=120))
+    reported(found, fault.grade)
+
+
+@pytest.mark.planted("FR5")
+@pytest.mark.parametrize("fault", [*CRASH_FAULTS, *MALFORMED_FAULTS, *OF_DAMAGE], ids=lambda fault: fault.name)
+def test_a_server_that_fails_at_damage_in_another_way_than_listed_is_reported(fault: Any, tmp_path: Path) -> None:
+    found = campaign(tmp_path, MALFORMED, STATEMENTS, answer=with_fault(fault, as_released), equal=1000)
+    found.run(Budget(runs=150))
+    reported(found, getattr(fault, "verdict", None) or fault.grade)
+
+
+@pytest.mark.parametrize("fault", CLIENT_FAULTS, ids=lambda fault: fault.name)
+def test_a_faulty_client_is_reported(fault: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plant_client(monkeypatch, fault)
+    found = campaign(tmp_path, MALFORMED, CLIENT, equal=1000)
+    found.run(Budget(runs=60))
+    reported(found, fault.verdict)
+
+
+@pytest.mark.parametrize(("name", "channel"), [(DIVERGED, STATEMENTS), (DIVERGED, APPLIER)])
+def test_a_sound_subject_gives_no_finding(
+    name: str, channel: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plant_applier(monkeypatch, faultless_applier)
+    found = campaign(tmp_path, name, channel)
+    found.run(Budget(runs=120))
+    assert (found.buckets.found, found.buckets.inputs) == ({}, 120)
+
+
+def test_a_server_that_refuses_every_damage_gives_no_finding(tmp_path: Path) -> None:
+    found = campaign(tmp_path, MALFORMED, STATEMENTS, answer=perfect)
+    found.run(Budget(runs=120))
+    assert found.buckets.found == {}
+
+
+def test_listed_crashes_are_kept_and_no_findings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plant_client(monkeypatch)
+    for channel in (STATEMENTS, CLIENT):
+        found = campaign(tmp_path, MALFORMED, channel, answer=as_released)
+        found.run(Budget(runs=100))
+        crashes = [bucket for bucket in found.buckets.found.values() if bucket.first.judged.grade is Grade.CRASH]
+        assert crashes
+        assert all(bucket.entry is not None and bucket.directory is not None for bucket in crashes)
+        assert {bucket for bucket in found.buckets.findings if bucket.first.judged.grade is Grade.CRASH} == set()
