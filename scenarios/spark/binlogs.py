@@ -11,6 +11,7 @@ that could, unless a setting allows it); the options ``types``, ``tables`` and `
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
@@ -33,7 +34,9 @@ if TYPE_CHECKING:
 
 NAME: Final = "mysql-binlog"
 ROWS: Final = 10_000  # of a batch at most
+_CONTENTS: Final = frozenset(("before", "after", "body", "documents"))
 _FIXED: Final = 10  # bytes of a column besides what its text and bytes have: a number, or an offset, and a validity bit
+LARGEST: Final = (1 << 31) - (1 << 16)  # bytes of a row: what Arrow and Spark can hold
 _STRUCT: Final = pa.struct([("code", pa.string()), ("message", pa.string())])
 _DOCUMENT: Final = pa.struct(
     [("column", pa.string()), ("before", pa.binary()), ("after", pa.binary()), ("diffs", pa.binary())]
@@ -95,9 +98,10 @@ class BinlogReader(DataSourceReader):
         self.options = options
 
     def partitions(self) -> list[BinlogPartition]:
-        """The parts of all files; a file that cannot be read is a part too, whose reader says so."""
+        """The parts of all files; a file that cannot be read is a part too, whose reader says so. Names are absolute:
+        executors have working directories of their own."""
         options = self.options
-        files = sorted({file for path in options.paths for file in find_logs(path)})
+        files = sorted({str(Path(file).absolute()) for path in options.paths for file in find_logs(path)})
         return [BinlogPartition(part) for file in files for part in parts_of(file, options.split_bytes)]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
@@ -123,6 +127,8 @@ def read_batches(part: Part, options: Options) -> Iterator[pa.RecordBatch]:
         length = fixed + sum([len(value) for value in row if type(value) is bytes])
         if apart is not None:
             length += sum([len(value or b"") + _FIXED for document in row[apart] or () for value in document])
+        if length > LARGEST:
+            row, length = _without_contents(row, columns, length), fixed
         if rows and (size + length > options.batch_bytes or len(rows) == ROWS):
             yield _batch(rows, schema)
             rows, size = [], 0
@@ -137,6 +143,13 @@ def _batch(rows: list[Values], schema: pa.Schema) -> pa.RecordBatch:
     for field, values in zip(schema, zip(*rows, strict=True), strict=True):
         columns.append(pa.array(values, field.type))
     return pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+def _without_contents(row: Values, columns: tuple[tuple[str, str], ...], length: int) -> Values:
+    """A row that is too large for Spark, with the reason instead of its contents."""
+    values = [None if name in _CONTENTS else value for (name, _), value in zip(columns, row, strict=True)]
+    values[-1] = (b"too-large", f"the row has {length} bytes; expected at most {LARGEST}".encode())
+    return tuple(values)
 
 
 def _as_variant(row: Values, images: list[int]) -> Values:

@@ -35,4 +35,9 @@ def test_the_zip_is_still_there_for_an_executor_that_comes_late(monkeypatch: pyt
     monkeypatch.setattr(ship, "check_executors", check)
     ship.prepare(session)
     (place,) = session.places
-    assert {"conformance/version.py", "scenarios/worker.py"} <= set(zipfile.ZipFile(Path(place)).namelist())
+    assert {
+        "conformance/version.py",
+        "scenarios/worker.py",
+        "scenarios/spark/binlogs.py",
+        "scenarios/binlogs/rows.py",
+    } <= set(zipfile.ZipFile(Path(place)).namelist())

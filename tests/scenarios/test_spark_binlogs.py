@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.scenarios.binlog_checks import NAMES, check_batches, records
+from tests.scenarios.binlog_checks import NAMES, asked, check_batches, records
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -81,3 +81,32 @@ def test_sql_reads_events_and_says_which_option_was_wrong(load: Any, spark: Any)
 @pytest.mark.parametrize("options", [{}, {"documents": "bytes"}, {"content": "events", "body": "true"}])
 def test_batches_are_bounded_by_bytes(options: dict[str, str]) -> None:
     check_batches(NAMES["02-partial-off-same-sql"], **options)
+
+
+def test_a_row_that_spark_cannot_hold_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    from scenarios.binlogs.parts import Part
+    from scenarios.spark import binlogs
+
+    monkeypatch.setattr(binlogs, "LARGEST", 700)
+    path = NAMES["02-partial-off-same-sql"]
+    found = [row for batch in binlogs.read_batches(Part(str(path)), asked(path)) for row in batch.to_pylist()]
+    large = [row for row in found if row["problem"]]
+    assert len(found) == len(records(path))
+    assert 0 < len(large) < len(found)
+    assert all(row["problem"]["code"] == "too-large" and row["after"] is None and row["table"] for row in large)
+
+
+def test_images_without_a_variant_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    from pyspark.sql.variant_utils import VariantBuilder
+
+    from scenarios.binlogs.parts import Part
+    from scenarios.spark.binlogs import read_batches
+
+    monkeypatch.setattr(VariantBuilder.__init__, "__defaults__", (250,))  # its limit is 16 MB
+    path = NAMES["02-partial-off-same-sql"]
+    options = asked(path, documents="variant")
+    found = [row for batch in read_batches(Part(str(path)), options) for row in batch.to_pylist()]
+    none = [row for row in found if row["problem"]]
+    assert len(found) == len(records(path))
+    assert 0 < len(none) < len(found)
+    assert all(row["problem"]["code"] == "no-variant" for row in none)
