@@ -17,6 +17,12 @@ from fuzz.prefixed import split
 from fuzz.targets import rows
 from fuzz.violation import Violation, require
 
+try:  # when this module is loaded, so that the peer's code is instrumented too
+    from pymysql.protocol import MysqlPacket
+    from pymysqlreplication import packet
+except ImportError:
+    packet = None
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -40,15 +46,14 @@ class _Connection:
 
 @cache
 def _reader() -> Callable[[bytes, dict[int, Any]], Any]:
-    from pymysql.protocol import MysqlPacket
-    from pymysqlreplication.packet import BinLogPacketWrapper
-
-    kinds = set(BinLogPacketWrapper._BinLogPacketWrapper__event_map.values())  # noqa: SLF001 - it has no other way
+    if packet is None:
+        raise ModuleNotFoundError(f"pip install {PACKAGE}")
+    wrapper_class = packet.BinLogPacketWrapper
+    kinds = set(wrapper_class._BinLogPacketWrapper__event_map.values())  # noqa: SLF001 - it has no other way
 
     def read(event: bytes, tables: dict[int, Any]) -> Any:
-        packet = MysqlPacket(b"\0" + event, "utf8")
-        wrapper = BinLogPacketWrapper(
-            packet, tables, _Connection(), (9, 7, 4), True, kinds,
+        wrapper = wrapper_class(
+            MysqlPacket(b"\0" + event, "utf8"), tables, _Connection(), (9, 7, 4), True, kinds,
             None, None, None, None, False, False, False, True, False,
         )  # fmt: skip
         return wrapper.event
