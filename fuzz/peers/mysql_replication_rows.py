@@ -73,7 +73,7 @@ def check(data: bytes) -> None:
         event = _reader()(encode_event(body), known)
         found = event.rows
     except Exception as error:  # noqa: BLE001 - whatever a stranger raises is a refusal
-        raise Violation(f"{EventType(body.type).name} is read", repr(error), body) from None
+        raise Violation(f"{EventType(body.type).name} is read, not refused: {error!r}"[:100], body) from None
     require(len(found) == len(body.rows), f"{EventType(body.type).name} gives all its rows", found, body)
     for ours, theirs in zip(body.rows, found, strict=True):
         for image, bitmap, names in (

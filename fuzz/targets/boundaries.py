@@ -89,8 +89,8 @@ def _sound(events: list[Seen]) -> bool:
     parser = ShippedParser()
     for event in events:
         kind, state = classify(event), parser.state
-        if parser.feed(event) is not None:
-            return False
+        if parser.feed(event) is not None or classify(event._replace(flags=0)) is EventClass.ERROR:
+            return False  # an event that nobody knows may stand where it likes, marked as anything
         if kind in (EventClass.IGNORE, EventClass.GTID):
             fits = state is State.NONE
         elif kind is EventClass.STATEMENT and event.type != EventType.QUERY:

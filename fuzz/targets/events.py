@@ -20,7 +20,11 @@ INVARIANT: Final = (
     "An event that is read is written as one that reads the same and is written the same again; with a wrong checksum"
     " it is refused, and with the right one it is read as without looking at it."
 )
-INSTRUMENT: Final[tuple[str, ...]] = ("conformance.reference.binlog", "conformance.reference.cursor")
+INSTRUMENT: Final[tuple[str, ...]] = (
+    "conformance.reference.binlog",
+    "conformance.reference.cursor",
+    "conformance.reference.gtid_text",
+)
 MAX_LEN: Final = 1024
 DICTIONARY: Final = (
     b"\xfc\xff\xff", b"\xfd\xff\xff\xff", b"\xfe\xff\xff\xff\xff\xff\xff\xff\xff", b"\xfb", b"\xff", b"std\0",

@@ -48,6 +48,6 @@ def test_a_peer_that_refuses_a_sound_document_is_a_finding(monkeypatch: pytest.M
         raise IndexError
 
     monkeypatch.setattr(mysql_replication_json, "_reader", lambda: refuse)
-    with pytest.raises(Violation, match="an array is read"):
+    with pytest.raises(Violation, match="a document is read, not refused"):
         mysql_replication_json.check(encode([1]))
     mysql_replication_json.check(b"\x0d")  # damage is its own matter
