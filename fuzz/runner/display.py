@@ -100,9 +100,11 @@ def total(campaign: Campaign) -> str:
     """The run in a sentence."""
     executions = sum(state.executions for state in campaign.states)
     findings = sum(len(state.findings) for state in campaign.states)
+    processor = sum(state.processor for state in campaign.states)
     ended = ", interrupted" if campaign.interrupted else ""
     return (
-        f"{len(campaign.states)} targets, {executions:,} executions in {campaign.seconds:,.0f} s, {findings} findings,"
+        f"{len(campaign.states)} targets, {executions:,} executions in {campaign.seconds:,.0f} s"
+        f" ({processor:,.0f} s of the processor), {findings} findings,"
         f" seed {campaign.budget.seed}{ended}"
     )
 

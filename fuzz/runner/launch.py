@@ -71,6 +71,15 @@ class Child:
         """Since it began to fuzz."""
         return 0.0 if self.began is None else time.monotonic() - self.began
 
+    def processor(self) -> float:
+        """Seconds of the processor that it has used; 0 when it has gone."""
+        try:
+            fields = Path(f"/proc/{self.process.pid if self.process else 0}/stat").read_text("ascii").rpartition(")")[2]
+        except OSError:
+            return 0.0
+        user, system = fields.split()[11:13]
+        return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+
     def start(self, arguments: Sequence[str], *, dies_with_us: bool = True) -> subprocess.Popen[bytes]:
         """Start it, in a session of its own so that Ctrl-C reaches the runner alone."""
         program = self._program(dies_with_us=dies_with_us)
@@ -117,7 +126,8 @@ class Child:
                     found(line.removeprefix(FINDING))
             else:
                 self.figures.read(line)
-                self.tail = [*self.tail[-TAIL:], line]
+                if not line.startswith("INFO: "):
+                    self.tail = [*self.tail[-TAIL:], line]
         self.process.stderr.close()
         return self.process.wait()
 

@@ -75,6 +75,7 @@ def _target(campaign: Campaign, state: State) -> dict[str, Any]:
         "trouble": state.trouble or state.note or None,
         "executions": state.executions,
         "seconds": round(state.seconds, 3),
+        "processor_seconds": round(state.processor, 2),
         "executions_per_second": round(state.rate, 1),
         "of_empty": round(state.rate / scale, 5) if scale else None,
         "edges": state.edges,

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 DEATHS: Final = 5  # processes ended by inputs that show the same: more would tell nothing
 SHRINK_SECONDS: Final = 10.0
-START_SECONDS: Final = 180.0  # for the imports of a child
+START_SECONDS: Final = 600.0  # for the imports of a child; a busy machine takes long
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +46,7 @@ class State:
     phase: str = "waiting"  # waiting, starting, fuzzing, shrinking, done
     executions: int = 0
     seconds: float = 0.0  # of fuzzing, imports excluded
+    processor: float = 0.0  # seconds of the processor, imports included
     edges: int | None = None
     features: int = 0
     corpus: int = 0
@@ -53,7 +54,7 @@ class State:
     trouble: str = ""  # why it could not run
     note: str = ""  # why it ended early, although it ran
     child: Child | None = None
-    earlier: tuple[int, float] = (0, 0.0)  # executions and seconds of children that have ended
+    earlier: tuple[int, float, float] = (0, 0.0, 0.0)  # executions and both seconds of children that have ended
 
     @property
     def rate(self) -> float:
@@ -65,8 +66,9 @@ class State:
         child = self.child
         if child is None or child.began is None:
             return
-        executions, seconds = self.earlier
+        executions, seconds, processor = self.earlier
         self.executions, self.seconds = executions + child.executions(), seconds + child.seconds
+        self.processor = max(self.processor, processor + child.processor())
         figures = child.figures
         if figures.edges is not None:
             self.edges = max(self.edges or 0, figures.edges)
@@ -122,7 +124,7 @@ class Runner:
     def _one(self, child: Child, places: list[str]) -> None:
         """One child to its end, and what it found."""
         state, budget = self.state, self._budget
-        state.earlier, state.child, state.phase = (state.executions, state.seconds), child, "starting"
+        state.earlier, state.child, state.phase = (state.executions, state.seconds, state.processor), child, "starting"
         options = child.options(budget.seed + sum(self._deaths.values()))
         if budget.runs is not None:
             options.append(f"-runs={budget.runs - state.executions}")
@@ -137,7 +139,7 @@ class Runner:
         state.child = None
         watch.join()
         if child.began is None and not self._stop.is_set():
-            state.trouble = "did not start: " + " | ".join(child.tail[-6:])
+            state.trouble = state.trouble or "did not start: " + " | ".join(child.tail[-6:])
             return
         state.phase = "shrinking"
         for name in found:
@@ -157,7 +159,8 @@ class Runner:
             else:
                 late = time.monotonic() - start > START_SECONDS
             if late:
-                self.state.trouble = "did not end in time, and was ended"
+                told = "did not end in time" if child.began is not None else f"did not start within {START_SECONDS:g} s"
+                self.state.trouble = f"{told}, and was ended"
             if late or self._stop.is_set():
                 child.stop()
                 return
