@@ -64,7 +64,7 @@ def check(data: bytes) -> None:
 
 
 def _definition(text: str) -> None:
-    table, _ = attempt(parse_definition, text)
+    table, _ = attempt(parse_definition, text, schema="lab")
     if table is None:
         return
     written, unwritten = attempt(create_table, table, qualified=True)

@@ -30,8 +30,8 @@ class Word(NamedTuple):
 
     @property
     def is_name(self) -> bool:
-        """Whether it can name something."""
-        return not self.string and (self.quoted or _NAME.fullmatch(self.text) is not None)
+        """Whether it can name something; an empty name is none (errors 1103 and 1166)."""
+        return not self.string and bool(self.text) and (self.quoted or _NAME.fullmatch(self.text) is not None)
 
 
 _NAME: Final = re.compile(r"[0-9A-Za-z_$\u0080-\U0010ffff]+")
