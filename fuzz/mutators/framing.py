@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Final
 from zlib import crc32
 
 from conformance.reference.binlog.header import FOOTER_SIZE, HEADER_SIZE, MAGIC
+from conformance.reference.binlog.rows import ROWS_TYPES, decode_rows_event, encode_head
+from conformance.reference.errors import CodecError
 from fuzz.mutators.draw import SeedDraw
 from generators.malformed import apply_edits, edits
 
@@ -44,7 +46,25 @@ def mutate_event(data: bytes, max_size: int, seed: int) -> bytes:
         head = edited(draw, head, HEADER_SIZE).ljust(HEADER_SIZE, b"\0")
     elif choice == 14:
         head = head[:4] + bytes((1 + draw.below(43),)) + head[5:]
+    elif choice > 11 and head[4] in ROWS_TYPES:
+        return reframed(head + mutate_columns(draw, head[4], body)[:room])
     return reframed(head + edited(draw, body, room))
+
+
+def mutate_columns(draw: Draw, code: int, body: bytes) -> bytes:
+    """A rows body whose event claims other columns: its bitmaps have the size that follows from their number."""
+    try:
+        head = decode_rows_event(code, body, {})
+        count = max(0, head.column_count + draw.choice((0, 0, 1, -1, 7)))
+        full = (1 << 8 * ((count + 7) // 8)) - 1
+        before, after = (
+            None if bits is None else (bits ^ 1 << draw.below(max(1, count))) & full
+            for bits in (head.before_columns, head.after_columns)
+        )
+        head.column_count, head.before_columns, head.after_columns = count, before, after
+        return encode_head(head) + head.data
+    except CodecError:
+        return body
 
 
 def split_file(data: bytes) -> list[bytes]:

@@ -9,7 +9,7 @@ from conformance.reference.binlog.rows import RowsBody, decode_rows_event, encod
 from conformance.reference.binlog.table_map import TableMap
 from fuzz.events import every_type, row_bodies, tables
 from fuzz.mutators.draw import SeedDraw
-from fuzz.mutators.framing import edited
+from fuzz.mutators.framing import edited, mutate_columns
 from fuzz.prefixed import join, mutate_one, split
 from fuzz.violation import attempt, require
 
@@ -95,6 +95,10 @@ def mutate(data: bytes, max_size: int, seed: int) -> bytes:
     draw = SeedDraw(seed)
     if not data or max_size < 8:
         return data[:max_size]
+    if draw.below(6) == 0:
+        first, second = split(data[1:], 2)
+        body = mutate_columns(draw, CODES[data[0] % len(CODES)], second)
+        return (data[:1] + join(first, body))[:max_size]
     code = bytes((draw.below(len(CODES)),)) if draw.below(8) == 0 else data[:1]
     parts = (_edited, _edited) if draw.below(3) == 0 else (_kept, _edited)
     return code + mutate_one(draw, data[1:], max_size - 1, parts)
