@@ -10,6 +10,7 @@ import os
 import re
 import shlex
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
@@ -122,6 +123,10 @@ def session(master: str | None, *, name: str = "binlog-lab") -> Iterator[Any]:
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
         # Spark starts the python3 of the PATH, which is another one where a virtual environment is not activated.
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    if master is not None:
+        _require_answer(master)
+    if remote:
+        _require_connect()
     from pyspark.sql import SparkSession
 
     with tempfile.TemporaryDirectory(prefix="binlog-lab-spark-", ignore_cleanup_errors=True) as scratch:
@@ -132,13 +137,19 @@ def session(master: str | None, *, name: str = "binlog-lab") -> Iterator[Any]:
         builder = SparkSession.builder.appName(name)
         if remote:
             assert master is not None
-            spark = builder.remote(master).getOrCreate()
+            builder = builder.remote(master)
         else:
             if master is not None:
                 builder = builder.master(with_retries(master))
             if local:
                 builder = builder.config(map=_local_settings(scratch))
-            spark = builder.config("spark.ui.showConsoleProgress", "false").getOrCreate()
+            builder = builder.config("spark.ui.showConsoleProgress", "false")
+        try:
+            spark = builder.getOrCreate()
+        except Exception as error:
+            where = "" if master is None else f" with --master {master}"
+            raise SparkUnavailable(f"no Spark session{where}: {str(error).strip().splitlines()[0]}") from error
+        if not remote:
             spark.sparkContext.setLogLevel("ERROR")
         try:
             yield spark
@@ -149,6 +160,39 @@ def session(master: str | None, *, name: str = "binlog-lab") -> Iterator[Any]:
                 if before is not None:
                     os.environ["JAVA_HOME"] = before
 
+
+def _require_answer(master: str) -> None:
+    """A cluster or server that is not there is said at once: Spark's own clients try for minutes."""
+    scheme, _, rest = master.partition("://")
+    if scheme not in _PORTS:
+        return
+    problem: Exception | None = None
+    for place in rest.partition("/")[0].split(","):
+        host, colon, port = place.rpartition(":")
+        try:
+            with socket.create_connection((host or place, int(port) if colon else _PORTS[scheme]), timeout=20):
+                return
+        except (OSError, ValueError) as error:
+            problem = error
+    raise SparkUnavailable(f"nothing answers at {master}: {problem}")
+
+
+def _require_connect() -> None:
+    missing = [name for name in ("grpc", "grpc_status", "google.rpc", "zstandard") if not _is_there(name)]
+    if missing:
+        raise SparkUnavailable(
+            f"missing for Spark Connect: {', '.join(missing)}; to get it: pip install 'pyspark[connect]'"
+        )
+
+
+def _is_there(name: str) -> bool:
+    try:
+        return find_spec(name) is not None
+    except ModuleNotFoundError:  # its parent is not there
+        return False
+
+
+_PORTS: Final = {"sc": 15002, "spark": 7077}
 
 _QUIET: Final = """rootLogger.level = error
 rootLogger.appenderRef.stderr.ref = stderr

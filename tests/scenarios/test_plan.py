@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import platform
 import re
+import socket
 import subprocess
 import sys
 from dataclasses import replace
@@ -162,6 +163,27 @@ def test_a_missing_package_is_said_with_its_remedy(
     assert (
         "missing for matrices on Spark: pyarrow; to get it: pip install 'binlog-lab[spark]'" in capsys.readouterr().err
     )
+
+
+@pytest.mark.parametrize("scheme", ["spark", "sc"])
+def test_a_cluster_that_does_not_answer_is_said_at_once(
+    scheme: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        url = f"{scheme}://127.0.0.1:{listening.getsockname()[1]}"  # bound, but nobody listens
+        assert run(["matrix", "run", "images", "--master", url, "--report", str(tmp_path / "report")]) == 3
+    assert f"nothing answers at {url}: " in capsys.readouterr().err
+
+
+def test_spark_connect_without_its_packages_says_how_to_get_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(session, "find_spec", lambda name: None if name == "grpc" else name)
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        url = f"sc://127.0.0.1:{listening.getsockname()[1]}"
+        assert run(["matrix", "run", "images", "--master", url, "--report", str(tmp_path / "report")]) == 3
+    assert "missing for Spark Connect: grpc; to get it: pip install 'pyspark[connect]'" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
