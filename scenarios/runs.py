@@ -24,7 +24,8 @@ from scenarios.overview import overview
 from scenarios.plan import groups
 from scenarios.rendered import SUMMARY, write
 from scenarios.results import results
-from scenarios.spark.memory import sampled
+from scenarios.spark.interruptible import interruptible
+from scenarios.spark.memory import Sampler, sampled
 from scenarios.spark.session import cores_of, is_connect, tuned
 from scenarios.spark.ship import prepare
 from scenarios.spark.store import SparkStore
@@ -87,7 +88,8 @@ def run_matrix(
     total = sum(counts)
     directory = Path(report).absolute()
     begun, started = time.monotonic(), datetime.now(UTC).isoformat(timespec="seconds")
-    with taken(directory), tuned(spark), sampled() as sampler:
+
+    def work(sampler: Sampler) -> Ran:
         place = f"{rows.rstrip('/') if rows else directory / ROWS}/{matrix.name}-{matrix.digest}-{total}"
         manifest = Manifest(directory, matrix, counts, place)
         if manifest.resumed:
@@ -101,11 +103,11 @@ def run_matrix(
         left = [cell for cell in range(matrix.cells) if cell not in manifest.cells]
         resumed = sum(counts[cell] for cell in manifest.cells)
         watch = Watch(spark, total, resumed, narrate)
-        work = groups(matrix, counts, left, cores_of(spark))
-        for group in work:
+        parts = groups(matrix, counts, left, cores_of(spark))
+        for group in parts:
             with watch.group(group.scenarios):
                 store.write(group)
-            manifest.add(store.tally(group.cells, last=total if group is work[-1] else None))
+            manifest.add(store.tally(group.cells, last=total if group is parts[-1] else None))
         narrate(f"{total:,} scenarios are done; judging")
         store.known = manifest.cells
         judgement = judge(matrix, store, counts)
@@ -124,7 +126,10 @@ def run_matrix(
         )
         content = results(facts, judgement, seen)
         write(directory, content)
-    return Ran(judgement, facts, content)
+        return Ran(judgement, facts, content)
+
+    with taken(directory), tuned(spark), sampled() as sampler:
+        return interruptible(spark, lambda: work(sampler))
 
 
 def environment(spark: Any) -> dict[str, Any]:

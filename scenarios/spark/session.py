@@ -10,10 +10,12 @@ import os
 import re
 import shlex
 import shutil
+import signal
 import socket
 import subprocess
 import sys
 import tempfile
+import threading
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
@@ -144,6 +146,7 @@ def session(master: str | None, *, name: str = "binlog-lab") -> Iterator[Any]:
             if local:
                 builder = builder.config(map=_local_settings(scratch))
             builder = builder.config("spark.ui.showConsoleProgress", "false")
+        interrupt = signal.getsignal(signal.SIGINT)
         try:
             spark = builder.getOrCreate()
         except Exception as error:
@@ -151,6 +154,9 @@ def session(master: str | None, *, name: str = "binlog-lab") -> Iterator[Any]:
             raise SparkUnavailable(f"no Spark session{where}: {str(error).strip().splitlines()[0]}") from error
         if not remote:
             spark.sparkContext.setLogLevel("ERROR")
+        if threading.current_thread() is threading.main_thread():
+            # Spark sets one that talks to the JVM in the middle of whatever is being said to it.
+            signal.signal(signal.SIGINT, interrupt)
         try:
             yield spark
         finally:
@@ -201,6 +207,11 @@ appender.stderr.name = stderr
 appender.stderr.target = SYSTEM_ERR
 appender.stderr.layout.type = PatternLayout
 appender.stderr.layout.pattern = spark: %p %c{1}: %m%n
+# What ends a job comes as an exception too, once.
+logger.writer.name = org.apache.spark.sql.execution.datasources.FileFormatWriter
+logger.writer.level = off
+logger.utils.name = org.apache.spark.util.Utils
+logger.utils.level = off
 """
 
 

@@ -1,4 +1,4 @@
-"""What a user sees while a job runs: scenarios done, rate, and how a running job is ended."""
+"""What a user sees while a job runs: scenarios done, and how fast."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Watch:
 
     @contextmanager
     def group(self, scenarios: int) -> Iterator[None]:
-        """Progress lines while the body runs; the job is cancelled if the body is left by Ctrl-C."""
+        """Progress lines while the body runs."""
         connect = is_connect(self.spark)
         stop = threading.Event()
         thread = threading.Thread(target=self._poll, args=(stop, scenarios), daemon=True)
@@ -47,9 +47,6 @@ class Watch:
             thread.start()
         try:
             yield
-        except KeyboardInterrupt:
-            self.cancel()
-            raise
         finally:
             stop.set()
             if connect:
@@ -57,14 +54,6 @@ class Watch:
             else:
                 thread.join(timeout=5)
         self.done += scenarios
-
-    def cancel(self) -> None:
-        """End what runs."""
-        with suppress(Exception):
-            if is_connect(self.spark):
-                self.spark.interruptAll()
-            else:
-                self.spark.sparkContext.cancelAllJobs()
 
     def _poll(self, stop: threading.Event, scenarios: int) -> None:
         with suppress(Exception):  # a session that ends while it is asked

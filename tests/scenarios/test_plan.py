@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 import platform
 import re
+import signal
 import socket
 import subprocess
 import sys
+import threading
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,6 +33,7 @@ from scenarios.overview import from_data as from_overview
 from scenarios.overview import overview, percentiles
 from scenarios.plan import Block, spread
 from scenarios.spark import session, ship
+from scenarios.spark.interruptible import interruptible
 from scenarios.spark.session import SparkUnavailable, adapted, java_home, with_retries
 from scenarios.spark.ship import check_executors, prepare, write_zip
 from scenarios.worker import run_block
@@ -216,6 +221,38 @@ class _FakeSpark:
         if isinstance(self.answer, Exception):
             raise self.answer
         return [self.answer]
+
+
+@pytest.mark.parametrize("calls", [1, 2])
+def test_ctrl_c_cancels_what_runs_until_the_work_has_ended(calls: int) -> None:
+    """The first cancellation may meet the moment between two jobs."""
+    cancelled: list[int] = []
+    ended = threading.Event()
+
+    class Context:
+        def cancelAllJobs(self) -> None:  # noqa: N802 - Spark's name
+            cancelled.append(1)
+
+    class Session:
+        sparkContext = Context()  # noqa: N815 - Spark's name
+
+    def work() -> None:
+        threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+        while len(cancelled) < calls:
+            time.sleep(0.01)
+        ended.set()
+        raise RuntimeError("the job was cancelled")
+
+    with pytest.raises(KeyboardInterrupt):
+        interruptible(Session(), work)
+    assert ended.is_set()
+    assert len(cancelled) >= calls
+
+
+def test_what_the_work_answers_or_raises_comes_out() -> None:
+    assert interruptible(None, lambda: 5) == 5
+    with pytest.raises(ZeroDivisionError):
+        interruptible(None, lambda: 1 // 0)
 
 
 def test_executors_without_a_package_or_of_another_version_are_said() -> None:
