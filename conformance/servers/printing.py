@@ -15,12 +15,14 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-PATIENCE: Final = 30.0  # seconds for one file
+# A hang is judged by the processor's time, as a busy machine makes everything slow; what only waits is ended too.
+PROCESSOR_SECONDS: Final = 10
+PATIENCE: Final = 120.0  # seconds for one file by the clock
 _ADDRESS_SPACE: Final = 8 << 30  # bytes; what asks for more is refused, and has shown what it wanted
 
 
 class ClientEnd(NamedTuple):
-    """``status``: negative for a signal, ``None`` if it had to be ended after :data:`PATIENCE`. ``peak``: the most
+    """``status``: negative for a signal, ``None`` if it had to be ended because it takes too long. ``peak``: the most
     memory it had, in bytes."""
 
     status: int | None
@@ -49,7 +51,12 @@ def print_bytes(program: Sequence[str], data: bytes, *, patience: float = PATIEN
 
 def _limit(pid: int) -> None:
     """From outside: a function in the child would have to be run between fork and exec."""
-    for what, most in ((resource.RLIMIT_AS, _ADDRESS_SPACE), (resource.RLIMIT_CORE, 0)):
+    limits = (
+        (resource.RLIMIT_AS, _ADDRESS_SPACE),
+        (resource.RLIMIT_CORE, 0),
+        (resource.RLIMIT_CPU, PROCESSOR_SECONDS),
+    )
+    for what, most in limits:
         try:
             resource.prlimit(pid, what, (most, most))
         except (ProcessLookupError, PermissionError):  # it has ended already
@@ -72,4 +79,7 @@ def _wait(started: subprocess.Popen[bytes], patience: float) -> tuple[bool, int,
         timer.cancel()
     timer.join()
     started.returncode = os.waitstatus_to_exitcode(status)
-    return hung.is_set(), started.returncode, usage.ru_maxrss << 10
+    # At this hard limit the kernel kills; SIGXCPU comes where the limits differ.
+    spent = usage.ru_utime + usage.ru_stime >= PROCESSOR_SECONDS - 1
+    ended = spent and started.returncode in (-signal.SIGKILL, -signal.SIGXCPU)
+    return hung.is_set() or ended, started.returncode, usage.ru_maxrss << 10

@@ -8,7 +8,7 @@ makes an input smaller by asking about ever smaller ones. The server for stateme
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from conformance.cases.bytes_case import bytes_id
 from conformance.cases.feeding import Feeding
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from conformance.servers.applier import Applier
     from conformance.servers.inject import Injector
     from fuzz.campaigns.trial import Bench, Trial
-
-_PATIENCE: Final = 10.0  # seconds for one file
 
 
 class Channel(Protocol):
@@ -186,7 +184,7 @@ class Files:
 
     def put(self, cases: Sequence[BytesCase]) -> Generator[Trial]:
         for case in cases:
-            end = print_bytes(self.program, case.data, patience=_PATIENCE)
+            end = print_bytes(self.program, case.data)
             yield self.bench.of_file(judge_survival(case, HUNG if end.status is None else end.status, end.peak))
 
     def damage_of(self, case: BytesCase) -> str:

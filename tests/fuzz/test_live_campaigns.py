@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from conformance.servers import printing
 from conformance.servers.inject import Injector, launch_target
 from conformance.servers.printing import print_bytes
 from fuzz.campaigns import inputs
@@ -81,6 +82,14 @@ def test_a_client_that_hangs_is_ended(tmp_path: Path) -> None:
     program.chmod(0o755)
     end = print_bytes([str(program)], b"", patience=0.5)
     assert (end.status, end.text) == (None, b"begun\n")
+
+
+def test_a_client_that_spins_is_ended_by_the_time_it_had(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = tmp_path / "spinning"
+    program.write_text("#!/usr/bin/env python3\nwhile True: pass\n")
+    program.chmod(0o755)
+    monkeypatch.setattr(printing, "PROCESSOR_SECONDS", 1)
+    assert print_bytes([str(program)], b"").status is None
 
 
 def test_the_memory_of_a_client_is_seen(tmp_path: Path) -> None:
