@@ -31,7 +31,7 @@ _CHANNELS = ("statements", "applier", "mysqlbinlog")
 )
 @click.option("--channel", "channels", type=click.Choice(_CHANNELS), multiple=True, help="Only these ways in.")
 @click.option("--only", metavar="PLACE", help="One input alone: CHANNEL/BATCH/NUMBER, as a finding names it.")
-@click.option("--equal", type=click.IntRange(min=1), default=10, show_default=True, metavar="N",
+@click.option("--equal", type=click.IntRange(min=1), default=5, show_default=True, metavar="N",
               help="Ends of a program with the same look that are enough.")  # fmt: skip
 @click.option("--shrink-seconds", type=click.FloatRange(min=0), default=60, show_default=True, metavar="N",
               help="For making a finding smaller.")  # fmt: skip

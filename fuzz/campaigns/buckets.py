@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from conformance.judge.diverged import Grade
 from fuzz.campaigns.trial import Standing
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     from conformance.requirements.deviations import Deviation
     from fuzz.campaigns.trial import Bench, Trial
+
+_OFTEN: Final = 50  # a subject that ends at more than one input in so many is not worth its restarts
 
 
 @dataclass(slots=True, kw_only=True)
@@ -93,8 +95,11 @@ class Buckets:
         return [bucket for bucket in self.found.values() if bucket.is_finding]
 
     def exhausted(self) -> Bucket | None:
-        """A finding that ended its subject so often that the campaign has to stop: it would only do so again."""
+        """A finding that ended its subject so often that the campaign has to stop: it would do little else.
+
+        Its damage has no name by which such inputs could be left out. One that is rare stops nothing."""
         for bucket in self.findings:
-            if bucket.count >= self.equal and bucket.first.judged.grade in (Grade.CRASH, Grade.TIMEOUT):
+            killed = bucket.first.judged.grade in (Grade.CRASH, Grade.TIMEOUT)
+            if killed and bucket.count >= max(self.equal, self.inputs / _OFTEN):
                 return bucket
         return None

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 # Batches of each channel in a round. Observed on 9.7.4: a stop of an applier takes as long as fifty statements.
 _ROUNDS: Final[Mapping[str, Mapping[str, int]]] = {
     DIVERGED: {STATEMENTS: 20, APPLIER: 1},
-    MALFORMED: {STATEMENTS: 8, APPLIER: 1, CLIENT: 1},
+    MALFORMED: {STATEMENTS: 4, CLIENT: 1, APPLIER: 1},
 }
 
 _SHRUNK: Final = 40  # kinds of a campaign that are made smaller; more are stored only

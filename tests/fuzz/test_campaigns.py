@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -119,6 +120,19 @@ def test_a_finding_that_ends_its_subject_again_and_again_stops_the_campaign(tmp_
     found.run(Budget(runs=100_000))
     assert found.stopped_by is not None
     assert found.buckets.inputs < 1000
+
+
+def test_a_rare_finding_stops_nothing(tmp_path: Path) -> None:
+    def answer(injection: Injection) -> InjectionOutcome:
+        outcome = faultless(injection)
+        dies = injection.name.startswith("insert") and injection.name.endswith("/integer")
+        return replace(outcome, death="signal 11: 0a1") if dies else outcome
+
+    found = campaign(tmp_path, DIVERGED, STATEMENTS, answer=answer, equal=5, shrink_seconds=0)
+    found.run(Budget(runs=870))
+    (bucket,) = found.buckets.findings
+    assert 5 < bucket.count < 870 / 50
+    assert (found.stopped_by, found.buckets.inputs) == (None, 870)
 
 
 def test_a_crash_is_made_small_and_stays_the_same_crash(tmp_path: Path) -> None:
