@@ -23,17 +23,19 @@ _OFTEN: Final = 50  # a subject that ends at more than one input in so many is n
 class Bucket:
     """``entry``: the listed deviation that explains the smallest input, and with it all of the bucket."""
 
+    kind: tuple[str, ...]
     first: Trial
     smallest: Trial
     entry: Deviation | None
+    stacks: Counter[str] = field(default_factory=Counter)
     count: int = 1
     directory: Path | None = None
 
     @property
     def name(self) -> str:
         """By content, for people and directories."""
-        words = "-".join(self.first.sign[:2])
-        return f"{words}-{hashlib.blake2b(repr(self.first.sign).encode(), digest_size=4).hexdigest()}"
+        words = "-".join(self.kind[:2])
+        return f"{words}-{hashlib.blake2b(repr(self.kind).encode(), digest_size=4).hexdigest()}"
 
     @property
     def is_finding(self) -> bool:
@@ -62,12 +64,14 @@ class Buckets:
         killed = trial.judged.grade in (Grade.CRASH, Grade.TIMEOUT)
         if standing is not Standing.FINDING and not killed:
             return None
-        known = self.found.get(trial.sign)
+        kind = self.bench.kind(trial)
+        known = self.found.get(kind)
         if known is not None:
             known.count += 1
+            known.stacks[trial.death] += 1
             return None
-        bucket = Bucket(first=trial, smallest=trial, entry=entry)
-        self.found[trial.sign] = bucket
+        bucket = Bucket(kind=kind, first=trial, smallest=trial, entry=entry, stacks=Counter((trial.death,)))
+        self.found[kind] = bucket
         return bucket
 
     def shrunk(self, bucket: Bucket, smallest: Trial) -> None:

@@ -30,5 +30,5 @@ def bucket_lines(buckets: Buckets) -> Iterator[str]:
         word = "FINDING" if bucket.entry is None else f"listed as {bucket.entry.id}"
         size = f"{diff_bytes(bucket.first)} bytes made {diff_bytes(bucket.smallest)}"
         yield f"{bucket.name}: {bucket.first.what}, {bucket.count} times, {size}, {word}"
-        yield f"  {bucket.first.death or bucket.first.judged.rule}"
+        yield from (f"  {stack or bucket.first.judged.rule} ({count})" for stack, count in bucket.stacks.most_common(5))
         yield f"  {bucket.directory}"

@@ -50,7 +50,7 @@ class Trial:
 
     @property
     def sign(self) -> tuple[str, ...]:
-        """What another input must show to be the same: its bucket."""
+        """What it looks like: the outcome, and the stack of a death."""
         crash = "" if self.crash is None else f"{self.crash.during}, signal {self.crash.signal}"
         return self.channel, self.judged.grade.value, self.judged.rule, self.what, self.death or crash
 
@@ -72,6 +72,12 @@ class Bench:
         if trial.judged.grade is Grade.PASS:
             return None
         return explaining(self.deviations, self.version, crash=trial.crash, switch=trial.judged.deviation)
+
+    def kind(self, trial: Trial) -> tuple[str, ...]:
+        """What another input must show to be the same: its bucket. Where it is nested, the listed read crash has a
+        stack of its own for each way there, so a listed crash is one kind whatever its stack."""
+        entry = self.listed(trial)
+        return trial.sign if trial.crash is None or entry is None else (trial.channel, "crash", entry.id)
 
     def standing(self, trial: Trial) -> Standing:
         """Diverged documents: every difference from the reference counts, inside the versions that it was seen on.
