@@ -55,6 +55,9 @@ def test_long_texts_are_read_as_the_fast_parser_does() -> None:
     assert parse_fast("18446744073709551615") == 18446744073709551615.0
     assert parse_fast("123456789012345678901234567890") == 1.2345678901234566e29
     assert parse_fast("0." + "0" * 400 + "1") == 0.0
+    # Seventeen digits count: the last nine is added to a double that was rounded up already.
+    assert parse_fast("0.99999999999999999") == (1e16 * 10 + 9) / 1e17 == 1.0000000000000002
+    assert parse_fast("0.999999999999999999") == 1.0000000000000002
     assert parse_fast("1e309") == float("inf")
     assert parse_fast("0e999") == 0.0
     assert parse_fast("5e-324") == 5e-324

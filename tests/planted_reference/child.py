@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from tests.reference.kit import Fault
 
 ROOT: Final = Path(__file__).parents[2]
-_MEMORY: Final = 3 << 30  # address space: a fault that makes a loop grow is to fail, not to take the machine along
+_MEMORY: Final = 3 << 29  # address space: a fault that makes a loop grow is to fail, not to take the machine along
 
 
 def run_pytest(arguments: list[str]) -> str | None:

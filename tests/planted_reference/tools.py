@@ -24,6 +24,7 @@ ROOT: Final = Path(__file__).parents[2]
 TOOLS: Final = ("vectors", "fuzzing", "properties")
 _OTHERS: Final = ("test_planted_faults.py",)  # they have faults of their own
 _SLOW: Final = ("test_binlog_hostile.py", "test_binlog_charsets.py", "test_binlog_corpus.py")
+_FOLDERS: Final = ("reference", "generators", "cases")
 _CORPORA: Final = ROOT / "fuzz" / "corpora"
 
 
@@ -43,24 +44,33 @@ def _is_property(path: Path) -> bool:
 
 @cache
 def _texts() -> dict[Path, str]:
-    found = sorted((ROOT / "tests" / "reference").rglob("test_*.py"))
+    found = [path for folder in _FOLDERS for path in sorted((ROOT / "tests" / folder).rglob("test_*.py"))]
     return {path: path.read_text(encoding="utf-8") for path in found if path.name not in _OTHERS}
 
 
-def _near(fault: Fault, path: Path, text: str) -> bool:
-    """Whether a test file speaks of the faulty module: by its path, or by a name imported from its package."""
+def _near(module: str, path: Path, text: str) -> bool:
+    """Whether a test file speaks of a module: by its path, or by a name imported from its package."""
     if path.name in _SLOW:
         return False
     if path.name == "test_vectors.py":
-        return fault.module in COPIED  # which it takes from a kit
-    package, _, last = f"{PACKAGE}.{fault.module}".rpartition(".")
+        return module in COPIED  # which it takes from a kit
+    package, _, last = f"{PACKAGE}.{module}".rpartition(".")
     return f"{package}.{last} " in text or f"from {package} import {last}" in text
+
+
+def near_files(module: str, *, properties: bool = False) -> list[Path]:
+    """The test files that speak of a module; nobody but the rows of events speaks of images."""
+    module = "binlog.rows" if module == "binlog.images" else module
+    return [
+        path for path, text in _texts().items() if _near(module, path, text) and (properties or not _is_property(path))
+    ]
 
 
 def vector_steps(fault: Fault) -> list[Step]:
     """The tests that speak of the module first: mostly they are enough, and cheap."""
-    texts = {path: text for path, text in _texts().items() if not _is_property(path)}
-    near = [path for path, text in texts.items() if _near(fault, path, text)]
+    reference = ROOT / "tests" / "reference"
+    texts = [path for path in _texts() if not _is_property(path) and path.is_relative_to(reference)]
+    near = near_files(fault.module)
     rest = [path for path in texts if path not in near]
     return [
         Step("vectors", name, cost, ("pytest", *map(str, files)))

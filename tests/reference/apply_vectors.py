@@ -172,6 +172,8 @@ UNREADABLE: Final[list[tuple[str, bytes, int]]] = [
     ("path that does not parse", bytes.fromhex("02 01 61"), 3649),
     ("value that is no JSONB", bytes.fromhex("00 03 242e61 01 0d"), 3649),
     ("value cut off", bytes.fromhex("00 03 242e61 02 0501"), 3649),
+    ("a DECIMAL(2,0) without digits", bytes.fromhex("00 03 242e61 05 0ff6020200"), 3142),
+    ("the same inside an array", bytes.fromhex("00 03 242e61 0c 0201000b000f0700f6020200"), 3142),
 ]
 
 # (rule, field, error in lenient reading): the strict dialect refuses more

@@ -15,7 +15,7 @@ from conformance.reference.jsonb.encode import encode
 from conformance.reference.jsonb.members import stored_order
 from conformance.reference.jsonb.parse import parse_text
 from conformance.reference.jsonb.text import format_double, format_pretty, format_text, quote
-from conformance.reference.jsonb.values import BLOB, DATE, DECIMAL, TIME, VAR_STRING, JsonValue, Opaque, UInt
+from conformance.reference.jsonb.values import BLOB, DATE, DECIMAL, TIME, VAR_STRING, JsonValue, Opaque, UInt, depth
 
 
 def nested(levels: int) -> Any:
@@ -101,6 +101,14 @@ def test_error_offsets_count_bytes() -> None:
     with pytest.raises(MysqlError) as caught:
         parse_text('["éé", x]')
     assert caught.value.offset == 9
+
+
+def test_a_hundred_levels_are_read_whatever_stands_beside_them() -> None:
+    inside = "[" * 99 + "]" * 99
+    assert depth(parse_text(f"[{inside}, [], {{}}]")) == 100
+    with pytest.raises(MysqlError) as refused:
+        parse_text(f"[[{inside}], [], {{}}]")
+    assert refused.value.number == 3157
 
 
 def test_deep_nesting_is_refused_where_it_opens_and_never_by_recursion() -> None:
