@@ -206,7 +206,7 @@ def estimate(paths: tuple[str, ...], form: str, master: str | None) -> int:
             from scenarios.spark.session import require_packages, session
 
             require_packages()
-            narrate(f"{len(files)} files on {master}")
+            narrate(f"{len(files)} files on {master}" if len(files) > 1 else f"{files[0]} on {master}")
             with session(master) as spark:
                 found = by_spark(spark, files)
     except SparkUnavailable as problem:

@@ -44,7 +44,7 @@ class Worst(NamedTuple):
 @dataclass(slots=True)
 class Column:
     """A JSON column. Sums and percentiles are of the rows that were judged; ``exact``: for which only one cost is
-    possible; ``percentiles``: of those whose document changed."""
+    possible; ``unjudged``: rows and bytes logged, by reason; ``percentiles``: of those whose document changed."""
 
     name: str
     rows: int
@@ -54,7 +54,7 @@ class Column:
     before: int
     logged: int
     costs: Costs
-    unjudged: dict[str, int] = field(default_factory=dict)
+    unjudged: dict[str, tuple[int, int]] = field(default_factory=dict)
     percentiles: dict[str, tuple[int, ...]] = field(default_factory=dict)
     worst: list[Worst] = field(default_factory=list)
 
@@ -128,8 +128,8 @@ def figures(query: Query) -> Figures:
         found = Column(column, rows, judged, changed, exact, before, logged, Costs(*costs))
         columns[schema, name, column] = found
         table(schema, name).columns.append(found)
-    for schema, name, column, reason, rows in query(_reasons_query()):
-        columns[schema, name, column].unjudged[reason] = rows
+    for schema, name, column, reason, rows, logged in query(_reasons_query()):
+        columns[schema, name, column].unjudged[reason] = (rows, logged)
     for measure, expression in (
         ("whole", "`whole`"), ("leaves", "`leaves`"), ("saved", "`whole` - `leaves`"),
     ):  # fmt: skip
@@ -169,7 +169,7 @@ def _columns_query() -> str:
 
 def _reasons_query() -> str:
     return (
-        f"SELECT {_COLUMN}, `word`, count(*) FROM {TABLE} WHERE `kind` = 'column' AND `word` <> ''"
+        f"SELECT {_COLUMN}, `word`, count(*), sum(`logged`) FROM {TABLE} WHERE `kind` = 'column' AND `word` <> ''"
         f" GROUP BY {_COLUMN}, `word` ORDER BY {_COLUMN}, `word`"
     )
 

@@ -93,7 +93,7 @@ def _column_data(column: Column) -> dict[str, Any]:
         "column": column.name,
         "rows": column.rows,
         "judged": column.judged,
-        "not_judged": column.unjudged,
+        "not_judged": {reason: {"rows": rows, "logged": logged} for reason, (rows, logged) in column.unjudged.items()},
         "changed": column.changed,
         "exact": column.exact,
         "before_image": column.before,
@@ -120,8 +120,8 @@ def as_text(found: Figures) -> Iterator[str]:
     """Lines for people."""
     total = totals(found)
     yield (
-        f"{total['files']} files, {total['bytes']:,} bytes, {total['events']:,} events;"
-        f" {total['update_events']:,} of updates with {total['update_bytes']:,} bytes"
+        f"{total['files']} {'file' if total['files'] == 1 else 'files'}, {total['bytes']:,} bytes,"
+        f" {total['events']:,} events; {total['update_events']:,} of updates with {total['update_bytes']:,} bytes"
     )
     for table in found.tables:
         yield ""
@@ -157,8 +157,8 @@ def _share(cost: int, whole: int) -> str:
 
 def _column_text(column: Column) -> Iterator[str]:
     yield f"  column {column.name}: {column.rows:,} rows, {column.judged:,} judged, {column.changed:,} changed it"
-    for reason, rows in column.unjudged.items():
-        yield f"    {rows:,} not judged: {REASONS.get(reason, reason)}"
+    for reason, (rows, logged) in column.unjudged.items():
+        yield f"    {rows:,} not judged, {logged:,} bytes logged: {REASONS.get(reason, reason)}"
     if not column.judged:
         return
     costs = column.costs
@@ -187,7 +187,7 @@ def _column_text(column: Column) -> Iterator[str]:
 
 def _reading_text(found: Figures, total: dict[str, int]) -> Iterator[str]:
     """How the figures are to be read, and what is not in them."""
-    yield "not judged:"
+    yield "beside the figures:"
     quiet = True
     for problem in found.troubles:
         quiet = False
