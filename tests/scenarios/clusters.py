@@ -12,9 +12,11 @@ import socket
 import subprocess
 import sys
 import sysconfig
+import tempfile
 import time
 from contextlib import ExitStack, contextmanager
 from importlib import resources
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import psutil
@@ -24,7 +26,6 @@ from tests.live import ROOT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 BASE_PYTHON: Final = str(getattr(sys, "_base_executable", sys.executable))
 PATIENCE: Final = 120.0  # seconds until a process has to be ready
@@ -35,8 +36,7 @@ def environment(scratch: Path) -> dict[str, str]:
     found = {name: value for name, value in os.environ.items() if not name.startswith(("SPARK_", "PYSPARK_"))}
     home = java_home()
     if home is not None:
-        (scratch / "home").mkdir(exist_ok=True)
-        found["JAVA_HOME"] = adapted(home, scratch / "home")
+        found["JAVA_HOME"] = adapted(home, Path(tempfile.mkdtemp(prefix="java-", dir=scratch)))
     paths = dict.fromkeys((sysconfig.get_path("purelib"), sysconfig.get_path("platlib")))
     return found | {
         "SPARK_LOCAL_IP": "127.0.0.1",
