@@ -182,7 +182,7 @@ class _Events:
             if event.inner is not None:
                 raw = next(self._inside)[HEADER_SIZE:]
             elif isinstance(body, TransactionPayload):
-                self._inside = split_inner(body.uncompressed())
+                self._inside = _split(body)
         if options.types is not None and header.type not in options.types:
             return
         schema, table = (None, None) if isinstance(body, LazyRows) and body.table is None else table_of(body)
@@ -202,6 +202,11 @@ class _Events:
         assert event.position is not None
         self._log.seek(event.position + HEADER_SIZE)
         return self._log.read(event.header.length - HEADER_SIZE - (0 if event.checksum is None else FOOTER_SIZE))
+
+
+def _split(payload: TransactionPayload) -> Iterator[bytes]:
+    """The events inside, uncompressed when the first is asked for: damage comes behind the payload's own row."""
+    yield from split_inner(payload.uncompressed())
 
 
 def _text(value: str) -> bytes:

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from conformance.reference.binlog.files import decode_file
+from conformance.reference.binlog.payload import TransactionPayload
 from conformance.reference.binlog.rows import RowsBody
+from conformance.reference.binlog.writer import FileWriter
 from generators.draw import Stream
 from generators.streams import Starts
 from scenarios.binlogs.files import find_logs
@@ -17,6 +19,7 @@ from scenarios.binlogs.parts import parts_of
 from scenarios.binlogs.rows import BinlogProblem, read_rows
 from tests.scenarios.binlog_checks import (
     FILES,
+    GTID,
     NAMES,
     asked,
     check_damaged,
@@ -113,6 +116,18 @@ def test_damage_that_no_checksum_tells_raises_nothing(tmp_path: Path) -> None:
 
 def test_what_is_no_log_is_told(tmp_path: Path) -> None:
     check_reported(tmp_path)
+
+
+def test_a_payload_that_cannot_be_uncompressed_is_an_event_and_a_problem(tmp_path: Path) -> None:
+    writer = FileWriter()
+    data = writer.start() + writer.group(GTID, [TransactionPayload(payload=b"not a frame", uncompressed_size=99)])
+    place = tmp_path / "payload"
+    place.write_bytes(data + writer.group(GTID, []))
+    for body in ("false", "true"):
+        found = records(place, content="events", body=body)
+        assert [r["type"] for r in found] == [15, 35, 33, 40, None]
+        assert found[-1]["problem"][0] == b"bad-compression"
+    assert [code for code, _ in problems(place)] == ["bad-compression"]
 
 
 def test_damage_ends_the_query_where_that_is_asked_for(tmp_path: Path) -> None:
