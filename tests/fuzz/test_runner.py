@@ -173,3 +173,10 @@ def test_an_input_that_is_only_slow_under_the_fuzzer_is_no_hang(toy: Callable[[s
         "hang in toy_hang.check",
         "no end within 1 s of the processor",
     )
+
+
+def test_a_defect_with_many_names_does_not_fill_the_disk(toy: Callable[[str], Target], store: Store) -> None:
+    budget = Budget(runs=RUNS, shrink_seconds=0.0)
+    campaign = run([toy("many")], budget, store, jobs=1, show=lambda _: None)
+    assert 10 < len(campaign.states[0].findings) <= 20
+    assert campaign.states[0].executions == RUNS
