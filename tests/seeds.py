@@ -181,7 +181,7 @@ def main() -> None:
         if options.merge:
             for path in into.glob("*"):
                 path.unlink()
-            merged = merge(target, contents, into)
+            merged = merge(target, contents, into, for_commit=True)
             print(f"{target.name}: {len(contents)} inputs, {merged.kept} kept, {merged.size} bytes")  # noqa: T201
         else:
             print(f"{target.name}: {write(target, contents, into)} of {len(contents)} inputs")  # noqa: T201

@@ -118,8 +118,8 @@ def merge(names: tuple[str, ...], everything: bool, corpora: Path | None, into: 
         require_atheris()
         for target in targets:
             place = into / target.name if into is not None else cached(target, corpora)
-            merged = merge_inputs(target, inputs(target, corpora), place)
-            left = f", {merged.left_out} too large or too many" if merged.left_out else ""
+            merged = merge_inputs(target, inputs(target, corpora), place, for_commit=into is not None)
+            left = f", {merged.left_out} left out: too large, too many, or harmful" if merged.left_out else ""
             click.echo(
                 f"{merged.target}: {merged.before} inputs, {merged.kept} kept ({merged.size:,} bytes{left}),"
                 f" {merged.edges or 0:,} edges"

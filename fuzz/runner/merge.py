@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from fuzz.runner.corpora import LARGEST, MOST_FILES
 from fuzz.runner.errors import Unfit
 from fuzz.runner.launch import Child
+from fuzz.runner.regressions import may_crash_others
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """What was read, what was kept, and what that reaches. ``left_out``: kept by libFuzzer, too large for a commit."""
+    """What was read, what was kept, and what that reaches. ``left_out``: kept by libFuzzer, unfit for a commit."""
 
     target: str
     before: int
@@ -29,8 +30,11 @@ class Merged:
     left_out: int
 
 
-def merge(target: Target, inputs: Iterable[bytes], into: Path) -> Merged:
-    """The inputs that matter, as files of ``into`` named by their content; what lay there is an input and goes."""
+def merge(target: Target, inputs: Iterable[bytes], into: Path, *, for_commit: bool = False) -> Merged:
+    """The inputs that matter, as files of ``into`` named by their content; what lay there is an input and goes.
+
+    ``for_commit``: few, small, and none that may crash other people's software.
+    """
     old = sorted(path for path in into.glob("*") if path.is_file()) if into.is_dir() else []
     with tempfile.TemporaryDirectory(prefix="binlog-lab-fuzz-") as scratch:
         every, kept = Path(scratch) / "every", Path(scratch) / "kept"
@@ -49,7 +53,10 @@ def merge(target: Target, inputs: Iterable[bytes], into: Path) -> Merged:
         chosen = sorted((path for path in kept.iterdir() if path.is_file()), key=lambda path: path.stat().st_size)
         if status or (contents and not chosen):
             raise Unfit(f"{target.name}: the merge ended with status {status}: {' | '.join(child.tail[-4:])}")
-        fit = [path for path in chosen if path.stat().st_size <= LARGEST][:MOST_FILES]
+        fit = chosen
+        if for_commit:
+            small = [path for path in chosen if path.stat().st_size <= LARGEST]
+            fit = [path for path in small if not may_crash_others(path.read_bytes())][:MOST_FILES]
         into.mkdir(parents=True, exist_ok=True)
         for path in old:
             path.unlink()

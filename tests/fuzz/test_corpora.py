@@ -50,6 +50,10 @@ def test_a_merge_keeps_one_input_for_each_that_reaches_the_same(toy: Callable[[s
     assert {b"TOYB", b"TOYE", b"TOYH"} <= kept
     assert len(kept & set(same)) == 1
     assert merged.edges is not None
+    large = b"TOYM" + bytes(1500)
+    merge(toy("long"), [large], tmp_path / "kept")
+    assert large in {path.read_bytes() for path in (tmp_path / "kept").iterdir()}
+    assert merge(toy("long"), [large], tmp_path / "kept", for_commit=True).left_out == 1
 
 
 def test_the_reach_of_a_corpus_is_counted_without_the_fuzzer(tmp_path: Path) -> None:
