@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from conformance.reference.binlog.columns import PARTIAL_JSON, codec, read_value
 from conformance.reference.binlog.header import EventType
-from conformance.reference.binlog.images import PARTIAL_JSON_OPTION, RowWriter, included
+from conformance.reference.binlog.images import PARTIAL_JSON_OPTION, RowWriter, bits_of, included
 from conformance.reference.binlog.rows import DELETE_TYPES, WRITE_TYPES, NdbInfo, PartitionInfo
 from conformance.reference.cursor import Cursor
 from conformance.reference.errors import CodecError, DecodeError
@@ -196,11 +196,12 @@ def _broken_image(
             b"NULL bitmap size is set to %d, but there are only %d bytes left of the event" % (size, len(cursor))
         )
         return False
-    nulls = int.from_bytes(cursor.take(size, "nulls"), "little")
+    nulls = bits_of(int.from_bytes(cursor.take(size, "nulls"), "little"), len(columns))
     out += head
-    diffs = {column for place, column in enumerate(table.json_columns) if bits >> place & 1}
-    for place, (index, text) in enumerate(zip(columns, texts, strict=True)):
-        null = bool(nulls >> place & 1)
+    json = table.json_columns
+    diffs = {column for column, bit in zip(json, bits_of(bits, len(json)), strict=True) if bit == "1"}
+    for index, text, bit in zip(columns, texts, nulls, strict=True):
+        null = bit == "1"
         part = PARTIAL_JSON if index in diffs else codec(table.columns[index], unsigned=table.unsigned[index])
         shown = b"NULL"
         if not null:

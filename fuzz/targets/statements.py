@@ -41,14 +41,16 @@ DICTIONARY: Final = (
     b"XA START X'01',X'',1", b"\n",
 )  # fmt: skip
 
+_MODES: Final = (0, ANSI_QUOTES, NO_BACKSLASH_ESCAPES)
+
 
 def check(data: bytes) -> None:
     """Statements, each on a line."""
     text = data.decode("utf-8", "surrogateescape")
-    for mode in (0, ANSI_QUOTES, NO_BACKSLASH_ESCAPES):
+    for mode in _MODES:
         words = split_words(text, mode)
         require(sum(len(word.text) for word in words) <= len(text), "words are a part of the text")
-        attempt(parse_statement, words, "lab")
+    attempt(parse_statement, split_words(text, _MODES[len(data) % len(_MODES)]), "lab")
     _definition(text)
     for lenient in (False, True):
         replay = Replay(lenient=lenient)

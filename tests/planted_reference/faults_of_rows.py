@@ -76,8 +76,8 @@ FAULTS: Final = [
     Fault(
         "partial-bits-of-included-columns",
         "binlog.images",
-        "chosen = {column for j, column in enumerate(self.table.json_columns) if partial >> j & 1}",
-        "chosen = {c for j, c in enumerate({*self.table.json_columns} & {*self.columns}) if partial >> j & 1}",
+        "in zip(json, bits_of(partial, len(json)), strict=True) if",
+        "in zip(sorted({*json} & {*self.columns}), bits_of(partial, len(json)), strict=False) if",
         "11.1: partial bits count all JSON columns of the table",
     ),
     Fault(

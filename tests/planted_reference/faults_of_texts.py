@@ -94,8 +94,8 @@ FAULTS: Final = [
     Fault(
         "printed-bits-of-included-columns",
         "pseudo_sql",
-        "diffs = {column for place, column in enumerate(table.json_columns) if bits >> place & 1}",
-        "diffs = {c for place, c in enumerate(c for c in table.json_columns if c in columns) if bits >> place & 1}",
+        "in zip(json, bits_of(bits, len(json)), strict=True) if",
+        "in zip((c for c in json if c in columns), bits_of(bits, len(json)), strict=False) if",
         "binlog-events 11.1: partial bits count all JSON columns of the table",
     ),
     Fault(

@@ -137,15 +137,15 @@ UPDATE_FAULTS: Final = [
     Fault(
         "border-partial",
         "update",
-        "if 4 + len(change.encoded) < len(after):",
-        "if 4 + len(change.encoded) <= len(after):",
+        "return 4 + diffs < document",
+        "return 4 + diffs <= document",
         "E = L is full",
     ),
     Fault(
         "length-prefix-forgotten",
         "update",
-        "if 4 + len(change.encoded) < len(after):",
-        "if len(change.encoded) < len(after):",
+        "return 4 + diffs < document",
+        "return diffs < document",
         "the four length bytes count",
     ),
     Fault(

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 PARTIAL_JSON_OPTION: Final = 1  # the only value_options bit that exists
 
+_WORD: Final = 8  # bytes of a null bitmap that is read bit by bit
 _PARTIAL_UPDATE_ROWS: Final = int(EventType.PARTIAL_UPDATE_ROWS)
 _MAX_CACHED_PATTERNS: Final = 256
 
@@ -50,9 +51,15 @@ class Row(NamedTuple):
     partial_columns: int | None = None
 
 
+def bits_of(number: int, count: int) -> str:
+    """The lowest ``count`` bits as 0 and 1, the lowest first: to shift a long number once for each of its bits would
+    take the square of its length."""
+    return f"{number & (1 << count) - 1:0{count}b}"[::-1] if count else ""
+
+
 def included(bitmap: int, count: int) -> tuple[int, ...]:
     """Indexes of the columns in an image."""
-    return tuple([index for index in range(count) if bitmap >> index & 1])
+    return tuple([index for index, bit in enumerate(bits_of(bitmap, count)) if bit == "1"])
 
 
 # --- reading rows ----------------------------------------------------------------------------------------------------
@@ -64,6 +71,7 @@ def _image_reader(reads: Sequence[Read], fill: list[bool]) -> ReadImage:
         return _single_reader(reads[0], fill)
     size = (count + 7) // 8
     one = size == 1
+    wide = size > _WORD
 
     def read(data: bytes, pos: int) -> tuple[tuple[Any, ...], int]:
         if one:
@@ -83,6 +91,13 @@ def _image_reader(reads: Sequence[Read], fill: list[bool]) -> ReadImage:
             return tuple(values), pos
         if nulls >> count:
             fill[0] = True
+        if wide:
+            for each, bit in zip(reads, bits_of(nulls, count), strict=True):
+                value = None
+                if bit == "0":
+                    value, pos = each(data, pos)
+                values.append(value)
+            return tuple(values), pos
         for each in reads:
             if nulls & 1:
                 values.append(None)
@@ -139,7 +154,8 @@ class _Plan:
         return reader
 
     def partial_reads(self, partial: int) -> list[Read]:
-        chosen = {column for j, column in enumerate(self.table.json_columns) if partial >> j & 1}
+        json = self.table.json_columns
+        chosen = {column for column, bit in zip(json, bits_of(partial, len(json)), strict=True) if bit == "1"}
         return [
             PARTIAL_JSON.read if column in chosen else each
             for column, each in zip(self.columns, self.reads, strict=True)
@@ -150,10 +166,10 @@ class _Plan:
         size = (len(self.columns) + 7) // 8
         if pos + size > len(data):
             return DecodeError("truncated", "the null bitmap is cut off", offset=pos, expected=size, path=("nulls",))
-        nulls = int.from_bytes(data[pos : pos + size], "little")
+        nulls = bits_of(int.from_bytes(data[pos : pos + size], "little"), len(self.columns))
         pos += size
-        for place, (index, each) in enumerate(zip(self.columns, self.partial_reads(partial), strict=True)):
-            if nulls >> place & 1:
+        for index, each, null in zip(self.columns, self.partial_reads(partial), nulls, strict=True):
+            if null == "1":
                 continue
             try:
                 _, pos = read_value(PARTIAL_JSON._replace(read=each), data, pos)

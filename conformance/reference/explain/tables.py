@@ -8,7 +8,7 @@ from conformance.reference.binlog import columns as types
 from conformance.reference.binlog.charsets import COLLATIONS
 from conformance.reference.binlog.columns import PARTIAL_JSON, codec, read_value
 from conformance.reference.binlog.header import EventType
-from conformance.reference.binlog.images import PARTIAL_JSON_OPTION, included
+from conformance.reference.binlog.images import PARTIAL_JSON_OPTION, bits_of, included
 from conformance.reference.binlog.metadata import ColumnInfo, Field
 from conformance.reference.binlog.rows import (
     COMPLETE_ROWS,
@@ -199,10 +199,10 @@ def _image(trace: Trace, table: TableMap, bitmap: int, bits: int) -> None:
     raw = trace.raw(size, "null_bitmap", lambda data: "NULL: " + _columns(
         [columns[place] + 1 for place in included(int.from_bytes(data, "little"), len(columns))]
     ))  # fmt: skip
-    nulls = int.from_bytes(raw, "little")
-    partial = {column for place, column in enumerate(table.json_columns) if bits >> place & 1}
-    for place, index in enumerate(columns):
-        if not nulls >> place & 1:
+    json = table.json_columns
+    partial = {column for column, bit in zip(json, bits_of(bits, len(json)), strict=True) if bit == "1"}
+    for index, null in zip(columns, bits_of(int.from_bytes(raw, "little"), len(columns)), strict=True):
+        if null == "0":
             _column(trace, table, index, partial=index in partial)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from conformance.reference.binlog.columns import PartialJson
+from conformance.reference.binlog.columns import TINY, ColumnType, PartialJson
 from conformance.reference.binlog.event import decode_body, decode_event, encode_event
 from conformance.reference.binlog.files import decode_file
 from conformance.reference.binlog.header import MAGIC, EventType
@@ -19,6 +19,7 @@ from conformance.reference.binlog.rows import (
     Row,
     RowsBody,
     UnknownInfo,
+    decode_rows_event,
     fixed_size,
     full_bitmap,
     included,
@@ -293,3 +294,17 @@ def test_a_column_of_unknown_form_is_reported_with_its_name() -> None:
     with pytest.raises(CodecError) as caught:
         rows_body(table, EventType.WRITE_ROWS, [Row(None, (1, None))]).encode()
     assert caught.value.code == "column-type"
+
+
+@pytest.mark.parametrize("count", [63, 64, 65, 100, 300])
+def test_nulls_of_wide_tables_are_where_they_were(count: int) -> None:
+    table = TableMap(
+        table_id=7, schema="d", table="t", columns=tuple(ColumnType(TINY) for _ in range(count)),
+        nullable=tuple(True for _ in range(count)),
+    )  # fmt: skip
+    every_third = tuple(None if place % 3 == 0 else place % 100 for place in range(count))
+    the_last = (*(place % 100 for place in range(count - 1)), None)
+    body = rows_body(table, EventType.WRITE_ROWS, [Row(None, every_third), Row(None, the_last)])
+    found = decode_rows_event(EventType.WRITE_ROWS, body.encode(), {7: table})
+    assert [row.after for row in found.rows()] == [every_third, the_last]
+    assert found.typed().encode() == body.encode()
