@@ -91,9 +91,9 @@ class Live:
     @property
     def spread(self) -> str:
         """What the scenarios were, for people."""
-        sizes = ", ".join(f"{size_word(size)} {count:,}" for size, count in sorted(self.by_size.items()))
-        columns = ", ".join(f"{number}: {count:,}" for number, count in sorted(self.by_columns.items()))
-        return f"documents of {sizes}; by JSON columns of the table {columns}"
+        sizes = ", ".join(f"{count:,} of {size_word(size)}" for size, count in sorted(self.by_size.items()))
+        columns = ", ".join(f"{count:,} with {number}" for number, count in sorted(self.by_columns.items()))
+        return f"documents: {sizes}; JSON columns in the table: {columns}"
 
 
 def sample(matrix: Matrix, number: int) -> Iterator[Sampled]:

@@ -59,6 +59,7 @@ def test_a_real_server_writes_what_the_rows_of_the_matrix_say(wide: Matrix, serv
     assert result.by_size == {100: 45, 70_000: 45}
     assert set(result.by_columns) == {1, 2, 9}
     assert sum(result.by_columns.values()) == 90
+    assert result.spread.startswith("documents: 45 of 100 B, 45 of 68.4 KB; JSON columns in the table: ")
     assert result.updates > 180
     assert result.bytes > 10_000_000
 
