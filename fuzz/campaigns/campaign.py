@@ -132,7 +132,9 @@ class Campaign:
             if bucket is not None:
                 self.findings.keep(bucket, channel)
                 new.append(bucket)
-                self.narrate(f"{place}: {trial.what} ({trial.death or trial.judged.rule}); kept in {bucket.directory}")
+                self.narrate(
+                    f"{place}: {trial.what} ({trial.death or trial.crash or trial.judged.rule}); kept in {bucket.directory}"
+                )
             if trial.death and self._spent(budget):
                 break
         trials.close()

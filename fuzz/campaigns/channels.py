@@ -95,7 +95,7 @@ class Statements:
             if mended(candidate):
                 return False
             (again,) = self.put([candidate])
-            if self.bench.kind(again) != self.bench.kind(trial):
+            if not self.bench.same(trial, again):
                 return False
             last = again
             return True
@@ -144,7 +144,7 @@ class Transactions:
             if any(mended(row) for row in candidate.rows):
                 return False
             (again,) = self.put([candidate])
-            if self.bench.kind(again) != self.bench.kind(trial):
+            if not self.bench.same(trial, again):
                 return False
             last = again
             return True
@@ -197,7 +197,7 @@ class Files:
         def fails(data: bytes) -> bool:
             nonlocal last
             (again,) = self.put([replace(case, id=bytes_id(case.subject, data), data=data)])
-            if self.bench.kind(again) != self.bench.kind(trial):
+            if not self.bench.same(trial, again):
                 return False
             last = again
             return True

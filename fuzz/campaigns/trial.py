@@ -74,10 +74,17 @@ class Bench:
         return explaining(self.deviations, self.version, crash=trial.crash, switch=trial.judged.deviation)
 
     def kind(self, trial: Trial) -> tuple[str, ...]:
-        """What another input must show to be the same: its bucket. Where it is nested, the listed read crash has a
-        stack of its own for each way there, so a listed crash is one kind whatever its stack."""
+        """Its bucket. Where it is nested, the listed read crash has a stack of its own for each way there, so a listed
+        crash is one kind whatever its stack."""
         entry = self.listed(trial)
         return trial.sign if trial.crash is None or entry is None else (trial.channel, "crash", entry.id)
+
+    def same(self, trial: Trial, again: Trial) -> bool:
+        """Whether another input shows the same. What is listed and what is not are not the same, but for a death with
+        the same stack: there the smaller input tells better what its damage is."""
+        if trial.death and trial.sign == again.sign:
+            return True
+        return self.kind(trial) == self.kind(again) and self.listed(trial) is self.listed(again)
 
     def standing(self, trial: Trial) -> Standing:
         """Diverged documents: every difference from the reference counts, inside the versions that it was seen on.

@@ -14,7 +14,8 @@ from conformance.cases.files import load_any_case
 from conformance.cases.injection import InjectionOutcome
 from conformance.cli.main import run
 from conformance.judge.crashes import damage_of
-from conformance.requirements.crashes import MEMBER_IN_DIFF
+from conformance.judge.diverged import Grade, Judged
+from conformance.requirements.crashes import APPLYING, MEMBER_IN_DIFF, Crash
 from conformance.servers.inject import crash_report, crash_signature
 from fuzz.campaigns import inputs
 from fuzz.campaigns.campaign import Budget
@@ -23,6 +24,7 @@ from fuzz.campaigns.inputs import DIVERGED, MALFORMED, STATEMENTS, Place
 from fuzz.campaigns.journal import Journal, broken
 from fuzz.campaigns.shrink_log import shrink_log
 from fuzz.campaigns.table import bucket_lines, outcome_lines
+from fuzz.campaigns.trial import Trial
 from fuzz.mutators.framing import split_file
 from tests.checks.faults_of_crashes import as_released
 from tests.checks.planted_injections import faultless
@@ -143,6 +145,22 @@ def test_a_crash_is_made_small_and_stays_the_same_crash(tmp_path: Path) -> None:
     assert damage_of(bucket.smallest.case.image) == MEMBER_IN_DIFF  # type: ignore[union-attr]
     assert bucket.smallest.sign == bucket.first.sign
     assert list(bucket.stacks) == ["signal 6: 581,506"]
+
+
+def test_what_is_listed_is_not_the_same_as_what_is_not(tmp_path: Path) -> None:
+    bench = campaign(tmp_path, MALFORMED, STATEMENTS).buckets.bench
+    case = inputs.statements(MALFORMED, "1", 0)[0]
+    judged = Judged(Grade.FAIL, "what is stored cannot be read")
+    new = Trial(channel=STATEMENTS, case=case, what="applied, reading gives 3142", judged=judged)
+    listed = replace(new, judged=judged._replace(deviation="copies_full_values"))
+    assert not bench.same(new, listed)
+    assert bench.same(new, new)
+    crash = Crash(APPLYING, "", 6)
+    dead = replace(new, what="dies at the event", judged=Judged(Grade.CRASH), death="signal 6: 0a1", crash=crash)
+    named = replace(dead, crash=crash._replace(damage=MEMBER_IN_DIFF))
+    assert bench.listed(named) is not None
+    assert bench.same(dead, named)  # the smaller one tells what the damage is
+    assert not bench.same(dead, replace(named, death="signal 6: 0b2"))
 
 
 def test_findings_are_cases_and_a_report(tmp_path: Path) -> None:
