@@ -132,9 +132,8 @@ class Campaign:
             if bucket is not None:
                 self.findings.keep(bucket, channel)
                 new.append(bucket)
-                self.narrate(
-                    f"{place}: {trial.what} ({trial.death or trial.crash or trial.judged.rule}); kept in {bucket.directory}"
-                )
+                why = trial.death or trial.crash or trial.judged.rule
+                self.narrate(f"{place}: {trial.what} ({why}); kept in {bucket.directory}")
             if trial.death and self._spent(budget):
                 break
         trials.close()
