@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from fuzz.runner import libfuzzer, triage
 from fuzz.runner.corpora import cached, committed, write_seeds
 from fuzz.runner.errors import Unfit
-from fuzz.runner.launch import GRACE, TIMEOUT, Child
+from fuzz.runner.launch import TIMEOUT, Child
 from fuzz.runner.sandbox import Outcome, SandboxEnded
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 DEATHS: Final = 5  # processes ended by inputs that show the same: more would tell nothing
 SHRINK_SECONDS: Final = 10.0
+LATE: Final = 300.0  # seconds over its budget: while it reads a large corpus libFuzzer does not look at the clock
 START_SECONDS: Final = 600.0  # for the imports of a child; a busy machine takes long
 
 
@@ -155,7 +156,7 @@ class Runner:
         while process.poll() is None:
             if child.began is not None:
                 self.state.phase = "fuzzing"
-                late = self._budget.runs is None and child.seconds > self._limit + 2 * self._budget.timeout + GRACE
+                late = self._budget.runs is None and child.seconds > self._limit + 2 * self._budget.timeout + LATE
             else:
                 late = time.monotonic() - start > START_SECONDS
             if late:
