@@ -105,7 +105,10 @@ def _evaluated(stored: bytes, expression: Expression) -> None:
     )
     applied, unapplied = attempt(apply_field, stored, PartialJson(decision.data).diffs)
     require(applied is not None, "a replica takes what its source writes", str(unapplied))
-    require(applied == after, "an equal document becomes the very same one", applied, after)
+    if applied is None:
+        return
+    # A source that wraps a scalar goes on with the tree, where its replica finds room in place: other bytes.
+    require(equal(decode(applied), value), "a replica's document is equal to its source's", applied, after)
     elsewhere, _ = attempt(apply_field, encode(decode(stored)), decision.data)
     if elsewhere is not None:
         require(equal(decode(elsewhere), value), "holes do not change what diffs do", elsewhere)
