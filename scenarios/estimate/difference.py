@@ -23,13 +23,14 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from conformance.reference.cursor import packed_size
+from conformance.reference.errors import DecodeError
 from conformance.reference.jsonb.encode import INLINED_LARGE, INLINED_SMALL, SMALL_LIMIT, encode, encoded_size
 from conformance.reference.jsonb.values import LARGE_ARRAY, same
 from conformance.reference.jsonb.view import View, open_document
 from conformance.reference.paths import Member, Path
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Mapping
 
     from conformance.reference.jsonb.values import JsonValue
 
@@ -53,14 +54,30 @@ class Difference(NamedTuple):
 NOTHING: Final = Difference(0, 0, 0)
 
 
+class _Work:
+    """What may still be looked at: a document whose elements share bytes would otherwise have elements without end."""
+
+    __slots__ = ("left",)
+
+    def __init__(self, size: int) -> None:
+        self.left = size
+
+    def visit(self, b: View, a: View) -> None:
+        """Two containers: an entry takes three bytes at least, so no sound document has as many as it has bytes."""
+        self.left -= b.count + a.count + 1
+        if self.left < 0:
+            raise DecodeError("overlap", "the elements of a JSON document share bytes")
+
+
 def difference(before: bytes, after: bytes) -> Difference | None:
     """From one stored document to another with other bytes; ``None``: there are no diffs that do it, because the root
     is another value, or of another kind."""
     b, a = open_document(before), open_document(after)
+    work = _Work(len(before) + len(after))
     if b.is_object and a.is_object:
-        found = _objects(b, a, 1, 1, top=True)
+        found = _objects(b, a, 1, 1, work, top=True)
     elif b.is_array and a.is_array:
-        found = _arrays(b, a, 1, 1, top=True)
+        found = _arrays(b, a, 1, 1, work, top=True)
     else:
         return None
     return found if found.least else Difference(LEAST_DIFF, LEAST_DIFF, LEAST_DIFF)
@@ -78,15 +95,15 @@ def leg_size(name: bytes) -> int:
     return len(str(Path((Member(name.decode("utf-8", "surrogateescape")),))).encode("utf-8", "surrogateescape")) - 1
 
 
-def _element(b: View, i: int, a: View, j: int, path: int, short: int, *, top: bool) -> Difference:
+def _element(b: View, i: int, a: View, j: int, path: int, short: int, work: _Work, *, top: bool) -> Difference:
     """Of two elements. ``path``: bytes of the path's text; ``short``: the least it can have."""
     if _same_bytes(b, i, a, j):
         return NOTHING
     old, new = b.element(i), a.element(j)
     if old.is_object and new.is_object:
-        inside = _objects(old, new, path, short)
+        inside = _objects(old, new, path, short, work)
     elif old.is_array and new.is_array:
-        inside = _arrays(old, new, path, short)
+        inside = _arrays(old, new, path, short, work)
     else:
         value = new.value()
         if old.kind > LARGE_ARRAY and new.kind > LARGE_ARRAY and same(old.value(), value):
@@ -141,8 +158,9 @@ def _parts_size(value: JsonValue) -> int:
 # ------------------------------------------------------------------------------------------------------------- objects
 
 
-def _objects(b: View, a: View, path: int, short: int, *, top: bool = False) -> Difference:
+def _objects(b: View, a: View, path: int, short: int, work: _Work, *, top: bool = False) -> Difference:
     """Of two objects: nothing moves in an object, so each member is for itself."""
+    work.visit(b, a)
     old = {b.key(index): index for index in range(b.count)}
     least = leaves = members = 0
     for j in range(a.count):
@@ -152,7 +170,7 @@ def _objects(b: View, a: View, path: int, short: int, *, top: bool = False) -> D
             continue
         leg = leg_size(key)
         if i >= 0:
-            found = _element(b, i, a, j, path + leg, short + leg, top=top)
+            found = _element(b, i, a, j, path + leg, short + leg, work, top=top)
         else:
             found = _inserted(a, j, path + leg, short + leg)
         least += found.least
@@ -176,8 +194,9 @@ def _inserted(a: View, j: int, path: int, short: int) -> Difference:
 # -------------------------------------------------------------------------------------------------------------- arrays
 
 
-def _arrays(b: View, a: View, path: int, short: int, *, top: bool = False) -> Difference:
+def _arrays(b: View, a: View, path: int, short: int, work: _Work, *, top: bool = False) -> Difference:
     """Of two arrays."""
+    work.visit(b, a)
     n, m = b.count, a.count
     most = min(n, m)
     head = 0
@@ -188,25 +207,18 @@ def _arrays(b: View, a: View, path: int, short: int, *, top: bool = False) -> Di
     tail = 0
     while tail < most - head and _same_bytes(b, n - 1 - tail, a, m - 1 - tail):
         tail += 1
-    pair = _pairs(b, a, path, short, top=top)
-    by_position = _by_position(b, a, head, tail, path, short, pair)
+    pairs: dict[int, Difference] = {}
+    for index in range(head, n - tail if n == m else most):
+        leg = _cell(index)
+        pairs[index] = _element(b, index, a, index, path + leg, short + leg, work, top=top)
+    by_position = _by_position(b, a, path, short, pairs)
     if not by_position.least:
         return NOTHING
-    shifted = _shifted(b, a, head, tail, path, top=top)
+    shifted = _shifted(b, a, head, tail, path, pairs, top=top) if len(pairs) > 1 or n != m else None
     chosen = by_position
     if shifted is not None and shifted[0] < by_position.leaves:
         chosen = Difference(0, *shifted)
     return Difference(_least_of_array(b, a, head, tail, short, by_position.least), chosen.leaves, chosen.members)
-
-
-def _pairs(b: View, a: View, path: int, short: int, *, top: bool) -> Callable[[int], Difference]:
-    """The difference of two elements at the same index."""
-
-    def pair(index: int) -> Difference:
-        leg = _cell(index)
-        return _element(b, index, a, index, path + leg, short + leg, top=top)
-
-    return pair
 
 
 def _cell(index: int) -> int:
@@ -214,15 +226,11 @@ def _cell(index: int) -> int:
     return 2 + len(str(index))
 
 
-def _by_position(
-    b: View, a: View, head: int, tail: int, path: int, short: int, pair: Callable[[int], Difference]
-) -> Difference:
+def _by_position(b: View, a: View, path: int, short: int, pairs: Mapping[int, Difference]) -> Difference:
     """Every element changed where it is; at the end elements are removed or appended."""
     n, m = b.count, a.count
-    last = n - tail if n == m else min(n, m)
     least = leaves = members = 0
-    for index in range(head, last):
-        found = pair(index)
+    for found in pairs.values():
         least += found.least
         leaves += found.leaves
         members += found.members
@@ -238,12 +246,14 @@ def _by_position(
     return Difference(least, leaves, members)
 
 
-def _shifted(b: View, a: View, head: int, tail: int, path: int, *, top: bool) -> tuple[int, int] | None:
+def _shifted(
+    b: View, a: View, head: int, tail: int, path: int, pairs: Mapping[int, Difference], *, top: bool
+) -> tuple[int, int] | None:
     """Bytes for ``leaves`` and ``members`` if elements went, and others moved up; ``None``: too many to try.
 
     The cheapest way through what lies between the same elements at both ends. New elements may come in front only where
-    nothing was the same there, and at the end likewise. Elements that moved are the same; one that changed as well may
-    do so where as many went before it as the lengths differ by.
+    nothing was the same there, and at the end likewise. An element that moved is the same, or is replaced whole where
+    as many went before it as the lengths differ by.
     """
     rows, columns = b.count - head - tail, a.count - head - tail
     if rows * columns > _ALIGNED:
@@ -271,9 +281,12 @@ def _shifted(b: View, a: View, head: int, tail: int, path: int, *, top: bool) ->
                 if j < columns and layer == 2 and not tail:
                     _lower(state[2][i], j + 1, here + new[j])
                 if i < rows and j < columns and layer == 1:
-                    cost = _kept(b, head + i, a, head + j, path, changed=i == j or i - j == moved)
-                    if cost is not None:
-                        _lower(state[1][i + 1], j + 1, here + cost)
+                    if i == j and head + i in pairs:
+                        _lower(state[1][i + 1], j + 1, here + pairs[head + i].leaves)
+                    elif _same_bytes(b, head + i, a, head + j):
+                        _lower(state[1][i + 1], j + 1, here)
+                    elif i - j == moved:
+                        _lower(state[1][i + 1], j + 1, here + new[j])
     leaves = state[2][rows][columns]
     if leaves >= endless:
         return None
@@ -282,13 +295,6 @@ def _shifted(b: View, a: View, head: int, tail: int, path: int, *, top: bool) ->
 
 def _lower(row: list[int], place: int, cost: int) -> None:
     row[place] = min(row[place], cost)
-
-
-def _kept(b: View, i: int, a: View, j: int, path: int, *, changed: bool) -> int | None:
-    """What an element that stays costs."""
-    if _same_bytes(b, i, a, j):
-        return 0
-    return _element(b, i, a, j, path + _cell(i), 0, top=False).leaves if changed else None
 
 
 def _least_of_array(b: View, a: View, head: int, tail: int, short: int, by_position: int) -> int:

@@ -167,7 +167,7 @@ class Meter:
                         cost = field_cost(before, value)
                     else:
                         reason = NO_BEFORE
-            except CodecError:
+            except (CodecError, RecursionError):  # the second: deeper than any server makes them
                 reason = DAMAGED
             name = table.column_names[index]
             if cost is None:

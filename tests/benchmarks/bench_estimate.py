@@ -49,6 +49,7 @@ def main() -> int:
             _say(
                 f"{kind:<10} {found.rows:>7,} rows  off {found.off:>13,}  on {found.real:>13,}"
                 f"  estimate {found.leaves:>13,} ({100 * (found.leaves - found.real) / found.real:+.3f} %)"
+                f"  of the columns {found.leaf_fields:,} for {found.real_fields:,}"
                 f"  bounds {found.least:,} … {found.most:,}  outside {len(found.outside)}  wrong {len(found.wrong)}"
                 f"  {time.monotonic() - started:.0f} s"
             )

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from conformance.cli.matrix import command
-from conformance.reference.errors import MysqlError
+from conformance.reference.errors import DecodeError, MysqlError
 from conformance.reference.expression import Assignment
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.jsonb.values import UInt
@@ -65,6 +65,30 @@ def test_there_is_no_difference_for_another_root(before: JsonValue, after: JsonV
     assert difference(encode(before), encode(after)) is None
     whole = 4 + len(encode(after))
     assert field_cost(encode(before), encode(after)) == (whole,) * 5
+
+
+def test_arrays_inside_each_other_are_gone_through_once() -> None:
+    before: JsonValue = 1
+    after: JsonValue = 2
+    for _ in range(98):
+        before, after = [before, [0]], [after, [0]]
+    found = difference(encode(before), encode(after))
+    assert found is not None
+    assert found.leaves == 1 + 3 + (1 + 98 * 3) + 1 + 3
+
+
+def test_elements_that_share_bytes_are_refused() -> None:
+    """Every container of 40 levels has its child twice, at the same place."""
+    made = []
+    for leaf in (1, 2):
+        inner = b"\x02" + b"\x01\x00\x07\x00\x05" + bytes((leaf, 0))
+        for _ in range(40):
+            size = 10 + len(inner) - 1
+            head = b"\x02\x00" + size.to_bytes(2, "little")
+            inner = b"\x02" + head + b"\x02\x0a\x00" * 2 + inner[1:]
+        made.append(inner)
+    with pytest.raises(DecodeError, match="share"):
+        difference(*made)
 
 
 def test_same_bytes_are_an_empty_list_and_null_has_no_field() -> None:
