@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 _SIZES: Final = mix((Size.SMALL, 8), (Size.TINY, 4), (Size.TUNED, 1))
 # What is edited: the value of a diff, a whole document, the list of diffs, a path, the row.
 _PLACES: Final = mix(("value", 8), ("document", 5), ("diffs", 3), ("path", 1), ("row", 2))
+ROW: Final = "mutated-row"
+"""The name where all of the row was open to damage: what stands behind its new end is read as another row."""
 _OPERATIONS: Final = (Operation.REPLACE, Operation.INSERT)
 
 
@@ -35,7 +37,9 @@ def injection(draw: Draw) -> Injection:
     value = encode(documents.document(draw.fork("value"), sizes=_SIZES))
     hit = draw.fork("edits")
     image = full_image(_edited(hit, value)) if place == "document" else _with_diffs(draw, hit, place, stored, value)
-    return Injection(name=f"mutated-{place}", stored=stored, image=image, hazard=str(Hazard.MAY_CRASH))
+    return Injection(
+        name=ROW if place == "row" else f"mutated-{place}", stored=stored, image=image, hazard=str(Hazard.MAY_CRASH)
+    )
 
 
 def _with_diffs(draw: Draw, hit: Draw, place: str, stored: bytes, value: bytes) -> bytes:

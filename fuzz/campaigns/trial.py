@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
+from conformance.cases.feeding import FeedingOutcome
+from conformance.cases.injection import MISSING_ROW, InjectionOutcome
 from conformance.judge.applier import judge_feeding
 from conformance.judge.crashes import crash_of, crash_of_rows
 from conformance.judge.diverged import Grade, Judged, judge_injection
@@ -13,18 +15,22 @@ from conformance.judge.listed import explaining
 from conformance.requirements.versions import dialect_of, in_observed_range
 from conformance.stream import Verdict
 from fuzz.campaigns.inputs import APPLIER, CLIENT, DIVERGED, STATEMENTS
+from generators import mutated
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from conformance.cases.bytes_case import BytesCase
-    from conformance.cases.feeding import Feeding, FeedingOutcome
-    from conformance.cases.injection import Injection, InjectionOutcome, RowState
+    from conformance.cases.feeding import Feeding
+    from conformance.cases.injection import Injection, RowState
     from conformance.judge.printing import Printed
     from conformance.requirements.crashes import Crash
     from conformance.requirements.deviations import Deviation
     from conformance.requirements.versions import Version
     from fuzz.campaigns.inputs import Place
+
+
+Outcome = TypeVar("Outcome", InjectionOutcome, FeedingOutcome)
 
 
 class Standing(StrEnum):
@@ -107,7 +113,7 @@ class Bench:
             channel=STATEMENTS,
             case=case,
             what=_what(outcome),
-            judged=judge_injection(case, outcome, dialect_of(self.version)),
+            judged=judge_injection(case, self._as_corrupt(outcome, case), dialect_of(self.version)),
             crash=crash_of(case, outcome),
             death=outcome.death,
         )
@@ -118,10 +124,20 @@ class Bench:
             channel=APPLIER,
             case=case,
             what=_what_applied(outcome),
-            judged=judge_feeding(case, outcome, dialect_of(self.version)),
+            judged=judge_feeding(case, self._as_corrupt(outcome, *case.rows), dialect_of(self.version)),
             crash=crash_of_rows(case.rows, outcome.death, reading=outcome.reading),
             death=outcome.death,
         )
+
+    def _as_corrupt(self, outcome: Outcome, *rows: Injection) -> Outcome:
+        """Where the damage makes another row out of a row's bytes, 1032 for that one, which is not there, is as good
+        as 1610 for the damage."""
+        if outcome.error != MISSING_ROW or all(row.name != mutated.ROW for row in rows):
+            return outcome
+        if isinstance(outcome, FeedingOutcome):
+            said = _CORRUPT if outcome.coordinator == MISSING_ROW else outcome.coordinator
+            return replace(outcome, error=_CORRUPT, coordinator=said)
+        return replace(outcome, error=_CORRUPT)
 
     def of_file(self, printed: Printed) -> Trial:
         """A file for mysqlbinlog."""
@@ -135,6 +151,7 @@ class Bench:
         )
 
 
+_CORRUPT: Final = 1610
 _GRADES: Final = {
     Verdict.PASS: Grade.PASS,
     Verdict.CRASH: Grade.CRASH,

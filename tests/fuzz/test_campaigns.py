@@ -11,7 +11,7 @@ import pytest
 
 from conformance.cases.event_case import EventCase
 from conformance.cases.files import load_any_case
-from conformance.cases.injection import InjectionOutcome
+from conformance.cases.injection import InjectionOutcome, RowState
 from conformance.cli.main import run
 from conformance.judge.crashes import damage_of
 from conformance.judge.diverged import Grade, Judged
@@ -24,8 +24,9 @@ from fuzz.campaigns.inputs import DIVERGED, MALFORMED, STATEMENTS, Place
 from fuzz.campaigns.journal import Journal, broken
 from fuzz.campaigns.shrink_log import shrink_log
 from fuzz.campaigns.table import bucket_lines, outcome_lines
-from fuzz.campaigns.trial import Trial
+from fuzz.campaigns.trial import Standing, Trial
 from fuzz.mutators.framing import split_file
+from generators import mutated
 from tests.checks.faults_of_crashes import as_released
 from tests.checks.planted_injections import faultless
 from tests.fuzz.campaign_subjects import campaign
@@ -161,6 +162,17 @@ def test_what_is_listed_is_not_the_same_as_what_is_not(tmp_path: Path) -> None:
     assert bench.listed(named) is not None
     assert bench.same(dead, named)  # the smaller one tells what the damage is
     assert not bench.same(dead, replace(named, death="signal 6: 0b2"))
+
+
+def test_a_row_too_many_may_be_missing_and_no_other(tmp_path: Path) -> None:
+    bench = campaign(tmp_path, MALFORMED, STATEMENTS).buckets.bench
+    case = next(item for item in inputs.statements(MALFORMED, "1", 0) if item.name == mutated.ROW)
+    before = faultless(case).before
+    outcome = InjectionOutcome(error=1032, before=before, after=before)
+    assert bench.standing(bench.of_statement(case, outcome)) in (Standing.ALLOWED, Standing.OTHER)
+    changed = replace(outcome, after=RowState(is_null=True))
+    assert bench.standing(bench.of_statement(case, changed)) is Standing.FINDING
+    assert bench.standing(bench.of_statement(replace(case, name="mutated-value"), outcome)) is Standing.FINDING
 
 
 def test_findings_are_cases_and_a_report(tmp_path: Path) -> None:
