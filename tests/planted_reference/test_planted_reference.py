@@ -3,12 +3,28 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import TYPE_CHECKING, Final
 
 import pytest
 
+from tests.planted_reference.__main__ import main, run_child, selected
 from tests.planted_reference.catalogue import FAULTS
+from tests.planted_reference.tools import fuzz_steps, store_inputs, vector_steps
 from tests.reference import planted_faults
 from tests.reference.kit import Fault, faulty_code, source
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+# One of each kind, for every run of the tests; all of them at night.
+SAMPLE: Final = (
+    "decimal-seven-digits",
+    "packed-three-bytes",
+    "catalog-without-its-zero",
+    "year-zero-is-1900",
+    "marker-over-the-old-one",
+    "calls-from-outside",
+)
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.id)
@@ -24,3 +40,30 @@ def test_faults_are_many_everywhere_and_counted_once() -> None:
     assert len(modules) >= 50
     names = [fault.id for fault in (*FAULTS, *planted_faults.FAULTS)]
     assert len(set(names)) == len(names)
+
+
+@pytest.mark.parametrize("name", SAMPLE)
+def test_a_fault_of_each_kind_is_killed_in_a_process_of_its_own(name: str) -> None:
+    (fault,) = selected([name])
+    step = min(vector_steps(fault), key=lambda step: step.cost)
+    assert run_child(fault.id, step).by, fault.breaks
+
+
+def test_the_sound_reference_is_no_finding_and_a_faulty_one_is(tmp_path: Path) -> None:
+    store_inputs(tmp_path)
+    (fault,) = selected(["view-into-the-head"])
+    (replay,) = fuzz_steps(fault, tmp_path, tmp_path, reached={}, runs=0, rng=1)
+    assert run_child("-", replay).by is None
+    assert run_child(fault.id, replay).by
+    assert run_child(fault.id, replay, seconds=0.01).by == "replay: hangs"
+
+
+def test_what_is_selected_must_exist() -> None:
+    with pytest.raises(SystemExit, match="nothing"):
+        selected(["nothing"])
+    assert {fault.module for fault in selected(["update"])} == {"update"}
+
+
+@pytest.mark.nightly
+def test_at_least_97_percent_are_killed() -> None:
+    assert main(["--first", "--runs", "20000"]) == 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from io import BytesIO
+from random import Random
 from struct import pack
 from typing import Any
 from uuid import UUID
@@ -127,6 +128,27 @@ def test_nothing_follows_the_commit_group_ticket() -> None:
     assert refused(decode_body, EventType.GTID, data + b"\0", {}) == "trailing-bytes"
 
 
+def test_top_bits_say_that_the_original_timestamp_and_version_follow() -> None:
+    head = bytes(25) + b"\2" + bytes(16)
+    data = (
+        head
+        + pack("<Q", 5 | 1 << 55)[:7]
+        + pack("<Q", 6)[:7]
+        + b"\x30"
+        + pack("<I", 90704 | 1 << 31)
+        + pack("<I", 80030)
+    )
+    body: Any = decode_body(EventType.GTID, data, {})
+    assert (body.immediate_commit_timestamp, body.original_commit_timestamp) == (5, 6)
+    assert (body.immediate_server_version, body.original_server_version) == (90704, 80030)
+    assert body.encode() == data
+    large = head + pack("<Q", (1 << 55) - 1)[:7] + b"\x30" + pack("<I", (1 << 31) - 1)
+    body = decode_body(EventType.GTID, large, {})
+    assert (body.immediate_commit_timestamp, body.original_commit_timestamp) == ((1 << 55) - 1, None)
+    assert (body.immediate_server_version, body.original_server_version) == ((1 << 31) - 1, None)
+    assert body.encode() == large
+
+
 def tagged(fields: bytes) -> bytes:
     return b"\2" + bytes(((len(fields) + 3) * 2,)) + b"\0" + fields
 
@@ -204,8 +226,19 @@ def test_a_payload_is_what_its_fields_say() -> None:
     whole = TransactionPayload.compress(bytes(range(256)) * 40)
     assert whole.uncompressed(10_240) == bytes(range(256)) * 40
     assert refused(whole.uncompressed, 10_239) == "payload-too-large"
-    cut = TransactionPayload(payload=whole.payload[:-3])
-    assert refused(cut.uncompressed) == "truncated"
+    blocks = TransactionPayload.compress(Random(1).randbytes(300_000)).payload  # a frame of three blocks
+    for end in (len(whole.payload) - 3, 10, 0):
+        assert refused(TransactionPayload(payload=whole.payload[:end]).uncompressed) == "truncated"
+    for end in (len(blocks) - 1, 200_000):
+        assert refused(TransactionPayload(payload=blocks[:end]).uncompressed) == "truncated"
+
+
+def test_the_fields_of_a_loading_statement_in_their_order() -> None:
+    head = pack("<IIBHHIIIB", 7, 6, 1, 5, 0, 4, 0x0102, 0x01020304, 2)
+    body: Any = decode_body(EventType.EXECUTE_LOAD_QUERY, head + b"d\0LOAD", {})
+    assert (body.thread_id, body.execution_time, body.error_code, body.file_id) == (7, 6, 5, 4)
+    assert (body.start, body.end, body.duplicates, body.schema, body.text) == (0x0102, 0x01020304, 2, b"d", b"LOAD")
+    assert body.encode() == head + b"d\0LOAD"
 
 
 # --- rows
