@@ -8,8 +8,9 @@ import pytest
 
 from conformance.reference.binlog import columns as types
 from conformance.reference.binlog.columns import ColumnType, PartialJson
-from conformance.reference.binlog.event import decode_body
+from conformance.reference.binlog.event import decode_body, decode_event, encode_event
 from conformance.reference.binlog.forms import written
+from conformance.reference.binlog.gtid import Gtid
 from conformance.reference.binlog.header import EventType
 from conformance.reference.binlog.metadata import ColumnInfo, Field, Numbers
 from conformance.reference.binlog.query import Query, Status, StatusInteger
@@ -21,6 +22,7 @@ from conformance.reference.dialect import MYSQL
 from conformance.reference.diffs import Diff, Operation, encode_diffs
 from conformance.reference.errors import DecodeError
 from conformance.reference.jsonb import opaque
+from conformance.reference.log_text import LogText
 from conformance.reference.metadata_text import metadata_text
 from conformance.reference.paths import parse_path
 from conformance.reference.pseudo_json import diffs_text, quoted
@@ -143,3 +145,16 @@ def test_the_last_things_that_a_version_knows_are_its_own() -> None:
         metadata=(Numbers(Field.VECTOR_DIMENSIONALITY, (3,)),),
     )  # fmt: skip
     assert written(vector, MYSQL) == vector
+
+
+def test_the_original_timestamp_is_printed_where_there_is_one() -> None:
+    for original, shown in ((5_000_000, b"5000000"), (None, b"6000000")):
+        body = Gtid(
+            immediate_commit_timestamp=6_000_000,
+            original_commit_timestamp=original,
+            transaction_length=99,
+            immediate_server_version=90704,
+        )
+        text = b"".join(LogText().event(decode_event(encode_event(body), position=4)))
+        assert b"\toriginal_committed_timestamp=%b\timmediate_commit_timestamp=6000000\t" % shown in text
+        assert b"original_commit_timestamp=%b*/" % shown in text

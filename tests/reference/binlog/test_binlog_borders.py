@@ -57,6 +57,15 @@ def test_every_byte_of_a_checksum_counts(place: int) -> None:
     assert refused(EventDecoder().decode, bytes(event)) == "checksum"
 
 
+def test_no_checksum_but_the_one_is_well() -> None:
+    """Among so many wrong ones are some that agree in any one byte of what is compared."""
+    event = encode_event(Xid(xid=7))
+    decoder = EventDecoder()
+    assert decoder.decode(event).checksum == int.from_bytes(event[-4:], "little")
+    for number in range(2_000):
+        assert refused(decoder.decode, event[:-4] + number.to_bytes(4, "little")) == "checksum"
+
+
 def test_an_event_has_the_length_that_its_header_says_and_room_for_its_checksum() -> None:
     event = encode_event(Stop())
     assert decode_event(event).body == Stop()
@@ -276,6 +285,9 @@ def test_what_may_stand_behind_the_last_event() -> None:
     assert refused(decode_file, data + bytes(30) + b"\1" * 5) == "bad-length"
     assert refused(decode_file, data + b"\1" + bytes(30)) == "bad-length"
     assert refused(decode_file, data[:-1]) == "truncated"
+    reader = FileReader()
+    assert refused(list, read_events(BytesIO(data + b"\1" + bytes(30)), reader=reader)) == "bad-length"
+    assert reader.notes == []  # what has no length and is not zero is no end
 
 
 def test_positions_of_many_events_in_small_pieces() -> None:
