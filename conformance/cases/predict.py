@@ -26,11 +26,12 @@ from conformance.reference.binlog.rows import (
     split_rows,
 )
 from conformance.reference.column_json import column_as_json
+from conformance.reference.decision import Decision, decide
 from conformance.reference.dialect import MYSQL, Dialect
 from conformance.reference.errors import MysqlError
 from conformance.reference.expression import Constant, referenced_columns
 from conformance.reference.tables import Table, table_map
-from conformance.reference.update import Columns, Decision, RowChange, decide, update_row
+from conformance.reference.update import Columns, RowChange, update_row
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -14,11 +14,12 @@ from conformance.cli.dialects import named_dialect
 from conformance.stream import ExitCode
 
 if TYPE_CHECKING:
+    from conformance.reference.decision import Decision
     from conformance.reference.dialect import Dialect, JsonForms
     from conformance.reference.diffs import Diff
     from conformance.reference.errors import MysqlError
     from conformance.reference.expression import Expression
-    from conformance.reference.update import ColumnChange, Decision
+    from conformance.reference.update import ColumnChange
 
 _COLUMN: Final = "j"
 _OTHER: Final = "n"
@@ -128,9 +129,10 @@ def _dialect(name: str) -> Dialect:
 
 
 def _run(before: bytes, expressions: tuple[str, ...], *, row_changes: bool, dialect: Dialect) -> list[Step]:
+    from conformance.reference.decision import decide
     from conformance.reference.errors import MysqlError
     from conformance.reference.expression import Assignment, Increment
-    from conformance.reference.update import Columns, decide, update_row
+    from conformance.reference.update import Columns, update_row
 
     columns = Columns((_COLUMN,))
     row: dict[str, object] = {_COLUMN: before, _OTHER: 0}

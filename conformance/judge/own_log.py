@@ -12,15 +12,16 @@ from conformance.judge.replica import key_before
 from conformance.reference.binlog.columns import PartialJson
 from conformance.reference.binlog.header import EventType, event_name
 from conformance.reference.binlog.rows import UPDATE_TYPES, RowsBody, included
+from conformance.reference.decision import decide
 from conformance.reference.diffs import decode_diffs, encode_diffs
-from conformance.reference.update import ColumnChange, decide
+from conformance.reference.update import ColumnChange
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from conformance.cases.script import Script
     from conformance.judge.replica import LoggedRow, ReplicaModel, Transaction
-    from conformance.reference.update import Decision
+    from conformance.reference.decision import Decision
 
 SHARE: Final = 0.05  # of the document: what an update in place may add to the redo log
 _NOISE: Final = 0.01  # of the document: more than this without any work decides nothing

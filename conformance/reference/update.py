@@ -1,7 +1,8 @@
-"""What an UPDATE does to one row: evaluation, changed or not, and partial or full for each JSON column.
+"""What an UPDATE does to one row: who is eligible, evaluation, changed or not.
 
-The model of the partial-update sheet: section 1 (who is eligible), 2 (evaluation), 1.1 (rows that do not change) and
-5 (the decision). Every row of those tables that was taken is named in ``rules``, so that a run can count them.
+The model of the partial-update sheet: section 1 (who is eligible), 2 (evaluation) and 1.1 (rows that do not change);
+``decision`` has section 5. Every row of those tables that was taken is named in ``rules``, so that a run can count
+them.
 """
 
 from __future__ import annotations
@@ -82,19 +83,6 @@ class RowChange(NamedTuple):
     def stored(self) -> Mapping[str, object]:
         """What the next statement finds."""
         return {**self.after, **self.misstored} if self.misstored else self.after
-
-
-class Decision(NamedTuple):
-    """How one JSON column stands in the after-image: diffs or the whole document, or ``None`` for SQL NULL."""
-
-    partial: bool
-    data: bytes | None
-    reason: str
-
-    @property
-    def field(self) -> bytes | None:
-        """The column's bytes in the event, its 4-byte length included."""
-        return None if self.data is None else len(self.data).to_bytes(4, "little") + self.data
 
 
 def eligible_columns(
@@ -240,30 +228,6 @@ def _differs(name: str, before: object, after: object, columns: Columns | None) 
     if columns is not None and name in columns.json and isinstance(before, bytes) and isinstance(after, bytes):
         return not equal_stored(before, after)
     return before != after
-
-
-def decide(before: object, after: object, change: ColumnChange | None, *, partial_json: bool) -> Decision:
-    """Partial or full for a JSON column of the after-image (sheet, section 5). ``change``: ``None`` if not assigned."""
-    if after is None:
-        return Decision(False, None, "null")
-    assert isinstance(after, bytes)
-    if not partial_json:
-        return Decision(False, after, "option-off")
-    if change is None or change.diffs is None:
-        same = before == after
-        return Decision(True, b"", "no-diffs-same-bytes") if same else Decision(False, after, "no-diffs")
-    if not change.diffs:
-        return Decision(True, b"", "empty-diffs")
-    if before == after:
-        return Decision(True, b"", "same-bytes")
-    if diffs_pay(len(change.encoded), len(after)):
-        return Decision(True, change.encoded, "smaller")
-    return Decision(False, after, "not-smaller")
-
-
-def diffs_pay(diffs: int, document: int) -> bool:
-    """Whether diffs of so many bytes are logged instead of a document of so many: only the diffs' length counts."""
-    return 4 + diffs < document
 
 
 def _key(expression: Column | Old) -> str:

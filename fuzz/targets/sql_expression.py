@@ -8,13 +8,14 @@ from conformance.cases.sql_expression import parse_expression
 from conformance.cases.sql_format import format_expression
 from conformance.reference.apply import apply_field
 from conformance.reference.binlog.columns import PartialJson
+from conformance.reference.decision import decide
 from conformance.reference.errors import MysqlError
 from conformance.reference.expression import Assignment
 from conformance.reference.jsonb.compare import equal
 from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.jsonb.layout import storage_free
-from conformance.reference.update import Columns, decide, eligible_columns, update_row
+from conformance.reference.update import Columns, eligible_columns, update_row
 from fuzz import documents
 from fuzz.mutators.draw import SeedDraw
 from fuzz.mutators.framing import edited
@@ -40,6 +41,7 @@ INSTRUMENT: Final[tuple[str, ...]] = (
     "conformance.cases.sql_values",
     "conformance.reference.document",
     "conformance.reference.inplace",
+    "conformance.reference.decision",
     "conformance.reference.update",
 )
 MAX_LEN: Final = 768

@@ -147,7 +147,7 @@ def test_a_finding_is_shrunk_to_what_shows_it(record: Callable[..., Recorded], m
 
 def never_partial(*arguments: Any, **options: Any) -> Any:
 
-    from conformance.reference.update import decide
+    from conformance.reference.decision import decide
 
     decision = decide(*arguments, **options)
     after = arguments[1]

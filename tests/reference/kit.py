@@ -41,6 +41,7 @@ COPIED: Final = (
     "document",
     "apply",
     "update",
+    "decision",
 )
 
 

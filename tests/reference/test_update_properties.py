@@ -13,6 +13,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from conformance.cases.predict import Model
 from conformance.reference.apply import apply_diffs, apply_field
 from conformance.reference.binlog.columns import PartialJson
+from conformance.reference.decision import decide
 from conformance.reference.dialect import MYSQL, WORKLOG
 from conformance.reference.diffs import Operation, decode_diffs, encode_diffs
 from conformance.reference.document import Document
@@ -26,7 +27,7 @@ from conformance.reference.jsonb.text import format_text
 from conformance.reference.jsonb.values import depth, same
 from conformance.reference.jsonb.view import View, open_document
 from conformance.reference.paths import Cell, Member, Path, is_identifier, parse_path
-from conformance.reference.update import Columns, decide, update_row
+from conformance.reference.update import Columns, update_row
 from generators.documents import Size
 from generators.strategies import assignments, damaged, documents, keys, paths, sequences, stored
 from generators.tables import SELECTOR

@@ -116,7 +116,7 @@ def check_captured(kit: Kit, vector: dict[str, Any]) -> None:
     for cell in vector.get("cells", [vector]):
         name = cell["column"]
         stored = change.after[name]
-        decision = kit.update.decide(row[name], stored, change.columns.get(name), partial_json=True)
+        decision = kit.decision.decide(row[name], stored, change.columns.get(name), partial_json=True)
         assert (None if decision.field is None else decision.field.hex()) == cell["after_image_field_hex"]
         assert decision.partial is cell["is_partial"]
         assert (None if stored is None else stored.hex()) == cell.get("after_jsonb_hex")
@@ -474,9 +474,9 @@ def check_decision(
         rules=(),
     )
     partial, data, reason = wanted
-    made = [kit.update.decide(before, after, change, partial_json=option)]
+    made = [kit.decision.decide(before, after, change, partial_json=option)]
     if encoded is None:
-        made.append(kit.update.decide(before, after, None, partial_json=option))
+        made.append(kit.decision.decide(before, after, None, partial_json=option))
     for decision in made:
         assert (decision.partial, decision.reason) == (partial, reason)
         assert decision.data == {"null": None, "after": after, "empty": b"", "diffs": encoded}[data]

@@ -10,11 +10,12 @@ import pytest
 from click.testing import CliRunner
 
 from conformance.cli.matrix import command
+from conformance.reference.decision import decide
 from conformance.reference.errors import DecodeError, MysqlError
 from conformance.reference.expression import Assignment
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.jsonb.values import UInt
-from conformance.reference.update import Columns, decide, update_row
+from conformance.reference.update import Columns, update_row
 from generators import documents, updates
 from generators.draw import Stream
 from generators.leaves import leaf_update

@@ -11,7 +11,7 @@ import pytest
 
 from conformance.cases import predict
 from conformance.cli.main import run
-from conformance.reference.update import Decision, decide
+from conformance.reference.decision import Decision, decide
 from conformance.servers.run import run_case
 from scenarios import live
 from scenarios.live import bundles, run_live, sample

@@ -14,12 +14,12 @@ from conformance.reference import apply, update
 from conformance.reference.binlog import images, rows
 from conformance.reference.binlog.header import EventType
 from conformance.reference.binlog.payload import TransactionPayload
+from conformance.reference.decision import Decision, decide
 from conformance.reference.diffs import encode_diff
 from conformance.reference.errors import MysqlError
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.jsonb.text import format_text
 from conformance.reference.jsonb.values import Opaque
-from conformance.reference.update import Decision, decide
 from generators.draw import Stream
 from scenarios import digest, worker
 from scenarios.budgets import Judgement, judge
