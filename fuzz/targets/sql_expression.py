@@ -39,9 +39,9 @@ INSTRUMENT: Final[tuple[str, ...]] = (
     "conformance.cases.sql_expression",
     "conformance.cases.sql_tokens",
     "conformance.cases.sql_values",
+    "conformance.reference.decision",
     "conformance.reference.document",
     "conformance.reference.inplace",
-    "conformance.reference.decision",
     "conformance.reference.update",
 )
 MAX_LEN: Final = 768

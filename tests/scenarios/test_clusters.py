@@ -78,6 +78,7 @@ def test_workers_that_are_killed_from_outside_change_nothing(tmp_path: Path) -> 
             assert process.wait(timeout=900) == 0, (tmp_path / "log").read_text("utf-8")[-3000:]
         finally:
             clusters.stop(process.pid)
+            process.wait(timeout=30)
     assert killed == 3
     content = json.loads((tmp_path / "report/results.json").read_text("utf-8"))
     assert content["digest"] == calm["digest"]
