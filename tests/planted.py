@@ -32,6 +32,7 @@ _MODULES: Final = {
     "document": ("IP2",),
     "inplace": ("IP1",),
     "update": ("FR1", "D5", "D6"),
+    "decision": ("FR1", "D5", "D6"),
     "apply": ("FR2",),
 }
 

@@ -95,7 +95,7 @@ class Peer:
     """python-mysql-replication, fed single events."""
 
     def __init__(self) -> None:
-        from pymysql.protocol import MysqlPacket  # type: ignore[import-untyped]
+        from pymysql.protocol import MysqlPacket
         from pymysqlreplication.packet import BinLogPacketWrapper
 
         self.packet = MysqlPacket

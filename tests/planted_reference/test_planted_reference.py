@@ -27,11 +27,11 @@ SAMPLE: Final = (
 )
 
 
-@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.id)
-def test_a_fault_changes_its_module_once_and_for_another_program(fault: Fault) -> None:
-    changed = faulty_code(fault)  # exactly once, and still Python
+@pytest.mark.parametrize("edit", FAULTS, ids=lambda fault: fault.id)
+def test_a_fault_changes_its_module_once_and_for_another_program(edit: Fault) -> None:
+    changed = faulty_code(edit)  # exactly once, and still Python
     assert changed.co_code or changed.co_consts
-    assert compile(source(fault.module), changed.co_filename, "exec") != changed
+    assert compile(source(edit.module), changed.co_filename, "exec") != changed
 
 
 def test_faults_are_many_everywhere_and_counted_once() -> None:
