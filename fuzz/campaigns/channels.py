@@ -63,6 +63,27 @@ class Channel(Protocol):
         """What the subject wrote when it died, as far as it writes anything."""
 
 
+class Shrinking:
+    """Asks a channel about ever smaller inputs; ``last`` is that of the latest that showed the same as ``trial``."""
+
+    def __init__(self, channel: Channel, trial: Trial) -> None:
+        self.channel = channel
+        self.trial = trial
+        self.last = trial
+
+    def same(self, case: Any) -> bool:
+        """Whether an input shows the same."""
+        (again,) = self.channel.put([case])
+        if not self.channel.bench.same(self.trial, again):
+            return False
+        self.last = again
+        return True
+
+    def smallest(self) -> Trial:
+        """The smallest one so far, in the place of the first."""
+        return replace(self.last, place=self.trial.place)
+
+
 class Statements:
     """Events in BINLOG statements, each in a transaction that is rolled back."""
 
@@ -88,20 +109,10 @@ class Statements:
         return damage_of(case.image)
 
     def smaller(self, trial: Trial, seconds: float) -> Trial:
-        last = trial
-
-        def fails(candidate: Injection) -> bool:
-            nonlocal last
-            if mended(candidate):
-                return False
-            (again,) = self.put([candidate])
-            if not self.bench.same(trial, again):
-                return False
-            last = again
-            return True
-
-        shrink_injection(trial.case, fails, seconds=seconds)  # type: ignore[arg-type]
-        return replace(last, place=trial.place)
+        shrinking = Shrinking(self, trial)
+        case: Injection = trial.case  # type: ignore[assignment]
+        shrink_injection(case, lambda row: not mended(row) and shrinking.same(row), seconds=seconds)
+        return shrinking.smallest()
 
     def script(self, trial: Trial) -> tuple[str, ...]:
         return script(trial.case, self.injector.server.version)  # type: ignore[arg-type]
@@ -136,24 +147,17 @@ class Transactions:
 
     def smaller(self, trial: Trial, seconds: float) -> Trial:
         """One row, if one row is enough, and nothing beside it; then as a statement's."""
-        last = trial
+        shrinking = Shrinking(self, trial)
         assert isinstance(trial.case, Feeding)
 
         def fails(candidate: Feeding) -> bool:
-            nonlocal last
-            if any(mended(row) for row in candidate.rows):
-                return False
-            (again,) = self.put([candidate])
-            if not self.bench.same(trial, again):
-                return False
-            last = again
-            return True
+            return not any(mended(row) for row in candidate.rows) and shrinking.same(candidate)
 
         singles = [single(trial.case, number) for number in range(len(trial.case.rows))]
         alone = next((case for case in singles if fails(case)), None)
         if alone is not None:
             shrink_injection(alone.rows[0], lambda row: fails(replace(alone, rows=(row,))), seconds=seconds)
-        return replace(last, place=trial.place)
+        return shrinking.smallest()
 
     def script(self, trial: Trial) -> tuple[str, ...]:
         return feeding_script(trial.case, self.applier.server.version)  # type: ignore[arg-type]
@@ -191,20 +195,15 @@ class Files:
         return damage_of_log(case.data)
 
     def smaller(self, trial: Trial, seconds: float) -> Trial:
-        last = trial
+        shrinking = Shrinking(self, trial)
         case: BytesCase = trial.case  # type: ignore[assignment]
 
         def fails(data: bytes) -> bool:
-            nonlocal last
-            (again,) = self.put([replace(case, id=bytes_id(case.subject, data), data=data)])
-            if not self.bench.same(trial, again):
-                return False
-            last = again
-            return True
+            return shrinking.same(replace(case, id=bytes_id(case.subject, data), data=data))
 
         shrink: Callable[..., None] = shrink_log if case.name == MUTATED_LOG else shrink_file
         shrink(case.data, fails, seconds=seconds)
-        return replace(last, place=trial.place)
+        return shrinking.smallest()
 
     def script(self, trial: Trial) -> tuple[str, ...]:  # noqa: ARG002 - it is no statement
         return ()
