@@ -1,7 +1,8 @@
 """How the work of a run is cut: into groups of cells (what a resume goes by) and tasks of blocks (what Spark spreads).
 
-None of it changes a result. A task takes seconds, because one costs about 60 ms whatever it does; a group is small
-enough that little is lost when a run is broken off.
+None of it changes a result. A task takes seconds, because one costs about 60 ms whatever it does, and a file of rows
+for each; a group is small enough that little is lost when a run is broken off. Where groups begin and end depends on
+the scenarios alone, so that a run goes on with the groups that it began with, on whatever machine.
 """
 
 from __future__ import annotations
@@ -11,13 +12,14 @@ from math import ceil
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Container, Sequence
 
     from scenarios.matrix import Matrix
 
 TASK_SECONDS: Final = 8.0
-GROUP_SECONDS: Final = 90.0  # of each core
-TASKS_PER_CORE: Final = 8
+GROUP_SECONDS: Final = 180.0  # of one core, all tasks of a group together
+MOST_GROUPS: Final = 32  # each is a job and a directory
+TASKS_PER_CORE: Final = 4
 
 
 class Block(NamedTuple):
@@ -47,22 +49,19 @@ def seconds_of(matrix: Matrix, cell: int) -> float:
     return float(matrix.module.cost(settings)) / 1e6
 
 
-def groups(matrix: Matrix, counts: Sequence[int], cells: Iterable[int], cores: int) -> list[Group]:
-    """The work of ``cells``, in their order."""
-    found: list[Group] = []
-    members: list[int] = []
+def groups(matrix: Matrix, counts: Sequence[int], cores: int, done: Container[int] = ()) -> list[Group]:
+    """The work of all cells in their order, without the groups of which all cells are ``done``."""
+    costs = {cell: count * seconds_of(matrix, cell) for cell, count in enumerate(counts) if count}
+    enough = max(GROUP_SECONDS, sum(costs.values()) / MOST_GROUPS)
+    found: list[list[int]] = [[]]
     spent = 0.0
-    for cell in cells:
-        if not counts[cell]:
-            continue
-        members.append(cell)
-        spent += counts[cell] * seconds_of(matrix, cell)
-        if spent >= GROUP_SECONDS * cores:
-            found.append(_group(matrix, counts, members, cores))
-            members, spent = [], 0.0
-    if members:
-        found.append(_group(matrix, counts, members, cores))
-    return found
+    for cell, cost in costs.items():
+        if spent >= enough:
+            found.append([])
+            spent = 0.0
+        found[-1].append(cell)
+        spent += cost
+    return [_group(matrix, counts, cells, cores) for cells in found if not all(cell in done for cell in cells)]
 
 
 def _group(matrix: Matrix, counts: Sequence[int], cells: list[int], cores: int) -> Group:
@@ -89,5 +88,5 @@ def spread(blocks: list[tuple[float, Block]], tasks: int) -> tuple[Task, ...]:
         members[number].append(block)
         heapreplace(loads, (load + cost, number))
     order = [number for _, number in sorted(loads, key=lambda item: (-item[0], item[1]))]
-    # A task goes through its cells in order: it writes one file for each.
+    # A task goes through its cells in order: so do the rows of its file, and a reader finds a cell in few places.
     return tuple(tuple(sorted(members[number])) for number in order)

@@ -100,14 +100,13 @@ def run_matrix(
         (directory / SUMMARY).unlink(missing_ok=True)
         prepare(spark)
         store = SparkStore(spark, matrix, place)
-        left = [cell for cell in range(matrix.cells) if cell not in manifest.cells]
-        resumed = sum(counts[cell] for cell in manifest.cells)
+        parts = groups(matrix, counts, cores_of(spark), manifest.cells)
+        resumed = total - sum(group.scenarios for group in parts)
         watch = Watch(spark, total, resumed, narrate)
-        parts = groups(matrix, counts, left, cores_of(spark))
         for group in parts:
             with watch.group(group.scenarios):
                 store.write(group)
-            manifest.add(store.tally(group.cells, last=total if group is parts[-1] else None))
+            manifest.add(store.tally(group, last=total if group is parts[-1] else None))
         narrate(f"{total:,} scenarios are done; judging")
         store.known = manifest.cells
         judgement = judge(matrix, store, counts)

@@ -212,6 +212,9 @@ logger.writer.name = org.apache.spark.sql.execution.datasources.FileFormatWriter
 logger.writer.level = off
 logger.utils.name = org.apache.spark.util.Utils
 logger.utils.level = off
+# A level of its own keeps Spark from announcing one.
+logger.gateway.name = org.apache.spark.api.python.PythonGatewayServer
+logger.gateway.level = error
 """
 
 
@@ -232,13 +235,9 @@ def _local_settings(scratch: str) -> dict[str, bool | float | int | str | None]:
 
 @contextmanager
 def tuned(spark: Any) -> Iterator[None]:
-    """Settings of a session, whoever's it is, for many small answers from many directories; put back at the end."""
-    wanted = {
-        # By default each task of an aggregation writes 200 files, whatever comes out.
-        "spark.sql.shuffle.partitions": str(max(4, cores_of(spark))),
-        # A directory for each cell: listing them on the driver takes less than a job of as many tasks.
-        "spark.sql.sources.parallelPartitionDiscovery.threshold": "10000",
-    }
+    """Settings of a session, whoever's it is, for many small answers; put back at the end."""
+    # By default each task of an aggregation writes 200 files, whatever comes out.
+    wanted = {"spark.sql.shuffle.partitions": str(max(4, cores_of(spark)))}
     before = {name: spark.conf.get(name) for name in wanted}
     try:
         for name, value in wanted.items():

@@ -73,5 +73,5 @@ class Watch:
         done = self.done + scenarios * completed // tasks
         seconds = now - self.begun
         rate = (done - self.first) / seconds
-        left = f", about {(self.total - done) / rate:.0f} s left" if rate > 0 else ""
-        self.narrate(f"  {done:,} of {self.total:,} scenarios, {rate:,.0f}/s{left}")
+        pace = f", {rate:,.0f}/s, about {(self.total - done) / rate:.0f} s left" if rate > 0 else ""
+        self.narrate(f"  {done:,} of {self.total:,} scenarios{pace}")

@@ -24,12 +24,11 @@ from itertools import count
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
-from uuid import UUID
 from zlib import crc32
 
-from conformance.reference.binlog.gtid import Gtid
 from conformance.reference.binlog.writer import FileWriter, row_group
 from tests.benchmarks.bench_decode import _SHAPES, _TABLE
+from tests.gtids import gtid
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,20 +43,11 @@ def pieces(megabytes: int) -> Iterator[bytes]:
     """A file in pieces."""
     writer = FileWriter(timestamp=1795154439)
     yield writer.start()
-    uuid = UUID("6d31aba5-e4a6-11f1-9d7e-02fc00000001")
     for number in count(1):
         if writer.position >= megabytes * 1_000_000:
             return
         body = _SHAPES["partial-minimal" if number % 11 else "full-8k"](number)
-        gtid = Gtid(
-            uuid=uuid,
-            gno=number,
-            last_committed=number - 1,
-            sequence_number=number,
-            immediate_commit_timestamp=1795154439830779 + number,
-            immediate_server_version=90704,
-        )
-        yield writer.group(gtid, row_group(_TABLE, body, xid=number, limit=1 << 20, update=True))
+        yield writer.group(gtid(number), row_group(_TABLE, body, xid=number, limit=1 << 20, update=True))
 
 
 def decode(files: list[str]) -> tuple[Found, float, float]:

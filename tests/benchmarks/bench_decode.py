@@ -27,11 +27,9 @@ import tempfile
 from pathlib import Path
 from time import process_time
 from typing import TYPE_CHECKING, Any
-from uuid import UUID
 
 from conformance.reference.binlog.columns import PartialJson
 from conformance.reference.binlog.files import read_events
-from conformance.reference.binlog.gtid import Gtid
 from conformance.reference.binlog.header import MAGIC, EventType
 from conformance.reference.binlog.rows import LazyRows, Row, rows_body
 from conformance.reference.binlog.writer import FileWriter, row_group
@@ -39,6 +37,7 @@ from conformance.reference.diffs import decode_diffs
 from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.tables import Column, Table, table_map
+from tests.gtids import gtid
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -53,7 +52,6 @@ _TABLE = table_map(
     "FULL",
     table_id=108,
 )
-_UUID = UUID("6d31aba5-e4a6-11f1-9d7e-02fc00000001")
 _DIFF = PartialJson(b"\x00\x0a$.quantity\x03\x05\x07\x00")  # JSON_SET(j, '$.quantity', 7)
 
 
@@ -96,15 +94,7 @@ def transactions(shape: str, count: int) -> Iterator[bytes]:
     yield writer.start()
     body = _SHAPES[shape]
     for number in range(1, count + 1):
-        gtid = Gtid(
-            uuid=_UUID,
-            gno=number,
-            last_committed=number - 1,
-            sequence_number=number,
-            immediate_commit_timestamp=1795154439830779 + number,
-            immediate_server_version=90704,
-        )
-        yield writer.group(gtid, row_group(_TABLE, body(number), xid=number, update=True))
+        yield writer.group(gtid(number), row_group(_TABLE, body(number), xid=number, update=True))
 
 
 def rows(data: bytes) -> int:

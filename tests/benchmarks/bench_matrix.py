@@ -6,8 +6,8 @@
 CPU seconds of all processes of a side (driver, JVM, workers), user and system; each side is a process of its own. Rows
 are written as Parquet and counted again as in a run. The start (the session, and a run of one scenario for each cell,
 in which everything is used for the first time) is taken off and printed by itself. What such a run takes once more, in
-the same session, is the fixed cost of a run: a file for each cell. It is part of the ratio; ``--growth`` says the time
-per scenario with it and without.
+the same session, is the fixed cost of a run: its jobs, and a file for each task. It is part of the ratio;
+``--growth`` says the time per scenario with it and without.
 """
 
 from __future__ import annotations
@@ -36,19 +36,19 @@ def bare(matrix: Matrix, counts: list[int]) -> dict[str, Any]:
 
 def spark(matrix: Matrix, counts: list[int], master: str) -> dict[str, Any]:
     """The product's way from an empty directory to counted rows in Parquet."""
-    from scenarios.spark.session import cores_of, session
+    from scenarios.spark.session import cores_of, session, tuned
     from scenarios.spark.ship import prepare
     from scenarios.spark.store import SparkStore
 
-    with tempfile.TemporaryDirectory(prefix="bench-matrix-") as scratch, session(master) as running:
+    with tempfile.TemporaryDirectory(prefix="bench-matrix-") as scratch, session(master) as running, tuned(running):
         prepare(running)
 
         def run(counts: list[int], place: str) -> dict[int, CellTally]:
             store = SparkStore(running, matrix, f"{scratch}/{place}")
             tallies: dict[int, CellTally] = {}
-            for group in groups(matrix, counts, range(matrix.cells), cores_of(running)):
+            for group in groups(matrix, counts, cores_of(running)):
                 store.write(group)
-                tallies |= store.tally(group.cells)
+                tallies |= store.tally(group)
             return tallies
 
         one_each = [min(1, count) for count in counts]

@@ -47,7 +47,7 @@ def test_every_scenario_is_in_exactly_one_block(scenarios: int, cores: int) -> N
     matrix = load_matrix("size-budget")
     counts = matrix.share(scenarios)
     found: dict[int, list[Block]] = {}
-    groups = plan.groups(matrix, counts, range(matrix.cells), cores)
+    groups = plan.groups(matrix, counts, cores)
     for group in groups:
         for task in group.tasks:
             assert task
@@ -63,9 +63,22 @@ def test_every_scenario_is_in_exactly_one_block(scenarios: int, cores: int) -> N
         assert at == count
 
 
+@pytest.mark.parametrize("scenarios", [1000, 100_000, 10_000_000, 1_000_000_000])
+def test_where_groups_end_depends_on_the_scenarios_alone(scenarios: int) -> None:
+    matrix = load_matrix("size-budget")
+    counts = matrix.share(scenarios)
+    cells = [group.cells for group in plan.groups(matrix, counts, 2)]
+    assert [group.cells for group in plan.groups(matrix, counts, 64)] == cells
+    assert len(cells) <= plan.MOST_GROUPS
+    done = {cell for group in cells[:2] for cell in group}
+    assert [group.cells for group in plan.groups(matrix, counts, 3, done)] == cells[2:]
+    done.remove(0)  # part of a group is none: all of it is run again
+    assert [group.cells for group in plan.groups(matrix, counts, 3, done)] == cells[:1] + cells[2:]
+
+
 def test_tasks_of_a_large_run_take_seconds() -> None:
     matrix = load_matrix("size-budget")
-    *most, _ = plan.groups(matrix, matrix.share(10_000_000), range(matrix.cells), 2)  # what is left over may be little
+    *most, _ = plan.groups(matrix, matrix.share(10_000_000), 2)  # what is left over may be little
     for group in most:
         for task in group.tasks:
             seconds = sum(block.length * plan.seconds_of(matrix, block.cell) for block in task)

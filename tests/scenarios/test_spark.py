@@ -168,7 +168,7 @@ def test_rows_that_were_tampered_with_are_no_result(
     head, *cells = (directory / MANIFEST).read_text("utf-8").splitlines()
     moved = json.loads(head) | {"rows": place}
     (directory / MANIFEST).write_text("\n".join([json.dumps(moved), *cells]) + "\n", "utf-8")
-    (part, *_) = sorted((directory / ROWS).glob("*/cell=3/*.parquet"))
+    (part, *_) = sorted((directory / ROWS).glob("*/cells=*/*.parquet"))
     if fault == "a-cell-is-left-out":
         part.unlink()
     else:
