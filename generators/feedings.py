@@ -129,5 +129,8 @@ def damage(draw: Draw) -> Feeding:
 
 
 def member(draw: Draw, number: int) -> Feeding:
-    """An object with a wrong entry in a diff; every third is of the kind that may end a server."""
-    return alone(draw.fork("beside"), members.injection(draw.fork("event"), members.DIFF, keys=number % 3 == 1))
+    """An object with a wrong entry in a diff; every second is of a kind that may end a server."""
+    event = draw.fork("event")
+    if number % 6 == 5:
+        return alone(draw.fork("beside"), members.twice(event))
+    return alone(draw.fork("beside"), members.injection(event, members.DIFF, keys=number % 3 == 1))

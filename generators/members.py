@@ -1,10 +1,10 @@
 """Row events with an object whose entries are damaged: what no writer makes, and what a reader may fall over.
 
 An object is a header (count and size), a key entry (offset, length) and a value entry (type, offset) for each member,
-then keys and values. One of these numbers is changed. The whole object stands in a diff, or in an event that logs the
-document in full. A released server and its client end themselves at some of these (requirements sheet, FR5, deviations
-1, 2 and 4), so every Case here has the hazard may-crash; none is written down anywhere: they are found again from a
-seed.
+then keys and values. One of these numbers is changed, or one key entry is that of another member. The whole object
+stands in a diff, or in an event that logs the document in full. A released server and its client end themselves at some
+of these (requirements sheet, FR5, deviations 1, 2 and 4), so every Case here has the hazard may-crash; none is written
+down anywhere: they are found again from a seed.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from conformance.cases.injection import Demand, Injection, full_image, partial_image
 from conformance.cases.update_case import Hazard
 from conformance.reference.diffs import Operation, encode_diff
-from conformance.reference.errors import DecodeError
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.jsonb.view import View, open_document
 from conformance.reference.paths import parse_path
@@ -32,7 +31,6 @@ DIFF, FULL = "diff", "full"
 # Key entries are what the sheet names; the other numbers are their control: there an error is what is observed.
 _KEYS: Final = mix(("key-beyond", 2), ("key-in-header", 2), ("key-length", 2))
 _OTHERS: Final = ("value-beyond", "value-in-header", "count", "size", "cut")
-_CORRUPTED_DIFF, _INVALID_BINARY_DATA = 3649, 3142
 _LETTERS: Final = "abcdefghijklmnop"
 
 
@@ -104,31 +102,50 @@ def containers(view: View) -> Iterator[View]:
 def injection(draw: Draw, place: str, *, keys: bool) -> Injection:
     """An event with such an object in ``place``. ``keys``: the damage is in a key entry."""
     found = damage(draw, draw.choice(_KEYS if keys else _OTHERS))
-    number = None
-    if place == FULL:
-        image = full_image(found.document)
-    else:
-        number = _number(found.document)
-        good = [_good(draw) for _ in range(draw.below(3))]
-        operation, path = draw.choice(((Operation.INSERT, "$.new"), (Operation.REPLACE, "$.n")))
-        image = partial_image(b"".join(good) + encode_diff(operation, parse_path(path), found.document))
+    image = full_image(found.document) if place == FULL else _in_diff(draw, found.document)
     return Injection(
         name=f"{place}-{found.what}",
         stored=STORED,
         image=image,
         demand=Demand.ERROR,
-        number=number,
         hazard=str(Hazard.MAY_CRASH),
     )
 
 
-def _number(document: bytes) -> int:
-    """Observed on 9.7.4: the reader of diffs looks at the frame of the outermost container, the library at the rest."""
-    try:
-        open_document(document)
-    except DecodeError:
-        return _CORRUPTED_DIFF
-    return _INVALID_BINARY_DATA
+def twice(draw: Draw) -> Injection:
+    """A diff with an object in which a key of an array comes again, for another value.
+
+    Observed on 9.7.4: such an object is taken, with the last value of the key (requirements sheet, FR5); or the server
+    ends itself, mostly where the array begins with a string."""
+    first, second = sorted(_two_names(draw))
+    array = [draw.letters(draw.integer(0, 20), _LETTERS), *(scalars.scalar(draw) for _ in range(draw.below(3)))]
+    members: dict[str, JsonValue] = {first: array, second: scalars.scalar(draw)}
+    document = bytearray(encode([members] if draw.below(3) == 2 else members))
+    view = next(each for each in containers(open_document(bytes(document))) if each.is_object)
+    width = 6 if view.is_large else 4
+    entry = document[view.keys : view.keys + width]
+    document[view.keys + width : view.keys + 2 * width] = entry
+    return Injection(
+        name=f"{DIFF}-key-twice",
+        stored=STORED,
+        image=_in_diff(draw, bytes(document)),
+        hazard=str(Hazard.MAY_CRASH),
+    )
+
+
+def _two_names(draw: Draw) -> tuple[str, str]:
+    length = draw.integer(1, 6)
+    name = draw.letters(length, _LETTERS)
+    while (other := draw.letters(length, _LETTERS)) == name:
+        pass
+    return name, other
+
+
+def _in_diff(draw: Draw, document: bytes) -> bytes:
+    """The image of a row with such a value in its last diff."""
+    good = [_good(draw) for _ in range(draw.below(3))]
+    operation, path = draw.choice(((Operation.INSERT, "$.new"), (Operation.REPLACE, "$.n")))
+    return partial_image(b"".join(good) + encode_diff(operation, parse_path(path), document))
 
 
 def _good(draw: Draw) -> bytes:

@@ -1,7 +1,8 @@
 """Settings for all tests, and the real server that those marked ``live`` share.
 
 Hypothesis profiles (fuzzing sheet, section 5): ``dev`` is the default on a desk, ``ci`` where the variable CI is set,
-``nightly`` for long searches; ``HYPOTHESIS_PROFILE`` overrides. No deadline anywhere: a slow machine is not a failure.
+``nightly`` for long searches, ``mutation`` for mutants; ``HYPOTHESIS_PROFILE`` overrides. No deadline anywhere: a slow
+machine is not a failure.
 
 A live test that cannot have a server is skipped and says what is missing; under CI it fails, so that CI cannot be green
 without the server.
@@ -15,7 +16,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,6 +32,11 @@ settings.register_profile(
 settings.register_profile(
     "nightly", max_examples=20_000, deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
 )
+# For mutants: nobody reads the example that fails, so none is made small.
+settings.register_profile(
+    "mutation", max_examples=100, deadline=None, derandomize=True, database=None,
+    suppress_health_check=[HealthCheck.too_slow], phases=[Phase.explicit, Phase.generate],
+)  # fmt: skip
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") else "dev"))
 
 

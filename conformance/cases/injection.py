@@ -174,9 +174,6 @@ def _apply(injection: Injection, dialect: Dialect) -> bytes | None:
     if value is None:
         return None
     assert isinstance(value, bytes)
-    if not dialect.behaviour.copies_full_values:
-        try:
-            format_text(decode(value)).encode()
-        except (CodecError, UnicodeEncodeError):
-            raise corrupted_diff("a full value that is no JSON document") from None
+    if not dialect.behaviour.copies_full_values and not state_of(value).sound:
+        raise corrupted_diff("a full value that is no JSON document")
     return value

@@ -94,7 +94,7 @@ class Model:
     _known_images: dict[frozenset[int], _Images] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        definitions = {column.name: column for column in self.table.columns}
+        definitions = {column.name: self.table.settled(column) for column in self.table.columns}
 
         def as_json(name: str, value: object) -> JsonValue:
             column = definitions[name]

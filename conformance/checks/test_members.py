@@ -42,6 +42,9 @@ def made(seed: str, profile: str) -> Iterator[tuple[str, Injection]]:
             for number in range(count):
                 key = ("members", seed, place, "keys" if keys else "others", number)
                 yield " ".join(map(str, key)), members.injection(Stream(*key), place, keys=keys)
+    for number in range(3 * _DEATHS[profile]):
+        key = ("members", seed, members.DIFF, "twice", number)
+        yield " ".join(map(str, key)), members.twice(Stream(*key))
 
 
 def run(lab: Lab, injector: Injector, events: Iterable[tuple[str, Injection]], most: int) -> list[Tried]:
@@ -73,7 +76,8 @@ def not_shown(lab: Lab, items: Iterable[Tried]) -> list[Deviation]:
 
 @pytest.mark.requirement("FR5")
 def test_damaged_members(lab: Lab) -> None:
-    """Generated damage in the entries of objects: an error that changes nothing, and the server lives."""
+    """Generated damage in the entries of objects: an error that changes nothing, or of a key that comes twice the last
+    value; and the server lives."""
     server = lab.server
     if server is None:
         pytest.skip("needs a server: events are put into one")

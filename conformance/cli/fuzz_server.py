@@ -33,8 +33,8 @@ _CHANNELS = ("statements", "applier", "mysqlbinlog")
 @click.option("--only", metavar="PLACE", help="One input alone: CHANNEL/BATCH/NUMBER, as a finding names it.")
 @click.option("--equal", type=click.IntRange(min=1), default=5, show_default=True, metavar="N",
               help="Ends of a program with the same look that are enough.")  # fmt: skip
-@click.option("--shrink-seconds", type=click.FloatRange(min=0), default=60, show_default=True, metavar="N",
-              help="For making a finding smaller.")  # fmt: skip
+@click.option("--shrink-seconds", type=click.FloatRange(min=0), metavar="N",
+              help="For making a finding smaller [default: 60, at most a quarter of --seconds].")  # fmt: skip
 @click.option("--findings", type=click.Path(path_type=Path), metavar="DIR",
               help="Where findings go [default: BINLOG_LAB_FINDINGS, or your data directory].")  # fmt: skip
 @click.option("--no-deviations", is_flag=True, help="Count listed deviations as findings.")
@@ -47,7 +47,7 @@ def server(
     channels: tuple[str, ...],
     only: str | None,
     equal: int,
-    shrink_seconds: float,
+    shrink_seconds: float | None,
     findings: Path | None,
     no_deviations: bool,
 ) -> int:
@@ -78,6 +78,10 @@ def server(
     chosen = channels or CHANNELS[name]
     if place is not None:
         chosen = (place.channel,)
+    if seconds is None and runs is None:
+        seconds = 60.0
+    if shrink_seconds is None:
+        shrink_seconds = 60.0 if seconds is None or place is not None else min(60.0, seconds / 4)
     impossible = [channel for channel in chosen if channel not in CHANNELS[name]]
     if impossible:
         raise Usage(f"the campaign {name} has no channel {impossible[0]} (it has: {', '.join(CHANNELS[name])})")
@@ -105,7 +109,7 @@ def server(
         narrate(f"campaign {name}, seed {seed}, MySQL {maker.version}: {', '.join(chosen)}")
         try:
             if place is None:
-                campaign.run(Budget(runs=runs, seconds=None if runs is not None else seconds or 60.0))
+                campaign.run(Budget(runs=runs, seconds=seconds))
             else:
                 campaign.run_one(place)
         except IndexError as problem:

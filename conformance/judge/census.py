@@ -258,7 +258,7 @@ def _count_values(census: Counter[str], expression: Expression, row: Mapping[str
                 census["value/json-column" if column.is_json else "value/from-column"] += 1
                 content = row[value.name]
                 if not column.is_json and content is not None:
-                    census.update(_types([column_as_json(column, content)]))
+                    census.update(_types([column_as_json(table.settled(column), content)]))
         _count_values(census, expression.document, row, table)
 
 

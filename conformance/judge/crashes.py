@@ -16,12 +16,13 @@ from conformance.requirements.crashes import (
     MEMBER_IN_DOCUMENT,
     PRINTING,
     READING,
+    TWICE_IN_DIFF,
     VECTOR_LENGTH,
     Crash,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from conformance.cases.injection import Injection, InjectionOutcome
 
@@ -65,7 +66,10 @@ def damage_of(image: bytes) -> str:
         diffs = split_diffs(image[_PARTIAL_HEAD:])
     except DecodeError as error:
         diffs = list(error.decoded)
-    return MEMBER_IN_DIFF if any(diff.data and has_bad_member(diff.data) for diff in diffs) else ""
+    values = [diff.data for diff in diffs if diff.data]
+    if any(map(has_bad_member, values)):
+        return MEMBER_IN_DIFF
+    return TWICE_IN_DIFF if any(map(has_member_twice, values)) else ""
 
 
 def damage_of_log(data: bytes) -> str:
@@ -82,10 +86,30 @@ def damage_of_log(data: bytes) -> str:
 
 
 def has_bad_member(document: bytes) -> bool:
-    """Whether a key entry of some object points outside of the object or into its header.
+    """Whether a key entry of some object points outside of the object or into its header."""
+    objects = (view for view in _containers(document) if view.is_object)
+    return any(_key(view, index) is None for view in objects for index in range(view.count))
 
-    What cannot be read for another reason is passed over, as a reader that stops there meets no key.
-    """
+
+def has_member_twice(document: bytes) -> bool:
+    """Whether some object has a key again whose earlier value is a container. In a tree the later value takes its
+    place: who has put off the elements of the container must not come back to them."""
+    return any(view.is_object and _replaces(view) for view in _containers(document))
+
+
+def _replaces(view: View) -> bool:
+    containers: set[bytes | None] = set()
+    for index in range(view.count):
+        key = _key(view, index)
+        if key in containers:
+            return True
+        if key is not None and _element(view, index) is not None:
+            containers.add(key)
+    return False
+
+
+def _containers(document: bytes) -> Iterator[View]:
+    """The arrays and objects of a document. What cannot be read is passed over, as a reader stops there."""
     left = _VALUES
     found = [_opened(document)]
     while found:
@@ -94,15 +118,17 @@ def has_bad_member(document: bytes) -> bool:
             continue
         left -= view.count
         if left < 0:
-            return False
-        for index in range(view.count):
-            try:
-                if view.is_object:
-                    view.key_place(index)
-            except DecodeError:
-                return True
+            return
+        yield view
         found += [_element(view, index) for index in range(view.count)]
-    return False
+
+
+def _key(view: View, index: int) -> bytes | None:
+    """``None``: its entry points elsewhere."""
+    try:
+        return view.key(index)
+    except DecodeError:
+        return None
 
 
 def _opened(document: bytes) -> View | None:

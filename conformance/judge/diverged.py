@@ -26,7 +26,13 @@ if TYPE_CHECKING:
     from conformance.reference.dialect import Dialect
 
 ALLOWED: Final = frozenset((1610, 3142, 3157, 3648, 3649))
-SWITCHES: Final = ("stores_invalid_text", "copies_full_values", "refuse_unchanging_replace", "null_takes_empty_diffs")
+SWITCHES: Final = (
+    "reads_wide_decimals",
+    "stores_invalid_text",
+    "copies_full_values",
+    "refuse_unchanging_replace",
+    "null_takes_empty_diffs",
+)
 
 
 class Grade(Enum):
@@ -57,19 +63,22 @@ def judge_injection(injection: Injection, outcome: InjectionOutcome, dialect: Di
         start = state_of(injection.stored) if injection.row_exists else None
         if not _same(start, outcome.before):
             return Judged(Grade.DIFFERS, "the row before the event reads otherwise", show(start), show(outcome.before))
-        refused = outcome.error and injection.demand is Demand.ERROR and not predicted.error
+        refused = outcome.error and injection.demand is Demand.ERROR and predicted.error not in ALLOWED
         if refused and _explaining(injection, dialect) is not None:
             return Judged(Grade.PASS)  # as the worklog asks, where this version is known to take it
         return _compare(predicted, outcome)
-    if _took(outcome) and _compare(predict(injection, dialect), outcome).grade is Grade.PASS:
+    if _explainable(outcome) and _compare(predict(injection, dialect), outcome).grade is Grade.PASS:
         # The model of this server does the same: the switch without which it would refuse is the explanation.
         return broken._replace(deviation=_explaining(injection, dialect))
     return broken
 
 
-def _took(outcome: InjectionOutcome) -> bool:
-    """Whether the event was applied: only that can be explained by a switch that makes the reference take it too."""
-    return not (outcome.error or outcome.death or outcome.silent)
+def _explainable(outcome: InjectionOutcome) -> bool:
+    """Whether the event was applied, or refused as it should be with a number that says something else: nothing worse
+    can be explained by a switch that makes the reference do the same."""
+    if outcome.death or outcome.silent:
+        return False
+    return not outcome.error or (outcome.error not in ALLOWED and outcome.after == outcome.before)
 
 
 def expected_of(injection: Injection, dialect: Dialect = MYSQL) -> Predicted:
@@ -124,7 +133,7 @@ def _same(predicted: RowState | None, got: RowState | None) -> bool:
 
 
 def _explaining(injection: Injection, dialect: Dialect) -> str | None:
-    """The one switch whose turning makes the reference refuse what the server took."""
+    """The one switch whose turning makes the reference refuse the event with a number for damage."""
     for switch in SWITCHES:
         if getattr(dialect.behaviour, switch) and predict(injection, flipped(dialect, switch)).error in ALLOWED:
             return switch

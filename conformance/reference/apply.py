@@ -7,10 +7,10 @@ refused (dialect switch ``refuse_unchanging_replace``).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from conformance.reference.dialect import MYSQL, Dialect
-from conformance.reference.diffs import Diff, Operation, decode_diffs
+from conformance.reference.diffs import Diff, Operation, decode_diffs, split_diffs, typed_diff
 from conformance.reference.document import (
     MISSING,
     Document,
@@ -20,18 +20,21 @@ from conformance.reference.document import (
     is_array,
     remove_from_tree,
 )
-from conformance.reference.errors import DecodeError, corrupted_diff, could_not_apply_diff
+from conformance.reference.errors import (
+    DecodeError,
+    MysqlError,
+    cannot_be_written,
+    corrupted_diff,
+    could_not_apply_diff,
+)
 from conformance.reference.jsonb.encode import encode
-from conformance.reference.jsonb.opaque import decimal_to_text
-from conformance.reference.jsonb.text import format_text
+from conformance.reference.jsonb.opaque import decimal_is_wide
 from conformance.reference.jsonb.values import DECIMAL, Opaque
-from conformance.reference.jsonb.view import View
+from conformance.reference.jsonb.view import View, open_document
 from conformance.reference.paths import Cell, Member
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from conformance.reference.jsonb.values import JsonValue
+    from collections.abc import Iterable, Iterator
 
 
 def apply_field(stored: bytes | None, field: bytes, dialect: Dialect = MYSQL) -> bytes | None:
@@ -43,16 +46,48 @@ def apply_field(stored: bytes | None, field: bytes, dialect: Dialect = MYSQL) ->
     try:
         diffs = decode_diffs(field, strict=dialect.reader.strict)
     except DecodeError as error:
+        if _lies_deep(field):
+            raise MysqlError(3142, "ER_INVALID_JSON_BINARY_DATA", str(error), offset=error.offset) from error
         raise corrupted_diff(f"corrupted JSON diff: {error}", offset=error.offset) from error
     for diff in diffs:
-        _check_decimals(diff.value)
+        if _has_wide_decimal(diff.value) and not dialect.behaviour.reads_wide_decimals:
+            raise MysqlError(3142, "ER_INVALID_JSON_BINARY_DATA", "a DECIMAL in a diff has a digit too many")
     if not dialect.behaviour.stores_invalid_text:
         _refuse_invalid_text(diffs)
     return apply_diffs(stored, diffs, dialect)
 
 
+def _lies_deep(field: bytes) -> bool:
+    """Whether the first damage is inside of a value that is a container with a sound frame (observed on 9.7.4).
+
+    The reader of diffs looks at no more than that, one diff after the other; what lies deeper the JSON library finds.
+    """
+    try:
+        frames = split_diffs(field)
+    except DecodeError as torn:
+        frames = list(torn.decoded)
+    for frame in frames:
+        try:
+            typed_diff(frame)
+        except DecodeError as error:
+            return error.path[:1] == ("data",) and _is_container(frame.data or b"")
+    return False
+
+
+def _is_container(data: bytes) -> bool:
+    try:
+        view = open_document(data)
+    except DecodeError:
+        return False
+    return view.is_array or view.is_object
+
+
 def apply_diffs(stored: bytes | None, diffs: Iterable[Diff], dialect: Dialect = MYSQL) -> bytes | None:
-    """The document after all diffs; ``stored`` is not changed. SQL NULL is ``None``."""
+    """The document after all diffs; ``stored`` is not changed. SQL NULL is ``None``.
+
+    A DECIMAL with a digit too many can be read and not be written: 1032 when it comes to that, in place at once and on
+    the tree at the end, wherever in the document it stands (observed on 9.7.4).
+    """
     diffs = tuple(diffs)
     if not diffs:
         if stored == b"":
@@ -64,26 +99,53 @@ def apply_diffs(stored: bytes | None, diffs: Iterable[Diff], dialect: Dialect = 
         refused = _refused(document, diff, dialect)
         if refused:
             raise could_not_apply_diff(f"{diff.operation.name} {diff.path}: {refused}").at(f"diffs[{index}]")
-    return document.stored()
+    written = document.stored()
+    if not document.in_place and _DECIMAL_BYTE in written:
+        _check_writable(document.root())
+    return written
 
 
-def _check_decimals(value: JsonValue) -> None:
+_DECIMAL_BYTE: Final = DECIMAL.to_bytes(1, "little")  # in every document with a DECIMAL, and in few others
+
+
+def _has_wide_decimal(value: object) -> bool:
+    """Whether a DECIMAL has a digit too many; 3142 for one that cannot be read."""
+    return True in {decimal_is_wide(payload) for payload in _decimals(value)}
+
+
+def _decimals(value: object) -> Iterator[bytes]:
     """The one kind of opaque value that the server looks into while it reads a diff (requirements sheet, FR5)."""
     if isinstance(value, Opaque):
         if value.field_type == DECIMAL:
-            decimal_to_text(value.payload, lenient=True)
+            yield value.payload
     elif isinstance(value, (list, dict)):
         for item in value.values() if isinstance(value, dict) else value:
-            _check_decimals(item)
+            yield from _decimals(item)
+
+
+def _check_writable(value: object) -> None:
+    if _has_wide_decimal(value):
+        raise cannot_be_written("a DECIMAL has a digit too many")
 
 
 def _refuse_invalid_text(diffs: Iterable[Diff]) -> None:
     """Strings that are not UTF-8 are held with surrogates, which no text can be written with."""
     for index, diff in enumerate(diffs):
         try:
-            f"{diff.path}{format_text(diff.value)}".encode()
+            "".join((str(diff.path), *_texts(diff.value))).encode()
         except UnicodeEncodeError:
             raise corrupted_diff("a name or a string is not valid UTF-8").at(f"diffs[{index}]") from None
+
+
+def _texts(value: object) -> Iterator[str]:
+    """Strings and names. Other values are not looked into: they may be damaged, which is another matter."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        yield from value
+    if isinstance(value, (list, dict)):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _texts(item)
 
 
 def _refused(document: Document, diff: Diff, dialect: Dialect) -> str:
@@ -121,6 +183,7 @@ def _refused(document: Document, diff: Diff, dialect: Dialect) -> str:
         if diff.operation is Operation.REMOVE:
             document.remove_bytes(parent, index)
             return ""
+        _check_writable(diff.value)
         changed = document.replace_bytes(parent, index, encode(diff.value))
         if changed is not None:
             return "the value is there already" if not changed and dialect.behaviour.refuse_unchanging_replace else ""

@@ -8,8 +8,12 @@ the name of the field; nothing is allocated before its length was compared with 
 from __future__ import annotations
 
 from struct import Struct
+from typing import TYPE_CHECKING
 
 from conformance.reference.errors import DecodeError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 _U2 = Struct("<H").unpack_from
 _U4 = Struct("<I").unpack_from
@@ -125,12 +129,12 @@ class Cursor:
         """A packed length, then that many bytes."""
         return self.take(self.packed(field), field)
 
-    def packed_list(self, field: str) -> list[int]:
+    def packed_list(self, field: str) -> Sequence[int]:
         """Packed integers up to the end."""
         rest = self.data[self.pos : self.end]
         if not rest or max(rest) < 251:  # each is one byte
             self.pos = self.end
-            return list(rest)
+            return rest
         found = []
         while self.pos < self.end:
             found.append(self.packed(field))

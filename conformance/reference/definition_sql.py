@@ -60,12 +60,14 @@ _LONG_NAMES: Final = (
     (("VARCHARACTER",), "VARCHAR", False),
     (("CHARACTER",), "CHAR", False),
     (("DOUBLE", "PRECISION"), "DOUBLE", False),
+    (("FLOAT8", "PRECISION"), "DOUBLE", False),
     (("LONG", "VARBINARY"), "MEDIUMBLOB", False),
     (("LONG", "CHAR", "VARYING"), "MEDIUMTEXT", False),
     (("LONG", "VARCHAR"), "MEDIUMTEXT", False),
     (("LONG",), "MEDIUMTEXT", False),
 )
 _SIZED: Final = ("TINY", 0xFF), ("", 0xFFFF), ("MEDIUM", 0xFFFFFF), ("LONG", 0xFFFFFFFF)
+_PREFIXED: Final = ("CHAR", "BINARY", "TEXT", "BLOB")
 _TEMPORAL: Final = ("TIME", "DATETIME", "TIMESTAMP")
 _LENGTH: Final = ("CHAR", "VARCHAR", "BINARY", "VARBINARY", "BIT", "VECTOR")
 _OLD_NAMES: Final = {"utf8": "utf8mb3"}
@@ -106,7 +108,9 @@ def _options(reader: Reader) -> tuple[str, str | None]:
     while reader:
         if _charset_word(reader):
             reader.take("=")
-            charset, collation = _charset(reader), None
+            charset = _charset(reader)
+            if collation is not None and COLLATIONS[COLLATION_IDS[collation]].charset != charset:
+                collation = None  # one of the same character set stays, in whatever order (observed on 9.7.4)
         elif reader.take("COLLATE"):
             reader.take("=")
             collation = _collation(reader)
@@ -120,7 +124,10 @@ def _finished(table: Table, parts: _Parts, reader: Reader) -> Table:
     """With what depends on the whole: the primary key, binary collations, sizes of texts."""
     columns = list(table.columns)
     for index in parts.binary:
-        known = COLLATIONS[collation_id(table, columns[index]) or 0]
+        collation = collation_id(table, columns[index])
+        if collation is None:
+            raise reader.refused(f"BINARY is for text, and {columns[index].name!r} is none")
+        known = COLLATIONS[collation]
         columns[index] = replace(columns[index], collation="binary" if known.id == 63 else f"{known.charset}_bin")
     for index, size in parts.sizes.items():
         column = columns[index]
@@ -132,7 +139,11 @@ def _finished(table: Table, parts: _Parts, reader: Reader) -> Table:
     for name, length in parts.key:
         if name.lower() not in places:
             raise reader.refused(f"the key names a column that is not there: {name!r}")
-        key.append((places[name.lower()], length))
+        index = places[name.lower()]
+        # Of other types the server takes a prefix as long as the stored value, which then is none (observed on 9.7.4).
+        key.append((index, length if columns[index].type.endswith(_PREFIXED) else 0))
+    if all(column.invisible for column in columns):  # error 4028, observed on 9.7.4
+        raise reader.refused("a table must have at least one visible column")
     return replace(table, columns=tuple(columns), primary_key=tuple(key))
 
 
@@ -188,10 +199,12 @@ def parse_type(reader: Reader, column: Column) -> Column:
         column = replace(column, type=known)
     if not reader.at("("):
         return column
-    inside = reader.parenthesis()
+    parts = split_list(reader.parenthesis())
+    if not parts:
+        raise reader.refused("nothing is in the parentheses behind the type")
     if column.type in ("ENUM", "SET"):
-        return replace(column, members=tuple(_member(part, reader) for part in split_list(inside)))
-    numbers = [_number(part, reader) for part in split_list(inside)]
+        return replace(column, members=tuple(_member(part, reader) for part in parts))
+    numbers = [_number(part, reader) for part in parts]
     if column.type == "DECIMAL":
         return replace(column, length=numbers[0], scale=numbers[1] if len(numbers) > 1 else 0)
     if column.type in _TEMPORAL:
@@ -231,17 +244,22 @@ def _attribute(reader: Reader, column: Column, parts: _Parts, index: int) -> Col
         return column
     if reader.take("NOT", "NULL"):
         return replace(column, nullable=False)
+    if reader.take("NULL"):
+        return replace(column, nullable=True)  # the last of both counts
     if reader.take("AUTO_INCREMENT"):
         return replace(column, auto_increment=True, nullable=False)
     if reader.take("INVISIBLE"):
         return replace(column, invisible=True)
+    if reader.take("VISIBLE"):
+        return replace(column, invisible=False)
     if reader.take("GENERATED", "ALWAYS", "AS") or reader.take("AS"):
         text = " ".join(word.text for word in reader.parenthesis())
         return replace(column, generated_sql=text)
     if reader.take("STORED"):
         return replace(column, stored=True)
     if reader.take("PRIMARY", "KEY") or reader.take("PRIMARY") or reader.take("KEY"):
-        parts.key.append((column.name, 0))
+        if (column.name, 0) not in parts.key:  # to say it twice is allowed
+            parts.key.append((column.name, 0))
         return column
     _without_effect(reader)
     return column
@@ -249,7 +267,7 @@ def _attribute(reader: Reader, column: Column, parts: _Parts, index: int) -> Col
 
 def _without_effect(reader: Reader) -> None:
     """Attributes that no TABLE_MAP tells of."""
-    for word in ("SIGNED", "NULL", "VISIBLE", "VIRTUAL", "ENFORCED"):
+    for word in ("SIGNED", "VIRTUAL", "ENFORCED"):
         if reader.take(word):
             return
     if reader.take("UNIQUE"):
@@ -261,7 +279,7 @@ def _without_effect(reader: Reader) -> None:
             _literal(reader)
     elif reader.take("CHECK"):
         reader.parenthesis()
-        reader.take("NOT")
+        reader.take("NOT", "ENFORCED")
     elif reader.take("CONSTRAINT"):
         if not reader.at("CHECK"):
             reader.name()

@@ -26,6 +26,7 @@ class ServerBehaviour:
     refuse_unchanging_replace: bool = True  # in place, a REPLACE that changes no byte gives 3648 (sheet 8, deviation 1)
     null_takes_empty_diffs: bool = True  # empty diffs turn SQL NULL into JSON null (sheet 8, deviation 4)
     stores_invalid_text: bool = True  # strings and keys of a diff need not be UTF-8 (sheet 8, deviation 5)
+    reads_wide_decimals: bool = True  # of a diff, with a digit too many; 1032 where one is written (requirements, FR5)
     copies_full_values: bool = True  # a full value is stored without a look at it (requirements sheet, FR5)
     diffs_miss_triggers: bool = True  # the log has the SET clause's diffs, not a BEFORE trigger's change (FR2)
     looks_up_by_before_image: bool = True  # without a key: documents equal by = and as text, or no row is found (FR4)
@@ -177,6 +178,7 @@ WORKLOG: Final = Dialect(
         refuse_unchanging_replace=False,
         null_takes_empty_diffs=False,
         stores_invalid_text=False,
+        reads_wide_decimals=False,
         copies_full_values=False,
         looks_up_by_before_image=False,
         diffs_miss_triggers=False,

@@ -113,9 +113,11 @@ def decode_diffs(data: bytes, *, strict: bool = False) -> tuple[Diff, ...]:
     a value, values that no writer makes, paths that are not in canonical text.
     """
     out: list[Diff] = []
-    for raw in split_diffs(data):
+    frames = split_diffs(data)
+    frames.reverse()
+    while frames:  # each is gone when it is read: both forms of all of them would take twice the memory
         try:
-            out.append(typed_diff(raw, strict=strict))
+            out.append(typed_diff(frames.pop(), strict=strict))
         except CodecError as error:
             error.decoded = tuple(out)
             raise error.at(f"diffs[{len(out)}]") from None

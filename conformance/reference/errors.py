@@ -118,6 +118,11 @@ def corrupted_diff(message: str, **where: Any) -> MysqlError:
     return MysqlError(3649, "ER_CORRUPTED_JSON_DIFF", message, **where)
 
 
+def cannot_be_written(message: str) -> MysqlError:
+    """1032: what an applier stops with where writing fails without a number of its own (observed on 9.7.4)."""
+    return MysqlError(1032, "ER_KEY_NOT_FOUND", message)
+
+
 def too_deep() -> MysqlError:
     """3157: more than 100 containers inside each other."""
     return MysqlError(3157, "ER_JSON_DOCUMENT_TOO_DEEP", "the JSON document exceeds the maximum depth of 100")

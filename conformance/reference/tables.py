@@ -116,6 +116,12 @@ class Table:
         """Indexes of the JSON columns."""
         return tuple(index for index, column in enumerate(self.columns) if column.is_json)
 
+    def settled(self, column: Column) -> Column:
+        """The column with the character set that it has from the table where it names none."""
+        if column.charset is not None or column.collation is not None:
+            return column
+        return replace(column, charset=self.charset, collation=self.collation)
+
     @cached_property
     def index_of(self) -> dict[str, int]:
         """Column indexes by name."""

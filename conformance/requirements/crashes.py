@@ -12,8 +12,9 @@ APPLYING, READING, PRINTING = "applying", "reading", "printing"  # when a server
 MOMENTS: Final = (APPLYING, READING, PRINTING)
 # A key entry of an object points outside of it, or into its header.
 MEMBER_IN_DIFF, MEMBER_IN_DOCUMENT = "member-in-diff", "member-in-document"
+TWICE_IN_DIFF: Final = "member-twice-in-diff"  # an object has a key again whose earlier value is a container
 VECTOR_LENGTH: Final = "vector-length"  # not the four bytes of each number of a VECTOR, or none
-DAMAGES: Final = (MEMBER_IN_DIFF, MEMBER_IN_DOCUMENT, VECTOR_LENGTH)
+DAMAGES: Final = (MEMBER_IN_DIFF, MEMBER_IN_DOCUMENT, TWICE_IN_DIFF, VECTOR_LENGTH)
 
 
 class Crash(NamedTuple):

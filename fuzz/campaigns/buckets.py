@@ -7,7 +7,6 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from conformance.judge.diverged import Grade
 from fuzz.campaigns.trial import Standing
 
 if TYPE_CHECKING:
@@ -21,7 +20,9 @@ _OFTEN: Final = 50  # a subject that ends at more than one input in so many is n
 
 @dataclass(slots=True, kw_only=True)
 class Bucket:
-    """``entry``: the listed deviation that explains the smallest input, and with it all of the bucket."""
+    """``entry``: the listed deviation that explains the smallest input, and with it all of the bucket.
+
+    ``again``: whether the input showed the same when it was run once more, alone."""
 
     kind: tuple[str, ...]
     first: Trial
@@ -29,6 +30,7 @@ class Bucket:
     entry: Deviation | None
     stacks: Counter[str] = field(default_factory=Counter)
     count: int = 1
+    again: bool = True
     directory: Path | None = None
 
     @property
@@ -61,8 +63,7 @@ class Buckets:
         self.inputs += 1
         standing, entry = self.bench.standing(trial), self.bench.listed(trial)
         self.outcomes[trial.channel, trial.what, str(standing) if entry is None else entry.id] += 1
-        killed = trial.judged.grade in (Grade.CRASH, Grade.TIMEOUT)
-        if standing is not Standing.FINDING and not killed:
+        if standing is not Standing.FINDING and not trial.killed:
             return None
         kind = self.bench.kind(trial)
         known = self.found.get(kind)
@@ -103,7 +104,6 @@ class Buckets:
 
         Its damage has no name by which such inputs could be left out. One that is rare stops nothing."""
         for bucket in self.findings:
-            killed = bucket.first.judged.grade in (Grade.CRASH, Grade.TIMEOUT)
-            if killed and bucket.count >= max(self.equal, self.inputs / _OFTEN):
+            if bucket.first.killed and bucket.count >= max(self.equal, self.inputs / _OFTEN):
                 return bucket
         return None

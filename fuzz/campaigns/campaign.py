@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from conformance.stream import Progress
+from fuzz.campaigns.channels import Shrinking
 from fuzz.campaigns.findings import diff_bytes
 from fuzz.campaigns.inputs import APPLIER, CLIENT, DIVERGED, MALFORMED, STATEMENTS, Place
 
@@ -127,13 +128,18 @@ class Campaign:
         for place in places:
             if not channel.together:
                 self.journal.begin(place)
-            trial = next(trials).at(place)
+            try:
+                trial = next(trials).at(place)
+            except Exception:
+                self.narrate(f"{place}: here the lab itself fails")
+                raise
             bucket = self.buckets.add(trial)
             if bucket is not None:
+                # Told first: the seed and this place make it again, should the disk be full.
+                self.narrate(f"{place}: {trial.what} ({trial.death or trial.crash or trial.judged.rule})")
                 self.findings.keep(bucket, channel)
+                self.narrate(f"  kept in {bucket.directory}")
                 new.append(bucket)
-                why = trial.death or trial.crash or trial.judged.rule
-                self.narrate(f"{place}: {trial.what} ({why}); kept in {bucket.directory}")
             if trial.death and self._spent(budget):
                 break
         trials.close()
@@ -147,16 +153,19 @@ class Campaign:
     def _shrink(self, bucket: Bucket, channel: Channel) -> None:
         """The first of its kind is made smaller at once: a campaign can be broken off at any time."""
         self.buckets.shrunk(bucket, channel.smaller(bucket.first, self.shrink_seconds))
+        if bucket.smallest.case == bucket.first.case:
+            bucket.again = Shrinking(channel, bucket.first).same(bucket.first.case)
         self.findings.keep_smallest(bucket, channel)
         before, after = diff_bytes(bucket.first), diff_bytes(bucket.smallest)
         listed = "" if bucket.entry is None else f", listed as {bucket.entry.id}"
-        self.narrate(f"{bucket.name}: {before} bytes made {after}{listed}")
+        self.narrate(f"{bucket.name}: {before} bytes made {after}{listed}{'' if bucket.again else ', not seen again'}")
 
     def _show(self, budget: Budget) -> None:
         if budget.runs is not None:
             done, total, unit = self.buckets.inputs, budget.runs, "inputs"
         else:
-            done, total, unit = round(self.seconds), round(budget.seconds or 0), "s"
+            total, unit = round(budget.seconds or 0), "s"
+            done = min(round(self.seconds), total)  # what was begun is made smaller to the end
         self.progress(
             Progress(label=f"campaign {self.name}", done=done, total=total or None, unit=unit, note=self.words)
         )

@@ -17,7 +17,6 @@ from conformance.cases.feeding import Feeding
 from conformance.cases.files import dump_case
 from conformance.cases.injection import Injection
 from conformance.cases.printed_log import rows_in
-from conformance.judge.diverged import Grade
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -32,6 +31,11 @@ if TYPE_CHECKING:
 _DEMAND: Final = (
     "WL#2955, section 7.1, asks for an error where an event is in a bad format, and FR5 for a server that never "
     "crashes and never holds invalid JSON."
+)
+
+_ONCE: Final = (
+    "Run once more, alone, the input did not show this: what came before it may be the reason, or somebody ended the "
+    "program."
 )
 
 
@@ -118,7 +122,8 @@ def report(about: About, bucket: Bucket, script: str, log: str) -> str:
         f"Expected: {judged.expected or 'an error that changes nothing, or a readable document'}.",
         f"Got: {judged.got}.",
         *([f"Signature: {crash}."] if crash is not None else []),
-        *([f"The lab lists this as `{bucket.entry.id}`."] if bucket.entry is not None else []),
+        *(["", f"Known to the lab as `{bucket.entry.id}`: {bucket.entry.reason}"] if bucket.entry is not None else []),
+        *(() if bucket.again else ("", _ONCE)),
         "",
         _DEMAND,
         "",
@@ -145,8 +150,7 @@ def report(about: About, bucket: Bucket, script: str, log: str) -> str:
 
 
 def _title(trial: Trial) -> str:
-    what = {Grade.CRASH: trial.what, Grade.TIMEOUT: trial.what}.get(trial.judged.grade, trial.judged.rule)
-    return what.removeprefix("mysqlbinlog ")
+    return (trial.what if trial.killed else trial.judged.rule).removeprefix("mysqlbinlog ")
 
 
 def _how(trial: Trial) -> str:
@@ -183,5 +187,9 @@ def _without_noise(log: str) -> list[str]:
 
 def _private(path: Path, text: str) -> None:
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        file.write(text)
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as problem:
+        problem.filename = str(path)  # a full disk does not say which
+        raise

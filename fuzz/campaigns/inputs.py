@@ -32,7 +32,7 @@ _STATEMENTS: Final = 50  # damaged events in a batch: which damages are known is
 _TRANSACTIONS: Final = 40
 _FILES: Final = 20
 _LARGEST_FILE: Final = 1 << 16
-_SOURCES: Final = mix(("mutated", 7), ("member", 2), ("field", 1))
+_SOURCES: Final = mix(("mutated", 34), ("member", 10), ("twice", 1), ("field", 5))
 _LOGS: Final = mix(("image", 5), ("value", 2), ("stream", 3))
 _PLACE: Final = re.compile(r"(\w+)/(\d{1,9})/(\d{1,9})")
 
@@ -91,6 +91,8 @@ def _damaged(draw: Draw) -> Injection:
             return mutated.injection(draw)
         case "member":
             return members.injection(draw, draw.choice((members.DIFF, members.FULL)), keys=draw.below(2) == 1)
+        case "twice":
+            return members.twice(draw)
         case _:
             return damaged.damaged(draw)
 

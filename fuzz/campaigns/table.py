@@ -29,6 +29,7 @@ def bucket_lines(buckets: Buckets) -> Iterator[str]:
     for bucket in buckets.found.values():
         word = "FINDING" if bucket.entry is None else f"listed as {bucket.entry.id}"
         size = f"{diff_bytes(bucket.first)} bytes made {diff_bytes(bucket.smallest)}"
-        yield f"{bucket.name}: {bucket.first.what}, {bucket.count} times, {size}, {word}"
+        once = "" if bucket.again else ", not seen again"
+        yield f"{bucket.name}: {bucket.first.what}, {bucket.count} times, {size}, {word}{once}"
         yield from (f"  {stack or bucket.first.judged.rule} ({count})" for stack, count in bucket.stacks.most_common(5))
         yield f"  {bucket.directory}"

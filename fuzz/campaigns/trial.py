@@ -60,6 +60,11 @@ class Trial:
         crash = "" if self.crash is None else f"{self.crash.during}, signal {self.crash.signal}"
         return self.channel, self.judged.grade.value, self.judged.rule, self.what, self.death or crash
 
+    @property
+    def killed(self) -> bool:
+        """Whether its subject ended itself, or hung and was ended."""
+        return self.judged.grade in (Grade.CRASH, Grade.TIMEOUT)
+
     def at(self, place: Place) -> Trial:
         """The same, with the place of its input."""
         return replace(self, place=place)
@@ -163,7 +168,7 @@ _GRADES: Final = {
 def _what(outcome: InjectionOutcome) -> str:
     """Which statement raised an error matters: a refused event is clean, a row that cannot be read is not."""
     if outcome.death:
-        return "dies when the row is read" if outcome.reading else "dies at the event"
+        return _dies(outcome)
     if outcome.silent:
         return "does not answer"
     if outcome.error:
@@ -173,13 +178,17 @@ def _what(outcome: InjectionOutcome) -> str:
 
 def _what_applied(outcome: FeedingOutcome) -> str:
     if outcome.death:
-        return "dies when the row is read" if outcome.reading else "dies at the event"
+        return _dies(outcome)
     if outcome.silent:
         return "neither stops nor goes on"
     if outcome.stopped:
         return f"stopped with {outcome.error}"
     unsound = [row for row in outcome.after if row is None or not row.sound]
     return _stored(unsound[0] if unsound else outcome.after[0] if outcome.after else None)
+
+
+def _dies(outcome: InjectionOutcome | FeedingOutcome) -> str:
+    return "dies when the row is read" if outcome.reading else "dies at the event"
 
 
 def _stored(row: RowState | None) -> str:

@@ -3,29 +3,50 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
+from conformance.reference.binlog import columns as types
+from conformance.reference.binlog import temporal
 from conformance.reference.binlog.charsets import COLLATIONS, bytes_of, text_of
-from conformance.reference.binlog.columns import ColumnType, codec, decode_value, read_value, value_size, write_value
+from conformance.reference.binlog.columns import (
+    ColumnType,
+    PartialJson,
+    codec,
+    decode_value,
+    read_value,
+    value_size,
+    write_value,
+)
 from conformance.reference.binlog.metadata import ColumnInfo
 from conformance.reference.binlog.rows import RowsBody
+from conformance.reference.column_json import column_as_json
 from conformance.reference.column_text import member_text, plain_text, stored_bytes
+from conformance.reference.jsonb import opaque
+from conformance.reference.jsonb.decode import decode
+from conformance.reference.jsonb.encode import encode
+from conformance.reference.jsonb.text import format_text
+from conformance.reference.jsonb.values import Opaque, same
 from conformance.reference.pseudo_json import Damaged
 from conformance.reference.pseudo_values import column_text
+from conformance.reference.tables import Column
 from fuzz.events import every_type, row_bodies
 from fuzz.violation import attempt, require
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from conformance.reference.binlog.columns import Value
+
 INVARIANT: Final = (
-    "A value that is read is written as bytes that read the same, takes the size that its type fixes, and has a text;"
-    " text of a character set has the bytes it came from."
+    "A value that is read is written as bytes that read the same, takes the size that its type fixes, has a text, and"
+    " is the same in a document; text of a character set has the bytes it came from."
 )
 INSTRUMENT: Final[tuple[str, ...]] = (
     "conformance.reference.binlog.charsets",
     "conformance.reference.binlog.columns",
     "conformance.reference.binlog.temporal",
+    "conformance.reference.column_json",
     "conformance.reference.column_text",
     "conformance.reference.pseudo_values",
 )
@@ -72,10 +93,53 @@ def check(data: bytes) -> None:
     if shown is not None:
         with suppress(Damaged):  # the words of the client for a document that cannot be printed
             attempt(shown.show, value)
+    _in_a_document(info, value)
     if isinstance(value, bytes):
         attempt(stored_bytes, info, value)
     if isinstance(value, int):
         member_text(info, value)
+
+
+_SQL_TYPES: Final = {
+    types.TINY: "TINYINT", types.SHORT: "SMALLINT", types.INT24: "MEDIUMINT", types.LONG: "INT",
+    types.LONGLONG: "BIGINT", types.YEAR: "YEAR", types.FLOAT: "FLOAT", types.DOUBLE: "DOUBLE",
+    types.NEWDECIMAL: "DECIMAL", types.BIT: "BIT", types.ENUM: "ENUM", types.SET: "SET", types.JSON: "JSON",
+    types.DATE: "DATE", types.TIME2: "TIME", types.DATETIME2: "DATETIME", types.TIMESTAMP2: "TIMESTAMP",
+    types.VARCHAR: "VARCHAR", types.STRING: "CHAR", types.BLOB: "TEXT",
+}  # fmt: skip
+_BINARY: Final = {"VARCHAR": "VARBINARY", "CHAR": "BINARY", "TEXT": "BLOB"}
+
+
+def _in_a_document(info: ColumnInfo, value: Value) -> None:
+    """The value as the argument of a JSON function."""
+    name = _SQL_TYPES.get(info.type.real_type)
+    if name is None or isinstance(value, PartialJson):
+        return
+    charset = COLLATIONS[info.collation or 0].charset
+    column = Column(
+        name="c",
+        type=_BINARY.get(name, name) if charset == "binary" else name,
+        length=info.type.length,
+        scale=info.type.scale,
+        unsigned=info.unsigned,
+        charset=charset,
+        members=("a", "b"),
+    )
+    made, _ = attempt(column_as_json, column, value)
+    stored, _ = attempt(encode, made)
+    if made is None or stored is None:
+        return
+    require(same(decode(stored), made), "what a column gives to a document is stored as it is", column, value)
+    if isinstance(value, Decimal):
+        require(
+            isinstance(made, Opaque) and opaque.decimal_number(made.payload) == value, "a DECIMAL stays that", value
+        )
+    elif isinstance(value, _MOMENTS):
+        shown = format_text(made).strip('"').partition(".")[0]
+        require(shown == temporal.text(value), "a document shows the column's date and time", value, shown)
+
+
+_MOMENTS: Final = (temporal.Date, temporal.Time, temporal.Datetime, temporal.Timestamp)
 
 
 def _characters(data: bytes, collation: int) -> None:

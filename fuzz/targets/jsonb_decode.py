@@ -43,10 +43,11 @@ def check(data: bytes) -> None:
     require(same(value, seen), "the view gives the value of the lenient reading", value, seen)
     require(_long_bytes(value) <= len(data), "long strings have no more bytes than the input", data)
     free, overlap = attempt(storage_free, data)
-    require(free is None or 0 <= free <= len(data), "free space is a part of the document", free)
+    require(free is None or free <= len(data), "free space is a part of the document", free)
     if refused_strictly is None:
         require(same(value, strict), "the strict reading gives the value of the lenient one", value, strict)
         require(overlap is None, "a document without overlap has a free space", str(overlap))
+        require(free is not None and free >= 0, "and it is less than none only where keys share bytes", free)
         if data:
             require(attempt(decode, data + b"\0", strict=True)[1], "the strict reading refuses a byte too many")
             require(

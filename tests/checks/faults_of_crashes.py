@@ -10,10 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from conformance.cases.injection import Injection, InjectionOutcome, RowState, state_of
+from conformance.cases.injection import Injection, InjectionOutcome, RowState, predict, state_of
 from conformance.judge.crashes import damage_of
 from conformance.reference.jsonb.encode import encode
-from conformance.requirements.crashes import MEMBER_IN_DIFF, MEMBER_IN_DOCUMENT
+from conformance.requirements.crashes import MEMBER_IN_DIFF, MEMBER_IN_DOCUMENT, TWICE_IN_DIFF, VECTOR_LENGTH
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,9 +29,12 @@ class CrashFault:
 
 
 def perfect(injection: Injection) -> InjectionOutcome:
-    """Of a server that reads values before it stores them: every damage is an error, and nothing changes."""
+    """Of a server that reads values before it stores them: every damage is an error, and nothing changes. A key that
+    comes twice is none, the last value counts."""
     before = state_of(injection.stored)
-    return InjectionOutcome(error=injection.number or 3649, before=before, after=before)
+    if damage_of(injection.image) == TWICE_IN_DIFF:
+        return InjectionOutcome(before=before, after=predict(injection).state)
+    return InjectionOutcome(error=injection.number or predict(injection).error or 3649, before=before, after=before)
 
 
 def as_released(injection: Injection) -> InjectionOutcome:
@@ -42,6 +45,8 @@ def as_released(injection: Injection) -> InjectionOutcome:
         return InjectionOutcome(before=before, death="signal 6: 581,506")
     if damage == MEMBER_IN_DOCUMENT:
         return InjectionOutcome(before=before, death="signal 11: 445,018", reading=True)
+    if damage == TWICE_IN_DIFF:
+        return InjectionOutcome(before=before, death="signal 11: fa6,45a")
     if injection.image[0] == 0:
         return InjectionOutcome(before=before, after=RowState(error=3142))
     return perfect(injection)
@@ -78,6 +83,16 @@ CRASH_FAULTS: Final = (
     ),
 )  # fmt: skip
 
+TWICE_FAULTS: Final = (  # "duplicate keys: last wins"; the end of a server at some of them is listed, and no other end
+    CrashFault("crashes/twice-other-signal", "crash", _of(TWICE_IN_DIFF, death="signal 6: fa6,45a")),
+    CrashFault("crashes/twice-dies-when-read", "crash", _of(TWICE_IN_DIFF, reading=True)),
+    CrashFault(
+        "crashes/twice-first-wins", "differs",
+        _of(TWICE_IN_DIFF, death="", after=state_of(encode({"n": 1, "pad": "p" * 40, "new": {"k": []}}))),
+    ),
+    CrashFault("crashes/twice-cannot-be-read", "fail", _of(TWICE_IN_DIFF, death="", after=RowState(error=3142))),
+)  # fmt: skip
+
 
 @dataclass(frozen=True, slots=True)
 class PrintFault:
@@ -88,12 +103,13 @@ class PrintFault:
     change: Callable[[str, int, bytes], tuple[int, bytes] | None]
 
 
+PRINTER_DIES_AT: Final = (MEMBER_IN_DIFF, MEMBER_IN_DOCUMENT, VECTOR_LENGTH)
 TEXT_END: Final = b"### '$.after'\nSET @@SESSION.PSEUDO_SLAVE_MODE=0*/;\n"
 
 
 def prints_as_released(damage: str) -> tuple[int, bytes]:
     """9.7.4, in the words of the sheet: it ends at the damages that are listed, and names the others."""
-    return (-11, b"") if damage else (0, b"###   @2=Invalid JSON\n" + TEXT_END)
+    return (-11, b"") if damage in PRINTER_DIES_AT else (0, b"###   @2=Invalid JSON\n" + TEXT_END)
 
 
 PRINT_FAULTS: Final = (

@@ -14,7 +14,7 @@ from conformance.checks.lab import Lab, Settings
 from conformance.report.results import Summary
 from conformance.servers.process import ProcessServer
 from conformance.stream import Block, CaseVerdict, Finding, Run
-from tests.checks.faults_of_crashes import CRASH_FAULTS, CrashFault, as_released, perfect
+from tests.checks.faults_of_crashes import CRASH_FAULTS, TWICE_FAULTS, CrashFault, as_released, perfect
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
     from conformance.cases.injection import Injection, InjectionOutcome
     from conformance.stream import AnyRecord
+
+LISTED = ["abort-at-member-in-diff", "read-crash-at-member", "crash-at-member-twice-in-diff"]
 
 
 class FakeServer(ProcessServer):
@@ -98,12 +100,12 @@ def test_a_server_that_shows_what_is_listed_passes_and_is_killed_a_few_times_onl
     records, injector, passed = check(tmp_path, as_released)
     assert passed
     (block,) = of(records, Block)
-    assert block.deviations.keys() == {"abort-at-member-in-diff", "read-crash-at-member", "full-values-unread"}
-    assert block.deviations["abort-at-member-in-diff"] == block.deviations["read-crash-at-member"] == 2
+    assert block.deviations.keys() == {*LISTED, "full-values-unread"}
+    assert {block.deviations[name] for name in LISTED} == {2}
     assert block.cases == len(injector.asked) >= 50
     assert of(records, Finding) == []
     assert exit_code(records) == 0
-    assert [path.suffix for path in (tmp_path / "cases").glob("crash-*")] == [".log", ".log"]  # and no data
+    assert [path.suffix for path in (tmp_path / "cases").glob("crash-*")] == [".log"] * 3  # and no data
     for path in (tmp_path / "cases").glob("*.json"):
         data = json.loads(path.read_text("utf-8"))
         validate(data)
@@ -117,8 +119,8 @@ def test_a_server_without_the_deviations_is_an_unexpected_pass(tmp_path: Path) -
     records, injector, passed = check(tmp_path, perfect)
     assert not passed
     failing = [verdict.case for verdict in of(records, CaseVerdict)]
-    assert failing == ["abort-at-member-in-diff", "read-crash-at-member"]
-    assert len(injector.asked) == 72  # nothing is left out where nothing dies
+    assert failing == LISTED
+    assert len(injector.asked) == 78  # nothing is left out where nothing dies
     assert exit_code(records) == 1
 
 
@@ -126,9 +128,9 @@ def test_without_the_list_crashes_are_findings_with_their_data(tmp_path: Path) -
     records, _, passed = check(tmp_path, as_released, deviations=False)
     assert not passed
     crashes = [item for item in of(records, Finding) if ":crash:" in item.signature]
-    assert len(crashes) == 2
+    assert len(crashes) == len(LISTED)
     assert all(item.size_after < item.size_before and item.replay for item in crashes)
-    assert len(list((tmp_path / "cases").glob("crash-*.data"))) == 2
+    assert len(list((tmp_path / "cases").glob("crash-*.data"))) == len(LISTED)
     assert exit_code(records) == 1
 
 
@@ -152,7 +154,7 @@ def test_data_directories_do_not_pile_up(tmp_path: Path) -> None:
 
 
 @pytest.mark.planted("FR5")
-@pytest.mark.parametrize("fault", CRASH_FAULTS, ids=lambda fault: fault.name)
+@pytest.mark.parametrize("fault", CRASH_FAULTS + TWICE_FAULTS, ids=lambda fault: fault.name)
 def test_a_fault_is_called_what_it_is(tmp_path: Path, fault: CrashFault) -> None:
     shown = 0
 

@@ -16,6 +16,7 @@ from fuzz.campaigns.inputs import APPLIER, CLIENT, STATEMENTS
 from fuzz.campaigns.journal import Journal
 from fuzz.campaigns.trial import Bench
 from tests.checks import planted_feedings, planted_injections
+from tests.checks.faults_of_crashes import PRINTER_DIES_AT
 from tests.fuzz.faults_of_campaigns import HUNG
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ def plant_client(patch: pytest.MonkeyPatch, fault: Any = None, damaged: int = -1
 
     def print_bytes(_: object, data: bytes, **__: object) -> ClientEnd:
         damage = damage_of_log(data)
-        status, peak = damaged if damage else 0, _PEAK
+        status, peak = damaged if damage in PRINTER_DIES_AT else 0, _PEAK
         if fault is not None:
             status, peak = fault.change(damage, status, peak) or (status, peak)
         return ClientEnd(None if status == HUNG else status, b"", peak)

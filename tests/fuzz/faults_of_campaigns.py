@@ -12,12 +12,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from conformance.cases.injection import Injection, InjectionOutcome, RowState
+from conformance.cases.injection import MISSING_ROW, Injection, InjectionOutcome, RowState
 from conformance.judge.crashes import damage_of
 from tests.checks.planted_injections import PlantedFault
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+
+_UNREADABLE_DIFF: Final = 3649
 
 
 def _fits(**changes: object) -> Callable[[Injection, InjectionOutcome], InjectionOutcome | None]:
@@ -63,6 +66,12 @@ MALFORMED_FAULTS: Final = (
         lambda injection, outcome: (
             None if damage_of(injection.image) else replace(outcome, death="signal 6: 581,506", error=0)
         ),
+    ),
+    PlantedFault(
+        "missing-row-for-damage",  # a replica may be told to pass over a row that is not there
+        "an error of its own for damage, of a few that are named",
+        "fail",
+        lambda _, outcome: replace(outcome, error=MISSING_ROW) if outcome.error == _UNREADABLE_DIFF else None,
     ),
     PlantedFault(
         "dies-of-another-signal",

@@ -145,7 +145,42 @@ def test_a_crash_is_made_small_and_stays_the_same_crash(tmp_path: Path) -> None:
     assert diff_bytes(bucket.smallest) < 40
     assert damage_of(bucket.smallest.case.image) == MEMBER_IN_DIFF  # type: ignore[union-attr]
     assert bucket.smallest.sign == bucket.first.sign
+    assert bucket.again
     assert list(bucket.stacks) == ["signal 6: 581,506"]
+
+
+def test_an_input_at_which_the_lab_itself_fails_is_named(tmp_path: Path) -> None:
+    def answer(injection: Injection) -> InjectionOutcome:
+        if injection == victim:
+            raise ValueError("of the lab")
+        return faultless(injection)
+
+    victim = inputs.statements(DIVERGED, "1", 0)[7]
+    said: list[str] = []
+    found = campaign(tmp_path, DIVERGED, STATEMENTS, answer=answer)
+    found.narrate = said.append
+    with pytest.raises(ValueError, match="of the lab"):
+        found.run(Budget(runs=50))
+    assert said == ["statements/0/7: here the lab itself fails"]
+
+
+def test_what_is_not_seen_again_is_said_to_be_so(tmp_path: Path) -> None:
+    ended: list[str] = []
+
+    def answer(injection: Injection) -> InjectionOutcome:
+        outcome = faultless(injection)
+        if outcome.error or ended:
+            return outcome
+        ended.append(injection.id)
+        return replace(outcome, death="no crash report")
+
+    found = campaign(tmp_path, DIVERGED, STATEMENTS, answer=answer)
+    found.run(Budget(runs=50))
+    (bucket,) = found.buckets.findings
+    assert not bucket.again
+    assert bucket.directory is not None
+    assert "Run once more, alone, the input did not show this" in (bucket.directory / "REPORT.md").read_text("utf-8")
+    assert "not seen again" in "\n".join(bucket_lines(found.buckets))
 
 
 def test_what_is_listed_is_not_the_same_as_what_is_not(tmp_path: Path) -> None:
@@ -189,6 +224,8 @@ def test_findings_are_cases_and_a_report(tmp_path: Path) -> None:
     assert bucket.smallest.case.image.hex() in report  # type: ignore[union-attr]
     assert f"binlog-lab fuzz server --only {bucket.first.place}" in report
     assert "Private until the vendor has answered" in report
+    assert bucket.entry is not None
+    assert bucket.entry.reason in report
 
 
 def test_the_table_tells_refusals_from_what_cannot_be_read(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from conformance.cases.injection import predict
 from conformance.judge.crashes import damage_of
 from conformance.reference.errors import CodecError
 from conformance.reference.jsonb.decode import decode
+from conformance.requirements.crashes import MEMBER_IN_DIFF, TWICE_IN_DIFF
 from generators import feedings, members
 from generators.draw import Stream
 
@@ -32,7 +33,15 @@ def test_every_damage_makes_a_value_that_cannot_be_read(what: str) -> None:
 def test_transactions_for_an_applier_hold_them_between_sound_ones() -> None:
     cases = [feedings.member(Stream("f", number), number) for number in range(12)]
     assert all(case.hazard == "may-crash" and case.repaired is None for case in cases)
-    assert {bool(damage_of(case.rows[0].image)) for case in cases} == {True, False}
+    assert {damage_of(case.rows[0].image) for case in cases} == {"", MEMBER_IN_DIFF, TWICE_IN_DIFF}
+
+
+def test_a_key_that_comes_twice_counts_with_its_last_value() -> None:
+    for number in range(100):
+        item = members.twice(Stream("twice", number))
+        assert damage_of(item.image) == TWICE_IN_DIFF
+        assert item.hazard == "may-crash"
+        assert not predict(item).error
 
 
 def test_they_may_crash_a_server_and_the_reference_refuses_them_in_diffs() -> None:

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from functools import partial
 from struct import pack
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from conformance.reference.apply import apply_field
 from conformance.reference.cursor import encode_packed
 from conformance.reference.diffs import Diff, Operation, decode_diffs, encode_diffs
 from conformance.reference.jsonb.compare import equal_stored
 from conformance.reference.jsonb.decode import decode
-from conformance.reference.jsonb.encode import encode_varlen
+from conformance.reference.jsonb.encode import encode, encode_varlen
 from conformance.reference.jsonb.layout import decode_stored, storage_free
 from conformance.reference.jsonb.parse import parse_text
 from conformance.reference.jsonb.view import open_document
 from conformance.reference.paths import parse_path
 from tests.hostile.shape import HUGE, LAZY_TIMES, Shape
+
+if TYPE_CHECKING:
+    from conformance.reference.jsonb.values import JsonValue
 
 
 def _array(kind: int, entries: bytes, count: int, tail: bytes) -> bytes:
@@ -39,6 +42,18 @@ def _chains(size: int) -> bytes:
     count = max(1, size // len(chain))
     entries = b"".join(pack("<BI", 3, 8 + 5 * count + number * len(chain)) for number in range(count))
     return b"\x03" + _array(3, entries, count, chain * count)
+
+
+def _small_chains(size: int) -> bytes:
+    """Chains of 97 objects of one member with the key of no bytes, side by side: eleven bytes a level."""
+    value: JsonValue = None
+    for _ in range(97):
+        value = {"": value}
+    return encode([value] * max(1, size // 1070))
+
+
+def _small_objects(size: int) -> bytes:
+    return encode([{"": None}] * max(1, size // 16))
 
 
 def shared(levels: int, leaf: bytes = b"\x0c\x01a", padding: int = 0) -> bytes:
@@ -128,6 +143,8 @@ def _applied(data: bytes) -> object:
     return apply_field(data, encode_diffs(diffs))
 
 
+_LINES: Final = "the lines of the explanation, each of which names the whole way: they are larger than the input"
+
 DOCUMENTS: Final[list[Shape]] = [
     Shape("document", "a string of 2^32-1 bytes", lambda size: b"\x0c\xff\xff\xff\xff\x0f" + bytes(size), decode),
     Shape(
@@ -157,9 +174,19 @@ DOCUMENTS: Final[list[Shape]] = [
         "chains of 98, strictly",
         _chains,
         partial(decode, strict=True),
-        120,
-        "the layout of each array, with its offsets",
     ),
+    Shape("document", "chains of 98, explained", _chains, _explained, 400, _LINES),
+    Shape("document", "chains of small objects", _small_chains, decode),
+    Shape(
+        "document",
+        "chains of small objects, strictly",
+        _small_chains,
+        partial(decode, strict=True),
+        50,
+        "eleven bytes a level: its layout, and the value that is made from it",
+    ),
+    Shape("document", "objects of one member", _small_objects, decode),
+    Shape("document", "objects of one member, strictly", _small_objects, partial(decode, strict=True)),
     Shape("document", "empty arrays", _empty_containers, decode),
     Shape("document", "numbers", _numbers, decode),
     Shape("document", "shared children, n = 14", lambda size: shared(14, padding=size), decode),
@@ -177,8 +204,6 @@ DOCUMENTS: Final[list[Shape]] = [
         "shared children, n = 60, explained",
         lambda size: shared(60, padding=size),
         _explained,
-        1000,
-        "a line of text for each piece, which names the whole way to it",
     ),
     Shape("document", "shared children, n = 60, applied to", lambda size: shared(60, padding=size), _applied),
     Shape("document", "shared children, n = 90, compared", bytes, _equal_shared),
@@ -199,6 +224,10 @@ def _text(data: bytes) -> object:
     return parse_text(data.decode())
 
 
+def _side_by_side(element: bytes, size: int) -> bytes:
+    return b"[" + b",".join([element] * max(1, size // (len(element) + 1))) + b"]"
+
+
 def _path(data: bytes) -> object:
     return parse_path.__wrapped__(data.decode()) if hasattr(parse_path, "__wrapped__") else parse_path(data.decode())
 
@@ -207,20 +236,26 @@ TEXTS: Final[list[Shape]] = [
     Shape("text", "opening brackets", lambda size: b"[" * size, _text),
     Shape("text", "digits", lambda size: b"1" * size, _text),
     Shape("text", "digits of an exponent", lambda size: b"0e" + b"9" * size, _text),
-    Shape(
-        "text",
-        "an open string of escapes",
-        lambda size: b'"' + b"\\u0061" * (size // 6),
-        _text,
-        80,
-        "json.decoder's pieces",
-    ),
+    Shape("text", "an open string of escapes", lambda size: b'"' + b"\\u0061" * (size // 6), _text),
     Shape("text", "halves of surrogate pairs", lambda size: b"[" + b'"\\ud800",' * (size // 9) + b"1]", _text),
     Shape("text", "small numbers", lambda size: b"[0" + b",0" * (size // 2) + b"]", _text),
+    Shape("text", "empty arrays", lambda size: _side_by_side(b"[]", size), _text),
+    Shape("text", "empty objects", lambda size: _side_by_side(b"{}", size), _text),
+    Shape("text", "objects of one member", lambda size: _side_by_side(b'{"":0}', size), _text),
+    Shape("text", "chains of 98 objects", lambda size: _side_by_side(b'{"":' * 98 + b"0" + b"}" * 98, size), _text),
+    Shape(
+        "text",
+        "chains of 98 arrays",
+        lambda size: _side_by_side(b"[" * 98 + b"]" * 98, size),
+        _text,
+        50,
+        "two bytes a level, for which Python's list takes 88",
+    ),
     Shape("path", "cells", lambda size: b"$" + b"[0]" * (size // 3), _path),
     Shape("path", "an open name of escapes", lambda size: b'$."' + b'\\"' * (size // 2), _path),
     Shape("path", "white space", lambda size: b"$" + b" " * size + b"!", _path),
     Shape("diffs", "removals", lambda size: b"\x02\x03$.a" * (size // 5), decode_diffs),
+    Shape("diffs", "removals of the root", lambda size: b"\x02\x01$" * (size // 3), decode_diffs),
     Shape("diffs", "a path of 2^64-1 bytes", lambda size: b"\x00" + HUGE + bytes(size), decode_diffs),
     Shape("diffs", "a value of 2^64-1 bytes", lambda size: b"\x00\x03$.a" + HUGE + bytes(size), decode_diffs),
     Shape(

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from struct import pack
 from typing import TYPE_CHECKING, Final
 
-from conformance.reference.binlog.columns import BLOB, JSON, TINY, VARCHAR, ColumnType
+from conformance.reference.binlog.columns import BLOB, JSON, LONG, SHORT, TINY, VARCHAR, ColumnType
 from conformance.reference.binlog.event import decode_body
 from conformance.reference.binlog.header import EventType
+from conformance.reference.binlog.metadata import MAX_COLUMNS
 from conformance.reference.binlog.rows import LazyRows
 from conformance.reference.binlog.table_map import TableMap
 from conformance.reference.cursor import encode_packed
@@ -24,7 +26,6 @@ _TABLE: Final = TableMap(
     columns=(ColumnType(TINY), ColumnType(VARCHAR, 1000), ColumnType(BLOB, 4), ColumnType(JSON, 4)),
     nullable=(True,) * 4,
 )
-_NARROW: Final = TableMap(table_id=0, schema="a", table="b", columns=(ColumnType(TINY),), nullable=(True,))
 
 
 def _body(code: int, table: TableMap | None = None) -> Callable[[bytes], object]:
@@ -38,6 +39,20 @@ def _body(code: int, table: TableMap | None = None) -> Callable[[bytes], object]
         return body
 
     return read
+
+
+def _one_column(kind: int) -> TableMap:
+    return TableMap(table_id=0, schema="a", table="b", columns=(ColumnType(kind),), nullable=(True,))
+
+
+_NARROW: Final = _one_column(TINY)
+_SHORT: Final = _one_column(SHORT)
+_INTEGER: Final = _one_column(LONG)
+
+
+def _rows(row: bytes, size: int) -> bytes:
+    """The same row again and again, in a table of one column."""
+    return _ROWS + b"\1\1" + row * (size // len(row))
 
 
 def _typed(table: TableMap) -> Callable[[bytes], object]:
@@ -106,12 +121,13 @@ EVENTS: Final[list[Shape]] = [
     Shape("TABLE_MAP", "columns", lambda size: _table_map(b"\1" * size), _body(EventType.TABLE_MAP)),
     Shape(
         "TABLE_MAP",
-        "columns, described",
-        lambda size: _table_map(b"\1" * size),
+        "as many columns as a table can have, described",
+        lambda size: _table_map(b"\1" * min(size, MAX_COLUMNS)),
         _described,
         280,
-        "an attribute tuple and a name for each byte: no server has more than 4096 columns",
+        "an attribute tuple and a name for each byte: together one megabyte at most",
     ),
+    Shape("TABLE_MAP", "columns, described", lambda size: _table_map(b"\1" * (MAX_COLUMNS + size)), _described),
     Shape(
         "TABLE_MAP",
         "empty names",
@@ -141,16 +157,12 @@ EVENTS: Final[list[Shape]] = [
         "exceptions of a character set",
         lambda size: _table_map(b"\1", b"", _field(2, bytes(1 + size // 2 * 2))),
         _body(EventType.TABLE_MAP),
-        60,
-        "an exception of two bytes is a pair",
     ),
     Shape(
         "TABLE_MAP",
         "unknown fields",
         lambda size: _table_map(b"\1", b"", b"\xc8\0" * (size // 2)),
         _body(EventType.TABLE_MAP),
-        60,
-        "an unknown field of two bytes is an object that says so",
     ),
     _lie(EventType.WRITE_ROWS, "2^64-1 columns", _ROWS + HUGE),
     _lie(EventType.WRITE_ROWS, "a bitmap over the end", _ROWS + b"\xfd\xff\xff\xff"),
@@ -166,20 +178,20 @@ EVENTS: Final[list[Shape]] = [
     _lie(
         EventType.PARTIAL_UPDATE_ROWS, "diffs of 2^32-1 bytes", _ROWS + b"\4\0\x08\1\1\0" + b"\xff" * 4, b"\0", _TABLE
     ),
-    Shape(
-        "WRITE_ROWS",
-        "rows of one byte, all kept",
-        lambda size: _ROWS + b"\1\1" + b"\1" * size,
-        _typed(_NARROW),
-        120,
-        "a row is a tuple of five, whatever its bytes; rows() keeps none",
+    *(
+        Shape(
+            "WRITE_ROWS",
+            f"rows of {length}, all kept",
+            partial(_rows, row),
+            _typed(table),
+            times,
+            "a row is a tuple of four, an image one of its values, whatever their bytes; rows() keeps none",
+        )
+        for length, row, table, times in (
+            ("one byte", b"\1", _NARROW, 100),
+            ("two bytes", b"\0\5", _NARROW, 80),
+            ("three bytes", b"\0\5\5", _SHORT, 60),
+        )
     ),
-    Shape(
-        "WRITE_ROWS",
-        "rows of two bytes, all kept",
-        lambda size: _ROWS + b"\1\1" + b"\0\5" * (size // 2),
-        _typed(_NARROW),
-        120,
-        "a row is a tuple of five, whatever its bytes; rows() keeps none",
-    ),
+    Shape("WRITE_ROWS", "rows of five bytes, all kept", partial(_rows, b"\0\5\5\5\5"), _typed(_INTEGER)),
 ]

@@ -6,11 +6,12 @@ import io
 from struct import pack
 from typing import TYPE_CHECKING, Final
 
-from conformance.reference.binlog.columns import TINY, ColumnType
+from conformance.reference.binlog.columns import BLOB, TINY, ColumnType
 from conformance.reference.binlog.event import decode_body
 from conformance.reference.binlog.files import FileReader, read_events
 from conformance.reference.binlog.header import EventType
 from conformance.reference.binlog.payload import TransactionPayload
+from conformance.reference.binlog.rows import LazyRows, Row, rows_body
 from conformance.reference.binlog.small import RowsQuery, Stop
 from conformance.reference.binlog.table_map import TableMap
 from conformance.reference.binlog.writer import FileWriter
@@ -61,10 +62,8 @@ PAYLOADS: Final[list[Shape]] = [
     Shape(
         "payload",
         "unknown fields",
-        lambda size: b"\x09\0" * (size // 2),
+        lambda size: b"\x09\0" * (size // 2) + _payload(0),
         _uncompressed,
-        80,
-        "an unknown field of two bytes is kept as a pair",
     ),
 ]
 
@@ -113,7 +112,26 @@ def _long_event(size: int) -> bytes:
     return data + bytes(9) + b"\xff" * 4 + bytes(6) + bytes(size)
 
 
+def _whole_event(size: int) -> bytes:
+    """Nothing but one event, with rows of the largest strings."""
+    table = TableMap(table_id=0, schema="a", table="b", columns=(ColumnType(BLOB, 4),), nullable=(True,))
+    rows = rows_body(table, EventType.WRITE_ROWS, [Row(None, (bytes(size),))])
+    writer = FileWriter()
+    return writer.start() + writer.add(table) + writer.add(rows) + writer.add(Stop())
+
+
+def _read_rows(data: bytes) -> object:
+    """Lazily, and each row looked at."""
+    for event in read_events(io.BytesIO(data), window=1 << 10):
+        if isinstance(event.body, LazyRows):
+            for _ in event.body.rows():
+                pass
+    return None
+
+
 FILES: Final[list[Shape]] = [
+    Shape("file", "one event", _whole_event, _read_rows, LAZY_TIMES),
+    Shape("file", "one event, groups", _whole_event, _groups, LAZY_TIMES),
     Shape("file", "events of 23 bytes", _small_events, _read_file, LAZY_TIMES),
     Shape("file", "events of 23 bytes, groups", _small_events, _groups, LAZY_TIMES),
     Shape("file", "an event of 2^32-1 bytes", _long_event, _read_file, LAZY_TIMES),

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 HUGE: Final = b"\xfe" + b"\xff" * 8  # a packed length of 2^64-1
 LIMIT: Final = 1 << 16  # of the compressed transactions here
 TIMES: Final = 40  # memory for each byte of input, where values are made
-LAZY_TIMES: Final = 4  # where nothing is kept: the input itself, and a copy on its way
+LAZY_TIMES: Final = 3  # where nothing is kept: a large event, its body, its rows, for a moment
 
 
 class Shape(NamedTuple):

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from conformance.cases.injection import Injection, InjectionOutcome, full_image, partial_image
-from conformance.judge.crashes import crash_of, crash_of_rows, damage_of, has_bad_member
-from conformance.reference.diffs import Diff, Operation, encode_diffs
+from conformance.judge.crashes import crash_of, crash_of_rows, damage_of, has_bad_member, has_member_twice
+from conformance.reference.diffs import Diff, Operation, encode_diff, encode_diffs
 from conformance.reference.jsonb.encode import encode
+from conformance.reference.jsonb.view import open_document
 from conformance.reference.paths import parse_path
 from conformance.requirements.crashes import Crash
 from generators import damaged, members
 from generators.draw import Stream
+
+if TYPE_CHECKING:
+    from conformance.reference.jsonb.values import JsonValue
 
 SOUND = encode({"a": {"b": [1, {"c": "d"}]}, "e": "f" * 300})
 
@@ -48,6 +54,31 @@ def test_other_numbers_of_an_object_are_another_damage() -> None:
     assert {item.name for item in items} == {f"diff-{what}" for what in members._OTHERS}
 
 
+def same_key(*values: JsonValue, inside: bool = False) -> bytes:
+    """An object whose members all have the key of the first."""
+    named = dict(zip("klm", values, strict=False))
+    document = bytearray(encode([named] if inside else named))
+    view = next(each for each in members.containers(open_document(bytes(document))) if each.is_object)
+    for index in range(1, view.count):
+        document[view.keys + 4 * index : view.keys + 4 * index + 4] = document[view.keys : view.keys + 4]
+    return bytes(document)
+
+
+def test_a_key_that_comes_again_is_a_damage_where_a_container_has_to_go_for_it() -> None:
+    gone: list[list[JsonValue]] = [[[], 1], [["x"], None], [{}, 1], [{"a": 1}, {"b": 2}], [1, [], 1], [[], [], []]]
+    for going in gone:
+        assert has_member_twice(same_key(*going)), going
+        assert has_member_twice(same_key(*going, inside=True)), going
+        diff = encode_diff(Operation.INSERT, parse_path("$.a"), same_key(*going))
+        assert damage_of(partial_image(diff)) == "member-twice-in-diff"
+        assert damage_of(full_image(same_key(*going))) == ""
+    stayed: list[list[JsonValue]] = [[1, []], ["x", "y"], [1, 2, {}], [[]]]
+    for staying in stayed:
+        assert not has_member_twice(same_key(*staying)), staying
+    assert not has_member_twice(encode({"a": [], "b": [], "c": {"a": []}}))
+    assert not has_member_twice(b"")
+
+
 def test_documents_that_share_their_parts_take_no_time() -> None:
     # An array of 60 entries of which each is the array behind it, sixty levels deep.
     levels = 60
@@ -58,6 +89,7 @@ def test_documents_that_share_their_parts_take_no_time() -> None:
         if len(inner) > 60_000:
             break
     assert not has_bad_member(b"\x02" + inner)
+    assert not has_member_twice(b"\x02" + inner)
 
 
 def test_a_crash_is_when_and_what_and_the_signal() -> None:

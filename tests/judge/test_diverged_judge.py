@@ -2,13 +2,29 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from conformance.cases.injection import Injection, InjectionOutcome, predict, state_of
+from conformance.cases.injection import (
+    Demand,
+    Injection,
+    InjectionOutcome,
+    RowState,
+    full_image,
+    partial_image,
+    predict,
+    state_of,
+)
 from conformance.judge.diverged import ALLOWED, Grade, judge_injection
+from conformance.reference.diffs import Operation, encode_diff
+from conformance.reference.jsonb.encode import encode
+from conformance.reference.jsonb.values import DATE, DECIMAL, Opaque
+from conformance.reference.paths import parse_path
 from generators import damaged, diverged
 from generators.draw import Stream
 from tests.checks.planted_injections import FAULTS, PlantedFault, faultless
+from tests.reference.jsonb_vectors import FREE
 
 INJECTIONS = [*diverged.matrix(), *damaged.listed(), *diverged.group(Stream("judge", 1))]
 SAFE = [item for item in INJECTIONS if item.hazard == "none"]
@@ -32,6 +48,21 @@ def test_what_9_7_4_stores_although_it_is_no_json_fails_and_is_explained_by_its_
     judged = [judge_injection(item, outcome_of(item)) for item in spoiling]
     assert {item.grade for item in judged} == {Grade.FAIL}
     assert {item.deviation for item in judged} == {"stores_invalid_text", "copies_full_values"}
+
+
+@pytest.mark.parametrize(("rule", "document", "free"), FREE, ids=[row[0] for row in FREE])
+def test_a_full_value_without_a_free_space_is_explained_by_its_switch(
+    rule: str, document: bytes, free: int | None
+) -> None:
+    item = Injection(name=rule, stored=encode({}), image=full_image(document))
+    predicted = predict(item).state
+    assert predicted is not None
+    judged = judge_injection(item, InjectionOutcome(before=state_of(item.stored), after=predicted))
+    if free is None:
+        assert not predicted.sound
+        assert (judged.grade, judged.deviation) == (Grade.FAIL, "copies_full_values")
+    else:
+        assert judged.grade is Grade.PASS
 
 
 def test_a_server_that_refuses_what_9_7_4_stores_passes() -> None:
@@ -63,6 +94,39 @@ def test_a_server_that_answers_1610_to_everything_meets_every_demand() -> None:
             before = state_of(item.stored)
             judged = judge_injection(item, InjectionOutcome(error=1610, before=before, after=before))
             assert judged.grade in (Grade.PASS, Grade.DIFFERS)
+
+
+def test_1032_for_a_decimal_that_cannot_be_written_is_explained_by_its_switch_and_nothing_else_is() -> None:
+    stored = encode({"a": 1})
+    diff = encode_diff(Operation.INSERT, parse_path("$.b"), encode(Opaque(DECIMAL, bytes.fromhex("01008a"))))
+    wide = Injection(name="", stored=stored, image=partial_image(diff), demand=Demand.ERROR)
+    before = state_of(stored)
+    refused = InjectionOutcome(error=1032, before=before, after=before)
+    assert judge_injection(wide, refused)[0::4] == (Grade.FAIL, "reads_wide_decimals")
+    assert judge_injection(wide, replace(refused, error=3142)).grade is Grade.PASS
+    for changed in (None, state_of(None), state_of(encode({"a": 1, "b": 10}))):
+        assert judge_injection(wide, replace(refused, after=changed))[0::4] == (Grade.FAIL, None)
+    assert judge_injection(wide, replace(refused, error=1062))[0::4] == (Grade.FAIL, None)
+    assert judge_injection(wide, replace(refused, error=0))[0::4] == (Grade.FAIL, None)
+    for damage in damaged.listed():
+        if damage.hazard == "none" and damage.number and damage.row_exists:
+            before = state_of(damage.stored)
+            refused = InjectionOutcome(error=1032, before=before, after=before)
+            assert judge_injection(damage, refused)[0::4] == (Grade.FAIL, None), damage.name
+
+
+@pytest.mark.parametrize("payload", [b"", b"abc", b"12345678", b"123456789"])
+def test_a_date_of_any_length_is_judged(payload: bytes) -> None:
+    value = encode([{"k": Opaque(DATE, payload)}, "text"])
+    for image in (full_image(value), partial_image(encode_diff(Operation.INSERT, parse_path("$.b"), value))):
+        item = Injection(name="", stored=encode({"a": 1}), image=image)
+        before = state_of(item.stored)
+        for outcome in (
+            InjectionOutcome(before=before, after=predict(item).state),
+            InjectionOutcome(before=before, after=RowState(error=3142)),
+            InjectionOutcome(error=3142, before=before, after=before),
+        ):
+            assert judge_injection(item, outcome).grade is not Grade.CRASH
 
 
 def test_1032_is_for_rows_that_are_not_there() -> None:

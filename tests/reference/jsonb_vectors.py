@@ -256,6 +256,38 @@ READINGS: Final[list[tuple[str, bytes, object, str | None]]] = [
 ]
 
 
+# (what, document, JSON_STORAGE_FREE, or None where 9.7.4 answers 3142)
+FREE: Final[list[tuple[str, bytes, int | None]]] = [
+    ("values in order", plain("02 0200 0e00 0c0a00 0c0c00 0161 0162"), 0),
+    ("values in another order", plain("02 0200 0e00 0c0c00 0c0a00 0161 0162"), None),
+    ("two entries for one value", plain("02 0200 0e00 0c0a00 0c0a00 0161 0162"), None),
+    ("an inlined value between two in another order", plain("02 0300 1200 0c0e00 050100 0c0d00 00 0162 0000"), None),
+    ("a value in the hole of a container", plain("02 0200 1600 020a00 0c1300 0100 0a00 0c0700 0161 00 0178"), None),
+    ("a value inside a key", plain("00 0100 1400 0b00 0300 0c0b00 00 6162 017a 00000000"), None),
+    ("a value in front of its key", plain("00 0100 1400 0e00 0200 0c0b00 00 6162 017a 00000000"), None),
+    ("a key in the bytes of its value", plain("00 0100 1400 0e00 0200 0c0e00 00 6162 017a 00000000"), None),
+    ("holes around a key", plain("00 0100 1400 0c00 0100 0c0e00 00 6162 017a 00000000"), 6),
+    ("keys in another order", plain("00 0200 1600 1400 0200 1200 0200 050100 050200 6b32 6b31"), 0),
+    (
+        "a value between the last key and another",
+        plain("00 0200 1600 1500 0100 1200 0100 0c1300 050200 62 0161 61"),
+        0,
+    ),
+    ("keys that share all bytes", plain("00 0200 1400 1200 0200 1200 0200 050100 050200 6b6b"), -2),
+    ("keys that share bytes, and a hole", plain("00 0200 1500 1200 0200 1200 0200 050100 050200 6b6b 00"), -1),
+    ("an empty object with a hole", plain("00 0000 0a00 000000000000"), 6),
+    ("a key beyond the end", plain("00 0200 1400 4400 0200 1200 0200 050100 050200 6b6b"), None),
+    ("a key in the header", plain("00 0200 1400 0000 0200 1200 0200 050100 050200 6b6b"), None),
+]
+
+
+def check_free(kit: Kit, data: bytes, expected: int | None) -> None:
+    """There is a number only where values lie behind the keys and in their order."""
+    free, error = outcome(kit.layout.storage_free, data)
+    assert free == expected
+    assert (error is None) is (expected is not None), error
+
+
 def deep_bytes(levels: int) -> bytes:
     """``levels`` arrays inside each other, written here and not by the encoder under test."""
     data = b""

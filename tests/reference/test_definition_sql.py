@@ -12,7 +12,8 @@ from generators.draw import Stream
 
 
 def column(text: str, **options: str) -> Column:
-    (found,) = parse_definition(f"CREATE TABLE t (c {text}) {options.get('after', '')}", schema="s").columns
+    """Beside another one, because a table needs one that is visible."""
+    found, _ = parse_definition(f"CREATE TABLE t (c {text}, d INT) {options.get('after', '')}", schema="s").columns
     return found
 
 
@@ -59,6 +60,13 @@ def test_the_statement_of_a_definition_says_all_that_table_map_needs(number: int
         ("ENUM('a,b', 'it''s', \"q\", 'back\\\\') DEFAULT 'a,b'",
          Column(name="c", type="ENUM", members=("a,b", "it's", "q", "back\\"))),
         ("JSON DEFAULT (_utf8mb4'{}')", Column(name="c", type="JSON")),
+        ("FLOAT8 PRECISION", Column(name="c", type="DOUBLE")),
+        ("INT NOT NULL NULL", Column(name="c", type="INT")),
+        ("INT INVISIBLE VISIBLE", Column(name="c", type="INT")),
+        ("INT VISIBLE INVISIBLE", Column(name="c", type="INT", invisible=True)),
+        ("INT NULL NOT NULL", Column(name="c", type="INT", nullable=False)),
+        ("INT CHECK (c > 1) NOT NULL", Column(name="c", type="INT", nullable=False)),
+        ("INT CHECK (c > 1) NOT ENFORCED NOT NULL", Column(name="c", type="INT", nullable=False)),
         ("BIT(3) DEFAULT b'101' REFERENCES p (x) ON DELETE CASCADE", Column(name="c", type="BIT", length=3)),
     ],
 )  # fmt: skip
@@ -81,12 +89,41 @@ def test_keys_and_options() -> None:
 
 
 @pytest.mark.parametrize(
+    ("options", "collation"),
+    [
+        ("COLLATE utf8mb4_bin CHARSET utf8mb4", "utf8mb4_bin"), ("CHARSET utf8mb4 COLLATE utf8mb4_bin", "utf8mb4_bin"),
+        ("COLLATE latin1_bin COMMENT='x' CHARACTER SET = latin1", "latin1_bin"), ("CHARSET latin1", None),
+    ],
+)  # fmt: skip
+def test_a_collation_stays_where_its_character_set_is_named_behind_it(options: str, collation: str | None) -> None:
+    assert parse_definition(f"CREATE TABLE t (c INT) {options}").collation == collation
+
+
+@pytest.mark.parametrize(
+    ("sql", "key"),
+    [
+        ("c INT KEY KEY", ((0, 0),)), ("c INT PRIMARY KEY PRIMARY KEY, d INT", ((0, 0),)),
+        ("c DECIMAL(5), PRIMARY KEY (c(3))", ((0, 0),)),
+        ("c DATE, d VARBINARY(9), PRIMARY KEY (d(3), c(3))", ((1, 3), (0, 0))),
+        ("c CHAR(9), d LONGTEXT, PRIMARY KEY (c(2), d(3))", ((0, 2), (1, 3))),
+        ("c BLOB, d INT, PRIMARY KEY (d, c(2))", ((1, 0), (0, 2))),
+    ],
+)  # fmt: skip
+def test_primary_keys_are_read_as_the_server_reads_them(sql: str, key: tuple[tuple[int, int], ...]) -> None:
+    """Each observed on 9.7.4, by SHOW CREATE TABLE."""
+    assert parse_definition(f"CREATE TABLE t ({sql})").primary_key == key
+
+
+@pytest.mark.parametrize(
     "sql",
     [
         "SELECT 1", "CREATE VIEW v AS SELECT 1", "CREATE TABLE t", "CREATE TABLE t (c)", "CREATE TABLE t (c NOTYPE)",
         "CREATE TABLE t (c INT SPARSE)", "CREATE TABLE t (c INT, PRIMARY KEY (d))", "CREATE TABLE t (c CHAR(x))",
         "CREATE TABLE t LIKE u", "CREATE TABLE t (c ENUM(1))", "CREATE TABLE t (c CHAR CHARSET klingon)",
-        "CREATE TABLE t (c CHAR COLLATE x_bin)",
+        "CREATE TABLE t (c CHAR COLLATE x_bin)", "CREATE TABLE t ()", "CREATE TABLE t (c VARCHAR())",
+        "CREATE TABLE t (c SET( ))",
+        "CREATE TABLE t (c DECIMAL BINARY)", "CREATE TABLE t (CHECK (1 = 1))",
+        "CREATE TABLE t (c INT INVISIBLE, d INT INVISIBLE)",
     ],
 )  # fmt: skip
 def test_what_is_not_followed_is_an_error(sql: str) -> None:

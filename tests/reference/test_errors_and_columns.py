@@ -39,6 +39,7 @@ from conformance.reference.jsonb import opaque
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.jsonb.values import Opaque, UInt, same
 from conformance.reference.tables import Column as TableColumn
+from conformance.reference.tables import Table
 from conformance.reference.update import Columns, eligible_columns, update_row
 
 # --- errors
@@ -109,6 +110,7 @@ CASES: list[tuple[TableColumn, Any, Any]] = [
     (TableColumn(name="c", type="TIMESTAMP"), Timestamp(951_782_400), opaque.timestamp(2000, 2, 29, 0, 0, 0)),
     (TableColumn(name="c", type="TIMESTAMP"), Timestamp(951_868_799), opaque.timestamp(2000, 2, 29, 23, 59, 59)),
     (TableColumn(name="c", type="TIMESTAMP"), Timestamp(951_868_800), opaque.timestamp(2000, 3, 1, 0, 0, 0)),
+    (TableColumn(name="c", type="TIMESTAMP"), Timestamp(0), opaque.timestamp(0, 0, 0, 0, 0, 0)),  # observed on 9.7.4
     (TableColumn(name="c", type="TIMESTAMP"), Timestamp(1), opaque.timestamp(1970, 1, 1, 0, 0, 1)),
     (
         TableColumn(name="c", type="DECIMAL", length=5, scale=2),
@@ -116,6 +118,15 @@ CASES: list[tuple[TableColumn, Any, Any]] = [
         Opaque(246, bytes.fromhex("0502800132")),
     ),
     (TableColumn(name="c", type="DECIMAL", length=5), Decimal(7), Opaque(246, bytes.fromhex("0500800007"))),
+    # Text of which no character takes one byte is not converted (observed on 9.7.4).
+    (TableColumn(name="c", type="VARCHAR", charset="utf16"), b"\0a\0\xe9", "\0a\0\udce9"),
+    (TableColumn(name="c", type="TEXT", collation="utf16le_bin"), b"a\0\xe9\0", "a\0\udce9\0"),
+    (TableColumn(name="c", type="CHAR", charset="utf32", length=2), b"\0\0\0a", "\0\0\0a"),
+    (TableColumn(name="c", type="ENUM", charset="ucs2", members=("x", "y\xe9")), 2, "\0y\0\udce9"),
+    (TableColumn(name="c", type="SET", charset="utf16", members=("x", "y\xe9")), 3, "\0x\0,\0y\0\udce9"),
+    (TableColumn(name="c", type="SET", charset="sjis", members=("x", "\u30a2")), 3, "x,\u30a2"),
+    (TableColumn(name="c", type="VARCHAR", charset="sjis"), b"\x83\x41a", "\u30a2a"),
+    (TableColumn(name="c", type="VARCHAR", collation="latin1_bin"), b"\xe9", "\xe9"),
     # Leading groups of nine zero digits are left out (observed on 9.7.4).
     (
         TableColumn(name="c", type="DECIMAL", length=20, scale=2),
@@ -137,6 +148,7 @@ def test_a_columns_value_as_json(column: TableColumn, value: Any, expected: Any)
         (TableColumn(name="c", type="VECTOR", length=2), b"12345678"),
         (TableColumn(name="c", type="GEOMETRY"), b""),
         (TableColumn(name="c", type="VARCHAR", charset="sjis"), b"\x81"),
+        (TableColumn(name="c", type="ENUM", members=("a", "b")), 3),
     ],
 )
 def test_columns_without_a_model_are_refused_and_never_guessed(column: TableColumn, value: Any) -> None:
@@ -145,6 +157,14 @@ def test_columns_without_a_model_are_refused_and_never_guessed(column: TableColu
 
 
 # --- expressions and dialects
+
+
+def test_a_column_has_the_character_set_of_its_table_where_it_names_none() -> None:
+    table = Table(schema="s", name="t", columns=(), charset="latin1", collation="latin1_bin")
+    assert column_as_json(table.settled(TableColumn(name="c", type="VARCHAR")), b"\xe9") == "\xe9"
+    assert (
+        column_as_json(table.settled(TableColumn(name="c", type="VARCHAR", charset="utf8mb3")), b"\xc3\xa9") == "\xe9"
+    )
 
 
 def test_the_columns_that_an_expression_reads() -> None:

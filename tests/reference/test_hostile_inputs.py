@@ -6,14 +6,20 @@ Steps and allocations are counted, not seconds. The figures in seconds are ``pyt
 from __future__ import annotations
 
 import gc
+import io
 import tracemalloc
+from typing import TYPE_CHECKING
 
 import pytest
 
 from fuzz.steps import count_steps
 from tests.hostile.documents import shared
+from tests.hostile.large import READINGS, ending
 from tests.hostile.shape import LIMIT, Shape, outcome
 from tests.hostile.shapes import SHAPES
+
+if TYPE_CHECKING:
+    from tests.hostile.large import Reading
 
 _SMALL, _LARGE = 2_000, 6_000
 _SPARE = 160 << 10  # bytes that a reader may take whatever the input: caches, tables, the first look at a module
@@ -48,3 +54,18 @@ def test_shared_children_take_as_many_steps_as_they_have_bytes(levels: int) -> N
 def test_shapes_are_told_apart_and_wide_grants_have_a_reason() -> None:
     assert len({shape.id for shape in SHAPES}) == len(SHAPES) >= 85
     assert all(shape.why for shape in SHAPES if shape.times > 40)
+
+
+@pytest.mark.parametrize("reading", [each for each in READINGS if each.held is None], ids=lambda reading: reading.name)
+def test_lazy_reading_takes_no_more_for_more_input(reading: Reading) -> None:
+    """Of ten megabytes a few windows; hundreds of megabytes are for the benchmark."""
+    for size in (1 << 17, 10 << 20):
+        source = io.BytesIO(b"".join(reading.make(size)))
+        gc.collect()
+        tracemalloc.start()
+        try:
+            assert ending(reading, source).endswith(" read")
+            peak = tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+        assert peak <= (4 << 20), (peak, size)

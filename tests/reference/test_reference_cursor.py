@@ -132,3 +132,32 @@ def test_a_cursor_never_leaves_its_bounds() -> None:
     cursor.expect_end("d")
     with pytest.raises(DecodeError):
         cursor.u1("e")
+
+
+def test_lists_of_packed_integers_and_strings_end_where_they_should() -> None:
+    for raw, numbers in ((b"", []), (b"\1\2\xfa", [1, 2, 250]), (b"\1\xfc\0\1\2", [1, 256, 2]), (b"\xfc\xfb\0", [251])):
+        cursor = Cursor(b"." + raw + b".", 1, 1 + len(raw))
+        assert list(cursor.packed_list("field")) == numbers
+        assert len(cursor) == 0
+    for raw in (b"\xfb", b"\1\xff", b"\1\xfc\0"):
+        with pytest.raises(DecodeError):
+            Cursor(raw).packed_list("field")
+    for strings in ([], [b""], [b"a", b"", b"bc"], [b"x" * 250], [b"x" * 251, b"y"], [b"x" * 300]):
+        raw = b"".join(encode_packed(len(item)) + item for item in strings)
+        cursor = Cursor(b"." + raw + b".", 1, 1 + len(raw))
+        assert cursor.packed_strings("field") == strings
+        assert len(cursor) == 0
+        cursor = Cursor(b"." + raw + b"\1z", 1)
+        assert cursor.packed_strings("field", len(strings)) == strings
+        assert len(cursor) == 2
+        for count in (len(strings) + 1, len(strings) + 2):
+            with pytest.raises(DecodeError) as caught:
+                Cursor(raw).packed_strings("field", count)
+            assert (caught.value.code, caught.value.offset) == ("truncated", len(raw))
+    with pytest.raises(DecodeError) as caught:
+        Cursor(b"\1a\5bc").packed_strings("field")
+    assert (caught.value.code, caught.value.offset) == ("truncated", 3)
+    assert Cursor(b"ab", 1).skip(0, "field") == 1
+    assert encode_packed(0) == b"\0"
+    with pytest.raises(ValueError, match="negative"):
+        encode_packed(-1)

@@ -50,6 +50,7 @@ def vectors() -> tuple[Vector, ...]:
         Vector("diff: every truncation", paths.check_truncations, (paths.WORKED, (0, 10, 18))),
         *_records("applying", applying.check_applying, [(row.rule, row) for row in applying.APPLYING]),
         *_table("applying", applying.check_unreadable, applying.UNREADABLE),
+        *_table("a DECIMAL with a digit too many", applying.check_wide_decimal, applying.WIDE_DECIMALS),
         *_table("applying strictly", applying.check_strict_only, applying.STRICT_ONLY),
         Vector("applying: depth", applying.check_apply_depth, ()),
         *_table("decision", updates.check_decision, updates.DECISIONS),
@@ -65,6 +66,7 @@ def vectors() -> tuple[Vector, ...]:
         Vector("jsonb: shared children, n = 60", jsonb.check_shared, (60,)),
         Vector("jsonb: depth of arrays", jsonb.check_depth, (nested(100),)),
         Vector("jsonb: depth of objects", jsonb.check_depth, (nested(100, key="k"),)),
+        *_table("free space", jsonb.check_free, jsonb.FREE),
         *_table("encoding", jsonb.check_encoding, jsonb.ENCODINGS),
         *_table("size", jsonb.check_size, jsonb.SIZES),
     )

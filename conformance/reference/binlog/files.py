@@ -222,6 +222,12 @@ class FileReader:
         self._parts.append(bytes(data))
         self._size += len(data)
 
+    def next_piece(self, window: int) -> int:
+        """How many bytes to feed next: a window, or only what an event that is larger than that still lacks. It is
+        then all that there is, and need not be cut out of more."""
+        lacking = self.wanted - self._size
+        return min(window, lacking) if self.wanted > window and lacking > 0 else window
+
     def events(self) -> Iterator[Event]:
         """Every event that is complete. What is left waits for more bytes; ``wanted`` says how many at least."""
         if self._size < self.wanted:
@@ -255,6 +261,8 @@ class FileReader:
                     raise error.at(f"event@{self.position}", self.position) from None
                 pos += length
                 self.position += length
+                if pos == end:
+                    data, pos, end = b"", 0, 0  # a large event shall not be there twice while its rows are read
                 yield event
                 if first:
                     decode, first = self.decoder.decode, False
@@ -346,7 +354,7 @@ def read_events(
     """All events of an open file. Give a ``reader`` of your own to look at its notes afterwards."""
     reader = reader or FileReader(verify=verify, expand=expand)
     # Never as much at once as an event claims to have: the claim may be false.
-    while data := file.read(window):
+    while data := file.read(reader.next_piece(window)):
         reader.feed(data)
         yield from reader.events()
     reader.finish()

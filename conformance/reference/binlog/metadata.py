@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from conformance.reference.binlog.columns import ENUM, GEOMETRY, SET, VECTOR, YEAR, ColumnType
 from conformance.reference.cursor import Cursor, encode_packed
-from conformance.reference.errors import DecodeError, EncodeError
+from conformance.reference.errors import DecodeError, EncodeError, Unsupported
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -224,7 +224,8 @@ def _pairs(cursor: Cursor, second: str) -> tuple[tuple[int, int], ...]:
     numbers = cursor.packed_list("column")
     if len(numbers) % 2:
         raise DecodeError("truncated", f"a column without its {second}", offset=cursor.pos, path=(second,))
-    return tuple(zip(numbers[::2], numbers[1::2], strict=True))
+    both = iter(numbers)
+    return tuple(zip(both, both, strict=True))
 
 
 def _signs(columns: Sequence[ColumnType], rules: MetadataRules) -> int:
@@ -379,6 +380,7 @@ _SPREAD: Final[dict[int, tuple[int, int]]] = {
 _NULLABLE, _UNSIGNED, _POSITION, _PREFIX = map(
     ColumnInfo._fields.index, ("nullable", "unsigned", "key_position", "key_prefix")
 )
+MAX_COLUMNS: Final = 4096  # of a MySQL table, whatever its engine
 _column_info: Final[Callable[[Iterable[Any]], ColumnInfo]] = partial(tuple.__new__, ColumnInfo)  # _make, but faster
 _DEFAULTS_OF_INFO: Final = tuple(ColumnInfo._field_defaults.get(name) for name in ColumnInfo._fields)
 
@@ -389,8 +391,13 @@ def describe(
     fields: Iterable[MetadataField],
     rules: MetadataRules = SHIPPED,
 ) -> tuple[ColumnInfo, ...]:
-    """Columns with everything that the fields say about them. Items for columns that do not exist are ignored."""
+    """Columns with everything that the fields say about them. Items for columns that do not exist are ignored.
+
+    More columns than a table can have are refused: in a TABLE_MAP they take a byte each, described some hundreds.
+    """
     count = len(columns)
+    if count > MAX_COLUMNS:
+        raise Unsupported("column-count", "no table has so many columns", expected=f"<= {MAX_COLUMNS}", got=count)
     counted = list(map(_counted, columns))
     # One list for each attribute: the columns are put together at the end.
     told: list[list[Any]] = [[default] * count for default in _DEFAULTS_OF_INFO]

@@ -175,7 +175,7 @@ def _columns_with_care(types: bytes, details: bytes) -> tuple[ColumnType, ...]:
             raise Unsupported("column-type", "unknown column type", got=code, path=(f"columns[{index}]",))
         if code == TYPED_ARRAY:
             element = cursor.u1("metadata")
-            size = ColumnType(element).metadata_size
+            size = ColumnType(code, element).metadata_size - 1
             inner = int.from_bytes(cursor.take(size, "metadata"), "little")
             columns.append(ColumnType(code, element | inner << 8))
         else:

@@ -20,6 +20,8 @@ _TYPES: Final = {
     7: "int32", 8: "uint32", 9: "int64", 10: "uint64", 11: "double", 12: "string", 15: "opaque value",
 }  # fmt: skip
 
+_LEVELS: Final = 2 * MAX_DEPTH  # in place 9.7.4 nests deeper than 100
+
 
 def kind_name(kind: int) -> str:
     return _TYPES.get(kind, f"no type ({kind:#04x})")
@@ -50,16 +52,20 @@ def explain_document(trace: Trace, length: int, field: str) -> None:
     if not length:
         return
     data = trace.cursor.data[start : start + length]
-    places: list[tuple[int, int, str, str]] = [(0, 1, "type", kind_name(data[0]))]
+    reading = _Reading(length)
+    places = reading.places
+    places.append((0, 1, "type", kind_name(data[0])))
     try:
-        # A writer spends at least three bytes on an element, and all bytes of a string: what is more is shared.
-        _value(open_document(data), "", places, 0, [length // 3 + 1, length])
+        reading.value(open_document(data), "", 0)
     except CodecError as error:  # MysqlError too: a DECIMAL that is none, too many levels
         places.append((length, length, "damage", str(error)))
         trace.damage.append(error.at(field, start))
     with trace.inside(field):
         covered = 0
-        for begin, end, name, meaning in sorted(places, key=lambda place: place[:2]):
+        places.sort(key=lambda place: place[:2])
+        places.reverse()
+        while places:  # each is gone when it is noted: their names are long
+            begin, end, name, meaning = places.pop()
             if begin > covered:
                 trace.note(start + covered, start + begin, "hole", "bytes that nothing points to")
                 covered = begin
@@ -71,70 +77,100 @@ def explain_document(trace: Trace, length: int, field: str) -> None:
             trace.note(start + covered, start + length, "hole", "bytes that nothing points to")
 
 
-def _value(view: View, name: str, places: list[tuple[int, int, str, str]], level: int, budget: list[int]) -> None:
-    if view.kind > LARGE_ARRAY:
-        _scalar(view, name, places, budget)
-        return
-    if level > 2 * MAX_DEPTH:
-        raise too_deep()
-    _spend(budget, view.count, 0, view.start)
-    width = 4 if view.is_large else 2
-    start = view.start
-    prefix = f"{name}." if name else ""
-    places.append((start, start + width, f"{prefix}count", f"{view.count} elements"))
-    places.append((start + width, start + 2 * width, f"{prefix}size", f"{view.end - start} bytes"))
-    keys: list[str] = []
-    for index in range(view.count):
-        if view.is_object:
-            position, length = view.key_place(index)
-            _spend(budget, 0, length, position)
-            text = as_text(view.key(index))
-            entry = view.keys + index * (width + 2)
-            keys.append(text)
-            words = f"{text}, at {position - start}, {length} bytes"
-            places.append((entry, entry + width + 2, f"{prefix}key_entry[{index}]", words))
-            places.append((position, position + length, f"{prefix}key[{index}]", text))
+class _Reading:
+    """One document on its way to ``places``: (start, end, name, meaning) of everything in it.
+
+    Containers that several entries share are gone into once, and count every time, with all that is in them.
+    """
+
+    __slots__ = ("bytes", "elements", "places", "seen")
+
+    def __init__(self, length: int) -> None:
+        self.places: list[tuple[int, int, str, str]] = []
+        # A writer spends at least three bytes on an element, and all bytes of a string: what is more is shared.
+        self.elements = length // 3 + 1
+        self.bytes = length
+        self.seen: dict[tuple[int, int], tuple[int, int, int]] = {}  # (elements, bytes, levels) in a container
+
+    def value(self, view: View, name: str, level: int) -> int:
+        """How many levels there are in it."""
+        if view.kind > LARGE_ARRAY:
+            self._scalar(view, name)
+            return 0
+        key = (view.start, view.kind)
+        if key in self.seen:
+            elements, size, levels = self.seen[key]
+            if level + levels > _LEVELS:
+                raise too_deep()
+            self._spend(elements, size, view.start)
+            return levels
+        elements, size = self.elements, self.bytes
+        levels = self._container(view, name, level)
+        self.seen[key] = elements - self.elements, size - self.bytes, levels
+        return levels
+
+    def _container(self, view: View, name: str, level: int) -> int:
+        if level > _LEVELS:
+            raise too_deep()
+        self._spend(view.count, 0, view.start)
+        width = 4 if view.is_large else 2
+        start = view.start
+        places = self.places
+        prefix = f"{name}." if name else ""
+        places.append((start, start + width, f"{prefix}count", f"{view.count} elements"))
+        places.append((start + width, start + 2 * width, f"{prefix}size", f"{view.end - start} bytes"))
+        keys: list[str] = []
+        for index in range(view.count):
+            if view.is_object:
+                position, length = view.key_place(index)
+                self._spend(0, length, position)
+                text = as_text(view.key(index))
+                entry = view.keys + index * (width + 2)
+                keys.append(text)
+                words = f"{text}, at {position - start}, {length} bytes"
+                places.append((entry, entry + width + 2, f"{prefix}key_entry[{index}]", words))
+                places.append((position, position + length, f"{prefix}key[{index}]", text))
+            else:
+                keys.append("")
+        levels = 0
+        for index in range(view.count):
+            position, kind, field = view.entry(index)
+            child = view.element(index)
+            inlined = view.place(index) is None
+            words = kind_name(kind)
+            if inlined:
+                words += f" {short(format_text(child.value()))}, inlined"
+            else:
+                words += f" at {field}"
+            if keys[index]:
+                words += f" (of {keys[index]})"
+            places.append((position, position + 1 + width, f"{prefix}value_entry[{index}]", words))
+            if not inlined:
+                levels = max(levels, 1 + self.value(child, f"{prefix}value[{index}]", level + 1))
+        return levels
+
+    def _scalar(self, view: View, name: str) -> None:
+        places = self.places
+        value, end = decode_scalar(view.data, view.kind, view.start, view.end)
+        self._spend(0, end - view.start, view.start)
+        text = short(format_text(value))
+        field = name or "value"
+        if view.kind == STRING:
+            length, begin = read_varlen(view.data, view.start, view.end)
+            places.append((view.start, begin, f"{field}.length", f"{length} bytes"))
+            places.append((begin, end, field, text))
+        elif view.kind == OPAQUE:
+            length, begin = read_varlen(view.data, view.start + 1, view.end)
+            places.append((view.start, view.start + 1, f"{field}.field_type", str(view.data[view.start])))
+            places.append((view.start + 1, begin, f"{field}.length", f"{length} bytes"))
+            places.append((begin, end, field, text))
         else:
-            keys.append("")
-    for index in range(view.count):
-        position, kind, field = view.entry(index)
-        child = view.element(index)
-        place = f"{prefix}value[{index}]"
-        inlined = view.place(index) is None
-        words = kind_name(kind)
-        if inlined:
-            words += f" {short(format_text(child.value()))}, inlined"
-        else:
-            words += f" at {field}"
-        if keys[index]:
-            words += f" (of {keys[index]})"
-        places.append((position, position + 1 + width, f"{prefix}value_entry[{index}]", words))
-        if not inlined:
-            _value(child, place, places, level + 1, budget)
+            places.append((view.start, end, field, text))
 
-
-def _spend(budget: list[int], elements: int, size: int, offset: int) -> None:
-    budget[0] -= elements
-    budget[1] -= size
-    if min(budget) < 0:
-        raise DecodeError(
-            "shared-children", "JSON values share elements or bytes beyond the size of the input", offset=offset
-        )
-
-
-def _scalar(view: View, name: str, places: list[tuple[int, int, str, str]], budget: list[int]) -> None:
-    value, end = decode_scalar(view.data, view.kind, view.start, view.end)
-    _spend(budget, 0, end - view.start, view.start)
-    text = short(format_text(value))
-    field = name or "value"
-    if view.kind == STRING:
-        length, begin = read_varlen(view.data, view.start, view.end)
-        places.append((view.start, begin, f"{field}.length", f"{length} bytes"))
-        places.append((begin, end, field, text))
-    elif view.kind == OPAQUE:
-        length, begin = read_varlen(view.data, view.start + 1, view.end)
-        places.append((view.start, view.start + 1, f"{field}.field_type", str(view.data[view.start])))
-        places.append((view.start + 1, begin, f"{field}.length", f"{length} bytes"))
-        places.append((begin, end, field, text))
-    else:
-        places.append((view.start, end, field, text))
+    def _spend(self, elements: int, size: int, offset: int) -> None:
+        self.elements -= elements
+        self.bytes -= size
+        if self.elements < 0 or self.bytes < 0:
+            raise DecodeError(
+                "shared-children", "JSON values share elements or bytes beyond the size of the input", offset=offset
+            )

@@ -68,7 +68,8 @@ def _unread(data: bytes, footer: int, tables: Mapping[int, TableMap]) -> CodecEr
     try:
         body = decode_body(code, data[HEADER_SIZE : len(data) - footer], dict(tables))
         if isinstance(body, LazyRows) and body.table is not None:
-            body.typed()
+            for _ in body.rows():
+                pass
     except CodecError as error:
         return error
     return None

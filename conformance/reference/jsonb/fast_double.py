@@ -52,10 +52,15 @@ def parse_fast(text: str) -> float:
                 digits += number_as_double > 0.0
     value = float(number) if number_as_double is None else number_as_double
     if exponent_digits is not None:
-        exponent = int(exponent_digits[:12])
-        power += -exponent if exponent_sign == "-" else exponent
+        power += exponent(exponent_sign, exponent_digits)
     value = _scaled(value, power)
     return -value if sign else value
+
+
+def exponent(sign: str, digits: str) -> int:
+    """What stands behind the ``e``: its first twelve digits are more than any double needs, zeros in front are none."""
+    number = int(digits.lstrip("0")[:12] or 0)
+    return -number if sign == "-" else number
 
 
 def _scaled(value: float, power: int) -> float:

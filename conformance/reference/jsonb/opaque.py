@@ -175,6 +175,12 @@ def decimal_parts(payload: bytes, *, lenient: bool = False) -> tuple[bool, str, 
     return negative, whole, fraction
 
 
+def decimal_is_wide(payload: bytes) -> bool:
+    """Whether there is a digit too many before the point, as only the lenient reading takes it. Error 3142 as there."""
+    whole = decimal_parts(payload, lenient=True)[1]
+    return len(whole) > max(1, payload[0] - payload[1])
+
+
 def decimal_to_text(payload: bytes, *, lenient: bool = False) -> str:
     """The text of a DECIMAL payload, with its full scale. Error 3142 when the payload is not a DECIMAL."""
     negative, whole, fraction = decimal_parts(payload, lenient=lenient)

@@ -21,7 +21,7 @@ from json import JSONDecodeError, JSONDecoder, loads
 from typing import TYPE_CHECKING, Final, NoReturn
 
 from conformance.reference.errors import MysqlError, too_deep
-from conformance.reference.jsonb.fast_double import parse_fast
+from conformance.reference.jsonb.fast_double import exponent, parse_fast
 from conformance.reference.jsonb.members import stored_order
 from conformance.reference.jsonb.values import MAX_DEPTH, JsonValue, UInt
 
@@ -85,13 +85,13 @@ def _double(text: str) -> float:
 
 def _cut(text: str) -> str:
     """The same number with its first 768 significant digits only: the server does not look at the others."""
-    mantissa, _, exponent = text.lower().partition("e")
+    mantissa, _, behind = text.lower().partition("e")
     whole, _, fraction = mantissa.lstrip("-").partition(".")
     digits = (whole + fraction).lstrip("0").rstrip("0")
     if len(digits) <= _DIGITS:
         return text
     point = len(whole) - (len(whole + fraction) - len((whole + fraction).lstrip("0")))
-    power = min(int(exponent[:20] or 0), 1 << 32)
+    power = exponent(behind[:1], behind.lstrip("+-"))
     return f"{'-' * text.startswith('-')}{digits[:_DIGITS]}e{power + point - _DIGITS}"
 
 

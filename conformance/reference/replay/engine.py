@@ -31,16 +31,12 @@ from conformance.reference.replay.statements import (
     ChangesRows,
     CreateLike,
     CreateTable,
-    DropColumn,
     DropSchema,
     DropTables,
     MoveTable,
-    PutColumn,
-    RenameColumn,
     RenameTables,
     ReplayError,
     SetEngine,
-    SetKey,
     SetParent,
     Statement,
     TableName,
@@ -354,16 +350,9 @@ class Replay:
 
     def _alter(self, statement: AlterTable) -> None:
         state = self._known(statement.table)
+        state.alter_columns(statement.actions)
         for action in statement.actions:
             match action:
-                case PutColumn():
-                    state.put_column(action)
-                case DropColumn(name):
-                    state.drop_column(name)
-                case RenameColumn(old, new):
-                    state.rename_column(old, new)
-                case SetKey(columns):
-                    state.key = columns
                 case SetEngine(transactional):
                     state.transactional = transactional
                 case SetParent(parent):

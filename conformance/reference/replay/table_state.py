@@ -13,12 +13,21 @@ from conformance.reference.column_text import INTEGERS
 from conformance.reference.errors import CodecError
 from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.values import same
-from conformance.reference.replay.statements import ColumnDefinition, PutColumn, ReplayError, TableName
+from conformance.reference.replay.statements import (
+    ColumnDefinition,
+    DropColumn,
+    PutColumn,
+    RenameColumn,
+    ReplayError,
+    SetKey,
+    TableName,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from conformance.reference.binlog.table_map import TableMap
+    from conformance.reference.replay.statements import Action
 
 MISSING: Final = object()
 _NO_INFO: Final = ColumnInfo(ColumnType(types.NULL), nullable=True)
@@ -93,34 +102,71 @@ class TableState:
 
     # --- changes of the definition -----------------------------------------------------------------------------------
 
-    def put_column(self, change: PutColumn) -> None:
-        """ADD, CHANGE, MODIFY."""
-        if self.columns is None:
-            raise self.error("no-definition", "ALTER TABLE, but no CREATE TABLE was seen", None, None)
-        new = change.definition
-        if change.old is None:
-            if self.rows:
-                self._check_null(new)
-            at = len(self.columns) if change.after is None else self._after(change.after)
-            self.columns.insert(at, new)
-            if self._infos:
-                self._infos.insert(at, None)
-            for row in self.rows.values():
-                row.insert(at, None)
-        else:
-            at = self.place(change.old)
-            old = self.columns[at]
-            if self.rows and _texts(old) != _texts(new):
+    def alter_columns(self, actions: Sequence[Action]) -> None:
+        """What ALTER TABLE does to columns and key. In whatever order it says so (observed on 9.7.4), the server drops
+        first, then changes columns by the names that they had, then adds and moves them by those that they have. The
+        key keeps its parts by the names that they had; of a new column of such a name and the old one, now called
+        another, the one further in front."""
+        changes = [action for action in actions if isinstance(action, PutColumn | RenameColumn)]
+        drops = [action.name for action in actions if isinstance(action, DropColumn)]
+        keys = [action.columns for action in actions if isinstance(action, SetKey)]
+        keys += [(each.definition.name,) for each in changes if isinstance(each, PutColumn) and each.definition.primary]
+        if changes or drops:
+            if self.columns is None:
+                raise self.error("no-definition", "ALTER TABLE, but no CREATE TABLE was seen", None, None)
+            known = self._change_columns(changes, drops)
+            names = dict(zip(reversed(known), reversed([column.name for column in self.columns]), strict=True))
+            self.key = tuple([names[part.lower()] for part in self.key if part.lower() in names])
+            self.forget_map()
+        if keys:
+            self.key = next(filter(None, keys), ())
+
+    def _change_columns(self, changes: Sequence[PutColumn | RenameColumn], drops: Sequence[str]) -> list[str]:
+        """The names, in lower case, by which parts of the key look for each of the columns that there are now."""
+        columns = self.columns = list(self.columns or ())
+        for name in drops:
+            self._take(self.place(name))
+        known = [column.name.lower() for column in columns]
+        for at, new in [(self.place(each.old), each) for each in changes if each.old is not None]:
+            old = columns[at]
+            if isinstance(new, RenameColumn):
+                columns[at] = ColumnDefinition(new.new, old.words)
+                continue
+            columns[at] = new.definition
+            if self.rows and _texts(old) != _texts(new.definition):
                 raise self.error(
-                    "alter", "ALTER TABLE changes a column that has values", old.name, " ".join(_texts(new))
+                    "alter", "ALTER TABLE changes a column that has values", old.name, " ".join(_texts(new.definition))
                 )
-            self._rename_in_key(old.name, new.name)
-            self.columns[at] = new
-            if change.after is not None:
-                self._move(at, change.after)
-        if new.primary:
-            self.key = (new.name,)
-        self.forget_map()
+        for change in changes:
+            if isinstance(change, RenameColumn):
+                continue
+            if change.old is None:
+                if self.rows:
+                    self._check_null(change.definition)
+                at = len(columns) if change.after is None else self._after(change.after)
+                self._insert(at, change.definition, None, dict.fromkeys(self.rows))
+                known.insert(at, change.definition.name.lower())
+            elif change.after is not None:
+                at = self.place(change.definition.name)
+                name, taken = known.pop(at), self._take(at)
+                at = self._after(change.after)
+                self._insert(at, *taken)
+                known.insert(at, name)
+        return known
+
+    def _take(self, at: int) -> tuple[ColumnDefinition, ColumnInfo | None, dict[int, Any]]:
+        """A column out of the table: what is known of it, and its value in each row."""
+        assert self.columns is not None
+        info = self._infos.pop(at) if self._infos else None
+        return self.columns.pop(at), info, {number: row.pop(at) for number, row in self.rows.items()}
+
+    def _insert(self, at: int, column: ColumnDefinition, info: ColumnInfo | None, values: Mapping[int, Any]) -> None:
+        assert self.columns is not None
+        if len(self._infos) == len(self.columns):  # else nothing is known of any
+            self._infos.insert(at, info)
+        self.columns.insert(at, column)
+        for number, row in self.rows.items():
+            row.insert(at, values[number])
 
     def _check_null(self, column: ColumnDefinition) -> None:
         """Existing rows must get NULL in a new column: another value is not in the log."""
@@ -130,42 +176,6 @@ class TableState:
 
     def _after(self, name: str) -> int:
         return 0 if not name else self.place(name) + 1
-
-    def _move(self, at: int, after: str) -> None:
-        assert self.columns is not None
-        column = self.columns.pop(at)
-        to = self._after(after)
-        self.columns.insert(to, column)
-        if self._infos:
-            self._infos.insert(to, self._infos.pop(at))
-        for row in self.rows.values():
-            row.insert(to, row.pop(at))
-
-    def _rename_in_key(self, old: str, new: str) -> None:
-        self.key = tuple([new if name.lower() == old.lower() else name for name in self.key])
-
-    def rename_column(self, old: str, new: str) -> None:
-        """RENAME COLUMN."""
-        if self.columns is None:
-            raise self.error("no-definition", "ALTER TABLE, but no CREATE TABLE was seen", None, None)
-        at = self.place(old)
-        self.columns[at] = ColumnDefinition(new, self.columns[at].words)
-        self._rename_in_key(old, new)
-        self.forget_map()
-
-    def drop_column(self, name: str) -> None:
-        """DROP COLUMN; a key without it is no longer one to find rows by."""
-        if self.columns is None:
-            raise self.error("no-definition", "ALTER TABLE, but no CREATE TABLE was seen", None, None)
-        at = self.place(name)
-        del self.columns[at]
-        if self._infos:
-            del self._infos[at]
-        for row in self.rows.values():
-            del row[at]
-        if any(part.lower() == name.lower() for part in self.key):
-            self.key = ()
-        self.forget_map()
 
     def forget_map(self) -> None:
         """The next TABLE_MAP may differ from the last one."""

@@ -20,7 +20,17 @@ from conformance.reference.binlog.header import HEADER_SIZE, Checksum, EventType
 from conformance.reference.binlog.payload import TransactionPayload
 from conformance.reference.binlog.query import StatusDatabases, StatusUnknown, decode_status, encode_status
 from conformance.reference.binlog.rows import NdbInfo, PartitionInfo, Row, rows_body
-from conformance.reference.binlog.small import Heartbeat, Rotate, RowsQuery, Stop, UserVar, XaPrepare, Xid
+from conformance.reference.binlog.small import (
+    Heartbeat,
+    Incident,
+    Intvar,
+    Rotate,
+    RowsQuery,
+    Stop,
+    UserVar,
+    XaPrepare,
+    Xid,
+)
 from conformance.reference.binlog.table_map import TableMap
 from conformance.reference.binlog.writer import FileWriter, begin
 from conformance.reference.errors import CodecError, DecodeError, Unsupported
@@ -352,3 +362,9 @@ def test_unknown_bodies_are_errors_of_their_own_kind() -> None:
         FormatDescription.decode(pack("<H", 3) + bytes(80))
     with pytest.raises(DecodeError):
         PreviousGtids.decode(b"\2" + bytes(6) + b"\1")
+
+
+def test_kinds_and_numbers_of_small_events_both_ways() -> None:
+    bodies: list[Any] = [Intvar(kind=1, value=5), Intvar(kind=2, value=5), Incident(number=2, message=b"x" * 255)]
+    for body in bodies:
+        assert decode_body(body.type, body.encode(), {}) == body

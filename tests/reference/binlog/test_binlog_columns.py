@@ -15,6 +15,7 @@ from conformance.reference.binlog.columns import (
     PARTIAL_JSON,
     ColumnType,
     PartialJson,
+    codec,
     decode_value,
     encode_value,
     known_type,
@@ -121,9 +122,17 @@ def test_a_cut_off_value_is_refused(column: ColumnType, unsigned: bool, value: A
     for end in range(len(raw)):
         with pytest.raises(DecodeError) as caught:
             decode_value(column, raw[:end], unsigned=unsigned)
-        assert caught.value.code == "truncated"
-    with pytest.raises(DecodeError):
+        assert (caught.value.code, caught.value.offset) == ("truncated", 0)
+        with pytest.raises(DecodeError) as caught:
+            read_value(codec(column, unsigned=unsigned), b".." + raw[:end], 2)
+        assert (caught.value.code, caught.value.offset) == ("truncated", 2)
+    with pytest.raises(DecodeError) as caught:
         decode_value(column, raw + b"\0", unsigned=unsigned)
+    assert (caught.value.code, caught.value.offset) == ("trailing-bytes", len(raw))
+    assert read_value(codec(column, unsigned=unsigned), b".." + raw + b".", 2) == (
+        decode_value(column, raw, unsigned=unsigned),
+        2 + len(raw),
+    )
 
 
 @pytest.mark.parametrize(("column", "unsigned", "value", "stored"), _VALUES)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -10,7 +11,10 @@ import pytest
 from conformance.reference.binlog.gtid import Gtid, GtidTagged, with_transaction_length
 from conformance.reference.binlog.gtid_set import GtidEntry, PreviousGtids
 from conformance.reference.binlog.header import EventType
+from conformance.reference.binlog.query import Query
 from conformance.reference.errors import CodecError, DecodeError, EncodeError, Unsupported
+from conformance.reference.gtid_text import gtid_text
+from tests.reference.refusals import refused, where
 
 _UUID = UUID("11111111-2222-3333-4444-555555555555")
 
@@ -227,3 +231,72 @@ def test_a_damaged_set_is_refused(start: int, end: int | None, new: str, code: s
 def test_an_interval_that_is_none_cannot_be_written() -> None:
     with pytest.raises(EncodeError):
         PreviousGtids(entries=(GtidEntry(_UUID, "", ((3, 3),)),)).encode()
+
+
+def test_only_a_transaction_with_a_number_has_a_text() -> None:
+    uuid = UUID(int=1)
+    assert gtid_text(Gtid(uuid=uuid, gno=7)) == f"{uuid}:7"
+    assert gtid_text(GtidTagged(uuid=uuid, gno=7, tag="t")) == f"{uuid}:t:7"
+    assert gtid_text(GtidTagged(uuid=uuid, gno=7)) == f"{uuid}:7"
+    assert gtid_text(Gtid(type=EventType.ANONYMOUS_GTID, uuid=uuid, gno=7)) is None
+    assert gtid_text(Query(text=b"BEGIN")) is None
+
+
+def test_numbers_of_a_gtid_have_their_limits() -> None:
+    largest = Gtid(
+        type=EventType.ANONYMOUS_GTID,
+        gtid_flags=255,
+        gno=(1 << 63) - 1,
+        last_committed=(1 << 64) - 1,
+        sequence_number=(1 << 64) - 1,
+        immediate_commit_timestamp=(1 << 55) - 1,
+        original_commit_timestamp=(1 << 56) - 1,
+        transaction_length=(1 << 64) - 1,
+        immediate_server_version=(1 << 31) - 1,
+        original_server_version=(1 << 32) - 1,
+        commit_group_ticket=(1 << 64) - 1,
+    )
+    zeros = replace(largest, immediate_commit_timestamp=0, immediate_server_version=0, gno=-(1 << 63))
+    for gtid in (largest, zeros):
+        assert Gtid.decode(gtid.type, gtid.encode()) == gtid
+    for name, field, limit in (
+        ("gtid_flags", "gtid_flags", 1 << 8), ("last_committed", "last_committed", 1 << 64),
+        ("sequence_number", "sequence_number", 1 << 64), ("immediate_commit_timestamp", "commit_timestamp", 1 << 55),
+        ("original_commit_timestamp", "commit_timestamp", 1 << 56),
+        ("immediate_server_version", "server_version", 1 << 31),
+        ("original_server_version", "server_version", 1 << 32), ("commit_group_ticket", "commit_group_ticket", 1 << 64),
+    ):  # fmt: skip
+        changes: list[dict[str, Any]] = [{name: limit}, {name: -1}]
+        for change in changes:
+            assert where(refused(replace(largest, **change).encode)) == ("out-of-range", None, field)
+    for gno in (1 << 63, -(1 << 63) - 1):
+        assert refused(replace(largest, gno=gno).encode).code == "out-of-range"
+    missing: list[dict[str, Any]] = [{"sequence_number": None}, {"last_committed": None}, {"transaction_length": None}]
+    for change in missing:
+        assert refused(replace(largest, **change).encode).code == "bad-value"
+
+
+def test_numbers_of_a_tagged_gtid_have_their_limits() -> None:
+    largest = GtidTagged(
+        gtid_flags=(1 << 64) - 1,
+        uuid=UUID(bytes=b"\xff" * 16),
+        gno=-(1 << 63),
+        tag="t" * 32,
+        last_committed=(1 << 63) - 1,
+        sequence_number=(1 << 63) - 1,
+        original_commit_timestamp=(1 << 64) - 1,
+        commit_group_ticket=(1 << 64) - 1,
+        last_non_ignorable=12,
+    )
+    raw = largest.encode()
+    assert len(raw) > 127  # its length takes two bytes
+    assert GtidTagged.decode(raw) == largest
+    tags = [replace(largest, tag="t" * length, original_commit_timestamp=None) for length in range(1, 33)]
+    for gtid in tags:
+        assert GtidTagged.decode(gtid.encode()) == gtid
+    assert where(refused(replace(largest, gtid_flags=1 << 64).encode)) == ("out-of-range", None, "gtid_flags")
+    small = GtidTagged(gtid_flags=None, uuid=UUID(int=0)).encode()
+    place = small.index(bytes(16))
+    wide = small[:place] + bytes.fromhex("0104") + small[place + 1 :]  # 256
+    damaged = wide[:1] + bytes((wide[1] + 2,)) + wide[2:]
+    assert where(refused(GtidTagged.decode, damaged)) == ("out-of-range", place - 1, "uuid")

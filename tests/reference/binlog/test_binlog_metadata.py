@@ -10,6 +10,7 @@ import pytest
 from conformance.reference.binlog import columns as types
 from conformance.reference.binlog.columns import ColumnType
 from conformance.reference.binlog.metadata import (
+    MAX_COLUMNS,
     Bits,
     DefaultCharset,
     Field,
@@ -166,6 +167,25 @@ def test_a_table_map_both_ways() -> None:
     assert _table(columns=(), nullable=(), metadata=()) == TableMap.decode(
         _table(columns=(), nullable=(), metadata=()).encode()
     )
+
+
+@pytest.mark.parametrize(("element", "details"), [(types.TYPED_ARRAY, 1), (types.LONG, 1), (types.VARCHAR, 3)])
+def test_the_element_of_an_array_says_how_much_metadata_there_is(element: int, details: int) -> None:
+    table = _table(columns=(ColumnType(types.TYPED_ARRAY, element), _INT), nullable=(True, False))
+    raw = table.encode()
+    assert TableMap.decode(raw) == table
+    assert raw[-5 - details :].hex() == f"{details:02x}{element:02x}{'00' * (details - 1)}01010100"
+
+
+def test_more_columns_than_a_table_can_have_are_read_and_not_described() -> None:
+    for count in (MAX_COLUMNS, MAX_COLUMNS + 1):
+        table = TableMap.decode(_table(columns=(_INT,) * count, nullable=(True,) * count, metadata=()).encode())
+        assert len(table.columns) == count
+        if count <= MAX_COLUMNS:
+            assert len(table.described) == len(table.column_names) == count
+            continue
+        with pytest.raises(Unsupported, match="no table has so many columns, expected <= 4096, got 4097"):
+            _ = table.described
 
 
 def test_names_that_are_no_utf_8_survive() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from struct import pack
 from typing import TYPE_CHECKING
 from uuid import UUID
 
@@ -15,7 +16,10 @@ from conformance.reference.binlog.gtid import Gtid
 from conformance.reference.binlog.header import MAGIC
 from conformance.reference.binlog.payload import TransactionPayload
 from conformance.reference.errors import CodecError
+from conformance.reference.explain.documents import explain_document
 from conformance.reference.explain.events import explain_event
+from conformance.reference.explain.trace import Trace
+from tests.hostile.documents import shared
 from tests.reference.made_logs import INT_AND_JSON, Raw, rows_bytes, table_of
 
 if TYPE_CHECKING:
@@ -130,6 +134,35 @@ def test_a_damaged_document_is_shown_as_far_as_it_goes() -> None:
     assert problem.code == "bad-count"
     found = {span.field for span in spans}
     assert {"rows[0].after.@2.json.damage", "rows[1].after.@1"} <= found
+
+
+def _nested(body: bytes, levels: int) -> bytes:
+    """Arrays of one element around an array, without the type byte."""
+    for _ in range(levels):
+        body = pack("<HHBH", 1, 7 + len(body), 2, 7) + body
+    return body
+
+
+@pytest.mark.parametrize(("outer", "problem"), [(130, None), (139, None), (140, 3157), (150, 3157)])
+def test_a_shared_child_counts_its_levels_wherever_it_stands(outer: int, problem: int | None) -> None:
+    """The first entry points into the second one, at arrays of 60 levels; 200 levels are explained."""
+    inner = _nested(pack("<HH", 0, 4), 60)
+    body = _nested(inner, outer)
+    document = b"\x02" + pack("<HHBHBH", 2, 10 + len(body), 2, 10 + 7 * outer, 2, 10) + body
+    trace = Trace(document)
+    explain_document(trace, len(document), "json")
+    covers([span for span in trace.spans if span.data], document)
+    assert [getattr(error, "number", error.code) for error in trace.damage] == ([] if problem is None else [problem])
+
+
+def test_a_document_of_shared_children_is_explained_once_and_refused() -> None:
+    """2^60 values in 600 bytes: what is read again is counted, not read."""
+    document = shared(60)
+    trace = Trace(document)
+    explain_document(trace, len(document), "json")
+    covers(trace.spans, document)
+    assert [error.code for error in trace.damage] == ["shared-children"]
+    assert len(trace.spans) == 1 + 4 * 60 + 2 + 1  # the type; count, size and two entries; the string; the damage
 
 
 def test_rows_without_their_table_map_are_bytes() -> None:

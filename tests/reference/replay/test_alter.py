@@ -1,0 +1,69 @@
+"""ALTER TABLE with several parts: what becomes of columns, key and values (each observed on 9.7.4)."""
+
+from __future__ import annotations
+
+import pytest
+
+from conformance.reference.replay.ddl import parse_statement
+from conformance.reference.replay.statements import AlterTable, CreateTable, ReplayError
+from conformance.reference.replay.table_state import TableState
+from conformance.reference.replay.words import split_words
+
+
+def table(definition: str, *rows: list[int | None]) -> TableState:
+    statement = parse_statement(split_words(f"CREATE TABLE t ({definition})"), "s")
+    assert isinstance(statement, CreateTable)
+    state = TableState(statement.table)
+    state.columns, state.key = list(statement.columns), statement.primary_key
+    state.rows = dict(enumerate(list(row) for row in rows))
+    return state
+
+
+def alter(state: TableState, parts: str) -> tuple[list[str], tuple[str, ...], list[list[int | None]]]:
+    statement = parse_statement(split_words(f"ALTER TABLE t {parts}"), "s")
+    assert isinstance(statement, AlterTable)
+    state.alter_columns(statement.actions)
+    return state.column_names(), state.key, list(state.rows.values())
+
+
+@pytest.mark.parametrize(
+    ("parts", "columns", "key", "row"),
+    [
+        ("DROP COLUMN a", "b c", "b", [2, 3]),
+        ("DROP a, DROP b", "c", "", [3]),
+        ("RENAME COLUMN a TO b, RENAME COLUMN b TO a", "b a c", "b a", [1, 2, 3]),
+        ("CHANGE c b INT, CHANGE b c INT", "a c b", "a c", [1, 2, 3]),
+        ("RENAME COLUMN a TO d, ADD a INT", "d b c a", "d b", [1, 2, 3, None]),
+        ("RENAME COLUMN a TO d, ADD a INT FIRST", "a d b c", "a b", [None, 1, 2, 3]),
+        ("ADD a INT FIRST, RENAME COLUMN A TO d", "a d b c", "a b", [None, 1, 2, 3]),
+        ("ADD a INT AFTER b, CHANGE A d INT", "d b a c", "d b", [1, 2, None, 3]),
+        ("CHANGE a d INT AFTER c, ADD a INT FIRST", "a b c d", "a b", [None, 2, 3, 1]),
+        ("ADD b INT, DROP b", "a c b", "a b", [1, 3, None]),
+        ("ADD d INT FIRST, CHANGE c e INT AFTER d, RENAME COLUMN b TO c", "d e a c", "a c", [None, 3, 1, 2]),
+        ("ADD d INT AFTER e, CHANGE b e INT", "a e d c", "a e", [1, 2, None, 3]),
+        ("MODIFY c INT FIRST, MODIFY a INT AFTER b", "c b a", "a b", [3, 2, 1]),
+        ("ADD PRIMARY KEY (c), DROP PRIMARY KEY", "a b c", "c", [1, 2, 3]),
+        ("DROP PRIMARY KEY, MODIFY c INT PRIMARY KEY FIRST", "c a b", "c", [3, 1, 2]),
+        ("MODIFY c INT KEY FIRST, ADD d TEXT, DROP PRIMARY KEY", "c a b d", "c", [3, 1, 2, None]),
+        ("DROP PRIMARY KEY", "a b c", "", [1, 2, 3]),
+    ],
+)
+def test_the_order_of_the_parts_is_the_servers(parts: str, columns: str, key: str, row: list[int | None]) -> None:
+    state = table("a INT, b INT, c INT, PRIMARY KEY (a, b)", [1, 2, 3])
+    if "KEY FIRST" in parts:  # a column with another attribute would be one that changes
+        state.rows.clear()
+        row = []
+    assert alter(state, parts) == (columns.split(), tuple(key.split()), [row] if row else [])
+
+
+def test_a_table_without_definition_is_not_altered() -> None:
+    state = TableState(("s", "t"))
+    with pytest.raises(ReplayError, match="no CREATE TABLE was seen"):
+        alter(state, "ADD a INT")
+    assert alter(state, "DROP PRIMARY KEY")[1] == ()
+
+
+def test_the_only_column_can_give_way_to_another() -> None:
+    state = table("a INT", [1])
+    assert alter(state, "ADD b INT, DROP a") == (["b"], (), [[None]])
+    assert len(state.infos()) == 1
