@@ -3,8 +3,9 @@
 ``python -m tests.planted_reference`` (from the repository's root) plants every fault of the catalogue, gives it to each
 of the three tools of :mod:`tests.planted_reference.tools`, and prints a line for each fault and the kill rates.
 ``--first`` stops at the first tool that kills; ``--tool`` and ``--only`` select; ``--runs`` is the number of atheris's
-executions for each target (0: stored inputs only, for which no fuzzer is needed). Exit status 1 if fewer than 97 % of
-the faults die, or if a tool finds something in the sound reference.
+executions for each target (0: stored inputs only, for which no fuzzer is needed). With ``--results FILE`` a run that
+was broken off goes on: what stands in FILE for the same faulty text is not run again. Exit status 1 if fewer than 97 %
+of the faults die, or if a tool finds something in the sound reference.
 """
 
 from __future__ import annotations
@@ -16,11 +17,12 @@ import subprocess
 import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
+from hashlib import sha256
 from itertools import pairwise
 from pathlib import Path
 from signal import SIGKILL
-from threading import Timer
-from typing import TYPE_CHECKING, Final, NamedTuple
+from threading import Lock, Timer
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from tests.planted_reference.catalogue import EQUIVALENT, FAULTS
 from tests.planted_reference.tools import (
@@ -28,10 +30,12 @@ from tests.planted_reference.tools import (
     TOOLS,
     Step,
     fuzz_steps,
+    property_files,
     property_steps,
     store_inputs,
     vector_steps,
 )
+from tests.reference.kit import faulty_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,7 +57,7 @@ class Outcome(NamedTuple):
 def run_child(fault: str, step: Step, *, seconds: float = _SECONDS) -> Outcome:
     """Run one step; whatever ends the process in another way than well kills the fault."""
     environment = {
-        **os.environ, "PYTHONHASHSEED": "0", "HYPOTHESIS_PROFILE": "ci", "PYTHONPATH": str(ROOT),
+        **os.environ, "PYTHONHASHSEED": "0", "HYPOTHESIS_PROFILE": "mutation", "PYTHONPATH": str(ROOT),
         "PYTHONDONTWRITEBYTECODE": "1",
     }  # fmt: skip
     if step.arguments[0] == "fuzz":
@@ -98,33 +102,70 @@ def _finding(text: str) -> str:
     return next((line for line in lines if line.startswith("==")), "found something")[:100]
 
 
+class Kept:
+    """Outcomes by fault and by its text, in a file if one was named; ``rows``: as they stand in it."""
+
+    def __init__(self, place: Path | None) -> None:
+        self._place = place
+        self._lock = Lock()
+        self.rows: dict[str, dict[str, Any]] = {}
+        if place is not None and place.exists():
+            self.rows = json.loads(place.read_text(encoding="utf-8"))
+
+    def of(self, fault: Fault) -> dict[str, Outcome]:
+        """What is known of the fault as it is now."""
+        row = self.rows.get(fault.id, {})
+        if row.get("text") != _digest(fault):
+            return {}
+        return {tool: Outcome(by, seconds) for tool, (by, seconds) in row["outcomes"].items()}
+
+    def store(self, fault: Fault, found: dict[str, Outcome]) -> None:
+        """Keep it at once: the run may be broken off."""
+        with self._lock:
+            self.rows[fault.id] = {"text": _digest(fault), "outcomes": found}
+            if self._place is not None:
+                self._place.write_text(json.dumps(self.rows, indent=1), encoding="utf-8")
+
+
+def _digest(fault: Fault) -> str:
+    return sha256(faulty_text(fault).encode()).hexdigest()[:16]
+
+
 class Bench(NamedTuple):
-    """What all faults meet: stored inputs, a folder for fuzzers, and which modules each target runs."""
+    """What all faults meet: stored inputs, a folder for fuzzers, and which modules each target and each file of
+    properties runs."""
 
     inputs: Path
     scratch: Path
     reached: dict[str, list[str]]
+    properties: dict[str, list[str]]
     options: argparse.Namespace
+    kept: Kept
 
     def steps(self, fault: Fault) -> list[Step]:
         """Everything that is done with a fault, the cheapest first."""
         fuzzing = fuzz_steps(
             fault, self.inputs, self.scratch, reached=self.reached, runs=self.options.runs, rng=self.options.seed
         )
-        steps = [*vector_steps(fault), *fuzzing, *property_steps()]
+        steps = [*vector_steps(fault), *fuzzing, *property_steps(fault, self.properties)]
         return sorted((step for step in steps if step.tool in self.options.tool), key=lambda step: step.cost)
 
     def judge(self, fault: Fault) -> dict[str, Outcome]:
         """All tools against one fault; a tool that has killed it is through with it."""
-        found: dict[str, Outcome] = {}
-        for step in self.steps(fault):
-            before = found.get(step.tool, Outcome(None, 0.0))
-            if before.by is not None:
-                continue
+        found = self.kept.of(fault)
+        open_steps = [step for step in self.steps(fault) if step.tool not in found]
+        while open_steps and not (self.options.first and any(outcome.by for outcome in found.values())):
+            step = open_steps.pop(0)
             outcome = run_child(fault.id, step)
+            before = found.get(step.tool, Outcome(None, 0.0))
             found[step.tool] = Outcome(outcome.by, before.seconds + outcome.seconds)
-            if outcome.by is not None and self.options.first:
-                break
+            if outcome.by is not None:
+                open_steps = [other for other in open_steps if other.tool != step.tool]
+        left = {step.tool for step in open_steps}
+        for tool in self.options.tool:
+            if tool not in left:
+                found.setdefault(tool, Outcome(None, 0.0))  # it has nothing for this module
+        self.kept.store(fault, {tool: outcome for tool, outcome in found.items() if tool not in left})
         return found
 
 
@@ -133,6 +174,12 @@ def sound(inputs: Path) -> dict[str, list[str]]:
     text = run_child("-", Step("", "map", 0, ("map", str(inputs)))).by
     found: dict[str, list[str]] = json.loads(text or "{}")
     return found
+
+
+def run_by_properties() -> dict[str, list[str]]:
+    """What each file of properties runs of the sound reference."""
+    texts = {str(path): run_child("-", Step("", "reach", 0, ("reach", str(path)))).by for path in property_files()}
+    return {path: json.loads(text or "[]") for path, text in texts.items()}
 
 
 def line(fault: Fault, found: dict[str, Outcome]) -> str:
@@ -184,7 +231,7 @@ def arguments_of(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--runs", type=int, default=100_000, help="executions of atheris for each target; 0: none")
     parser.add_argument("--seed", type=int, default=1, help="of atheris's random numbers")
     parser.add_argument("--jobs", type=int, default=1, help="faults at a time")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the results there too")
+    parser.add_argument("--results", type=Path, metavar="FILE", help="go on from what is kept there, and keep it there")
     options = parser.parse_args(arguments)
     options.tool = options.tool or list(TOOLS)
     return options
@@ -198,14 +245,11 @@ def main(arguments: Sequence[str]) -> int:
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(options.jobs) as pool:
         inputs, scratch = Path(folder, "inputs"), Path(folder, "scratch")
         store_inputs(inputs)
-        bench = Bench(inputs, scratch, sound(inputs), options)
+        bench = Bench(inputs, scratch, sound(inputs), run_by_properties(), options, Kept(options.results))
         for fault, found in zip(faults, pool.map(bench.judge, faults), strict=True):
             results[fault.id] = found
             sys.stdout.write(f"{line(fault, found)}\n")
             sys.stdout.flush()
-    if options.json is not None:
-        rows = {name: {tool: outcome._asdict() for tool, outcome in found.items()} for name, found in results.items()}
-        options.json.write_text(json.dumps(rows, indent=1), encoding="utf-8")
     sys.stdout.write("\n".join(["", *summary(results), ""]))
     killed = sum(any(outcome.by for outcome in found.values()) for found in results.values())
     return int(killed < LEAST * len(results))

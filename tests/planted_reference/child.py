@@ -10,7 +10,9 @@ import json
 import os
 import resource
 import sys
+from contextlib import contextmanager
 from importlib import import_module
+from inspect import CO_OPTIMIZED
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -76,24 +78,43 @@ def run_map(arguments: list[str]) -> str | None:
     from fuzz.targets import load, target_names
 
     folder = arguments[0]
-    beginning = str(ROOT / "conformance" / "reference") + os.sep
     found: dict[str, list[str]] = {}
     for name in target_names():
         target = load(name)
-        files: set[str] = set()
-
-        def note(frame: FrameType, _event: str, _argument: object, files: set[str] = files) -> None:
-            files.add(frame.f_code.co_filename)
-
-        sys.setprofile(note)
-        try:
+        with _noted() as modules:
             for path in sorted(Path(folder, name).iterdir()):
                 target.check(path.read_bytes())
-        finally:
-            sys.setprofile(None)
-        places = (file.removeprefix(beginning) for file in files if file.startswith(beginning))
-        found[name] = sorted(place.removesuffix(".py").replace(os.sep, ".") for place in places)
+        found[name] = sorted(modules)
     return json.dumps(found)
+
+
+@contextmanager
+def _noted() -> Iterator[set[str]]:
+    """The modules of the reference that are run meanwhile."""
+    beginning = str(ROOT / "conformance" / "reference") + os.sep
+    files: set[str] = set()
+    modules: set[str] = set()
+
+    def note(frame: FrameType, _event: str, _argument: object) -> None:
+        if frame.f_code.co_flags & CO_OPTIMIZED:  # not the body of a module or class, which an import runs
+            files.add(frame.f_code.co_filename)
+
+    sys.setprofile(note)
+    try:
+        yield modules
+    finally:
+        sys.setprofile(None)
+    places = (file.removeprefix(beginning) for file in files if file.startswith(beginning))
+    modules.update(place.removesuffix(".py").replace(os.sep, ".") for place in places)
+
+
+def run_reach(files: list[str]) -> str | None:
+    """Which modules of the reference the test files run: one line of JSON."""
+    with _noted() as modules:
+        found = run_pytest(files)
+    if found is not None:
+        raise SystemExit(f"{found} fails with the sound reference")
+    return json.dumps(sorted(modules))
 
 
 def run_fuzz(arguments: list[str]) -> str | None:
@@ -126,6 +147,7 @@ TOOLS: Final[dict[str, Callable[[list[str]], str | None]]] = {
     "pytest": run_pytest,
     "replay": run_replay,
     "map": run_map,
+    "reach": run_reach,
     "fuzz": run_fuzz,
 }
 

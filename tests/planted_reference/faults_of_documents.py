@@ -234,9 +234,23 @@ FAULTS: Final = [
     Fault(
         "free-space-of-the-root-alone",
         "jsonb.layout",
-        "    return free + inner\n",
-        "    return free\n",
+        "            free += _free(data, child, at, end, level + 1)\n",
+        "            _free(data, child, at, end, level + 1)\n",
         "jsonb 9: holes of nested containers count",
+    ),
+    Fault(
+        "free-space-in-any-order",
+        "jsonb.layout",
+        "        if at < covered:\n",
+        "        if at < values_end:\n",
+        "jsonb 9: no number for values that are not in their order (observed on 9.7.4)",
+    ),
+    Fault(
+        "free-space-with-keys-elsewhere",
+        "jsonb.layout",
+        "if start + offset < values_end or covered > end:",
+        "if start + offset < values_end:",
+        "jsonb 9: nor for a key outside of its object",
     ),
     Fault(
         "bit-of-nine-bytes",
@@ -380,6 +394,27 @@ FAULTS: Final = [
         "        if value.field_type == DECIMAL:\n",
         "        if value.field_type == -DECIMAL:\n",
         "FR5: a DECIMAL in a diff is looked into",
+    ),
+    Fault(
+        "damage-inside-a-value-is-of-the-diff",
+        "apply",
+        "        if _lies_deep(field):\n",
+        "        if False:\n",
+        "FR5: the JSON library finds what lies inside of a container (3142)",
+    ),
+    Fault(
+        "wide-decimal-written-in-place",
+        "apply",
+        "        _check_writable(diff.value)\n",
+        "",
+        "FR5: a DECIMAL with a digit too many is not written (observed on 9.7.4)",
+    ),
+    Fault(
+        "wide-decimal-written-anew",
+        "apply",
+        "        _check_writable(document.root())\n",
+        "        pass\n",
+        "FR5: nor on the tree, wherever it stands",
     ),
     Fault(
         "no-bytes-stay-no-bytes",

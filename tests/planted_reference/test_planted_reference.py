@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from tests.planted_reference.__main__ import main, run_child, selected
+from tests.planted_reference.__main__ import Kept, Outcome, run_child, selected
 from tests.planted_reference.catalogue import FAULTS
 from tests.planted_reference.tools import fuzz_steps, store_inputs, vector_steps
 from tests.reference import planted_faults
@@ -64,6 +64,11 @@ def test_what_is_selected_must_exist() -> None:
     assert {fault.module for fault in selected(["update"])} == {"update"}
 
 
-@pytest.mark.nightly
-def test_at_least_97_percent_are_killed() -> None:
-    assert main(["--first", "--runs", "20000"]) == 0
+def test_a_run_goes_on_from_what_is_kept_of_the_same_text(tmp_path: Path) -> None:
+    kept = Kept(tmp_path / "results.json")
+    first, second = selected(["decimal-seven-digits", "decimal-sign-bit"])
+    kept.store(first, {"vectors": Outcome("a test", 1.5)})
+    again = Kept(tmp_path / "results.json")
+    assert again.of(first) == {"vectors": Outcome("a test", 1.5)}
+    assert again.of(second) == {}
+    assert again.of(first._replace(new=first.new + " ")) == {}

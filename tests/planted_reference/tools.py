@@ -3,7 +3,7 @@
 ``vectors``     the tests of the reference with bytes kept by hand or captured
 ``fuzzing``     the targets of :mod:`fuzz.targets` that look into the faulty module: first their seeds and stored inputs
                 once each, then so many executions of atheris
-``properties``  Hypothesis, with the profile ``ci``: the same examples each time
+``properties``  Hypothesis, with the profile ``mutation``: the same 100 examples each time, and none made small
 """
 
 from __future__ import annotations
@@ -79,10 +79,18 @@ def vector_steps(fault: Fault) -> list[Step]:
     ]
 
 
-def property_steps() -> list[Step]:
+def property_files() -> list[Path]:
     """Every file of properties."""
-    files = sorted((ROOT / "tests").rglob("test_*_properties.py"))
-    return [Step("properties", "properties", 3, ("pytest", *map(str, files)))]
+    return sorted((ROOT / "tests").rglob("test_*_properties.py"))
+
+
+def property_steps(fault: Fault, reached: Mapping[str, list[str]]) -> list[Step]:
+    """Every file of properties that runs the faulty module."""
+    return [
+        Step("properties", path.stem.removeprefix("test_"), 3, ("pytest", str(path)))
+        for path in property_files()
+        if fault.module in reached[str(path)]
+    ]
 
 
 def store_inputs(folder: Path) -> None:
