@@ -207,9 +207,5 @@ def _of_people(call: ast.Call) -> Iterator[ast.expr | ast.keyword]:
         yield from (item for item in call.args if isinstance(item, ast.JoinedStr) or _is_text(item))
 
 
-def _reads(receiver: str, name: str) -> bool:
-    return receiver in ("cursor", "inner") or (receiver, name) == ("error", "at")
-
-
 def _is_text(item: ast.expr) -> bool:
     return isinstance(item, ast.Constant) and isinstance(item.value, str)
