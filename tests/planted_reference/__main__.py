@@ -20,7 +20,8 @@ from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 from itertools import pairwise
 from pathlib import Path
-from signal import SIGKILL
+from resource import RLIMIT_CPU, prlimit
+from signal import SIGKILL, SIGXCPU
 from threading import Lock, Timer
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -43,7 +44,8 @@ if TYPE_CHECKING:
     from tests.reference.kit import Fault
 
 LEAST: Final = 0.97
-_SECONDS: Final = 600  # for one child; one that takes longer hangs
+_SECONDS: Final = 600  # of CPU, for one child; one that takes longer hangs
+_WAITING: Final = 3600  # seconds on the clock, for one that waits; a full machine must not reach it
 _CRASHED: Final = 77  # how libFuzzer ends with a finding
 
 
@@ -54,7 +56,7 @@ class Outcome(NamedTuple):
     seconds: float
 
 
-def run_child(fault: str, step: Step, *, seconds: float = _SECONDS) -> Outcome:
+def run_child(fault: str, step: Step, *, seconds: int = _SECONDS) -> Outcome:
     """Run one step; whatever ends the process in another way than well kills the fault."""
     environment = {
         **os.environ, "PYTHONHASHSEED": "0", "HYPOTHESIS_PROFILE": "mutation", "PYTHONPATH": str(ROOT),
@@ -67,11 +69,12 @@ def run_child(fault: str, step: Step, *, seconds: float = _SECONDS) -> Outcome:
             [sys.executable, "-m", "tests.planted_reference.child", fault, *step.arguments],
             stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, env=environment, cwd=ROOT,
         )  # fmt: skip
-        timer = Timer(seconds, lambda: os.kill(child.pid, SIGKILL))
+        prlimit(child.pid, RLIMIT_CPU, (seconds, seconds + 5))
+        timer = Timer(_WAITING, lambda: os.kill(child.pid, SIGKILL))
         timer.start()
         _, status, usage = os.wait4(child.pid, 0)
         child.returncode = os.waitstatus_to_exitcode(status)
-        hangs = not timer.is_alive()
+        hangs = child.returncode == -SIGXCPU or not timer.is_alive()
         timer.cancel()
         output.seek(0)
         text = output.read().decode("utf-8", "replace")
