@@ -8,7 +8,7 @@ the name of the field; nothing is allocated before its length was compared with 
 from __future__ import annotations
 
 from struct import Struct
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from conformance.reference.errors import DecodeError
 
@@ -21,12 +21,16 @@ _U8 = Struct("<Q").unpack_from
 
 
 class Cursor:
-    """Reads ``data[pos:end]``; offsets in errors count from the start of ``data``."""
+    """Reads ``data[pos:end]``; offsets in errors count from the start of ``data``.
+
+    ``data`` may be a view of a large event that shall not be there twice. Only rows and compressed transactions are
+    read so; what is taken out of it is bytes.
+    """
 
     __slots__ = ("data", "end", "pos")
 
-    def __init__(self, data: bytes, pos: int = 0, end: int | None = None) -> None:
-        self.data = data
+    def __init__(self, data: bytes | memoryview, pos: int = 0, end: int | None = None) -> None:
+        self.data = cast("bytes", data)
         self.pos = pos
         self.end = len(data) if end is None else end
 
@@ -50,7 +54,7 @@ class Cursor:
         if count < 0 or count > self.end - pos:
             raise self._short(count, field)
         self.pos = pos + count
-        return self.data[pos : pos + count]
+        return bytes(self.data[pos : pos + count])
 
     def skip(self, count: int, field: str) -> int:
         """Pass over ``count`` bytes; answers where they start."""
@@ -63,7 +67,7 @@ class Cursor:
     def rest(self) -> bytes:
         """Everything that is left."""
         pos, self.pos = self.pos, self.end
-        return self.data[pos : self.end]
+        return bytes(self.data[pos : self.end])
 
     def u1(self, field: str) -> int:
         pos = self.pos
@@ -131,7 +135,7 @@ class Cursor:
 
     def packed_list(self, field: str) -> Sequence[int]:
         """Packed integers up to the end."""
-        rest = self.data[self.pos : self.end]
+        rest = bytes(self.data[self.pos : self.end])
         if not rest or max(rest) < 251:  # each is one byte
             self.pos = self.end
             return rest
@@ -152,7 +156,7 @@ class Cursor:
                 found.append(self.packed_bytes(field))
                 stop = self.pos
             else:
-                found.append(data[pos + 1 : stop])
+                found.append(bytes(data[pos + 1 : stop]))
             pos = stop
             count -= 1
         self.pos = pos

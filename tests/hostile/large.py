@@ -96,6 +96,10 @@ def _array(size: int) -> Iterator[bytes]:
 # --- readers ---------------------------------------------------------------------------------------------------------
 
 
+def _headers(file: BinaryIO) -> int:
+    return sum(1 for _ in read_events(file))
+
+
 def _events(file: BinaryIO) -> int:
     found = 0
     for event in read_events(file):
@@ -136,7 +140,8 @@ READINGS: Final = (
     Reading("events of a file of rows", _row_events, _events),
     Reading("groups of a file of rows", _row_events, _groups),
     Reading("groups of a file of one event", _one_event, _groups),
-    Reading("events of a file of one event", _one_event, _events, lambda size: 3 * size),
+    Reading("events of a file of one event", _one_event, _headers, lambda size: size),
+    Reading("events and rows of a file of one event", _one_event, _events, lambda size: 2 * size),
     Reading("events of a file of compressed transactions", _compressed, _expanded, lambda _: 2 * _COMPRESSED),
     Reading("a bomb of four times the limit", _bomb, _expanded, lambda _: 2 * DEFAULT_LIMIT),
     Reading("members of a document, looked up", _array, _looked, in_memory=True),

@@ -126,11 +126,14 @@ _DECODERS: Final[dict[int, Callable[[int, bytes], Body]]] = {
 }
 
 
-def decode_body(code: int, data: bytes, tables: dict[int, TableMap]) -> Body:
-    """The body of type ``code``, without checksum (FORMAT_DESCRIPTION: with it). ``tables`` is only read."""
+def decode_body(code: int, data: bytes | memoryview, tables: dict[int, TableMap]) -> Body:
+    """The body of type ``code``, without checksum (FORMAT_DESCRIPTION: with it). ``tables`` is only read. A
+    view of a large event is taken for rows and compressed transactions."""
     try:
         if code in ROWS_TYPES:
             return decode_rows_event(code, data, tables)
+        if isinstance(data, memoryview):
+            return TransactionPayload.decode(data)
         decode = _DECODERS.get(code)
         return small.Opaque(type=code, data=data) if decode is None else decode(code, data)
     except CodecError as error:
@@ -171,7 +174,7 @@ def _checksum(data: bytes, footer: int, verify: bool) -> int | None:
     return checksum
 
 
-def check_sum(event: bytes, stored: int) -> None:
+def check_sum(event: bytes | memoryview, stored: int) -> None:
     """``event`` without its footer."""
     computed = checksum_of(event)
     if computed != stored:

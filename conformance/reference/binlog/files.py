@@ -4,7 +4,8 @@
 force, the checksum algorithm, the TABLE_MAPs. A client of a dump stream gives it one packet's event after the other.
 
 :class:`FileReader` is fed pieces of a file of any size and yields events as soon as they are complete; at most one
-event is kept. :func:`read_events` feeds it from a binary file object.
+event is kept, and the rows of one that is larger than :data:`WINDOW` are a view of it. :func:`read_events` feeds it
+from a binary file object.
 
 Rows come as :class:`~.rows.LazyRows`, compressed transactions as one event unless ``expand`` is asked for.
 """
@@ -32,7 +33,7 @@ from conformance.reference.binlog.header import (
 )
 from conformance.reference.binlog.metadata import SHIPPED, MetadataRules
 from conformance.reference.binlog.payload import DEFAULT_LIMIT, TransactionPayload
-from conformance.reference.binlog.rows import V1_TYPES
+from conformance.reference.binlog.rows import ROWS_TYPES, V1_TYPES
 from conformance.reference.binlog.table_map import TableMap
 from conformance.reference.errors import CodecError, DecodeError, Unsupported
 
@@ -53,6 +54,7 @@ _CRC_RESIDUE: Final = 0x2144DF1C  # what CRC-32 gives over any bytes followed by
 _MAX_CACHED_MAPS: Final = 512
 _MAX_CACHED_SIZE: Final = 16384
 _MAX_OPEN_TABLES: Final = 4096  # far above the 61 tables of a join and what triggers and cascades add
+_VIEWED: Final = frozenset((*map(int, ROWS_TYPES), int(EventType.TRANSACTION_PAYLOAD)))  # read without a copy
 _ANCIENT_TABLE_ID: Final = 6  # post-header length of rows events with a 4-byte table id
 
 
@@ -92,13 +94,13 @@ class EventDecoder:
         # row readers that were compiled for it.
         self._maps: dict[bytes, TableMap] = {}
 
-    def decode(self, data: bytes, position: int | None = None) -> Event:
+    def decode(self, data: bytes | bytearray, position: int | None = None) -> Event:
         """One event that is exactly ``data``. Offsets in errors count from its start."""
         if len(data) < HEADER_SIZE:
             raise DecodeError("truncated", "an event header needs 19 bytes", offset=0, expected=19, got=len(data))
         header = Header._make(HEADER.unpack_from(data))
         if header.type == _FORMAT_DESCRIPTION:
-            return self._format_description(data, position)
+            return self._format_description(bytes(data), position)
         length = len(data)
         if header.length != length:
             raise DecodeError(
@@ -111,12 +113,16 @@ class EventDecoder:
                 raise DecodeError("truncated", "no room for the checksum", offset=HEADER_SIZE, got=len(data))
             checksum = _U4(data, length)[0]
             if self.verify and crc32(data) != _CRC_RESIDUE:
-                check_sum(data[:length], checksum)
-        return Event(header, self._body(header.type, data[HEADER_SIZE:length]), checksum, position)
+                check_sum(memoryview(data)[:length], checksum)
+        if length <= WINDOW:
+            return Event(header, self._body(header.type, bytes(data[HEADER_SIZE:length])), checksum, position)
+        body = memoryview(data)[HEADER_SIZE:length]
+        viewed = header.type in _VIEWED
+        return Event(header, self._body(header.type, body if viewed else bytes(body)), checksum, position)
 
-    def _body(self, code: int, data: bytes) -> Body:
+    def _body(self, code: int, data: bytes | memoryview) -> Body:
         if code == _TABLE_MAP:
-            return self._table_map(data)
+            return self._table_map(bytes(data))
         if code in V1_TYPES and self.format and self.format.post_header_length(code) == _ANCIENT_TABLE_ID:
             raise Unsupported("table-id-size", "rows events with a 4-byte table id", got=event_name(code))
         return decode_body(code, data, self.tables)
@@ -207,6 +213,7 @@ class FileReader:
         self.in_use = False
         self.wanted = len(MAGIC)
         self._parts: list[bytes] = []
+        self._large: bytearray | None = None  # an event above a window, as far as it was fed: it grows in its place
         self._size = 0
         self._zeros = False
 
@@ -219,21 +226,34 @@ class FileReader:
         self.position = position
 
     def feed(self, data: bytes) -> None:
-        self._parts.append(bytes(data))
         self._size += len(data)
-
-    def next_piece(self, window: int) -> int:
-        """How many bytes to feed next: a window, or only what an event that is larger than that still lacks. It is
-        then all that there is, and need not be cut out of more."""
-        lacking = self.wanted - self._size
-        return min(window, lacking) if self.wanted > window and lacking > 0 else window
+        if self._large is not None:
+            lacking = self.wanted - len(self._large)
+            self._large += data[:lacking]
+            data = data[lacking:]
+        if data:
+            self._parts.append(bytes(data))
 
     def events(self) -> Iterator[Event]:
         """Every event that is complete. What is left waits for more bytes; ``wanted`` says how many at least."""
-        if self._size < self.wanted:
-            return
-        data = self._parts[0] if len(self._parts) == 1 else b"".join(self._parts)
-        self._parts, self._size = [], 0
+        while self._size >= self.wanted and not self._zeros:
+            yield from self._events(self._taken())
+        if self._zeros:
+            self._check_zeros()
+
+    def _taken(self) -> bytes | bytearray:
+        """What was fed and is not read: a large event by itself, or all of it."""
+        data: bytes | bytearray
+        if self._large is not None:
+            data, self._large = self._large, None
+        else:
+            data = self._parts[0] if len(self._parts) == 1 else b"".join(self._parts)
+            self._parts = []
+            self.wanted = HEADER_SIZE
+        self._size -= len(data)
+        return data
+
+    def _events(self, data: bytes | bytearray) -> Iterator[Event]:
         end = len(data)
         pos = 0
         first = self.decoder.format is None
@@ -256,13 +276,14 @@ class FileReader:
                     self.wanted = length
                     break
                 try:
-                    event = decode(data[pos : pos + length], self.position)
+                    event = decode(data[pos : pos + length] if length < end else data, self.position)
                 except CodecError as error:
                     raise error.at(f"event@{self.position}", self.position) from None
                 pos += length
                 self.position += length
                 if pos == end:
-                    data, pos, end = b"", 0, 0  # a large event shall not be there twice while its rows are read
+                    data, pos, end = b"", 0, 0  # it is not needed any more
+                    self.wanted = HEADER_SIZE
                 yield event
                 if first:
                     decode, first = self.decoder.decode, False
@@ -270,12 +291,12 @@ class FileReader:
                     yield from self._inner(event)
         finally:
             # Also when the caller stops early, or feeds more in between: what was taken out is gone, the rest stays.
-            rest = data[pos:]
-            if rest:
-                self._parts.insert(0, rest)
-                self._size += len(rest)
-        if self._zeros:
-            self._check_zeros()
+            rest = data[pos:] if pos else data
+            self._size += len(rest)
+            if self.wanted > WINDOW and rest:
+                self._large = bytearray(rest) if isinstance(rest, bytes) else rest
+            elif rest:
+                self._parts.insert(0, bytes(rest))
 
     def finish(self) -> None:
         """The file ends here. A half event is an error unless the file was open when it was copied (sheet, 2)."""
@@ -291,14 +312,14 @@ class FileReader:
         self.notes.append(Note("truncated", where, f"the file ends with a truncated event of {self._size} bytes"))
         self._parts, self._size = [], 0
 
-    def _magic(self, data: bytes) -> None:
-        magic = data[: len(MAGIC)]
+    def _magic(self, data: bytes | bytearray) -> None:
+        magic = bytes(data[: len(MAGIC)])
         if magic == ENCRYPTED_MAGIC:
             raise Unsupported("encrypted", "the binary log is encrypted", offset=0)
         if magic != MAGIC:
             raise DecodeError("not-a-binlog", "not a binary log", offset=0, expected=MAGIC.hex(), got=magic.hex())
 
-    def _first(self, data: bytes, position: int) -> Event:
+    def _first(self, data: bytes | bytearray, position: int) -> Event:
         if data[4] != EventType.FORMAT_DESCRIPTION:
             raise DecodeError(
                 "no-format-description",
@@ -321,7 +342,7 @@ class FileReader:
             error.offset = event.position
             raise error.at(f"event@{event.position}") from None
 
-    def _bad_length(self, data: bytes, pos: int, length: int) -> None:
+    def _bad_length(self, data: bytes | bytearray, pos: int, length: int) -> None:
         if length == 0 and not any(data[pos : pos + HEADER_SIZE]):
             self._zeros = True
             self.wanted = 1
@@ -354,7 +375,7 @@ def read_events(
     """All events of an open file. Give a ``reader`` of your own to look at its notes afterwards."""
     reader = reader or FileReader(verify=verify, expand=expand)
     # Never as much at once as an event claims to have: the claim may be false.
-    while data := file.read(reader.next_piece(window)):
+    while data := file.read(window):
         reader.feed(data)
         yield from reader.events()
     reader.finish()

@@ -156,7 +156,7 @@ def encode_header(header: Header) -> bytes:
         raise
 
 
-def checksum_of(event: bytes) -> int:
+def checksum_of(event: bytes | memoryview) -> int:
     """CRC-32 of an event without its footer.
 
     FORMAT_DESCRIPTION is summed as if IN_USE were clear, because the server clears that flag in place when it closes

@@ -35,7 +35,7 @@ _PARTIAL_UPDATE_ROWS: Final = int(EventType.PARTIAL_UPDATE_ROWS)
 _MAX_CACHED_PATTERNS: Final = 256
 
 Image: TypeAlias = "tuple[Value | None, ...]"
-ReadImage: TypeAlias = "Callable[[bytes, int], tuple[Any, int]]"
+ReadImage: TypeAlias = "Callable[[bytes | memoryview, int], tuple[Any, int]]"
 
 
 class Row(NamedTuple):
@@ -73,7 +73,7 @@ def _image_reader(reads: Sequence[Read], fill: list[bool]) -> ReadImage:
     one = size == 1
     wide = size > _WORD
 
-    def read(data: bytes, pos: int) -> tuple[tuple[Any, ...], int]:
+    def read(data: bytes | memoryview, pos: int) -> tuple[tuple[Any, ...], int]:
         if one:
             nulls = data[pos]
             pos += 1
@@ -113,7 +113,7 @@ def _image_reader(reads: Sequence[Read], fill: list[bool]) -> ReadImage:
 def _single_reader(each: Read, fill: list[bool]) -> ReadImage:
     """An image of one column, which is what a MINIMAL image mostly is."""
 
-    def read(data: bytes, pos: int) -> tuple[tuple[Any, ...], int]:
+    def read(data: bytes | memoryview, pos: int) -> tuple[tuple[Any, ...], int]:
         nulls = data[pos]
         if nulls > 1:
             fill[0] = True
@@ -161,7 +161,7 @@ class _Plan:
             for column, each in zip(self.columns, self.reads, strict=True)
         ]
 
-    def explain(self, data: bytes, pos: int, partial: int) -> DecodeError:
+    def explain(self, data: bytes | memoryview, pos: int, partial: int) -> DecodeError:
         """Read a broken image again, column by column, to say what is wrong with it."""
         size = (len(self.columns) + 7) // 8
         if pos + size > len(data):
@@ -190,7 +190,7 @@ def _plan(table: TableMap, bitmap: int) -> _Plan:
 def decode_rows(
     code: int,
     table: TableMap,
-    data: bytes,
+    data: bytes | memoryview,
     base: int,
     before_columns: int | None,
     after_columns: int | None,
@@ -249,7 +249,7 @@ def decode_rows(
         raise error.at(event_name(code), HEADER_SIZE) from None
 
 
-def _shared_image(table: TableMap, data: bytes, pos: int) -> tuple[int, int | None, int]:
+def _shared_image(table: TableMap, data: bytes | memoryview, pos: int) -> tuple[int, int | None, int]:
     """(value_options, partial bits, position after both), sheet 11.1."""
     options = data[pos]
     if options < 251:

@@ -38,7 +38,7 @@ class TransactionPayload:
     unknown: tuple[tuple[int, bytes], ...] = ()
 
     @classmethod
-    def decode(cls, data: bytes) -> TransactionPayload:
+    def decode(cls, data: bytes | memoryview) -> TransactionPayload:
         cursor = Cursor(data)
         known: dict[int, int] = {}
         unknown = []

@@ -181,7 +181,8 @@ class RowsBody(RowsHead):
 
 @dataclass(slots=True)
 class LazyRows(RowsHead):
-    """A rows event before its rows are decoded: ``data`` is their bytes, ``offset`` where in the body they are.
+    """A rows event before its rows are decoded: ``data`` is their bytes, ``offset`` where in the body they are. Of an
+    event that is larger than what files are read in, it is a view of the event, which is not there twice.
 
     Not frozen, and made by position: one stands in front of every row event of a file, and is no value to be kept.
     """
@@ -194,7 +195,7 @@ class LazyRows(RowsHead):
     before_columns: int | None
     after_columns: int | None
     table: TableMap | None = field(repr=False)
-    data: bytes = field(repr=False)
+    data: bytes | memoryview = field(repr=False)
     offset: int
 
     def rows(self) -> Iterator[Row]:
@@ -259,7 +260,7 @@ def rows_body(
 # --- the fields in front of the rows ---------------------------------------------------------------------------------
 
 
-def decode_rows_event(code: int, data: bytes, tables: dict[int, TableMap]) -> LazyRows:
+def decode_rows_event(code: int, data: bytes | memoryview, tables: dict[int, TableMap]) -> LazyRows:
     """``data`` is the body without checksum; ``tables`` the TABLE_MAPs in force, by table id."""
     extra: tuple[ExtraInfo, ...] = ()
     try:
@@ -296,7 +297,7 @@ def decode_rows_event(code: int, data: bytes, tables: dict[int, TableMap]) -> La
     return LazyRows(code, table_id, flags, extra, count, first, second, tables.get(table_id), data[pos:], pos)
 
 
-def _decode_extra(code: int, data: bytes, length: int) -> tuple[ExtraInfo, ...]:
+def _decode_extra(code: int, data: bytes | memoryview, length: int) -> tuple[ExtraInfo, ...]:
     if length < 2:
         raise DecodeError("bad-length", "the variable header counts itself", offset=8, expected=2, got=length)
     cursor = Cursor(data, 10)
