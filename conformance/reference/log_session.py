@@ -39,7 +39,7 @@ class Session:
     """What the text has set so far."""
 
     def __init__(self) -> None:
-        self._schema = b""
+        self._schema: bytes | None = None
         self._thread: int | None = None
         self._printed: dict[str, object] = {}
         self._charset: tuple[int, ...] | None = None
@@ -49,7 +49,7 @@ class Session:
         """Every line between the header of a statement and its text."""
         known = _integers(query.status)
         out = bytearray(self._use(header, query))
-        micro = known.get(Status.MICROSECONDS, 0)
+        micro = known.get(Status.MICROSECONDS)
         out += b"SET TIMESTAMP=%d%b" % (header.timestamp, b".%06d" % micro if micro else b"") + DELIMITER
         if self._thread is None or (header.flags & Flag.THREAD_SPECIFIC and query.thread_id != self._thread):
             self._thread = query.thread_id
@@ -72,7 +72,7 @@ class Session:
         if zone:
             out += self._changed("time_zone", b"'" + zone[0] + b"'")
         out += self._changed("lc_time_names", b"%d" % known.get(Status.LC_TIME_NAMES, 0))
-        database = known.get(Status.CHARSET_DATABASE, 0)
+        database = known.get(Status.CHARSET_DATABASE)
         out += self._changed("collation_database", b"%d" % database if database else b"DEFAULT")
         if Status.EXPLICIT_DEFAULTS_FOR_TIMESTAMP in known:
             value = known[Status.EXPLICIT_DEFAULTS_FOR_TIMESTAMP]
@@ -91,7 +91,7 @@ class Session:
     def _use(self, header: Header, query: Query | ExecuteLoadQuery) -> bytes:
         if header.flags & Flag.SUPPRESS_USE:
             if not query.text.startswith(_NO_DATABASE):
-                self._schema = b""
+                self._schema = None
         elif query.schema and query.schema != self._schema:
             self._schema = query.schema
             return b"use `" + query.schema.replace(b"`", b"``") + b"`" + DELIMITER

@@ -117,7 +117,6 @@ class LogText:
         self.metadata = metadata
         self._clock = clock
         self._spool: Spool = spool or MemorySpool()
-        self._pending = False
         self._session = Session()
         self._deferred: list[Event] = []
         self._open = False  # inside a transaction
@@ -135,10 +134,8 @@ class LogText:
     def end(self) -> Iterator[bytes]:
         """What still waits, and the lines after the last event."""
         yield from self._end_payload()
-        yield from self._flush()
-        for event in self._deferred:
-            yield self._head(event) + b"".join(self._body(event))
-        self._deferred.clear()
+        yield from self._spool.take()
+        yield from self._take_deferred()
         if self._open:
             yield b"ROLLBACK /* added by mysqlbinlog */ " + DELIMITER
         yield (
@@ -162,9 +159,7 @@ class LogText:
             self._deferred.append(event)
             return
         if isinstance(body, Query):
-            for waiting in self._deferred:
-                yield self._head(waiting) + b"".join(self._body(waiting))
-            self._deferred.clear()
+            yield from self._take_deferred()
         if isinstance(body, small.RowsQuery) and not self.types:
             return
         if isinstance(body, (LazyRows, RowsBody)):
@@ -173,20 +168,19 @@ class LogText:
                 raise Unsupported("json-as-bytes", "the mysqlbinlog of this version prints JSON as its bytes")
             for piece in row_lines(body, types=self.types):
                 self._spool.add(piece)
-                self._pending = True
             if body.flags & STMT_END:
-                yield from self._flush()
+                yield from self._spool.take()
             return
         yield self._head(event) + b"".join(self._body(event))
 
     def failed(self) -> Iterator[bytes]:
         """What was read before an error."""
-        yield from self._flush()
+        yield from self._spool.take()
 
-    def _flush(self) -> Iterator[bytes]:
-        if self._pending:
-            self._pending = False
-            yield from self._spool.take()
+    def _take_deferred(self) -> Iterator[bytes]:
+        for event in self._deferred:
+            yield self._head(event) + self._small(event)
+        self._deferred.clear()
 
     def _end_payload(self) -> Iterator[bytes]:
         if self._payload is not None:
@@ -344,7 +338,7 @@ class LogText:
     def _precise(self, microseconds: int) -> bytes:
         seconds, micro = divmod(microseconds, 1_000_000)
         when = self._clock(seconds)
-        zone = "UTC" if when.tm_zone in ("UTC", "GMT") else when.tm_zone
+        zone = "UTC" if when.tm_zone == "GMT" else when.tm_zone
         return (
             f"{when.tm_year:04}-{when.tm_mon:02}-{when.tm_mday:02} "
             f"{when.tm_hour:02}:{when.tm_min:02}:{when.tm_sec:02}.{micro:06} {zone}"
@@ -388,7 +382,6 @@ def _inner_checksum(event: Event) -> int:
     header, body = event.header, event.body
     if isinstance(body, LazyRows):
         body = small.Opaque(type=body.type, data=encode_head(body) + body.data)
-    data = encode_event(
-        body, timestamp=header.timestamp, server_id=header.server_id, log_pos=header.log_pos, flags=header.flags
-    )
+    # Its position is 0, as is that of every event in a payload.
+    data = encode_event(body, timestamp=header.timestamp, server_id=header.server_id, flags=header.flags)
     return int.from_bytes(data[-4:], "little")

@@ -202,7 +202,7 @@ def _broken_image(
     diffs = {column for column, bit in zip(json, bits_of(bits, len(json)), strict=True) if bit == "1"}
     for index, text, bit in zip(columns, texts, nulls, strict=True):
         null = bit == "1"
-        part = PARTIAL_JSON if index in diffs else codec(table.columns[index], unsigned=table.unsigned[index])
+        part = PARTIAL_JSON if index in diffs else codec(table.columns[index])
         shown = b"NULL"
         if not null:
             try:

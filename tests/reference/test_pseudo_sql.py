@@ -216,6 +216,8 @@ def broken(event: LazyRows, *, with_types: bool = False) -> tuple[bytes, str]:
 WORDS = {
     b"\x03" + GOOD[1:]: b"reading operation type (invalid operation code)",
     GOOD + b"\x07": b"reading operation type (invalid operation code)",
+    b"\x02\x03$.a\x07": b"reading operation type (invalid operation code)",
+    b"\x02\x20$.a": b"skipping path",
     b"\x00": b"reading path length to skip",
     b"\x00\xfb": b"skipping path",
     b"\x00\x20$.a": b"skipping path",

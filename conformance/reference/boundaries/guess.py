@@ -117,29 +117,27 @@ class Judged(NamedTuple):
 
 
 class Receiver:
-    """A receiver of marked, unmarked and mixed streams. ``begun``: the present group has had its BEGIN."""
+    """A receiver of marked, unmarked and mixed streams."""
 
     def __init__(self, *, relay: bool = False, shift: int = SHIFT) -> None:
         self.parser = BoundaryParser()
-        self.begun = False
+        # The present group has had its BEGIN; nobody asks outside a group.
+        self._begun = False
         self._relay = relay
         self._shift = shift
 
     def feed(self, event: Seen) -> Judged:
         """The next event."""
         role = role_of(event, relay=self._relay)
-        guess = GUESSES[role][0 if not self.parser.in_group else 2 if self.begun else 1]
+        guess = GUESSES[role][0 if not self.parser.in_group else 2 if self._begun else 1]
         marker = marker_of(event.flags, self._shift) or guess
         broken = self.parser.feed(marker)
-        if broken is not None or marker in (_SELF, _END):
-            self.begun = False
-        elif role is Role.BEGIN and marker in (_START, _INSIDE):
-            self.begun = True
+        if role is Role.BEGIN and marker in (_START, _INSIDE):
+            self._begun = True
         elif marker == _START:
-            self.begun = False
+            self._begun = False
         return Judged(marker, guess, broken)
 
     def reset(self) -> None:
         """Another file, or another connection."""
         self.parser.reset()
-        self.begun = False

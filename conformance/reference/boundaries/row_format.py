@@ -33,7 +33,7 @@ class RowFormatParser:
     """Fed with the events of a file."""
 
     def __init__(self) -> None:
-        self._parser = ShippedParser(receiver=False)
+        self._parser = ShippedParser()
 
     def feed(self, event: Seen) -> bool:
         """Whether the event is row format; the program ends at the first that is not."""

@@ -97,20 +97,15 @@ class Cell(NamedTuple):
     message: str
 
 
-def _cell(text: str) -> Cell:
-    name, bang, message = text.partition("!")
-    return Cell(State[name], bool(bang), message)
+_STATES, *_ROWS = map(str.split, _TABLE.strip("\n").splitlines())
 
-
-def _table() -> dict[EventClass, dict[State, Cell]]:
-    head, *lines = _TABLE.strip("\n").splitlines()
-    states = [State[name] for name in head.split()]
-    return {
-        EventClass[name]: dict(zip(states, map(_cell, cells), strict=True)) for name, *cells in map(str.split, lines)
+TRANSITIONS: Final[dict[EventClass, dict[State, Cell]]] = {
+    EventClass[name]: {
+        State[before]: Cell(State[after], bool(error), message)
+        for before, (after, error, message) in zip(_STATES, [cell.partition("!") for cell in cells], strict=True)
     }
-
-
-TRANSITIONS: Final = _table()
+    for name, *cells in _ROWS
+}
 
 _CLASSES: Final[dict[int, EventClass]] = {
     **dict.fromkeys(GTID_TYPES, EventClass.GTID),

@@ -12,7 +12,7 @@ import pytest
 from conformance.reference.binlog.event import encode_event
 from conformance.reference.binlog.header import EventType, Flag
 from conformance.reference.binlog.query import Query
-from conformance.reference.boundaries.guess import Receiver
+from conformance.reference.boundaries.guess import Receiver, Role, role_of
 from conformance.reference.boundaries.markers import mark, marker_of, mask, with_marker
 from conformance.reference.boundaries.seen import Seen, query_text, seen
 from conformance.reference.boundaries.source import mark_stream
@@ -57,6 +57,10 @@ GROUPS: Final = [
     ([q("create table t (a int)")], "2"),
     ([USER_VAR, INTVAR, q("create table t select @v")], "345"),
     ([q("BEGIN"), INTVAR, q("insert"), q("COMMIT")], "3445"),
+    # What is no statement, and what nobody knows.
+    ([Seen(EventType.INCIDENT)], "2"),
+    ([GTID, q("BEGIN"), INTVAR, q("insert"), Seen(EventType.INCIDENT)], "34445"),
+    ([Seen(99)], "2"),
 ]
 
 
@@ -183,6 +187,40 @@ def test_a_relay_logs_own_frame_may_stand_in_a_group() -> None:
     assert [item.type for item in judged] == list(mark_stream(events, relay=True))
     receiver = Receiver()
     assert any(receiver.feed(event).broken for event in events)
+
+
+def test_what_stands_in_a_group_is_passed_over_in_a_relay_log_only() -> None:
+    for event in (Seen(EventType.ROTATE, 0, 300), Seen(EventType.STOP, 0, 300), Seen(EventType.PREVIOUS_GTIDS)):
+        events = [event, GTID, q("BEGIN"), event, MAP]  # and the stream ends in the group
+        assert "".join(f"{kind:d}" for kind in mark_stream(events)) == "23424"
+        assert "".join(f"{kind:d}" for kind in mark_stream(events, relay=True)) == "23414"
+    for flag in (Flag.RELAY_LOG, Flag.ARTIFICIAL):  # the replica's own is passed over everywhere
+        stop = Seen(EventType.STOP, flag, 300)
+        assert [list(mark_stream([stop], relay=relay)) for relay in (False, True)] == [[2], [1]]
+
+
+@pytest.mark.parametrize("shift", [10, 11, 12, 13])
+def test_a_marker_wins_over_the_guess(shift: int) -> None:
+    """A DDL statement behind its GTID is the end, if it does not say otherwise; so is the next one."""
+    statement = q("create table t (a int)")
+    receiver = Receiver(shift=shift)
+    events = (GTID, statement._replace(flags=with_marker(8, 4, shift)), statement)
+    judged = [receiver.feed(event) for event in events]
+    assert [(item.type, item.guess, item.contradicted) for item in judged] == [
+        (3, 3, False),
+        (4, 5, True),
+        (5, 5, False),
+    ]
+    assert not any(item.broken for item in judged)
+    assert not receiver.parser.in_group
+
+
+def test_the_frame_of_a_relay_log_is_known_by_its_flags() -> None:
+    for code in (EventType.STOP, EventType.ROTATE, EventType.PREVIOUS_GTIDS, EventType.HEARTBEAT):
+        assert role_of(Seen(code, Flag.RELAY_LOG, 99)) is Role.FRAME
+        assert role_of(Seen(code, 0, 99), relay=True) is Role.FRAME
+        for flag in (Flag.RELAY_LOG, Flag.ARTIFICIAL):
+            assert role_of(Seen(code, flag, 99), relay=True) is Role.ASIDE
 
 
 def test_a_reset_forgets_the_open_group() -> None:
