@@ -98,15 +98,15 @@ FAULTS: Final = [
     Fault(
         "fixed-notation-to-minus-15",
         "jsonb.text",
-        "and point >= -14 and",
-        "and point >= -15 and",
+        "_FIXED_FROM: Final = 1e-15",
+        "_FIXED_FROM: Final = 1e-16",
         "jsonb 6.2: the border of fixed notation for small numbers",
     ),
     Fault(
         "fixed-notation-to-16",
         "jsonb.text",
-        "(point <= 15 or count > point)",
-        "(point <= 16 or count > point)",
+        "_FIXED_LIMIT: Final = 1e15",
+        "_FIXED_LIMIT: Final = 1e16",
         "jsonb 6.2: 1e15 is written with an exponent",
     ),
     Fault(

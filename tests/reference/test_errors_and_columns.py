@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -16,6 +17,7 @@ from conformance.reference.errors import (
     EncodeError,
     MysqlError,
     Unsupported,
+    cannot_be_written,
     corrupted_diff,
     could_not_apply_diff,
     replica_corrupt_event,
@@ -42,6 +44,9 @@ from conformance.reference.tables import Column as TableColumn
 from conformance.reference.tables import Table
 from conformance.reference.update import Columns, eligible_columns, update_row
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 # --- errors
 
 
@@ -61,17 +66,46 @@ def test_callers_add_their_part_and_their_place_on_the_way_up() -> None:
     assert str(DecodeError("x", "no place").at("a", 5)) == "a: no place [x]"
 
 
+def test_an_error_shows_its_code_and_its_words() -> None:
+    for error in (DecodeError("truncated", "cut short"), MysqlError(3140, "ER_INVALID_JSON_TEXT", "no JSON")):
+        assert error.args == (error.code, error.message)
+    assert repr(DecodeError("truncated", "cut short", offset=3)) == "DecodeError('truncated', 'cut short')"
+
+
+def test_what_was_read_before_an_error_goes_with_it() -> None:
+    assert DecodeError("truncated", "cut short").decoded is None
+    assert DecodeError("truncated", "cut short", decoded=[1, 2]).decoded == [1, 2]
+
+
 @pytest.mark.parametrize(
-    ("error", "number", "symbol"),
+    ("make", "number", "symbol"),
     [
-        (replica_corrupt_event("x"), 1610, "ER_REPLICA_CORRUPT_EVENT"),
-        (could_not_apply_diff("x"), 3648, "ER_COULD_NOT_APPLY_JSON_DIFF"),
-        (corrupted_diff("x", offset=1), 3649, "ER_CORRUPTED_JSON_DIFF"),
-        (too_deep(), 3157, "ER_JSON_DOCUMENT_TOO_DEEP"),
+        (replica_corrupt_event, 1610, "ER_REPLICA_CORRUPT_EVENT"),
+        (could_not_apply_diff, 3648, "ER_COULD_NOT_APPLY_JSON_DIFF"),
+        (corrupted_diff, 3649, "ER_CORRUPTED_JSON_DIFF"),
     ],
 )
-def test_errors_that_mysql_knows_have_its_number(error: MysqlError, number: int, symbol: str) -> None:
+def test_errors_that_mysql_knows_have_its_number(make: Callable[..., MysqlError], number: int, symbol: str) -> None:
+    error = make("x", offset=1, expected=2, got=3)
     assert (error.number, error.symbol, error.code) == (number, symbol, f"mysql-{number}")
+    assert str(error) == f"x at offset 1, expected 2, got 3 [mysql-{number}]"
+    assert str(make("x")) == f"x [mysql-{number}]"
+
+
+def test_errors_without_a_place_have_the_number_of_mysql_too() -> None:
+    for error, number, symbol in (
+        (too_deep(), 3157, "ER_JSON_DOCUMENT_TOO_DEEP"),
+        (cannot_be_written("x"), 1032, "ER_KEY_NOT_FOUND"),
+    ):
+        assert (error.number, error.symbol, error.code) == (number, symbol, f"mysql-{number}")
+
+
+def test_only_the_symbol_of_1610_depends_on_the_version() -> None:
+    before = replace(MYSQL.words, corrupt_event_symbol="ER_SLAVE_CORRUPT_EVENT")  # 8.0.30 (versions sheet 3)
+    assert replica_corrupt_event("x").symbol_in(before) == "ER_SLAVE_CORRUPT_EVENT"
+    assert replica_corrupt_event("x").symbol_in(MYSQL.words) == "ER_REPLICA_CORRUPT_EVENT"
+    assert MysqlError(1611, "ER_OTHER", "x").symbol_in(before) == "ER_OTHER"
+    assert could_not_apply_diff("x").symbol_in(before) == "ER_COULD_NOT_APPLY_JSON_DIFF"
 
 
 # --- columns as JSON (jsonb sheet 4.2)

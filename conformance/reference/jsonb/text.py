@@ -6,6 +6,7 @@ gives the stored bytes again. The server itself cannot show such a text to a cli
 
 from __future__ import annotations
 
+from decimal import Context, Decimal
 from json.encoder import encode_basestring as _quote
 from math import isfinite
 from typing import TYPE_CHECKING, Any, Final
@@ -20,8 +21,9 @@ if TYPE_CHECKING:
 
     from conformance.reference.dialect import JsonForms
 
+_FIXED_FROM: Final = 1e-15
 _FIXED_LIMIT: Final = 1e15  # below it, whatever repr() prints without an exponent MySQL prints too
-_WIDTH: Final = 34  # characters that fixed notation may take, one less for a negative number
+_SHORTEST: Final = Context(prec=17)  # digits that repr() may need
 
 
 def quote(text: str) -> str:
@@ -30,36 +32,21 @@ def quote(text: str) -> str:
 
 
 def format_double(value: float) -> str:
-    """A DOUBLE: the shortest digits that round-trip, in MySQL's choice of notation (section 6.2)."""
+    """A DOUBLE: the shortest digits that round-trip, in MySQL's choice of notation (section 6.2).
+
+    The server also counts characters, of which fixed notation may have 34: no 17 digits come so far.
+    """
     text = repr(value)
-    if -_FIXED_LIMIT < value < _FIXED_LIMIT and "e" not in text:
+    if "e" not in text and -_FIXED_LIMIT < value < _FIXED_LIMIT:
         return text
     if not isfinite(value):
         return "0.0"  # only a diff can bring one in; observed on 9.7.4
-    sign = "-" if value < 0 else ""
-    mantissa, _, exponent = text.lstrip("-").partition("e")
-    whole, _, fraction = mantissa.partition(".")
-    if fraction == "0":
-        fraction = ""
-    point = len(whole) + int(exponent or 0)
-    digits = (whole + fraction).lstrip("0")
-    point -= len(whole) + len(fraction) - len(digits)
-    digits = digits.rstrip("0")
-    count = len(digits)
-    if point <= 0:
-        width = count - point + 2
-    elif point < count:
-        width = count + 1
-    else:
-        width = point
-    if width <= _WIDTH - len(sign) and point >= -14 and (point <= 15 or count > point):
-        if point <= 0:
-            return f"{sign}0.{'0' * -point}{digits}"
-        if point < count:
-            return f"{sign}{digits[:point]}.{digits[point:]}"
-        return f"{sign}{digits}{'0' * (point - count)}.0"
-    rest = f".{digits[1:]}" if count > 1 else ""
-    return f"{sign}{digits[0]}{rest}e{point - 1}"
+    if "e" not in text and not text.endswith(".0"):
+        return text
+    number = Decimal(text).normalize(_SHORTEST)
+    if _FIXED_FROM <= abs(value) < _FIXED_LIMIT:
+        return f"{number:f}"
+    return f"{number:e}".replace("e+", "e")
 
 
 def format_whole_double(value: float) -> str:
