@@ -7,7 +7,7 @@ logged at all. :func:`equal_stored` is made for that question: it looks at bytes
 from __future__ import annotations
 
 from decimal import Decimal
-from math import isinf, isnan
+from math import isnan
 from struct import Struct
 from typing import Any, Final
 
@@ -60,7 +60,7 @@ def compare(a: JsonValue, b: JsonValue) -> int:
     a_class = _class(a)
     b_class = _class(b)
     if a_class != b_class:
-        return -1 if a_class < b_class else 1
+        return _sign(a_class, b_class)
     x: Any = a
     y: Any = b
     if a_class == _NUMBER:
@@ -100,7 +100,7 @@ def _bytes(text: str) -> bytes:
 
 def _compare_objects(a: dict[str, JsonValue], b: dict[str, JsonValue]) -> int:
     if len(a) != len(b):
-        return -1 if len(a) < len(b) else 1
+        return _sign(len(a), len(b))
     for (a_key, a_value), (b_key, b_value) in zip(stored_order(a).items(), stored_order(b).items(), strict=True):
         if a_key != b_key:
             return _sign(_bytes(a_key), _bytes(b_key))
@@ -130,9 +130,7 @@ def _double_against(x: float, y: int | Decimal) -> int:
     if isinstance(y, int):
         rounded = float(y)
         if x != rounded:
-            return -1 if x < rounded else 1
-    if isinf(x):
-        return 1 if x > 0 else -1
+            return _sign(x, rounded)
     return _sign(Decimal(0) if isnan(x) else Decimal(repr(x)), y)
 
 
@@ -209,27 +207,24 @@ def _suspects(a: View, b: View) -> tuple[int, ...]:
     """Elements that probably differ: of another type, with other inlined bytes, or where the layout starts to shift."""
     inlined = INLINED_LARGE if a.is_large and b.is_large else INLINED_SMALL
     places: list[tuple[int, int]] = []  # (offset in a, index) of the elements in the value area
-    shift = last = -1
+    shift = 0
     for index, ((a_kind, a_field), (b_kind, b_field)) in enumerate(zip(_entries(a), _entries(b), strict=True)):
         if a_kind != b_kind:
             return (index,)
-        if a_kind in inlined:
-            if a_field != b_field:
-                return (index,)
-            continue
-        if last < 0:
+        if a_kind not in inlined:
+            if places and b_field - a_field != shift:
+                return (places[-1][1], index)
             shift = b_field - a_field
-        elif b_field - a_field != shift:
-            return (last, index)
-        last = index
-        places.append((a_field, index))
-    if last < 0:
+            places.append((a_field, index))
+        elif a_field != b_field:
+            return (index,)
+    if not places:
         return ()
     first = min(places)[0]
     x = a.data[a.start + first : a.end]
     y = b.data[b.start + first + shift : b.end]
     position = first + _first_difference(x, y)
-    return (max((place for place in places if place[0] <= position), default=places[0])[1],)
+    return (max(place for place in places if place[0] <= position)[1],)
 
 
 def _first_difference(x: bytes | bytearray, y: bytes | bytearray) -> int:
