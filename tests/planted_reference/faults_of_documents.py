@@ -26,7 +26,7 @@ FAULTS: Final = [
     Fault(
         "decimal-minus-zero",
         "jsonb.opaque",
-        'if negative and digits.strip("0"):',
+        "if negative and int(digits):",
         "if negative:",
         "jsonb 5.1: no writer makes a minus zero",
     ),
@@ -177,8 +177,8 @@ FAULTS: Final = [
     Fault(
         "signed-beyond-32-bits",
         "jsonb.parse",
-        "if -(1 << 63) <= number < 1 << 32:",
-        "if -(1 << 63) <= number < 1 << 63:",
+        "return number if number < 1 << 32 else UInt(number)",
+        "return number if number < 1 << 63 else UInt(number)",
         "jsonb 4.1: a number from 2^32 on without a sign is UNSIGNED",
     ),
     Fault(

@@ -6,9 +6,10 @@ digits and powers of ten up to 22 come out exactly; with more the last places ma
 from __future__ import annotations
 
 import re
+from math import inf
 from typing import Final
 
-_NUMBER: Final = re.compile(r"(-?)([0-9]+)(?:\.([0-9]+))?(?:[eE]([+-]?)([0-9]+))?")
+NUMBER: Final = re.compile(r"(-?)([0-9]+)(?:\.([0-9]+))?(?:[eE]([+-]?)([0-9]+))?")
 _EXACT: Final = (1 << 53) - 1  # digits are added to an integer until it is above this one
 _INT64: Final = ((1 << 64) - 1, 1 << 63)  # for numbers without a sign, and with one
 _DIGITS: Final = 17  # digits that count, once they are added to a double
@@ -17,7 +18,7 @@ _LARGEST: Final = 308
 
 def parse_fast(text: str) -> float:
     """The double of a JSON number. Infinity where the number is too large for one."""
-    match = _NUMBER.fullmatch(text)
+    match = NUMBER.fullmatch(text)
     assert match is not None
     sign, whole, fraction, exponent_sign, exponent_digits = match.groups()
     limit = _INT64[bool(sign)]
@@ -32,10 +33,10 @@ def parse_fast(text: str) -> float:
                 digits += position > 0
                 continue
             number_as_double = float(number)
-        number_as_double = number_as_double * 10.0 + int(digit)
+        number_as_double *= 10.0  # the digit itself is less than half of the last place
     power = 0
     if fraction:
-        rest = iter(fraction)
+        rest = fraction
         if number_as_double is None:
             for digit in fraction:
                 if number > _EXACT:
@@ -43,13 +44,13 @@ def parse_fast(text: str) -> float:
                 number = number * 10 + int(digit)
                 power -= 1
                 digits += number != 0
-            rest = iter(fraction[-power:])
+            rest = fraction[-power:]
             number_as_double = float(number)
         for digit in rest:
             if digits < _DIGITS:
                 number_as_double = number_as_double * 10.0 + int(digit)
                 power -= 1
-                digits += number_as_double > 0.0
+                digits += 1
     value = float(number) if number_as_double is None else number_as_double
     if exponent_digits is not None:
         power += exponent(exponent_sign, exponent_digits)
@@ -73,5 +74,5 @@ def _times(value: float, power: int) -> float:
     if power < -_LARGEST:
         return 0.0
     if power > _LARGEST:
-        return value and float("inf")
+        return value and inf
     return value * float(f"1e{power}") if power >= 0 else value / float(f"1e{-power}")

@@ -12,7 +12,7 @@ from decimal import Decimal
 from struct import Struct
 from typing import Final, NamedTuple
 
-from conformance.reference.errors import CodecError, DecodeError, EncodeError, MysqlError
+from conformance.reference.errors import DecodeError, EncodeError, MysqlError
 from conformance.reference.jsonb.values import DATE, DATETIME, DECIMAL, TIME, TIMESTAMP, VAR_STRING, Opaque
 
 _GROUP: Final = 9  # decimal digits in four bytes
@@ -46,14 +46,11 @@ def pack_decimal(negative: bool, digits: str, precision: int, scale: int) -> byt
     """``digits`` without a point, the last ``scale`` of them behind it, as DECIMAL(precision, scale). No minus zero."""
     if not _exists(precision, scale):
         raise EncodeError("decimal-type", f"DECIMAL({precision},{scale}) does not exist", got=(precision, scale))
+    digits = digits.lstrip("0").zfill(precision)
     if len(digits) > precision:
-        digits = digits.lstrip("0")
-        if len(digits) > precision:
-            raise EncodeError("decimal-overflow", "the number has too many digits", expected=precision, got=len(digits))
-    digits = digits.zfill(precision)
+        raise EncodeError("decimal-overflow", "the number has too many digits", expected=precision, got=len(digits))
     whole = precision - scale
     out = bytearray()
-    start = 0
     end = whole % _GROUP
     if end:
         out += int(digits[:end]).to_bytes(_SHORT[end], "big")
@@ -61,7 +58,7 @@ def pack_decimal(negative: bool, digits: str, precision: int, scale: int) -> byt
         out += int(digits[start : start + _GROUP]).to_bytes(4, "big")
     if scale % _GROUP:
         out += int(digits[precision - scale % _GROUP :]).to_bytes(_SHORT[scale % _GROUP], "big")
-    if negative and digits.strip("0"):
+    if negative and int(digits):
         out = bytearray(byte ^ 0xFF for byte in out)
     out[0] ^= 0x80
     return bytes(out)
@@ -112,7 +109,7 @@ def unpack_decimal(data: bytes, precision: int, scale: int) -> Decimal:
 
 def _number(negative: bool, whole: str, fraction: str) -> Decimal:
     digits = whole + fraction
-    return Decimal((int(negative and bool(digits.strip("0"))), tuple(map(int, digits)), -len(fraction)))
+    return Decimal((int(negative and int(digits) != 0), tuple(map(int, digits)), -len(fraction)))
 
 
 # --- DECIMAL inside JSON ---------------------------------------------------------------------------------------------
@@ -148,9 +145,8 @@ def decimal_value(negative: bool, digits: str, precision: int, scale: int) -> Op
     return Opaque(DECIMAL, bytes((precision, scale)) + pack_decimal(negative, digits, precision, scale))
 
 
-def _invalid(error: CodecError | None, message: str) -> MysqlError:
-    reason = f"{message}: {error.message}" if error else message
-    return MysqlError(3142, "ER_INVALID_JSON_BINARY_DATA", reason)
+def _invalid(message: str) -> MysqlError:
+    return MysqlError(3142, "ER_INVALID_JSON_BINARY_DATA", message)
 
 
 def decimal_parts(payload: bytes, *, lenient: bool = False) -> tuple[bool, str, str]:
@@ -160,18 +156,18 @@ def decimal_parts(payload: bytes, *, lenient: bool = False) -> tuple[bool, str, 
     count, a zero may be negative, and precision 0 without any bytes is 0. Error 3142 for everything else.
     """
     if len(payload) < 2:
-        raise _invalid(None, f"a DECIMAL of {len(payload)} bytes has no precision and scale")
+        raise _invalid(f"a DECIMAL of {len(payload)} bytes has no precision and scale")
     precision, scale = payload[0], payload[1]
     if lenient and payload == b"\0\0":
         return False, "0", ""
     if not _exists(precision, scale):
-        raise _invalid(None, f"DECIMAL({precision},{scale}) does not exist")
+        raise _invalid(f"DECIMAL({precision},{scale}) does not exist")
     try:
         negative, whole, fraction = _unpack(payload[2:], precision, scale, 100 if lenient else 10)
     except DecodeError as error:
-        raise _invalid(error, "DECIMAL") from None
-    if not lenient and negative and not (whole + fraction).strip("0"):
-        raise _invalid(None, "a DECIMAL of minus zero")
+        raise _invalid(f"DECIMAL: {error.message}") from None
+    if not lenient and negative and not int(whole + fraction):
+        raise _invalid("a DECIMAL of minus zero")
     return negative, whole, fraction
 
 

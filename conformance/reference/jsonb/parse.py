@@ -17,11 +17,12 @@ An over-long key is no matter for the parser: the encoder refuses it with 3151, 
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from json import JSONDecodeError, JSONDecoder, loads
 from typing import TYPE_CHECKING, Final, NoReturn
 
 from conformance.reference.errors import MysqlError, too_deep
-from conformance.reference.jsonb.fast_double import exponent, parse_fast
+from conformance.reference.jsonb.fast_double import NUMBER, exponent, parse_fast
 from conformance.reference.jsonb.members import stored_order
 from conformance.reference.jsonb.values import MAX_DEPTH, JsonValue, UInt
 
@@ -54,10 +55,8 @@ def _small_integer(text: str) -> int | None:
         return int(text)
     if len(text) < 22:
         number = int(text)
-        if -(1 << 63) <= number < 1 << 32:
-            return number
-        if 0 <= number < 1 << 64:
-            return UInt(number)
+        if -(1 << 63) <= number < 1 << 64:
+            return number if number < 1 << 32 else UInt(number)
     return None
 
 
@@ -68,36 +67,35 @@ def _fast_integer(text: str) -> int | float:
 
 def _fast(text: str) -> float:
     number = parse_fast(text)
-    _double(text if number - number == 0.0 else "1e999")  # what is refused as too big is so in both ways of reading
+    if number - number != 0.0:
+        raise _too_big(text)
+    _double(text)  # what is refused as too big is so in both ways of reading
     return number
 
 
 def _double(text: str) -> float:
     number = float(text if len(text) <= _DIGITS else _cut(text))
     if number - number != 0.0:
-        raise invalid_text("a number is too big to be stored in a double", got=text[:40])
+        raise _too_big(text)
     if number == 0.0:
         zero = _ZERO.fullmatch(text)
-        if zero is not None and _exceeds(zero[2], 308 + len(zero[1] or "")):
-            raise invalid_text("a number is too big to be stored in a double", got=text[:40])
+        if zero is not None and exponent("", zero[2]) > 308 + len(zero[1] or ""):
+            raise _too_big(text)
     return number
+
+
+def _too_big(text: str) -> MysqlError:
+    return invalid_text("a number is too big to be stored in a double", got=text[:40])
 
 
 def _cut(text: str) -> str:
     """The same number with its first 768 significant digits only: the server does not look at the others."""
-    mantissa, _, behind = text.lower().partition("e")
-    whole, _, fraction = mantissa.lstrip("-").partition(".")
-    digits = (whole + fraction).lstrip("0").rstrip("0")
-    if len(digits) <= _DIGITS:
-        return text
-    point = len(whole) - (len(whole + fraction) - len((whole + fraction).lstrip("0")))
-    power = exponent(behind[:1], behind.lstrip("+-"))
-    return f"{'-' * text.startswith('-')}{digits[:_DIGITS]}e{power + point - _DIGITS}"
-
-
-def _exceeds(digits: str, limit: int) -> bool:
-    digits = digits.lstrip("0")
-    return len(digits) > 12 or int(digits or 0) > limit
+    match = NUMBER.fullmatch(text)
+    assert match is not None
+    sign, whole, fraction, exponent_sign, exponent_digits = match.groups("")
+    digits = (whole + fraction).lstrip("0")
+    power = exponent(exponent_sign, exponent_digits) - len(fraction) + len(digits[_DIGITS:])
+    return f"{sign}{digits[:_DIGITS] or 0}e{power}"
 
 
 def _object(pairs: list[tuple[str, JsonValue]]) -> dict[str, JsonValue]:
@@ -132,8 +130,8 @@ def parse_text(text: str, forms: JsonForms | None = None) -> JsonValue:
     while start < end and text[start] in _WHITE:
         start += 1
     value: JsonValue
+    decoder = _fast_decoder if forms is not None and forms.text_double == "fast" else _decoder
     try:
-        decoder = _fast_decoder if forms is not None and forms.text_double == "fast" else _decoder
         value, stop = decoder.raw_decode(text, start)
     except JSONDecodeError as error:
         _refuse(text, error.pos, error.msg)
@@ -143,11 +141,11 @@ def parse_text(text: str, forms: JsonForms | None = None) -> JsonValue:
         raise
     except MysqlError:
         deep = _too_deep_at(text)
-        if deep is not None and _numbers_fit(text[start:deep]):
+        if deep is not None and _numbers_fit(text[start:deep], decoder):
             raise too_deep() from None
         raise
     deep = _too_deep_at(text)
-    if _SURROGATE_ESCAPE.search(text, 0, stop):
+    if _SURROGATE_ESCAPE.search(text):
         half = _half_pair_at(text[:stop])
         if half is not None and (deep is None or half < deep):
             raise invalid_text("a surrogate pair is incomplete", offset=_bytes_before(text, half))
@@ -172,21 +170,20 @@ def _too_deep_at(text: str) -> int | None:
     level = 0
     for match in _TOKEN.finditer(text):
         piece = match[0]
-        if piece in "[{":
+        if piece in ("[", "{"):
             level += 1
             if level > MAX_DEPTH:
                 return match.start()
-        elif piece in "]}":
+        elif piece in ("]", "}"):
             level -= 1
     return None
 
 
-def _numbers_fit(text: str) -> bool:
+def _numbers_fit(text: str, decoder: JSONDecoder) -> bool:
     """Whether the hooks accept every number of a text that is cut short."""
     try:
-        _decoder.raw_decode(text)
-    except JSONDecodeError:
-        return True
+        with suppress(JSONDecodeError):
+            decoder.raw_decode(text)
     except MysqlError:
         return False
     return True

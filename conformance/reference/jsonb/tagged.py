@@ -101,17 +101,16 @@ def _from_type(data: dict[str, Any]) -> JsonValue:
         return opaque.decimal_from_text(text)
     if name == "TIME":
         negative = text.startswith("-")
-        hour, minute, second = text.lstrip("-").split(":")
+        hour, minute, second = text.removeprefix("-").split(":")
         whole, _, fraction = second.partition(".")
-        micro = int(fraction.ljust(6, "0")) if fraction else 0
-        return opaque.time(int(hour), int(minute), int(whole), micro, negative=negative)
+        return opaque.time(int(hour), int(minute), int(whole), int(fraction.ljust(6, "0")), negative=negative)
     day, _, clock = text.partition(" ")
     year, month, day_of_month = map(int, day.split("-"))
     if name == "DATE":
         return opaque.date(year, month, day_of_month)
     hour, minute, second = (clock or "0:0:0").split(":")
     whole, _, fraction = second.partition(".")
-    parts = (int(hour), int(minute), int(whole), int(fraction.ljust(6, "0")) if fraction else 0)
+    parts = (int(hour), int(minute), int(whole), int(fraction.ljust(6, "0")))
     if name == "DATETIME":
         return opaque.datetime(year, month, day_of_month, *parts)
     if name == "TIMESTAMP":

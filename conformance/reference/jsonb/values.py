@@ -19,7 +19,7 @@ Python says ``1 == True == 1.0``; use :func:`same` where the type matters, :mod:
 from __future__ import annotations
 
 from struct import pack
-from typing import Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 
 class UInt(int):
@@ -85,10 +85,11 @@ def same(a: JsonValue, b: JsonValue) -> bool:
         return False
     if kind is float:
         return pack("<d", a) == pack("<d", b)
-    if isinstance(a, list) and isinstance(b, list):
-        return len(a) == len(b) and all(map(same, a, b))
-    if isinstance(a, dict) and isinstance(b, dict):
-        return len(a) == len(b) and all(key in b and same(value, b[key]) for key, value in a.items())
+    other: Any = b
+    if isinstance(a, list):
+        return len(a) == len(other) and all(map(same, a, other))
+    if isinstance(a, dict):
+        return len(a) == len(other) and all(key in other and same(value, other[key]) for key, value in a.items())
     return a == b
 
 
