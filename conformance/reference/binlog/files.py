@@ -310,7 +310,7 @@ class FileReader:
                 "truncated", "the last event is cut off", offset=where, expected=self.wanted, got=self._size
             )
         self.notes.append(Note("truncated", where, f"the file ends with a truncated event of {self._size} bytes"))
-        self._parts, self._size = [], 0
+        self._parts, self._large, self._size = [], None, 0
 
     def _magic(self, data: bytes | bytearray) -> None:
         magic = bytes(data[: len(MAGIC)])
