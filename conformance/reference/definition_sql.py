@@ -69,6 +69,7 @@ _LONG_NAMES: Final = (
 _SIZED: Final = ("TINY", 0xFF), ("", 0xFFFF), ("MEDIUM", 0xFFFFFF), ("LONG", 0xFFFFFFFF)
 _PREFIXED: Final = ("CHAR", "BINARY", "TEXT", "BLOB")
 _TEMPORAL: Final = ("TIME", "DATETIME", "TIMESTAMP")
+_MEASURED: Final = ("VARCHAR", "VARBINARY", "ENUM", "SET")  # no column without a length or members
 _LENGTH: Final = ("CHAR", "VARCHAR", "BINARY", "VARBINARY", "BIT", "VECTOR")
 _OLD_NAMES: Final = {"utf8": "utf8mb3"}
 _CHARSETS: Final = (("CHARACTER", "SET"), ("CHAR", "SET"), ("CHARSET",))
@@ -198,6 +199,8 @@ def parse_type(reader: Reader, column: Column) -> Column:
             raise reader.refused(f"no type is called {word.text!r}")
         column = replace(column, type=known)
     if not reader.at("("):
+        if column.type in _MEASURED:
+            raise reader.refused(f"{column.type} needs parentheses")
         return column
     parts = split_list(reader.parenthesis())
     if not parts:
