@@ -93,11 +93,14 @@ def _renamed(reader: Reader) -> tuple[TableName, TableName]:
 
 
 def _drop(reader: Reader) -> Statement | None:
-    if reader.take("TEMPORARY"):
-        return None
     if reader.take("DATABASE") or reader.take("SCHEMA"):
         reader.take("IF", "EXISTS")
         return DropSchema(schema=reader.name())
+    if reader.take("INDEX"):
+        if not _is_primary(reader.name()):
+            return None
+        reader.take("ON")
+        return AlterTable(table=reader.table(), actions=(SetKey(()),))
     if not (reader.take("TABLE") or reader.take("TABLES")):
         return None
     reader.take("IF", "EXISTS")
@@ -105,7 +108,7 @@ def _drop(reader: Reader) -> Statement | None:
 
 
 def _create(reader: Reader) -> Statement | None:
-    if reader.take("TEMPORARY") or not reader.take("TABLE"):
+    if not reader.take("TABLE"):
         return None  # rows of temporary tables are not logged as rows; other objects have none
     absent = reader.take("IF", "NOT", "EXISTS")
     table = reader.table()
@@ -147,8 +150,6 @@ def _options(reader: Reader) -> bool:
     while reader:
         if reader.at("("):
             reader.parenthesis()
-        elif reader.take("START", "TRANSACTION"):
-            continue
         elif reader.at(*_QUERY_STARTS):
             raise reader.refused("the rows of CREATE TABLE ... SELECT are not in the statement")
         elif reader.take(_SET_ENGINE):
@@ -173,19 +174,19 @@ def _column(reader: Reader) -> ColumnDefinition:
 
 def _key(reader: Reader) -> SetKey | SetParent | None:
     """A key or constraint of a table, if it matters here."""
-    if reader.take("CONSTRAINT") and not reader.at("PRIMARY", "UNIQUE", "FOREIGN", "CHECK"):
+    if reader.take("CONSTRAINT") and not reader.at("PRIMARY", "FOREIGN"):
         reader.next()
-    if reader.take("PRIMARY", "KEY"):
+    if reader.take("PRIMARY"):
         while reader and not reader.at("("):
             reader.next()
         return SetKey(tuple([part[0].text for part in split_list(reader.parenthesis())]))
-    if not reader.take("FOREIGN", "KEY"):
+    if not reader.take("FOREIGN"):
         return None
     while reader and not reader.take("REFERENCES"):
         reader.next()
     parent = reader.table()
     while reader:
-        if reader.take("ON", "DELETE") or reader.take("ON", "UPDATE"):
+        if reader.take("DELETE") or reader.take("UPDATE"):
             if reader.at(*_CASCADING):
                 return SetParent(parent)
         else:
@@ -232,7 +233,7 @@ def _action(reader: Reader) -> list[Action]:
     if reader.at("CONVERT", "DISCARD", "IMPORT", "TRUNCATE", "EXCHANGE"):
         return [ChangesRows(reader.next().text.upper())]
     if reader.at("DEFAULT", "CHARACTER", "CHARSET", "COLLATE", "DATA", *_NO_CHANGE):
-        if reader.at("PARTITION", "REMOVE", "WITH") or not _engine_later(reader):
+        if reader.at("PARTITION") or not _engine_later(reader):
             return []
         return [SetEngine(_engine(reader))]
     if reader.at("INDEX"):
@@ -276,7 +277,7 @@ def _add(reader: Reader) -> list[Action]:
 def _placed(reader: Reader, old: str | None = None) -> PutColumn:
     """A definition with FIRST or AFTER behind it."""
     definition = _column(reader)
-    words = definition.words
+    words = _without_partitions(definition.words)
     after = None
     if words and words[-1].among("FIRST"):
         words, after = words[:-1], ""
@@ -285,12 +286,27 @@ def _placed(reader: Reader, old: str | None = None) -> PutColumn:
     return PutColumn(definition=ColumnDefinition(definition.name, words), old=old, after=after)
 
 
+def _without_partitions(words: tuple[Word, ...]) -> tuple[Word, ...]:
+    """Partitions are told without a comma behind the last part of ALTER TABLE."""
+    for place, word in enumerate(words):
+        if word.among("PARTITION", "PARTITIONING"):
+            return words[: place - word.among("PARTITIONING")]  # REMOVE PARTITIONING
+    return words
+
+
 def _remove(reader: Reader) -> list[Action]:
     if reader.take("PARTITION"):
         return [ChangesRows("DROP PARTITION")]
-    if reader.take("PRIMARY", "KEY"):
+    if reader.take("PRIMARY"):
         return [SetKey(())]
-    if reader.at("INDEX", "KEY", "FOREIGN", "CHECK", "CONSTRAINT"):
+    if reader.take("INDEX") or reader.take("KEY") or reader.take("CONSTRAINT"):
+        return [SetKey(())] if _is_primary(reader.name()) else []
+    if reader.at("FOREIGN", "CHECK"):
         return []
     reader.take("COLUMN")
     return [DropColumn(reader.name())]
+
+
+def _is_primary(index: str) -> bool:
+    """Whether an index of this name is the primary key (manual, DROP INDEX)."""
+    return index.upper() == "PRIMARY"

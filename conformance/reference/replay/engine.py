@@ -78,7 +78,6 @@ class Replay:
         self.prepared: dict[str, list[Undo]] = {}
         self._undo: list[Undo] = []
         self._savepoints: dict[str, int] = {}
-        self._xa: str | None = None
         self._open = False
         self._cascades: dict[TableName, set[TableName]] = {}
 
@@ -119,8 +118,6 @@ class Replay:
                 raise ReplayError("statement", "LOAD DATA in statement format cannot be followed")
             case Incident():
                 raise ReplayError("incident", "the source says that events are lost", got=body.message)
-            case _:
-                pass
 
     def finish(self) -> tuple[int, int]:
         """The input ends: what is not decided is rolled back. Answers how many changes of an open transaction, and how
@@ -167,14 +164,11 @@ class Replay:
         self._undo.clear()
         self._savepoints.clear()
         self._open = False
-        self._xa = None
 
-    def roll_back(self, mark: int = 0) -> None:
-        """Take back what the open transaction changed since ``mark``; tables without transactions stay changed."""
-        _take_back(self._undo[mark:])
-        del self._undo[mark:]
-        if not mark:
-            self._commit()
+    def roll_back(self) -> None:
+        """Take back what the open transaction changed; tables without transactions stay changed."""
+        _take_back(self._undo)
+        self._commit()
 
     def _roll_back_statement(self, words: Sequence[Word]) -> None:
         names = [word for word in words[1:] if not word.among("WORK", "TO", "SAVEPOINT")]
@@ -196,7 +190,7 @@ class Replay:
         what, xid = match[1].upper(), match[2].replace(" ", "").upper()
         if what in ("START", "BEGIN"):
             self.roll_back()
-            self._xa, self._open = xid, True
+            self._open = True
         elif what in ("COMMIT", "ROLLBACK"):
             if xid not in self.prepared:
                 raise ReplayError("xa", f"XA {what} of a transaction that was prepared before the input", got=xid)
@@ -220,7 +214,7 @@ class Replay:
         except CodecError as error:
             if not self.lenient:
                 raise error.at(f"{table.schema}.{table.table}") from None
-            self.tables.pop((table.schema, table.table), None)
+            del self.tables[table.schema, table.table]
             return {}
 
     def _row(self, event: LazyRows | RowsBody, table: TableMap, row: Row) -> Mapping[int, bytes]:

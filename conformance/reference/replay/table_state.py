@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from conformance.reference.binlog.table_map import TableMap
     from conformance.reference.replay.statements import Action
+    from conformance.reference.replay.words import Word
 
 MISSING: Final = object()
 _NO_INFO: Final = ColumnInfo(ColumnType(types.NULL), nullable=True)
@@ -268,7 +269,7 @@ class TableState:
         elif words[0].among("NULL"):
             return None
         else:
-            value = _literal(info, words[0].text, string=words[0].string, more=words[1].text if len(words) > 1 else "")
+            value = _literal(info, words)
             if value is not MISSING:
                 return value
         raise self.error("default", "an insert leaves out a column whose default is not known", None, definition.name)
@@ -291,11 +292,16 @@ def _equal(stored: Any, wanted: Any) -> bool:
         return False
 
 
-def _literal(info: ColumnInfo, text: str, *, string: bool, more: str) -> Any:
+def _literal(info: ColumnInfo, words: Sequence[Word]) -> Any:
     """A default that needs no conversion to speak of: whole numbers and strings."""
-    if info.type.real_type in INTEGERS and text.isdecimal() and more not in (".", "e", "E"):
+    text = words[0].text
+    if len(words) > 1 and (words[1].string or words[1].among(".")):
+        return MISSING  # it goes on: strings side by side are one string
+    if info.type.real_type in INTEGERS and text.isdecimal():
         return int(text)
-    if string and info.type.is_character and info.type.type != types.VECTOR and info.collation is not None:
+    if words[0].string and info.type.is_character and info.type.type != types.VECTOR and info.collation is not None:
+        if info.type.real_type == types.STRING:
+            text = text.rstrip("\0" if info.collation == BINARY else " ")  # a log has no pads (events sheet, 10.2)
         if info.collation == BINARY:
             return text.encode() if text.isascii() else MISSING
         value = bytes_of(text, info.collation)

@@ -51,7 +51,10 @@ _NO_ESCAPES: Final = re.compile(
     _PLAIN.pattern.replace(r"[^'\\]|\\.|", "[^']|").replace(r'[^"\\]|\\.|', '[^"]|'), _PLAIN.flags
 )
 _ESCAPE: Final = re.compile(r"\\(.)", re.DOTALL)
-_ESCAPES: Final = {"0": "\0", "b": "\b", "n": "\n", "r": "\r", "t": "\t", "Z": "\x1a"}
+# % and _ keep their backslash: it has its meaning in patterns only (manual, String Literals).
+_ESCAPES: Final = {
+    "0": "\0", "b": "\b", "n": "\n", "r": "\r", "t": "\t", "Z": "\x1a", "%": "\\%", "_": "\\_",
+}  # fmt: skip
 
 
 def split_words(sql: str, sql_mode: int = 0) -> list[Word]:

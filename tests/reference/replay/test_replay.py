@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from conformance.reference.apply import apply_field
 from conformance.reference.binlog import columns as column_types
 from conformance.reference.binlog.columns import ColumnType, PartialJson
-from conformance.reference.binlog.event import Event
 from conformance.reference.binlog.files import read_events
 from conformance.reference.binlog.format_description import FormatDescription
-from conformance.reference.binlog.header import EventType, Header
+from conformance.reference.binlog.header import EventType
 from conformance.reference.binlog.metadata import Bits, DefaultCharset, Numbers
-from conformance.reference.binlog.query import Query
 from conformance.reference.binlog.rows import USE_SQL_FOREIGN_KEY, Row, rows_body
 from conformance.reference.binlog.small import Incident, XaPrepare, Xid
 from conformance.reference.errors import CodecError, MysqlError
@@ -25,9 +23,7 @@ from conformance.reference.replay.engine import Replay
 from conformance.reference.replay.statements import ReplayError
 from conformance.reference.replay.tables_text import table_rows
 from tests.reference.made_logs import table_of
-
-if TYPE_CHECKING:
-    from conformance.reference.binlog.table_map import TableMap
+from tests.reference.replay_log import INT, JSON, Log
 
 CORPUS = Path(__file__).parents[2] / "data" / "binlogs"
 MANIFEST: list[dict[str, Any]] = json.loads((CORPUS / "manifest.json").read_text())["fixtures"]
@@ -84,40 +80,6 @@ def test_a_continuation_without_its_beginning_misses_its_rows() -> None:
 
 
 # --- made by hand ----------------------------------------------------------------------------------------------------
-
-INT = ColumnType(column_types.LONG)
-JSON = ColumnType(column_types.JSON, 4)
-
-
-class Log:
-    """Events into a replay of ``d.t(id INT PRIMARY KEY, v INT)``."""
-
-    def __init__(self, *, lenient: bool = False, create: str = "create table t(id int primary key, v int)") -> None:
-        self.replay = Replay(lenient=lenient)
-        self.table = table_of(INT, INT)
-        if create:
-            self.sql(create)
-
-    def event(self, body: Any) -> None:
-        self.replay.event(Event(Header(0, body.type, 1, 0, 0, 0), body))
-
-    def sql(self, *statements: str) -> None:
-        for statement in statements:
-            self.event(Query(text=statement.encode(), schema=b"d"))
-
-    def insert(self, *rows: tuple[Any, ...], table: TableMap | None = None, after: list[int] | None = None) -> None:
-        body = rows_body(table or self.table, EventType.WRITE_ROWS, [Row(None, row) for row in rows], after=after)
-        self.event(body)
-
-    def update(self, key: int, value: int, **options: Any) -> None:
-        row = Row((key,), (value,))
-        self.event(rows_body(self.table, EventType.UPDATE_ROWS, [row], before=[0], after=[1], **options))
-
-    def delete(self, key: int, **options: Any) -> None:
-        self.event(rows_body(self.table, EventType.DELETE_ROWS, [Row((key,), None)], before=[0], **options))
-
-    def rows(self, name: str = "t") -> list[list[Any]]:
-        return sorted(self.replay.tables["d", name].rows.values())
 
 
 def test_committed_changes_stay_and_an_open_transaction_goes() -> None:
