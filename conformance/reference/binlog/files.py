@@ -295,6 +295,10 @@ class FileReader:
             self._size += len(rest)
             if self.wanted > WINDOW and rest:
                 self._large = bytearray(rest) if isinstance(rest, bytes) else rest
+                between, self._parts = self._parts, []
+                for part in between:
+                    self._size -= len(part)
+                    self.feed(part)
             elif rest:
                 self._parts.insert(0, bytes(rest))
 
