@@ -370,17 +370,14 @@ def decode_value(column: ColumnType, data: bytes, *, unsigned: bool = False) -> 
 
 
 def read_value(part: Codec, data: bytes | memoryview, pos: int) -> tuple[Value, int]:
+    """A value and the position after it; offsets in errors count from the start of ``data``."""
     try:
-        value, end = part.read(data, pos)
+        return part.read(data, pos)
     except (struct_error, IndexError):
         raise DecodeError("truncated", "the value is cut off", offset=pos, got=len(data) - pos) from None
     except DecodeError as error:
-        if error.offset is None:
-            error.offset = pos
+        error.offset = pos + (error.offset or 0)
         raise
-    if end > len(data):
-        raise DecodeError("truncated", "the value is cut off", offset=pos, got=len(data) - pos)
-    return value, end
 
 
 def encode_value(column: ColumnType, value: Value, *, unsigned: bool = False) -> bytes:

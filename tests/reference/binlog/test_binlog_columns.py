@@ -23,6 +23,9 @@ from conformance.reference.binlog.columns import (
     value_size,
     write_value,
 )
+from conformance.reference.binlog.event import decode_body
+from conformance.reference.binlog.header import HEADER_SIZE, EventType
+from conformance.reference.binlog.table_map import TableMap
 from conformance.reference.binlog.temporal import Date, Datetime, Time, Timestamp, text
 from conformance.reference.errors import CodecError, DecodeError, EncodeError, Unsupported
 
@@ -135,11 +138,6 @@ def test_a_cut_off_value_is_refused(column: ColumnType, unsigned: bool, value: A
     )
 
 
-@pytest.mark.parametrize(("column", "unsigned", "value", "stored"), _VALUES)
-def test_a_size_that_is_known_is_the_size(column: ColumnType, unsigned: bool, value: Any, stored: str | None) -> None:
-    assert value_size(column) in (None, len(encode_value(column, value, unsigned=unsigned)))
-
-
 def test_a_float_is_its_four_bytes() -> None:
     column = ColumnType(types.FLOAT, 4)
     for raw in (b"\xcd\xcc\xcc\x3d", b"\1\0\0\0", b"\xff\xff\x7f\x7f", b"\0\0\0\x80", b"\0\0\x80\x7f"):
@@ -190,64 +188,190 @@ def test_dates_and_times_print_as_mysql_prints_them(value: Any, precision: int, 
     assert text(value, precision) == shown
 
 
-_WRONG: list[tuple[ColumnType, Any]] = [
-    (ColumnType(types.TINY), 128),
-    (ColumnType(types.INT24), 1 << 23),
-    (ColumnType(types.LONG), "1"),
-    (ColumnType(types.LONG), 1.5),
-    (ColumnType(types.YEAR), 2156),
-    (ColumnType(types.YEAR), 1899),
-    (_bit(1), 256),
-    (_bit(1), -1),
-    (_decimal(3, 2), Decimal("10.00")),
-    (_decimal(3, 2), Decimal("1.234")),
-    (_decimal(3, 2), Decimal("NaN")),
-    (_decimal(3, 2), Decimal("1E+1000000")),
-    (ColumnType(types.DATE), Date(40000, 1, 1)),
-    (ColumnType(types.DATE), "2024-01-01"),
-    (ColumnType(types.TIME2, 0), Time(False, 1, 2, 3, 4)),
-    (ColumnType(types.TIME2, 0), Time(False, 2048, 0, 0)),
-    (ColumnType(types.DATETIME2, 2), Datetime(2024, 1, 1, 0, 0, 0, 1)),
-    (ColumnType(types.DATETIME2, 0), Datetime(200000, 1, 1)),
-    (ColumnType(types.TIMESTAMP2, 0), Timestamp(1 << 32)),
-    (ColumnType(types.VARCHAR, 3), b"four"),
-    (ColumnType(types.VARCHAR, 3), "str"),
-    (_CHAR10, b"x" * 11),
-    (ColumnType(types.BLOB, 1), b"x" * 256),
-    (_ENUM1, 256),
-    (ColumnType(types.JSON, 4), PartialJson(b"")),
+_WRONG: list[tuple[ColumnType, Any, str]] = [
+    (ColumnType(types.TINY), 128, "bad-value"),
+    (ColumnType(types.INT24), 1 << 23, "bad-value"),
+    (ColumnType(types.LONG), "1", "bad-value"),
+    (ColumnType(types.LONG), 1.5, "bad-value"),
+    (ColumnType(types.YEAR), 2156, "bad-value"),
+    (ColumnType(types.YEAR), 1899, "bad-value"),
+    (_bit(1), 256, "bad-value"),
+    (_bit(1), -1, "bad-value"),
+    (_decimal(3, 2), Decimal("10.00"), "decimal-overflow"),
+    (_decimal(3, 2), Decimal("1.234"), "decimal-scale"),
+    (_decimal(3, 2), Decimal("0.001"), "decimal-scale"),
+    (_decimal(3, 2), Decimal("NaN"), "decimal-overflow"),
+    (_decimal(3, 2), Decimal("Infinity"), "decimal-overflow"),
+    (_decimal(3, 2), Decimal("1E+1000000"), "decimal-overflow"),
+    (_decimal(3, 2), Decimal("0E+1001"), "decimal-overflow"),
+    (_decimal(3, 2), Decimal("0E-1001"), "decimal-overflow"),
+    (_decimal(3, 2), "1.00", "bad-value"),
+    (ColumnType(types.DATE), Date(40000, 1, 1), "out-of-range"),
+    (ColumnType(types.DATE), "2024-01-01", "bad-value"),
+    (ColumnType(types.DATE), (1, 2), "bad-value"),
+    (ColumnType(types.TIME2, 0), Time(False, 1, 2, 3, 4), "fraction"),
+    (ColumnType(types.TIME2, 0), Time(False, 2048, 0, 0), "out-of-range"),
+    (ColumnType(types.DATETIME2, 2), Datetime(2024, 1, 1, 0, 0, 0, 1), "fraction"),
+    (ColumnType(types.DATETIME2, 0), Datetime(200000, 1, 1), "out-of-range"),
+    (ColumnType(types.TIMESTAMP2, 0), Timestamp(1 << 32), "out-of-range"),
+    (ColumnType(types.TIMESTAMP), Timestamp(1 << 32), "bad-value"),
+    (ColumnType(types.VARCHAR, 3), b"four", "too-long"),
+    (ColumnType(types.VARCHAR, 3), "str", "bad-value"),
+    (ColumnType(types.VARCHAR, 300), bytes(301), "too-long"),
+    (_CHAR10, b"x" * 11, "too-long"),
+    (ColumnType(types.BLOB, 1), b"x" * 256, "bad-value"),
+    (_ENUM1, 256, "bad-value"),
+    (ColumnType(types.JSON, 4), PartialJson(b""), "bad-value"),
 ]
 
 
-@pytest.mark.parametrize(("column", "value"), _WRONG)
-def test_a_value_that_does_not_fit_is_an_encode_error(column: ColumnType, value: Any) -> None:
-    with pytest.raises(EncodeError):
+@pytest.mark.parametrize(("column", "value", "code"), _WRONG)
+def test_a_value_that_does_not_fit_is_an_encode_error(column: ColumnType, value: Any, code: str) -> None:
+    with pytest.raises(EncodeError) as caught:
         encode_value(column, value)
+    assert caught.value.code == code
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "stored"),
+    [
+        (_decimal(3, 2), Decimal("0E+1000"), "8000"),
+        (_decimal(3, 2), Decimal("0E-1000"), "8000"),
+        (_decimal(3, 2), Decimal("0.0000"), "8000"),
+        (_decimal(3, 2), Decimal("10E-3"), "8001"),
+        (_decimal(3, 2), Decimal("-9.99"), "769c"),
+        (_decimal(3, 2), Decimal("1E0"), "8100"),
+        (_decimal(5, 0), Decimal("12E3"), "80" + "2ee0"),
+        (ColumnType(types.VARCHAR, 3), b"abc", "03616263"),
+        (ColumnType(types.VARCHAR, 300), bytes(300), "2c01" + "00" * 300),
+        (ColumnType(types.BLOB, 1), bytes(255), "ff" + "00" * 255),
+        (ColumnType(types.BLOB, 2), bytes(65535), "ffff" + "00" * 65535),
+        (_ENUM1, 255, "ff"),
+        (ColumnType(types.TINY), 127, "7f"),
+        (ColumnType(types.INT24), (1 << 23) - 1, "ffff7f"),
+        (ColumnType(types.YEAR), 1900, "00"),
+        (_bit(9), 511, "01ff"),
+    ],
+)
+def test_the_largest_and_oddest_values_that_fit(column: ColumnType, value: Any, stored: str) -> None:
+    raw = encode_value(column, value)
+    assert raw.hex() == stored
+    assert encode_value(column, decode_value(column, raw)) == raw
+
+
+@pytest.mark.parametrize(
+    ("column", "code", "shown"),
+    [
+        (ColumnType(types.FLOAT, 8), "column-metadata", 8),
+        (ColumnType(types.DOUBLE, 4), "column-metadata", 4),
+        (_decimal(66, 0), "column-metadata", "(66,0)"),
+        (_decimal(65, 31), "column-metadata", "(65,31)"),
+        (_decimal(5, 6), "column-metadata", "(5,6)"),
+        (_decimal(0, 0), "column-metadata", "(0,0)"),
+        (ColumnType(types.BIT, 8), "column-metadata", "0x0008"),
+        (ColumnType(types.BIT, 9 << 8), "column-metadata", "0x0900"),
+        (ColumnType(types.BIT, 0), "column-metadata", "0x0000"),
+        (ColumnType(types.BIT, 8 << 8 | 1), "column-metadata", "0x0801"),
+        (ColumnType(types.TIME2, 7), "column-metadata", 7),
+        (ColumnType(types.DATETIME2, 7), "column-metadata", 7),
+        (ColumnType(types.TIMESTAMP2, 7), "column-metadata", 7),
+        (ColumnType(types.BLOB, 5), "column-metadata", 5),
+        (ColumnType(types.JSON, 0), "column-metadata", 0),
+        (ColumnType(types.STRING, 0xF7 | 3 << 8), "column-type", "254 (0x3f7)"),
+        (ColumnType(types.STRING, 0xF8 | 5 << 8), "column-type", "254 (0x5f8)"),
+        (ColumnType(types.NULL), "column-type", "6 (0x0)"),
+        (ColumnType(types.TYPED_ARRAY, types.LONG), "column-type", "20 (0x3)"),
+        (ColumnType(types.DECIMAL_OLD), "column-type", "0 (0x0)"),
+    ],
+)
+def test_metadata_without_a_meaning_is_unsupported(column: ColumnType, code: str, shown: object) -> None:
+    with pytest.raises(Unsupported) as caught:
+        decode_value(column, bytes(100))
+    assert (caught.value.code, caught.value.got) == (code, shown)
+
+
+@pytest.mark.parametrize(
+    ("column", "size"),
+    [
+        (ColumnType(types.TINY), 1),
+        (ColumnType(types.SHORT), 2),
+        (ColumnType(types.INT24), 3),
+        (ColumnType(types.LONG), 4),
+        (ColumnType(types.LONGLONG), 8),
+        (ColumnType(types.FLOAT, 4), 4),
+        (ColumnType(types.DOUBLE, 8), 8),
+        (_decimal(10, 3), 6),
+        (_decimal(65, 30), 30),
+        (ColumnType(types.YEAR), 1),
+        (ColumnType(types.DATE), 3),
+        (ColumnType(types.NEWDATE), 3),
+        (ColumnType(types.TIME), 3),
+        (ColumnType(types.DATETIME), 8),
+        (ColumnType(types.TIMESTAMP), 4),
+        *((ColumnType(types.TIME2, scale), 3 + (scale + 1) // 2) for scale in range(7)),
+        *((ColumnType(types.DATETIME2, scale), 5 + (scale + 1) // 2) for scale in range(7)),
+        *((ColumnType(types.TIMESTAMP2, scale), 4 + (scale + 1) // 2) for scale in range(7)),
+        *((_bit(length), (length + 7) // 8) for length in (1, 7, 8, 9, 16, 17, 63, 64)),
+        (_ENUM1, 1),
+        (_ENUM2, 2),
+        *((_set(count), count) for count in (1, 2, 3, 4, 8)),
+    ],
+)
+def test_a_type_has_values_of_one_size(column: ColumnType, size: int) -> None:
+    assert value_size(column) == size
+    value, end = read_value(codec(column), b"..\x80" + bytes(size + 5), 2)
+    assert (end, len(encode_value(column, value))) == (2 + size, size)
 
 
 @pytest.mark.parametrize(
     "column",
-    [
-        ColumnType(types.FLOAT, 8),
-        ColumnType(types.DOUBLE, 4),
-        _decimal(66, 0),
-        _decimal(5, 6),
-        _decimal(0, 0),
-        ColumnType(types.BIT, 8),
-        ColumnType(types.BIT, 9 << 8),
-        ColumnType(types.TIME2, 7),
-        ColumnType(types.BLOB, 5),
-        ColumnType(types.JSON, 0),
-        ColumnType(types.STRING, 0xF7 | 3 << 8),
-        ColumnType(types.STRING, 0xF8 | 5 << 8),
-        ColumnType(types.NULL),
-        ColumnType(types.TYPED_ARRAY, types.LONG),
-        ColumnType(types.DECIMAL_OLD),
-    ],
+    [_CHAR10, ColumnType(types.VARCHAR, 9), *(ColumnType(code, 4) for code in (types.BLOB, 245, 255, 242))],
 )
-def test_metadata_without_a_meaning_is_unsupported(column: ColumnType) -> None:
-    with pytest.raises(Unsupported):
-        decode_value(column, bytes(100))
+def test_a_type_has_values_of_any_size(column: ColumnType) -> None:
+    assert value_size(column) is None
+
+
+def test_integers_are_signed_unless_they_are_said_not_to_be() -> None:
+    for code, size in ((types.TINY, 1), (types.SHORT, 2), (types.INT24, 3), (types.LONG, 4), (types.LONGLONG, 8)):
+        column, raw = ColumnType(code), b"\xff" * size
+        assert decode_value(column, raw) == read_value(codec(column), raw, 0)[0] == -1
+        assert decode_value(column, raw, unsigned=True) == (1 << 8 * size) - 1
+        assert encode_value(column, -1) == raw
+
+
+def test_digits_that_no_decimal_has_are_named_where_they_stand() -> None:
+    """DECIMAL(18,9) has two groups of nine digits, four bytes each; offsets count from the start of the row's bytes."""
+    column = _decimal(18, 9)
+    for raw, offset in (("bb9aca00 3b9ac9ff", 0), ("bb9ac9ff 3b9aca00", 4), ("446535ff c46535ff", 0)):
+        for pos in (0, 3):
+            with pytest.raises(DecodeError) as caught:
+                read_value(codec(column), bytes(pos) + bytes.fromhex(raw), pos)
+            assert (caught.value.code, caught.value.offset) == ("decimal-digits", pos + offset)
+    assert decode_value(column, bytes.fromhex("bb9ac9ff3b9ac9ff")) == Decimal("999999999.999999999")
+    table = TableMap(table_id=1, schema="d", table="t", columns=(_decimal(3, 2), column), nullable=(False, False))
+    data = bytes.fromhex("010000000000 0100 0200 02 ff 00 810a bb9ac9ff3b9aca00")
+    body: Any = decode_body(EventType.WRITE_ROWS, data, {1: table})
+    with pytest.raises(DecodeError) as caught:
+        list(body.rows())
+    assert caught.value.offset == HEADER_SIZE + len(data) - 4
+    assert caught.value.path == ("WRITE_ROWS_EVENT", "rows[0]", "after", "@2")
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 4])
+def test_a_length_beyond_the_event_is_compared_byte_by_byte(size: int) -> None:
+    """With nothing behind the length but what is missing one byte, for each byte of the length."""
+    column = ColumnType(types.BLOB, size)
+    for place in range(min(size, 3)):
+        length = 1 << 8 * place
+        prefix = length.to_bytes(size, "little")
+        assert decode_value(column, prefix + bytes(length)) == bytes(length)
+        with pytest.raises(DecodeError) as caught:
+            read_value(codec(column), b"." + prefix + bytes(length - 1), 1)
+        assert (caught.value.code, caught.value.offset) == ("truncated", 1)
+        assert (caught.value.expected, caught.value.got) == (length, length - 1)
+    with pytest.raises(DecodeError) as caught:
+        decode_value(column, b"\xff" * size)
+    assert (caught.value.code, caught.value.expected) == ("truncated", (1 << 8 * size) - 1)
 
 
 @pytest.mark.parametrize("length", [*range(256), 256, 300, 511, 512, 767, 768, 1020, 1023])
