@@ -8,9 +8,11 @@ from struct import Struct
 from typing import ClassVar, Final
 
 from conformance.reference.binlog.header import FOOTER_SIZE, HEADER_SIZE, Checksum, EventType
+from conformance.reference.binlog.small import pack
 from conformance.reference.errors import DecodeError, EncodeError, Unsupported
 
 _FIXED: Final = Struct("<H50sIB")
+_ALGORITHM: Final = Struct("<B")
 _NUMBER: Final = re.compile(r"(\d+)\.(\d+)\.(\d+)")
 
 # Lengths after the common header, types 1 to 42, of an 8.4 to 9.7 server (versions sheet 5.1).
@@ -84,5 +86,5 @@ class FormatDescription:
         version = self.server_version.encode("utf-8", "surrogateescape")
         if len(version) > 50:
             raise EncodeError("too-long", "server_version has at most 50 bytes", expected=50, got=len(version))
-        head = _FIXED.pack(self.binlog_version, version, self.created, self.header_length)
-        return head + self.post_header_lengths + (bytes((self.algorithm,)) if self.has_footer else b"")
+        head = pack(_FIXED, self.binlog_version, version, self.created, self.header_length)
+        return head + self.post_header_lengths + (pack(_ALGORITHM, self.algorithm) if self.has_footer else b"")

@@ -79,6 +79,13 @@ _BODIES: list[tuple[Body, str | None]] = [
     (DeleteFile(file_id=9), "09000000"),
     (ExecuteLoadQuery(text=b"LOAD", file_id=3, start=1, end=2, duplicates=2, schema=b"d"), None),
     (
+        ExecuteLoadQuery(
+            text=b"L", file_id=3, start=1, end=2, duplicates=1, schema=b"d", thread_id=4, execution_time=5,
+            error_code=6, status=(StatusInteger(Status.LC_TIME_NAMES, 7),),
+        ),
+        "0400000005000000010600030003000000010000000200000001" + "070700" + "6400" + "4c",
+    ),
+    (
         TransactionContext(
             server_uuid=b"u" * 36,
             thread_id=5,
@@ -89,7 +96,16 @@ _BODIES: list[tuple[Body, str | None]] = [
         ),
         None,
     ),
+    (
+        TransactionContext(server_uuid=b"u", thread_id=5, gtid_specified=1, snapshot=b"sn", write_set=(b"",)),
+        "0105000000010200000001000000000000007573" + "6e0000",
+    ),
     (ViewChange(view_id=b"1:2", sequence_number=4, certification=((b"k", b"value"), (b"", b""))), None),
+    (
+        ViewChange(view_id=b"\0" + b"X" * 39, sequence_number=4, certification=((b"", b""),)),
+        "00" + "58" * 39 + "0400000000000000" + "01000000" + "000000000000",
+    ),
+    (ViewChange(view_id=b""), "00" * 52),
     (Query(text=b"BEGIN", schema=b"d", thread_id=8), None),
     (TransactionPayload(payload=b"zz", uncompressed_size=3409), "0201000303fc510d010102007a7a"),
     (TransactionPayload(payload=b"zz", compression=255), "0203fcff00010102007a7a"),
@@ -160,6 +176,30 @@ def test_format_description_has_a_checksum_whatever_it_says() -> None:
         raw = encode_event(FormatDescription(algorithm=algorithm), algorithm=Checksum.NONE)
         assert len(raw) == 123
         assert raw[-5] == algorithm
+
+
+@pytest.mark.parametrize(
+    ("version", "algorithm"),
+    [
+        ("5.6.0", Checksum.UNDEFINED),
+        ("5.5.62-X", Checksum.UNDEFINED),
+        ("5.6.1", Checksum.CRC32),
+        ("5.7.0", Checksum.NONE),
+        ("10.0.0", Checksum.CRC32),
+        ("of our own 1.2.3", Checksum.CRC32),  # not a number in front: as a server of today
+        ("9.7.4-\udcff\u00fc", Checksum.CRC32),
+        ("9.7.4-" + "x" * 44, Checksum.CRC32),
+    ],
+)
+def test_the_text_of_the_version_says_whether_there_are_checksums(version: str, algorithm: int) -> None:
+    """Even without a table of post-headers: then there are 57 bytes and, from 5.6.1 on, the algorithm."""
+    body = FormatDescription(server_version=version, created=0x01020304, algorithm=algorithm, post_header_lengths=b"")
+    raw = version.encode("utf-8", "surrogateescape").ljust(50, b"\0")
+    has = algorithm != Checksum.UNDEFINED
+    assert body.encode() == b"\4\0" + raw + b"\4\3\2\1\x13" + (bytes((algorithm,)) if has else b"")
+    event = encode_event(body)
+    assert len(event) == 19 + 57 + 5 * has
+    assert decode_event(event).body == FormatDescription.decode(event[19:]) == body
 
 
 @pytest.mark.parametrize("count", [27, 35, 38, 39, 40, 41, 42, 43])
@@ -276,6 +316,10 @@ def test_statements_without_a_database_suppress_use(text: bytes, flags: int) -> 
         (Incident(message=b"x" * 256), "too-long"),
         (ViewChange(view_id=b"x" * 41), "too-long"),
         (FormatDescription(server_version="x" * 51), "too-long"),
+        (FormatDescription(created=1 << 32), "out-of-range"),
+        (FormatDescription(binlog_version=1 << 16), "out-of-range"),
+        (FormatDescription(header_length=256), "out-of-range"),
+        (FormatDescription(algorithm=256), "out-of-range"),
         (Intvar(kind=256, value=0), "out-of-range"),
         (Xid(xid=1 << 64), "out-of-range"),
         (Query(text=b"", schema=b"x" * 256), "out-of-range"),
