@@ -104,6 +104,46 @@ def test_one_collation_has_fewer_characters_than_its_character_set() -> None:
     assert bytes_of("aß", COLLATION_IDS["latin2_czech_cs"]) == b"a\xdf"
 
 
+@pytest.mark.parametrize(
+    ("charset", "text", "data"),
+    [
+        ("latin1", "aé€\x81", "61e98081"),
+        ("swe7", "aÄé", "615b60"),
+        ("utf8mb3", "aé\uffff", "61c3a9efbfbf"),
+        ("ucs2", "a\uffff", "0061ffff"),
+        ("utf8mb4", "é\U0001f600", "c3a9f09f9880"),
+        ("utf16", "é\U0001f600", "00e9d83dde00"),
+        ("big5", "a一a", "61a44061"),
+        ("cp932", "a①", "618740"),
+        ("cp932", "纊", "fa5c"),  # IBM's code, not NEC's copy of it
+        ("sjis", "\\a", "815f61"),
+        ("eucjpms", "a№\ue000", "61ade2f5a1"),
+        ("ujis", "あ\\", "a4a25c"),
+        ("gb18030", "é\u1e3f\ue7c7", "a8a6a8bc8135f437"),
+        ("euckr", "a가", "61b0a1"),
+    ],
+)
+def test_text_of_several_characters_both_ways(charset: str, text: str, data: str) -> None:
+    assert bytes_of(text, DEFAULT_COLLATIONS[charset]) == bytes.fromhex(data)
+    assert text_of(bytes.fromhex(data), DEFAULT_COLLATIONS[charset]) == text
+    assert bytes_of("", DEFAULT_COLLATIONS[charset]) == b""
+    assert text_of(b"", DEFAULT_COLLATIONS[charset]) == ""
+
+
+def test_a_character_may_be_written_with_a_code_that_is_read_as_another() -> None:
+    """The one such slip of the server (cp932, observed on 9.7.4)."""
+    written = bytes_of("a\u6661", DEFAULT_COLLATIONS["cp932"])
+    assert written == b"a\xfa\xd7"
+    assert text_of(written, DEFAULT_COLLATIONS["cp932"]) == "a\u6659"
+
+
+def test_a_collation_that_nobody_knows_has_neither_text_nor_bytes() -> None:
+    for number in (0, 9999):
+        assert text_of(b"a", number) is None
+        assert bytes_of("a", number) is None
+    assert text_of(b"a", None) is None
+
+
 def test_no_text_in_binary() -> None:
     assert text_of(b"a", 63) is None
     assert bytes_of("a", 63) is None
