@@ -136,16 +136,11 @@ _TABLE: Final[dict[str, tuple[int, str | None, str]]] = {
 }
 
 
-def _expand() -> dict[int, Collation]:
-    found = {}
-    for charset, (size, codec, collations) in _TABLE.items():
-        for item in collations.split():
-            number, _, rest = item.partition(":")
-            found[int(number)] = Collation(int(number), f"{charset}_{rest}" if rest else charset, charset, size, codec)
-    return found
-
-
-COLLATIONS: Final = _expand()
+COLLATIONS: Final = {
+    int(number): Collation(int(number), f"{charset}_{rest}" if rest else charset, charset, size, codec)
+    for charset, (size, codec, collations) in _TABLE.items()
+    for number, _, rest in (item.partition(":") for item in collations.split())
+}
 COLLATION_IDS: Final = {collation.name: number for number, collation in COLLATIONS.items()}
 DEFAULT_COLLATIONS: Final = {
     charset: int(collations.partition(":")[0]) for charset, (_, _, collations) in _TABLE.items()

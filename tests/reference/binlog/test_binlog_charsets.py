@@ -8,13 +8,35 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance.reference.binlog.charset_tables import DIFFERENCES
-from conformance.reference.binlog.charsets import COLLATION_IDS, COLLATIONS, DEFAULT_COLLATIONS, bytes_of, text_of
+from conformance.reference.binlog.charsets import (
+    COLLATION_IDS,
+    COLLATIONS,
+    DEFAULT_COLLATIONS,
+    Collation,
+    bytes_of,
+    text_of,
+)
 from tests.charset_survey import CHARSETS, FILE, digests, ours, theirs
 
 if TYPE_CHECKING:
     from conformance.servers.process import ProcessServer
 
 OBSERVED = json.loads(FILE.read_text("utf-8"))["charsets"]
+
+
+@pytest.mark.parametrize(
+    "collation",
+    [
+        Collation(63, "binary", "binary", 1, None),
+        Collation(255, "utf8mb4_0900_ai_ci", "utf8mb4", 4, "utf_8"),
+        Collation(8, "latin1_swedish_ci", "latin1", 1, "cp1252"),
+        Collation(323, "utf8mb4_mn_cyrl_0900_as_cs", "utf8mb4", 4, "utf_8"),
+    ],
+)
+def test_a_collation_has_a_number_and_a_name(collation: Collation) -> None:
+    assert COLLATIONS[collation.id] == collation
+    assert COLLATION_IDS[collation.name] == collation.id
+    assert len(COLLATIONS) == len(COLLATION_IDS)
 
 
 def test_every_character_set_was_observed() -> None:
