@@ -108,6 +108,7 @@ def test_key_columns_have_the_names_of_the_log_or_numbers() -> None:
         (types.TIME, Time(False, 12, 34, 56, 0), b"'12:34:56'"),
         (types.TIME, Time(False, 838, 59, 59, 0), b"'838:59:59'"),
         (types.TIME, Time(False, 0, 0, 5, 0), b"'00:00:05'"),
+        (types.TIME, Time(False, 1, 0, 0, 0), b"'01:00:00'"),
         (types.TIME, Time(True, 12, 34, 56, 0), b"'1665:37:60'"),
         (types.DOUBLE, nan, b"nan"),
         (types.DOUBLE, -nan, b"-nan"),

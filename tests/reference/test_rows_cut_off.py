@@ -169,6 +169,15 @@ def test_the_comments_of_vv_stand_behind_the_values_of_a_row_that_breaks_off() -
     assert broken(event((TINY, TINY, TINY), WRITE, "f9 05"), with_types=True)[0] == text + CUT.format(VALUE.format(0))
 
 
+@pytest.mark.parametrize(("code", "text"), [
+    (DELETE, DELETE_HEAD + "### WHERE\n"), (UPDATE, UPDATE_HEAD + "### WHERE\n### SET\n"),
+])  # fmt: skip
+def test_a_row_that_takes_no_bytes_ends_the_event(code: int, text: str) -> None:
+    after = None if code == DELETE else 0
+    printed, error = broken(event((TINY,), code, "01", before=0, after=after))
+    assert (printed, error.code) == (text, "empty-row")
+
+
 def test_a_damaged_document_is_named_by_its_column_and_ends_the_event() -> None:
     """In a row of its full length, in the before image."""
     row = "00 01 03000000 0c0961 00 02 02000000 0400"
