@@ -147,10 +147,12 @@ def _placed(view: View, level: int) -> Placed:
     keys: list[tuple[int, bytes]] = []
     last: tuple[int, bytes] | None = None
 
-    def cover(position: int, end: int, what: str) -> None:
+    def cover(position: int, end: int) -> None:
         nonlocal covered
         if position < covered:
-            raise DecodeError("overlap", f"a JSON {what} lies over earlier bytes", offset=position, expected=covered)
+            raise DecodeError(
+                "overlap", "a JSON key or value lies over earlier bytes", offset=position, expected=covered
+            )
         if position > covered:
             holes.append((covered - start, bytes(data[covered:position])))
         covered = end
@@ -166,7 +168,7 @@ def _placed(view: View, level: int) -> Placed:
                 key.decode()
             except UnicodeDecodeError:
                 raise DecodeError("bad-utf8", "a JSON key is not valid UTF-8", offset=position) from None
-            cover(position, position + length, "key")
+            cover(position, position + length)
             keys.append((position - start, key))
     values: list[tuple[int | None, Stored]] = []
     for index in range(view.count):
@@ -183,7 +185,7 @@ def _placed(view: View, level: int) -> Placed:
                     _check_inlined(view, index, child, end)
                     values.append((None, stored))
                     continue
-            cover(child.start, end, "value")
+            cover(child.start, end)
         except DecodeError as error:
             raise error.at(f"[{index}]") from None
         values.append((child.start - start, stored))

@@ -83,6 +83,7 @@ ACCUMULATED = [
     ("9007199254740990.5", 90071992547409905.0 / 10.0),
     ("9007199254740991.5", 90071992547409915.0 / 10.0),
     ("9007199254740992.5", (9007199254740992.0 * 10.0 + 5.0) / 10.0),
+    ("9294805825125445.55", ((9294805825125445.0 * 10.0 + 5.0) * 10.0 + 5.0) / 100.0),
     # --- 17 digits count, zeros before the first one do not
     ("0.000009554729992989840941e30", (9554729992989840.0 * 10.0 + 9.0) * 1e8),
     ("8450874769898300.0000056275873277178309e-323", 84508747698983000.0 * 10.0 / 1e308 / 1e17),
@@ -185,5 +186,7 @@ def test_768_significant_digits_count(sign: str, before: str, between: int, behi
 
 
 def test_long_zeros_are_zero() -> None:
-    for text in (f"0.{'0' * 1000}", f"-0.{'0' * 1000}", f"0.{'0' * 1000}e5", f"0.{'0' * 1000}e-5"):
+    zero = f"0.{'0' * 1000}"
+    for text in (zero, f"-{zero}", f"{zero}e5", f"{zero}e-5", f"{zero}e1000", f"{zero}e1308"):
         assert repr(parse_text(text)) == ("-0.0" if text[0] == "-" else "0.0")
+    assert refused(parse_text, f"{zero}e1309").code == "mysql-3140"

@@ -121,3 +121,5 @@ def test_one_hundred_containers_of_any_kind_are_read() -> None:
     for text in (OPEN + "]" * 100, '{"a":' * 100 + "1" + "}" * 100, '[{"a":' * 50 + "1" + "}]" * 50):
         assert depth(parse_text(text)) == 100
     assert depth(parse_text("[" + "[[]]," * 200 + "[" * 99 + "]" * 99 + "]")) == 100
+    assert parse_text("[" + "{}," * 200 + "{}]") == [{}] * 201
+    assert parse_text("[" + "[]," * 200 + "[]]") == [[]] * 201
