@@ -23,8 +23,7 @@ _U8 = Struct("<Q").unpack_from
 class Cursor:
     """Reads ``data[pos:end]``; offsets in errors count from the start of ``data``.
 
-    ``data`` may be a view of a large event that shall not be there twice. Only rows and compressed transactions are
-    read so; what is taken out of it is bytes.
+    ``data`` may be a view of a large event that shall not be there twice: what is taken out of it is a view too.
     """
 
     __slots__ = ("data", "end", "pos")
@@ -54,7 +53,7 @@ class Cursor:
         if count < 0 or count > self.end - pos:
             raise self._short(count, field)
         self.pos = pos + count
-        return bytes(self.data[pos : pos + count])
+        return self.data[pos : pos + count]
 
     def skip(self, count: int, field: str) -> int:
         """Pass over ``count`` bytes; answers where they start."""
@@ -67,7 +66,7 @@ class Cursor:
     def rest(self) -> bytes:
         """Everything that is left."""
         pos, self.pos = self.pos, self.end
-        return bytes(self.data[pos : self.end])
+        return self.data[pos : self.end]
 
     def u1(self, field: str) -> int:
         pos = self.pos
@@ -135,7 +134,7 @@ class Cursor:
 
     def packed_list(self, field: str) -> Sequence[int]:
         """Packed integers up to the end."""
-        rest = bytes(self.data[self.pos : self.end])
+        rest = self.data[self.pos : self.end]
         if not rest or max(rest) < 251:  # each is one byte
             self.pos = self.end
             return rest
@@ -156,7 +155,7 @@ class Cursor:
                 found.append(self.packed_bytes(field))
                 stop = self.pos
             else:
-                found.append(bytes(data[pos + 1 : stop]))
+                found.append(data[pos + 1 : stop])
             pos = stop
             count -= 1
         self.pos = pos

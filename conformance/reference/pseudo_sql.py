@@ -151,7 +151,7 @@ def _cut_off(event: LazyRows, number: int, layout: _Layout) -> bytes:
     writer = RowWriter(table, event.before_columns, event.after_columns, partial=partial, fill=False)
     # Rows are found one after the other only, so the good ones in front say where the bad one starts.
     good = islice(event.rows(), number)
-    cursor = Cursor(event.data, sum(len(writer.encode(row)) for row in good))
+    cursor = Cursor(bytes(event.data), sum(len(writer.encode(row)) for row in good))
     out = bytearray(layout.head + b"\n")
     if event.before_columns is not None and not _broken_image(
         event, table, cursor, layout, (event.before_columns, layout.before, layout.before_head), 0, out

@@ -270,8 +270,8 @@ UPDATE_FAULTS: Final = [
         "short-take",
         "cursor",
         "        if count < 0 or count > self.end - pos:\n            raise self._short(count, field)\n"
-        "        self.pos = pos + count\n        return bytes(self.data[pos : pos + count])",
-        "        self.pos = pos + count\n        return bytes(self.data[pos : pos + count])",
+        "        self.pos = pos + count\n        return self.data[pos : pos + count]",
+        "        self.pos = pos + count\n        return self.data[pos : pos + count]",
         "lengths are checked",
     ),
     # --- paths

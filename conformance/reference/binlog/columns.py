@@ -81,7 +81,7 @@ Value: TypeAlias = (
     "int | float | Decimal | bytes | PartialJson"
     " | temporal.Date | temporal.Time | temporal.Datetime | temporal.Timestamp"
 )
-Read: TypeAlias = Callable[[bytes | memoryview, int], "tuple[Any, int]"]
+Read: TypeAlias = Callable[[bytes, int], "tuple[Any, int]"]
 Write: TypeAlias = Callable[[Any], bytes]
 
 
@@ -167,7 +167,7 @@ def _fixed(layout: str) -> Codec:
     struct = Struct(layout)
     size, unpack, pack = struct.size, struct.unpack_from, struct.pack
 
-    def read(data: bytes | memoryview, pos: int) -> tuple[Any, int]:
+    def read(data: bytes, pos: int) -> tuple[Any, int]:
         return unpack(data, pos)[0], pos + size
 
     return Codec(read, pack)
@@ -179,7 +179,7 @@ def _integer(size: int, *, signed: bool = False) -> Codec:
         letter = {1: "b", 2: "h", 4: "i", 8: "q"}[size]
         return _fixed(f"<{letter if signed else letter.upper()}")
 
-    def read(data: bytes | memoryview, pos: int) -> tuple[int, int]:
+    def read(data: bytes, pos: int) -> tuple[int, int]:
         end = pos + size
         if end > len(data):
             raise IndexError
@@ -195,31 +195,31 @@ def _sized(prefix: int, maximum: int | None = None) -> Codec:
     """A little-endian length, then that many bytes."""
     if prefix == 1:
 
-        def read(data: bytes | memoryview, pos: int) -> tuple[bytes, int]:
+        def read(data: bytes, pos: int) -> tuple[bytes, int]:
             start = pos + 1
             end = start + data[pos]
             if end > len(data):
                 raise _too_long(end - start, len(data) - start)
-            return bytes(data[start:end]), end
+            return data[start:end], end
 
     elif prefix == 3:
 
-        def read(data: bytes | memoryview, pos: int) -> tuple[bytes, int]:
+        def read(data: bytes, pos: int) -> tuple[bytes, int]:
             start = pos + 3
             end = start + (data[pos] | data[pos + 1] << 8 | data[pos + 2] << 16)
             if end > len(data):
                 raise _too_long(end - start, len(data) - start)
-            return bytes(data[start:end]), end
+            return data[start:end], end
 
     else:
         unpack = Struct("<H" if prefix == 2 else "<I").unpack_from
 
-        def read(data: bytes | memoryview, pos: int) -> tuple[bytes, int]:
+        def read(data: bytes, pos: int) -> tuple[bytes, int]:
             start = pos + prefix
             end = start + unpack(data, pos)[0]
             if end > len(data):
                 raise _too_long(end - start, len(data) - start)
-            return bytes(data[start:end]), end
+            return data[start:end], end
 
     def write(value: bytes) -> bytes:
         if not isinstance(value, bytes):
@@ -238,11 +238,11 @@ def _too_long(length: int, left: int) -> DecodeError:
 def _cut(size: int, decode: Callable[[bytes], Any], encode: Callable[[Any], bytes]) -> Codec:
     """A fixed number of bytes with its own decoder."""
 
-    def read(data: bytes | memoryview, pos: int) -> tuple[Any, int]:
+    def read(data: bytes, pos: int) -> tuple[Any, int]:
         end = pos + size
         if end > len(data):
             raise IndexError
-        return decode(bytes(data[pos:end])), end
+        return decode(data[pos:end]), end
 
     return Codec(read, encode)
 
@@ -296,12 +296,12 @@ def _partial_json() -> Codec:
     unpack = Struct("<I").unpack_from
     write = _sized(4).write
 
-    def read(data: bytes | memoryview, pos: int) -> tuple[PartialJson, int]:
+    def read(data: bytes, pos: int) -> tuple[PartialJson, int]:
         start = pos + 4
         end = start + unpack(data, pos)[0]
         if end > len(data):
             raise _too_long(end - start, len(data) - start)
-        return PartialJson(bytes(data[start:end])), end
+        return PartialJson(data[start:end]), end
 
     return Codec(read, lambda value: write(value.diffs))
 
@@ -369,7 +369,7 @@ def decode_value(column: ColumnType, data: bytes, *, unsigned: bool = False) -> 
     return value
 
 
-def read_value(part: Codec, data: bytes | memoryview, pos: int) -> tuple[Value, int]:
+def read_value(part: Codec, data: bytes, pos: int) -> tuple[Value, int]:
     """A value and the position after it; offsets in errors count from the start of ``data``."""
     try:
         return part.read(data, pos)

@@ -7,7 +7,7 @@ How an image is read is compiled once for a TABLE_MAP and a columns bitmap, and 
 from __future__ import annotations
 
 from struct import error as struct_error
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, cast
 
 from conformance.reference.binlog.columns import (
     PARTIAL_JSON,
@@ -35,7 +35,7 @@ _PARTIAL_UPDATE_ROWS: Final = int(EventType.PARTIAL_UPDATE_ROWS)
 _MAX_CACHED_PATTERNS: Final = 256
 
 Image: TypeAlias = "tuple[Value | None, ...]"
-ReadImage: TypeAlias = "Callable[[bytes | memoryview, int], tuple[Any, int]]"
+ReadImage: TypeAlias = "Callable[[bytes, int], tuple[Any, int]]"
 
 
 class Row(NamedTuple):
@@ -73,7 +73,7 @@ def _image_reader(reads: Sequence[Read], fill: list[bool]) -> ReadImage:
     one = size == 1
     wide = size > _WORD
 
-    def read(data: bytes | memoryview, pos: int) -> tuple[tuple[Any, ...], int]:
+    def read(data: bytes, pos: int) -> tuple[tuple[Any, ...], int]:
         if one:
             nulls = data[pos]
             pos += 1
@@ -113,7 +113,7 @@ def _image_reader(reads: Sequence[Read], fill: list[bool]) -> ReadImage:
 def _single_reader(each: Read, fill: list[bool]) -> ReadImage:
     """An image of one column, which is what a MINIMAL image mostly is."""
 
-    def read(data: bytes | memoryview, pos: int) -> tuple[tuple[Any, ...], int]:
+    def read(data: bytes, pos: int) -> tuple[tuple[Any, ...], int]:
         nulls = data[pos]
         if nulls > 1:
             fill[0] = True
@@ -125,12 +125,26 @@ def _single_reader(each: Read, fill: list[bool]) -> ReadImage:
     return read
 
 
+def _of_view(read: Read) -> Read:
+    """The same out of a view of a large event: values are bytes of their own."""
+
+    def taken(data: bytes, pos: int) -> tuple[Any, int]:
+        value, end = read(data, pos)
+        if isinstance(value, memoryview):
+            value = bytes(value)
+        elif isinstance(value, PartialJson):
+            value = PartialJson(bytes(value.diffs))
+        return value, end
+
+    return taken
+
+
 class _Plan:
     """How to read and write the images of one (TABLE_MAP, columns bitmap) pair. Kept with the TABLE_MAP."""
 
-    __slots__ = ("codecs", "columns", "fill", "patterns", "reads", "table")
+    __slots__ = ("codecs", "columns", "fill", "partial", "patterns", "reads", "table")
 
-    def __init__(self, table: TableMap, bitmap: int) -> None:
+    def __init__(self, table: TableMap, bitmap: int, *, view: bool) -> None:
         self.table = table
         self.columns = included(bitmap, len(table.columns))
         codecs = []
@@ -140,7 +154,8 @@ class _Plan:
             except CodecError as error:
                 raise error.at(table.column_names[index]) from None
         self.codecs = tuple(codecs)
-        self.reads = reads = [each.read for _, each in codecs]
+        self.reads = reads = [_of_view(each.read) if view else each.read for _, each in codecs]
+        self.partial = _of_view(PARTIAL_JSON.read) if view else PARTIAL_JSON.read
         self.fill = [False]
         self.patterns: dict[int, ReadImage] = {0: _image_reader(reads, self.fill)}
 
@@ -157,11 +172,10 @@ class _Plan:
         json = self.table.json_columns
         chosen = {column for column, bit in zip(json, bits_of(partial, len(json)), strict=True) if bit == "1"}
         return [
-            PARTIAL_JSON.read if column in chosen else each
-            for column, each in zip(self.columns, self.reads, strict=True)
+            self.partial if column in chosen else each for column, each in zip(self.columns, self.reads, strict=True)
         ]
 
-    def explain(self, data: bytes | memoryview, pos: int, partial: int) -> DecodeError:
+    def explain(self, data: bytes, pos: int, partial: int) -> DecodeError:
         """Read a broken image again, column by column, to say what is wrong with it."""
         size = (len(self.columns) + 7) // 8
         if pos + size > len(data):
@@ -178,30 +192,33 @@ class _Plan:
         return DecodeError("truncated", "the image is cut off", offset=pos)
 
 
-def _plan(table: TableMap, bitmap: int) -> _Plan:
-    plan: _Plan | None = table.plans.get(bitmap)
+def _plan(table: TableMap, bitmap: int, *, view: bool = False) -> _Plan:
+    key = ("view", bitmap) if view else bitmap
+    plan: _Plan | None = table.plans.get(key)
     if plan is None:
-        plan = _Plan(table, bitmap)
+        plan = _Plan(table, bitmap, view=view)
         if len(table.plans) < _MAX_CACHED_PATTERNS:
-            table.plans[bitmap] = plan
+            table.plans[key] = plan
     return plan
 
 
 def decode_rows(
     code: int,
     table: TableMap,
-    data: bytes | memoryview,
+    source: bytes | memoryview,
     base: int,
     before_columns: int | None,
     after_columns: int | None,
     fill: list[bool],
 ) -> Iterator[Row]:
-    """The rows in ``data``, which starts at ``base`` in the body of an event of type ``code``. ``fill[0]`` becomes true
-    at the end if unused bits of a null bitmap were 1."""
+    """The rows in ``source``, which starts at ``base`` in the body of an event of type ``code``. ``fill[0]`` becomes
+    true at the end if unused bits of a null bitmap were 1."""
     number = 0
+    data = cast("bytes", source)
+    view = isinstance(source, memoryview)
     try:
-        before = None if before_columns is None else _plan(table, before_columns)
-        after = None if after_columns is None else _plan(table, after_columns)
+        before = None if before_columns is None else _plan(table, before_columns, view=view)
+        after = None if after_columns is None else _plan(table, after_columns, view=view)
         partial = code == _PARTIAL_UPDATE_ROWS
         end = len(data)
         pos = 0
@@ -249,7 +266,7 @@ def decode_rows(
         raise error.at(event_name(code), HEADER_SIZE) from None
 
 
-def _shared_image(table: TableMap, data: bytes | memoryview, pos: int) -> tuple[int, int | None, int]:
+def _shared_image(table: TableMap, data: bytes, pos: int) -> tuple[int, int | None, int]:
     """(value_options, partial bits, position after both), sheet 11.1."""
     options = data[pos]
     if options < 251:

@@ -44,7 +44,7 @@ class TransactionPayload:
         unknown = []
         while kind := cursor.packed("field"):
             start = cursor.pos
-            value = cursor.packed_bytes("value")
+            value = bytes(cursor.packed_bytes("value"))
             if kind not in (_SIZE, _COMPRESSION, _UNCOMPRESSED_SIZE):
                 unknown.append((kind, value))
                 continue
@@ -56,7 +56,7 @@ class TransactionPayload:
                 raise error.at(f"field[{kind}]", start) from None
         if _SIZE not in known or _COMPRESSION not in known:
             raise DecodeError("missing-field", "payload size and compression type are required", offset=0)
-        payload = cursor.take(known[_SIZE], "payload")
+        payload = bytes(cursor.take(known[_SIZE], "payload"))
         cursor.expect_end("TRANSACTION_PAYLOAD")
         return cls(
             payload=payload,

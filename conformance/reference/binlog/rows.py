@@ -278,7 +278,7 @@ def decode_rows_event(code: int, data: bytes | memoryview, tables: dict[int, Tab
     if count < 251:
         pos += 1
     else:
-        cursor = Cursor(data, pos)
+        cursor = Cursor(bytes(data[: pos + 9]), pos)
         count = cursor.packed("column_count")
         pos = cursor.pos
     size = (count + 7) // 8
@@ -300,9 +300,9 @@ def decode_rows_event(code: int, data: bytes | memoryview, tables: dict[int, Tab
 def _decode_extra(code: int, data: bytes | memoryview, length: int) -> tuple[ExtraInfo, ...]:
     if length < 2:
         raise DecodeError("bad-length", "the variable header counts itself", offset=8, expected=2, got=length)
-    cursor = Cursor(data, 10)
-    end = cursor.skip(length - 2, "extra_row_data") + length - 2
-    cursor = Cursor(data, 10, end)
+    cursor = Cursor(bytes(data[: 8 + length]), 10)
+    cursor.skip(length - 2, "extra_row_data")
+    cursor.pos = 10
     extra: list[ExtraInfo] = []
     while cursor:
         kind = cursor.u1("kind")

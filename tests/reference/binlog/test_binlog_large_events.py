@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import io
 import tracemalloc
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -19,9 +20,11 @@ from conformance.reference.binlog.rows import LazyRows, PartitionInfo, Row, Unkn
 from conformance.reference.binlog.small import Opaque, RowsQuery, Stop
 from conformance.reference.binlog.table_map import TableMap
 from conformance.reference.binlog.writer import FileWriter
-from conformance.reference.errors import DecodeError
+from conformance.reference.errors import CodecError, DecodeError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from conformance.reference.binlog.event import Body
 
 _TABLE: Final = TableMap(
@@ -85,6 +88,21 @@ def test_its_values_are_bytes_that_outlive_it() -> None:
     lazy.data.release()
     assert rows == list(_ROWS.rows)
     assert [type(value) for value in rows[0].before or ()] == [int, bytes, bytes]
+
+
+def test_values_of_every_type_are_the_same_out_of_a_view(corpus: Path) -> None:
+    met: set[int] = set()
+    for path in sorted(corpus.glob("*.binlog")):
+        with suppress(CodecError):  # files that are not closed, not logs, and so on
+            for event in read_events(io.BytesIO(path.read_bytes()), expand=True):
+                body = event.body
+                if not isinstance(body, LazyRows) or body.table is None:
+                    continue
+                met.update(column.real_type for column in body.table.columns)
+                viewed = replace(body, data=memoryview(bytes(body.data)))
+                assert repr(list(viewed.rows())) == repr(list(body.rows()))
+                assert viewed.typed() == body.typed()
+    assert len(met) >= 22
 
 
 @pytest.mark.parametrize("cut", [1, 3, 4, 5, len(_BLOB)])
