@@ -73,6 +73,7 @@ _MEASURED: Final = ("VARCHAR", "VARBINARY", "ENUM", "SET")  # no column without 
 _LENGTH: Final = ("CHAR", "VARCHAR", "BINARY", "VARBINARY", "BIT", "VECTOR")
 _OLD_NAMES: Final = {"utf8": "utf8mb3"}
 _CHARSETS: Final = (("CHARACTER", "SET"), ("CHAR", "SET"), ("CHARSET",))
+_IN_NUMBERS: Final = (".", "-", "+")
 _KEYS: Final = ("INDEX", "KEY", "UNIQUE", "FULLTEXT", "SPATIAL", "FOREIGN", "CHECK")
 
 
@@ -218,9 +219,9 @@ def parse_type(reader: Reader, column: Column) -> Column:
 
 
 def _member(words: Sequence[Word], reader: Reader) -> str:
-    if not words or not all(word.string for word in words):
+    if len(words) != 1 or not words[0].string:
         raise reader.refused("a member is no string")
-    return "".join(word.text for word in words)
+    return words[0].text
 
 
 def _number(words: Sequence[Word], reader: Reader) -> int:
@@ -260,7 +261,7 @@ def _attribute(reader: Reader, column: Column, parts: _Parts, index: int) -> Col
         return replace(column, generated_sql=text)
     if reader.take("STORED"):
         return replace(column, stored=True)
-    if reader.take("PRIMARY", "KEY") or reader.take("PRIMARY") or reader.take("KEY"):
+    if reader.take("PRIMARY", "KEY") or reader.take("KEY"):
         if (column.name, 0) not in parts.key:  # to say it twice is allowed
             parts.key.append((column.name, 0))
         return column
@@ -297,27 +298,19 @@ def _without_effect(reader: Reader) -> None:
 
 
 def _literal(reader: Reader) -> None:
-    """A number, a string of any kind, or a function without much inside."""
-    first = reader.next()
-    prefix = first.text.startswith("_") or first.text.lower() in ("b", "x", "n")
-    if first.among("-", "+") or (prefix and reader and reader.words[reader.pos].string):
-        reader.next()
-    if reader.take("."):
+    """A number, a string of any kind, or a function without much inside; no attribute begins like what goes on here."""
+    reader.next()
+    while reader:
+        word = reader.words[reader.pos]
+        if not (word.string or word.text in _IN_NUMBERS or word.text[:1].isdigit()):
+            break
         reader.next()
     if reader.at("("):
         reader.parenthesis()
 
 
 def _charset_word(reader: Reader) -> bool:
-    if _charset_follows(reader):
-        reader.take("DEFAULT")
     return any(reader.take(*words) for words in _CHARSETS)
-
-
-def _charset_follows(reader: Reader) -> bool:
-    """Whether a DEFAULT belongs to CHARACTER SET and is not that of a column."""
-    here = reader.words[reader.pos : reader.pos + 2]
-    return len(here) == 2 and here[0].among("DEFAULT") and here[1].among("CHARACTER", "CHARSET", "CHAR", "COLLATE")
 
 
 def _charset(reader: Reader) -> str:

@@ -46,7 +46,12 @@ _INTEGERS: Final = {
 }
 _CHARACTER: Final = frozenset(("CHAR", "VARCHAR", "TINYTEXT", "TEXT", "MEDIUMTEXT", "LONGTEXT", "ENUM", "SET"))
 _BINARY: Final = frozenset(("BINARY", "VARBINARY", "TINYBLOB", "BLOB", "MEDIUMBLOB", "LONGBLOB", "VECTOR"))
-_BLOB_LENGTH: Final = {"TINY": 1, "": 2, "MEDIUM": 3, "LONG": 4}
+_BLOB_LENGTH: Final = {
+    **dict.fromkeys(("TINYTEXT", "TINYBLOB"), 1),
+    **dict.fromkeys(("TEXT", "BLOB"), 2),
+    **dict.fromkeys(("MEDIUMTEXT", "MEDIUMBLOB"), 3),
+    **dict.fromkeys(("LONGTEXT", "LONGBLOB"), 4),
+}
 _GEOMETRY: Final = (
     "GEOMETRY",
     "POINT",
@@ -57,6 +62,14 @@ _GEOMETRY: Final = (
     "MULTIPOLYGON",
     "GEOMETRYCOLLECTION",
 )
+_FIXED: Final = {
+    "DOUBLE": ColumnType(types.DOUBLE, 8),
+    "DATE": ColumnType(types.DATE),
+    "YEAR": ColumnType(types.YEAR),
+    "JSON": ColumnType(types.JSON, 4),
+    "VECTOR": ColumnType(types.VECTOR, 4),
+    **dict.fromkeys(_GEOMETRY, ColumnType(types.GEOMETRY, 4)),
+}
 _TEMPORAL: Final = {"TIME": types.TIME2, "DATETIME": types.DATETIME2, "TIMESTAMP": types.TIMESTAMP2}
 _DEFAULT_LENGTH: Final = {"CHAR": 1, "BINARY": 1, "BIT": 1, "DECIMAL": 10, "VECTOR": 2048}
 _FLOAT_DIGITS: Final = 24  # FLOAT(p) with more binary digits is a DOUBLE
@@ -252,20 +265,10 @@ def column_type(table: Table, column: Column) -> ColumnType:
         return ColumnType(types.NEWDECIMAL, length | (column.scale or 0) << 8)
     if kind == "BIT":
         return ColumnType(types.BIT, length % 8 | length // 8 << 8)
-    if kind in _GEOMETRY:
-        return ColumnType(types.GEOMETRY, 4)
-    prefix, _, rest = kind.partition("TEXT" if kind.endswith("TEXT") else "BLOB")
-    if kind.endswith(("TEXT", "BLOB")) and prefix in _BLOB_LENGTH and not rest and column.length is None:
-        return ColumnType(types.BLOB, _BLOB_LENGTH[prefix])
-    fixed = {
-        "DOUBLE": ColumnType(types.DOUBLE, 8),
-        "DATE": ColumnType(types.DATE),
-        "YEAR": ColumnType(types.YEAR),
-        "JSON": ColumnType(types.JSON, 4),
-        "VECTOR": ColumnType(types.VECTOR, 4),
-    }
-    if kind in fixed:
-        return fixed[kind]
+    if kind in _BLOB_LENGTH and column.length is None:
+        return ColumnType(types.BLOB, _BLOB_LENGTH[kind])
+    if kind in _FIXED:
+        return _FIXED[kind]
     raise Unsupported("column-type", "no such column type", got=kind, path=(column.name,))
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from conformance.reference.cursor import (
@@ -12,6 +14,10 @@ from conformance.reference.cursor import (
     packed_size,
 )
 from conformance.reference.errors import DecodeError
+from tests.reference.refusals import refused, where
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 # binlog-events sheet 1.1 and 1.2.
 _PACKED = [
@@ -161,3 +167,23 @@ def test_lists_of_packed_integers_and_strings_end_where_they_should() -> None:
     assert encode_packed(0) == b"\0"
     with pytest.raises(ValueError, match="negative"):
         encode_packed(-1)
+
+
+@pytest.mark.parametrize(
+    ("read", "stored", "code", "offset"),
+    [
+        (Cursor.packed_list, "01fb", "bad-packed-integer", 1),
+        (Cursor.packed_list, "01fc01", "truncated", 1),
+        (Cursor.packed_strings, "0161fb" + "00" * 300, "bad-packed-integer", 2),  # fb is no length of 251 bytes
+        (Cursor.packed_strings, "0161fc", "truncated", 2),
+        (Cursor.packed_strings, "01610262", "truncated", 3),
+        (Cursor.packed_bytes, "0361", "truncated", 1),
+        (Cursor.varint, "0700", "truncated", 0),
+        (Cursor.signed_varint, "", "truncated", 0),
+        (Cursor.signed_varint, "01", "truncated", 0),
+    ],
+)
+def test_an_error_names_the_field_and_the_place_where_it_went_wrong(
+    read: Callable[[Cursor, str], object], stored: str, code: str, offset: int
+) -> None:
+    assert where(refused(read, Cursor(bytes.fromhex(stored)), "field")) == (code, offset, "field")
