@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from conformance.reference.binlog.charsets import COLLATION_IDS, COLLATIONS, DEFAULT_COLLATIONS, bytes_of, text_of
@@ -37,7 +38,6 @@ _BLOBS: Final = {
     "LONGBLOB": LONG_BLOB,
 }
 _WIDE: Final = frozenset(("ucs2", "utf16", "utf16le", "utf32"))
-_SECONDS_PER_DAY: Final = 86400
 _GROUP: Final = 9  # digits stored together in a DECIMAL column
 
 
@@ -133,18 +133,8 @@ def _members(column: Column, text: str) -> str:
 
 
 def _timestamp(value: Timestamp) -> Opaque:
-    """In UTC: the lab's sessions have time_zone +00:00. Civil date from days since 1970-01-01; 0 is the zero date
-    (observed on 9.7.4)."""
+    """In UTC: the lab's sessions have time_zone +00:00. 0 is the zero date (observed on 9.7.4)."""
     if not value.seconds:
         return opaque.timestamp(0, 0, 0, 0, 0, 0, value.microsecond)
-    days, second = divmod(value.seconds, _SECONDS_PER_DAY)
-    # Days counted from 0000-03-01, so that the leap day ends a year.
-    days += 719468
-    era, day_of_era = divmod(days, 146097)
-    year_of_era = (day_of_era - day_of_era // 1460 + day_of_era // 36524 - day_of_era // 146096) // 365
-    day_of_year = day_of_era - (365 * year_of_era + year_of_era // 4 - year_of_era // 100)
-    shifted = (5 * day_of_year + 2) // 153
-    month = shifted + 3 if shifted < 10 else shifted - 9
-    year = era * 400 + year_of_era + (month <= 2)
-    day = day_of_year - (153 * shifted + 2) // 5 + 1
-    return opaque.timestamp(year, month, day, second // 3600, second // 60 % 60, second % 60, value.microsecond)
+    moment = datetime.fromtimestamp(value.seconds, UTC)
+    return opaque.timestamp(*moment.timetuple()[:6], value.microsecond)

@@ -56,15 +56,14 @@ def plain_text(info: ColumnInfo) -> Callable[[Any], str] | None:
     if kind == types.YEAR:
         return lambda value: f"{value:04}"
     if kind in TEMPORAL:
-        digits = column.scale if kind in (types.TIME2, types.DATETIME2, types.TIMESTAMP2) else 0
-        return lambda value: temporal.text(value, digits)
+        return lambda value: temporal.text(value, column.scale)
     return None
 
 
 def stored_bytes(info: ColumnInfo, value: bytes) -> bytes:
     """A string as the column has it: the log cuts the zeros off that fill a BINARY column."""
     column = info.type
-    if column.type == types.STRING and column.real_type == types.STRING and info.collation == BINARY:
+    if column.real_type == types.STRING and info.collation == BINARY:
         return value.ljust(column.length, b"\0")
     return value
 

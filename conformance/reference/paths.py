@@ -126,7 +126,7 @@ def is_identifier(name: str) -> bool:
     return not first
 
 
-def bad_path(position: int, message: str = "the path expression is not valid") -> MysqlError:
+def bad_path(position: int, message: str) -> MysqlError:
     """3143, at a character of the path text."""
     return MysqlError(3143, "ER_INVALID_JSON_PATH", message, offset=position)
 
@@ -211,12 +211,10 @@ class _Parser:
             pos += 2 if text[pos] == "\\" else 1
         self.pos = pos + 1
         try:
-            name = json.loads(text[start : pos + 1])
+            name: str = json.loads(text[start : pos + 1])
             name.encode("utf-8", "surrogateescape")
         except ValueError:
             raise bad_path(start, "the quoted member name is not a JSON string") from None
-        if not isinstance(name, str):
-            raise bad_path(start)
         return name
 
     def cells(self) -> Leg:

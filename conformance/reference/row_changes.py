@@ -126,7 +126,7 @@ class RowChanges:
         self.form = Form.TAGGED if tagged else Form.PLAIN
         self.rows_only = rows_only
         self.counts = Counts()
-        self._file = ""
+        self._file = "null"
         self._gtids = Gtids()
 
     def start_file(self, name: str) -> None:
@@ -236,9 +236,9 @@ def _writer(info: ColumnInfo, form: Form) -> Writer | None:
     if kind == types.BIT:
         size = (info.type.length + 7) // 8
         return lambda value: _hex(value.to_bytes(size, "big"))
-    if info.type.is_character and info.collation is not None and info.collation != BINARY:
-        return lambda value: _string(value, info.collation)
-    return lambda value: _hex(stored_bytes(info, value))
+    if info.collation == BINARY:
+        return lambda value: _hex(stored_bytes(info, value))
+    return lambda value: _string(value, info.collation)
 
 
 def _hex(value: bytes) -> str:
