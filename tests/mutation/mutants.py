@@ -156,7 +156,9 @@ class _Places:
         node = max(inside, key=lambda node: (node.lineno, -(node.end_lineno or 0)))
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):  # a default: whoever runs the function
             return node.lineno, node.end_lineno or node.lineno
-        return node.lineno, line if hasattr(node, "body") else node.end_lineno or line
+        if hasattr(node, "body"):  # its head may have several lines, and none of them need be the first
+            return node.lineno, max(line, node.body[0].lineno - 1)
+        return node.lineno, node.end_lineno or line
 
 
 def _places(source: str) -> _Places:

@@ -24,6 +24,13 @@ def test_a_mutant_is_another_text_of_one_function() -> None:
         assert mutant.lines[0] <= mutant.lines[1]
 
 
+def test_the_head_of_a_statement_is_all_of_its_lines() -> None:
+    from tests.mutation.mutants import mutants_of
+
+    (mutant,) = [mutant for mutant in mutants_of("paths") if mutant.change == "if not ( => if ("]
+    assert mutant.lines[1] - mutant.lines[0] == 2
+
+
 def test_words_for_people_are_told_apart_and_codes_are_not() -> None:
     from tests.mutation.mutants import mutants_of
 
