@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from conformance.reference.binlog import columns as types
+from conformance.reference.binlog.columns import ColumnType
 from conformance.reference.binlog.metadata import (
     SHIPPED,
     WORKLOG,
@@ -141,11 +142,23 @@ def test_the_worklog_has_the_first_nine_fields_only() -> None:
     assert [field.field for field in fields(*columns, rules=WORKLOG, key=key)] == [3, 6, 9]
 
 
+def test_the_map_names_its_table_and_has_the_rules_that_were_asked_for() -> None:
+    table = Table(schema="d", name="t", columns=(Column(name="y", type="YEAR"), Column(name="u", type="INT")))
+    for rules, signs in ((SHIPPED, (True, False)), (WORKLOG, (False,))):  # the worklog does not count YEAR
+        found = table_map(table, rules=rules)
+        assert (found.schema, found.table, found.rules) == ("d", "t", rules)
+        assert found.columns == (ColumnType(types.YEAR), ColumnType(types.LONG))
+        assert found.metadata == (Bits(Field.SIGNEDNESS, signs),)
+
+
 def test_members_lose_the_spaces_behind_them_but_in_binary() -> None:
     members = ("a ", "b\t", " c", "dX", "\xe9")
     shown = (b"a", b"b\t", b" c", b"dX", b"\xe9")
     latin = Column(name="e", type="ENUM", charset="latin1", members=members)
-    assert fields(latin)[1] == Members(Field.ENUM_STR_VALUE, (shown,))
+    assert fields(latin) == [
+        DefaultCharset(Field.ENUM_AND_SET_DEFAULT_CHARSET, 8),
+        Members(Field.ENUM_STR_VALUE, (shown,)),
+    ]
     raw = Column(name="s", type="SET", charset="binary", members=members)
     stored = (b"a ", b"b\t", b" c", b"dX", b"\xc3\xa9")
     assert fields(raw)[1] == Members(Field.SET_STR_VALUE, (stored,))
