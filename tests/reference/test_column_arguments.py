@@ -5,11 +5,13 @@ And which columns an expression reads.
 
 from __future__ import annotations
 
+import time
 from decimal import Decimal
 from typing import Any
 
 import pytest
 
+from conformance.reference.binlog import temporal
 from conformance.reference.binlog.temporal import Time, Timestamp
 from conformance.reference.column_json import column_as_json
 from conformance.reference.expression import (
@@ -80,6 +82,17 @@ def test_a_timestamp_is_told_in_utc(seconds: int, parts: tuple[int, int, int, in
         assert same(found, opaque.timestamp(*parts, fraction))
     zero = column_as_json(column("TIMESTAMP", scale=6), Timestamp(0, 500000))
     assert same(zero, opaque.timestamp(0, 0, 0, 0, 0, 0, 500000))
+
+
+def test_the_time_zone_of_this_machine_plays_no_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch:
+        patch.setenv("TZ", "XYZ-9")
+        time.tzset()
+        found = column_as_json(column("TIMESTAMP"), Timestamp(86400))
+        shown = temporal.text(Timestamp(86400))
+    time.tzset()
+    assert same(found, opaque.timestamp(1970, 1, 2, 0, 0, 0))
+    assert shown == "1970-01-02 00:00:00"
 
 
 @pytest.mark.parametrize(
