@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 from conformance.reference.binlog.charsets import COLLATION_IDS, COLLATIONS, DEFAULT_COLLATIONS
 from conformance.reference.replay.reader import Reader, split_list
 from conformance.reference.replay.words import split_words
-from conformance.reference.tables import Column, Table, collation_id
+from conformance.reference.tables import Column, Table, collation_id, quote_identifier, quote_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -257,8 +257,7 @@ def _attribute(reader: Reader, column: Column, parts: _Parts, index: int) -> Col
     if reader.take("VISIBLE"):
         return replace(column, invisible=False)
     if reader.take("GENERATED", "ALWAYS", "AS") or reader.take("AS"):
-        text = " ".join(word.text for word in reader.parenthesis())
-        return replace(column, generated_sql=text)
+        return replace(column, generated_sql=" ".join(map(_sql, reader.parenthesis())))
     if reader.take("STORED"):
         return replace(column, stored=True)
     if reader.take("PRIMARY", "KEY") or reader.take("KEY"):
@@ -267,6 +266,12 @@ def _attribute(reader: Reader, column: Column, parts: _Parts, index: int) -> Col
         return column
     _without_effect(reader)
     return column
+
+
+def _sql(word: Word) -> str:
+    if word.quoted:
+        return quote_identifier(word.text)
+    return quote_text(word.text) if word.string else word.text
 
 
 def _without_effect(reader: Reader) -> None:
