@@ -93,14 +93,14 @@ class _Reading:
         self.seen: dict[tuple[int, int], tuple[int, int, int]] = {}  # (elements, bytes, levels) in a container
 
     def value(self, view: View, name: str, level: int) -> int:
-        """How many levels there are in it."""
+        """How many levels of containers it is."""
         if view.kind > LARGE_ARRAY:
             self._scalar(view, name)
             return 0
         key = (view.start, view.kind)
         if key in self.seen:
             elements, size, levels = self.seen[key]
-            if level + levels > _LEVELS:
+            if level + levels - 1 > _LEVELS:  # the root is on level 0
                 raise too_deep()
             self._spend(elements, size, view.start)
             return levels
@@ -146,8 +146,8 @@ class _Reading:
                 words += f" (of {keys[index]})"
             places.append((position, position + 1 + width, f"{prefix}value_entry[{index}]", words))
             if not inlined:
-                levels = max(levels, 1 + self.value(child, f"{prefix}value[{index}]", level + 1))
-        return levels
+                levels = max(levels, self.value(child, f"{prefix}value[{index}]", level + 1))
+        return 1 + levels
 
     def _scalar(self, view: View, name: str) -> None:
         places = self.places

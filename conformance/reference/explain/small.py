@@ -59,7 +59,7 @@ def explain_format(trace: Trace, table_length: int) -> None:
     for code in range(1, table_length + 1):
         trace.number(1, f"post_header_length[{code}]")
     if trace:
-        trace.number(1, "checksum_algorithm", lambda value: {0: "none", 1: "CRC32"}.get(value, str(value)))
+        trace.number(1, "checksum_algorithm", lambda value: "CRC32" if value else "none")
 
 
 def _rotate(trace: Trace) -> None:
@@ -153,8 +153,8 @@ def _status(trace: Trace, end: int) -> None:
     elif code == Status.UPDATED_DB_NAMES:
         count = trace.number(1, "count")
         for _ in range(0 if count == TOO_MANY_DATABASES else count):
-            stop = trace.cursor.data.find(b"\0", trace.cursor.pos, end)
-            trace.raw((stop if stop >= 0 else end) + (stop >= 0) - trace.cursor.pos, "name")
+            stop = trace.cursor.data.find(b"\0", trace.cursor.pos, end) + 1 or end
+            trace.raw(stop - trace.cursor.pos, "name")
     else:
         trace.raw(end - trace.cursor.pos, "unknown", bytes.hex)
 

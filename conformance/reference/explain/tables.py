@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from conformance.reference.binlog import columns as types
 from conformance.reference.binlog.charsets import COLLATIONS
-from conformance.reference.binlog.columns import PARTIAL_JSON, codec, read_value
+from conformance.reference.binlog.columns import codec, read_value
 from conformance.reference.binlog.header import EventType
 from conformance.reference.binlog.images import PARTIAL_JSON_OPTION, bits_of, included
 from conformance.reference.binlog.metadata import ColumnInfo, Field
@@ -219,10 +219,9 @@ def _column(trace: Trace, table: TableMap, index: int, *, partial: bool) -> None
             else:
                 explain_document(trace, length, "json")
         return
-    part = PARTIAL_JSON if partial else codec(info.type, unsigned=table.unsigned[index])
     cursor = trace.cursor
     start = cursor.pos
-    value, cursor.pos = read_value(part, cursor.data[: cursor.end], start)
+    value, cursor.pos = read_value(codec(info.type), cursor.data[: cursor.end], start)
     show: Callable[[object], bytes] = column_text(info, index + 1).show
     text = show(value).decode("utf-8", "backslashreplace").rstrip()
     trace.note(start, cursor.pos, name, f"{type_name(info)} {short(text)}")

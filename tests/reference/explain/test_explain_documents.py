@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from struct import pack
+
 import pytest
 
 from conformance.reference.explain.documents import explain_diffs, explain_document
@@ -12,7 +14,7 @@ from tests.reference.refusals import refused, where
 
 def document_parts(data: bytes, front: int = 3) -> tuple[Parts, Trace]:
     """The spans of a document that stands behind a few other bytes."""
-    trace = Trace(bytes(front) + data)
+    trace = Trace(bytes(front) + data + b"\xee")
     trace.cursor.pos = front
     explain_document(trace, len(data), "json")
     assert trace.cursor.pos == front + len(data)
@@ -66,6 +68,11 @@ def document_parts(data: bytes, front: int = 3) -> tuple[Parts, Trace]:
          ("0c0c00", "value_entry[0]", "string at 12"), ("0c0c00", "value_entry[1]", "string at 12"),
          ("ffff", "hole", "bytes that nothing points to"), ("01", "value[0].length", "1 bytes"),
          ("61", "value[0]", '"a"'), ("ffffff", "hole", "bytes that nothing points to")],
+        # Of entries at the same bytes the first one has them, in the order of their numbers.
+        [("02", "type", "small array"), ("0b00", "count", "11 elements"), ("2700", "size", "39 bytes"),
+         *[("040000", f"value_entry[{place}]", "literal null, inlined") for place in range(9)],
+         ("0c2500", "value_entry[9]", "string at 37"), ("0c2500", "value_entry[10]", "string at 37"),
+         ("01", "value[9].length", "1 bytes"), ("61", "value[9]", '"a"')],
         # An entry into the middle of another's string: the bytes that both have are the shorter one's.
         [("02", "type", "small array"), ("0200", "count", "2 elements"), ("0d00", "size", "13 bytes"),
          ("0c0a00", "value_entry[0]", "string at 10"), ("0c0b00", "value_entry[1]", "string at 11"),
@@ -100,6 +107,90 @@ def test_damage_is_told_behind_what_could_be_read(parts: Parts, code: str, offse
     assert spans[-1][2].endswith(f"[{code}]")
     assert f"at offset {offset}" in spans[-1][2]  # in the document; in the error, in the event
     assert where(error) == (code, 3 + offset, "json")
+
+
+# --- what several entries share ---------------------------------------------------------------------------------------
+
+
+def array(*entries: tuple[int, int], behind: bytes = b"") -> bytes:
+    """A small array without its type byte: types and offsets of its entries, and the bytes behind them."""
+    parts = b"".join(pack("<BH", kind, offset) for kind, offset in entries)
+    return pack("<HH", len(entries), 4 + len(parts) + len(behind)) + parts + behind
+
+
+def sharing(count: int, kind: int, child: bytes) -> bytes:
+    """An array whose entries are all the same child."""
+    return b"\2" + array(*[(kind, 4 + 3 * count)] * count, behind=child)
+
+
+def literals(count: int) -> bytes:
+    return array(*[(4, 0)] * count)
+
+
+def text(size: int) -> bytes:
+    return bytes((size,)) + b"x" * size
+
+
+def one_key_for_two(size: int) -> bytes:
+    """An object with the bytes of one key for both members."""
+    entries = pack("<HH", 18, size) * 2 + pack("<BH", 4, 0) * 2
+    return b"\0" + pack("<HH", 2, 18 + size) + entries + b"k" * size
+
+
+def empty_keys(count: int) -> bytes:
+    """An object without its type byte, of members without a name."""
+    end = 4 + 7 * count
+    return pack("<HH", count, end) + pack("<HH", end, 0) * count + pack("<BH", 4, 0) * count
+
+
+@pytest.mark.parametrize(
+    ("document", "offset"),
+    [
+        # As many elements as could stand in so many bytes, at three bytes each, and one more.
+        (sharing(2, 2, literals(4)), None),
+        (sharing(2, 2, literals(5)), 11),
+        (sharing(5, 2, literals(1)), None),
+        (sharing(6, 2, literals(1)), 23),
+        (b"\2" + literals(9), None),
+        (sharing(3, 0, empty_keys(6)), None),
+        (sharing(3, 0, empty_keys(7)), 14),
+        (sharing(9, 12, text(0)), None),  # a text is no element beside its entry
+        # As many bytes of texts and keys as the document has, and one or two more.
+        (sharing(2, 12, text(10)), None),
+        (sharing(2, 12, text(11)), 11),
+        (sharing(4, 12, text(4)), None),
+        (sharing(4, 12, text(5)), 17),
+        (sharing(2, 2, array((12, 7), behind=text(17))), None),
+        (sharing(2, 2, array((12, 7), behind=text(18))), 11),
+        (one_key_for_two(19), None),
+        (one_key_for_two(20), 19),
+    ],
+)  # fmt: skip
+def test_entries_share_no_more_than_a_document_of_its_size_could_have(document: bytes, offset: int | None) -> None:
+    _, trace = document_parts(document)
+    assert [where(error) for error in trace.damage] == (
+        [] if offset is None else [("shared-children", 3 + offset, "json")]
+    )
+
+
+@pytest.mark.parametrize(("levels", "number"), [(201, None), (202, 3157)])
+def test_two_hundred_levels_below_the_root_are_explained(levels: int, number: int | None) -> None:
+    body = array()
+    for _ in range(levels - 1):
+        body = array((2, 7), behind=body)
+    _, trace = document_parts(b"\2" + body)
+    assert [getattr(error, "number", error.code) for error in trace.damage] == ([] if number is None else [number])
+
+
+@pytest.mark.parametrize("inner", [array(), array((12, 7), behind=text(1))], ids=["empty", "text"])
+@pytest.mark.parametrize(("levels", "number"), [(200, None), (201, 3157)])
+def test_a_shared_child_has_the_levels_of_its_containers(inner: bytes, levels: int, number: int | None) -> None:
+    """The root's first entry is the innermost array of its second one."""
+    body = inner
+    for _ in range(levels - 1):
+        body = array((2, 7), behind=body)
+    _, trace = document_parts(b"\2" + array((2, 10 + 7 * (levels - 1)), (2, 10), behind=body))
+    assert [getattr(error, "number", error.code) for error in trace.damage] == ([] if number is None else [number])
 
 
 # --- diffs -----------------------------------------------------------------------------------------------------------

@@ -161,4 +161,7 @@ def test_a_trace_writes_down_what_it_reads_and_where() -> None:
         (1, b"\x01\x02", "a.n", "513"), (3, b"\xfc\x03\x04", "a.b[0].p", "0x403"), (6, b"\x06", "a.v", "3"),
         (7, b"\x02", "a.u", "0x1"), (8, b"\x04", "s", "<1>"), (9, b"zz", "r", "'zz'"),
     ]  # fmt: skip
-    assert where(refused(trace.number, 1, "beyond")) == ("truncated", 11, "beyond")
+    for read in (trace.packed, trace.varint, lambda name: trace.varint(name, signed=True)):
+        assert where(refused(read, "beyond")) == ("truncated", 11, "beyond")
+    for take in (trace.number, trace.raw):
+        assert where(refused(take, 1, "beyond")) == ("truncated", 11, "beyond")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from time import tzset
+
 import pytest
 
 from conformance.reference.binlog.event import encode_event
@@ -145,7 +147,7 @@ EVENTS: list[tuple[int, Parts]] = [
         ("0200", "read_set_length[0]", "2"), ("6364", "read_set[0]", "'cd'"),
     ]),
     (EventType.VIEW_CHANGE, [
-        ("76" + "00" * 39, "view_id", "'v'"), ("0102000000000000", "sequence_number", "513"),
+        ("7658" + "00" * 38, "view_id", "'vX'"), ("0102000000000000", "sequence_number", "513"),
         ("02000000", "certification_size", "2"), ("0100", "key_length[0]", "1"), ("6b", "key[0]", "'k'"),
         ("02000000", "value_length[0]", "2"), ("00ff", "value[0]", "00ff"), ("0200", "key_length[1]", "2"),
         ("6c6d", "key[1]", "'lm'"), ("00000000", "value_length[1]", "0"),
@@ -316,7 +318,7 @@ def test_a_name_of_a_database_without_an_end_stops_with_the_status_block() -> No
 
 def test_a_format_description_names_the_length_of_every_types_post_header() -> None:
     parts: Parts = [
-        ("0400", "binlog_version", "4"), (b"9.7.4".hex().ljust(100, "0"), "server_version", "'9.7.4'"),
+        ("0400", "binlog_version", "4"), (b"9.7.4-X".hex().ljust(100, "0"), "server_version", "'9.7.4-X'"),
         ("01000000", "created", "1 (1970-01-01 00:00:01 UTC)"), ("13", "header_length", "19"),
         *[(f"{code + 100:02x}", f"post_header_length[{code}]", str(code + 100)) for code in range(1, 43)],
         ("01", "checksum_algorithm", "CRC32"),
@@ -328,3 +330,24 @@ def test_a_format_description_names_the_length_of_every_types_post_header() -> N
     assert [(span.data.hex(), span.field, span.meaning) for span in spans[6:]] == [
         *parts, (data[-4:].hex(), "checksum", "CRC-32, right"),
     ]  # fmt: skip
+
+
+def test_a_format_description_can_say_that_there_are_no_checksums() -> None:
+    body = b"\4\0" + b"9.7.4".ljust(50, b"\0") + bytes(4) + b"\x13" + bytes(42) + b"\0"
+    spans, problem = explain_event(encode_event(Raw(type=15, data=body), algorithm=1), {}, 0)  # type: ignore[arg-type]
+    assert problem is None
+    assert [(span.data, span.field, span.meaning) for span in spans[-2:]] == [
+        (b"\0", "checksum_algorithm", "none"), (spans[-1].data, "checksum", "CRC-32, right"),
+    ]  # fmt: skip
+
+
+def test_times_are_in_utc_wherever_they_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    (parts,) = [parts for code, parts in EVENTS if code == EventType.ANONYMOUS_GTID]
+    with monkeypatch.context() as patch:
+        patch.setenv("TZ", "Asia/Tokyo")
+        tzset()
+        here = moment(1)
+        spans, _ = explained(EventType.ANONYMOUS_GTID, body_of(parts))
+    tzset()
+    assert here == "1 (1970-01-01 00:00:01 UTC)"
+    assert spans == compact(parts)

@@ -93,6 +93,9 @@ def test_columns_of_which_none_is_nullable_and_many_columns_are_shown_in_one_lin
     columns: Parts = [("01", "column_count", "1"), ("03", "column_type[0]", "3 (INT)"),
                       ("00", "column_metadata_length", "0"), ("00", "null_bitmap", "nullable: none")]  # fmt: skip
     assert explained(EventType.TABLE_MAP, body_of([*NAMES, *columns]))[0][-1] == columns[-1]
+    eight: Parts = [("08", "column_count", "8"), *[("03", f"column_type[{place}]", "3 (INT)") for place in range(8)],
+                    ("00", "column_metadata_length", "0"), ("80", "null_bitmap", "nullable: @8")]  # fmt: skip
+    assert explained(EventType.TABLE_MAP, body_of([*NAMES, *eight])) == ([*NAMES, *eight], None)
     many = bytes.fromhex("19" + "03" * 25 + "00" + "ffffff01")
     (*_, last), problem = explained(EventType.TABLE_MAP, body_of(NAMES) + many)
     assert problem is None
@@ -260,3 +263,40 @@ def test_columns_are_called_by_their_names_and_have_the_signs_and_dates_of_their
     ]  # fmt: skip
     spans, _ = explained(EventType.WRITE_ROWS, body_of(parts), table)
     assert spans[: len(parts)] == compact(parts)
+
+
+@pytest.mark.parametrize(
+    ("count", "parts"),
+    [
+        (8, [("00", "before_columns", "none"), ("ff", "after_columns", "@1, @2, @3, @4, @5, @6, @7, @8"),
+             ("01", "rows[0].value_options", "PARTIAL_JSON"), ("80", "rows[0].partial_columns", "@8"),
+             ("7f", "rows[0].after.null_bitmap", "NULL: @1, @2, @3, @4, @5, @6, @7"),
+             ("00000000", "rows[0].after.@8.length", "0")]),
+        (9, [("0000", "before_columns", "none"), ("fe01", "after_columns", "@2, @3, @4, @5, @6, @7, @8, @9"),
+             ("01", "rows[0].value_options", "PARTIAL_JSON"), ("0001", "rows[0].partial_columns", "@9"),
+             ("7f", "rows[0].after.null_bitmap", "NULL: @2, @3, @4, @5, @6, @7, @8"),
+             ("02000000", "rows[0].after.@9.length", "2"), ("02", "rows[0].after.@9.diffs[0].operation", "REMOVE"),
+             ("00", "rows[0].after.@9.diffs[0].path_length", "0")]),
+        (9, [("0001", "before_columns", "@9"), ("ff01", "after_columns", "@1, @2, @3, @4, @5, @6, @7, @8, @9"),
+             ("01", "rows[0].before.null_bitmap", "NULL: @9"), ("00", "rows[0].value_options", "0"),
+             ("feff", "rows[0].after.null_bitmap", "NULL: @2, @3, @4, @5, @6, @7, @8, @9"),
+             ("00000000", "rows[0].after.@1.length", "0")]),
+    ],
+    ids=["8", "9-partial", "9"],
+)  # fmt: skip
+def test_bitmaps_have_a_bit_for_each_column_the_lowest_first(count: int, parts: Parts) -> None:
+    table = table_of(*INT_AND_JSON[1:] * count)
+    parts = [*HEAD, *NO_EXTRA, (f"{count:02x}", "column_count", str(count)), *parts]
+    assert explained(EventType.PARTIAL_UPDATE_ROWS, body_of(parts), table)[0] == compact(parts)
+
+
+def test_values_are_shown_without_the_padding_of_the_client_and_bytes_that_are_no_text_as_such() -> None:
+    table = table_of(ColumnType(types.FLOAT, 4), ColumnType(types.VARCHAR, 9))
+    parts: Parts = [
+        *HEAD, *NO_EXTRA, ("02", "column_count", "2"), ("03", "after_columns", "@1, @2"),
+        *inside("rows[0].after", [
+            ("00", "null_bitmap", "NULL: none"), ("0000c03f", "@1", "FLOAT 1.5"),
+            ("02 c3ff", "@2", r"VARBINARY(9) '\xc3\xff'"),
+        ]),
+    ]  # fmt: skip
+    assert explained(EventType.WRITE_ROWS, body_of(parts), table) == (compact(parts), None)

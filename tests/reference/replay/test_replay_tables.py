@@ -329,7 +329,7 @@ CHAR = ColumnType(types.STRING, 0x24FE)
         ("varchar(9) default ''", VARCHAR, UTF8MB4, b""),
         ("varbinary(9) default 'x\\0'", VARCHAR, 63, b"x\0"),
         ("char(9) default 'X  '", CHAR, UTF8MB4, b"X"),
-        ("binary(9) default ' X \\0\\0'", CHAR, 63, b" X "),
+        ("binary(9) default ' X\\0\\0'", CHAR, 63, b" X"),
     ],
 )
 def test_a_column_that_an_insert_leaves_out_gets_its_default(
