@@ -287,6 +287,21 @@ def test_behind_zeros_a_single_byte_is_noticed() -> None:
     assert where(refused(list, reader.events())) == ("bad-length", len(data), "")
 
 
+def test_a_file_is_read_in_windows() -> None:
+    data, _ = file_of(Opaque(type=99, data=bytes(2 * WINDOW)), Stop())
+    asked: list[int | None] = []
+
+    class Source(BytesIO):
+        def read(self, size: int | None = -1) -> bytes:
+            asked.append(size)
+            return super().read(size)
+
+    for window, events in ((WINDOW, read_events(Source(data))), (500_000, read_events(Source(data), window=500_000))):
+        assert len(list(events)) == 4
+        assert asked == [window] * (len(data) // window + 2)  # the last answers that there is no more
+        asked.clear()
+
+
 @pytest.mark.parametrize("size", [1000, WINDOW, WINDOW + 1, 2 * WINDOW])
 def test_what_is_wanted_is_known_as_soon_as_a_header_is_there(size: int) -> None:
     """Of a large event and a small one, so much at a time; what is behind an event is not lost."""
@@ -305,7 +320,9 @@ def test_what_is_wanted_is_known_as_soon_as_a_header_is_there(size: int) -> None
     reader.feed(large[19:-1])
     assert list(reader.events()) == []
     reader.feed(large[-1:] + xids(1, algorithm=Checksum.CRC32)[:-1])
-    assert [event.header.length for event in reader.events()] == [size]
+    (event,) = reader.events()
+    assert (event.position, event.checksum) == (start, int.from_bytes(large[-4:], "little"))
+    assert (event.header.length, event.encode()) == (size, large)
     assert (reader.wanted, reader.position) == (31, start + size)
     reader.feed(xids(1, algorithm=Checksum.CRC32)[-1:])
     assert [event.position for event in reader.events()] == [start + size]
