@@ -31,6 +31,7 @@ UPDATE_V1 = 24
 
 
 def table(*columns: ColumnType) -> TableMap:
+    """A new one each time: how rows are read is kept with it."""
     return TableMap(table_id=1, schema="d", table="t", columns=columns, nullable=(True,) * len(columns))
 
 
@@ -48,7 +49,8 @@ def place(found: LazyRows, pos: int) -> int:
     return HEADER_SIZE + found.offset + pos
 
 
-ONE = table(ColumnType(TINY))
+def one() -> TableMap:
+    return table(ColumnType(TINY))
 
 
 @pytest.mark.parametrize(
@@ -56,9 +58,10 @@ ONE = table(ColumnType(TINY))
     [("00 05", 5, False), ("01", None, False), ("02 05", 5, True), ("fe 05", 5, True), ("ff", None, True)],
 )
 def test_unused_null_bits_of_a_single_column_are_noticed(rows: str, after: int | None, fill: bool) -> None:
-    body = event(WRITE, ONE, rows).typed()
+    made = one()
+    body = event(WRITE, made, rows).typed()
     assert (body.rows, body.null_fill) == ((Row(None, (after,)),), fill)
-    assert not event(WRITE, ONE, "00 05").typed().null_fill  # the next event with the same table
+    assert not event(WRITE, made, "00 05").typed().null_fill  # the next event with the same table
 
 
 @pytest.mark.parametrize("view", [False, True])
@@ -69,6 +72,23 @@ def test_unused_null_bits_beside_diffs_are_noticed(view: bool) -> None:
         assert (found.rows, found.null_fill) == ((Row((5, None), (5, PartialJson(b"A")), 1, 1),), fill)
 
 
+@pytest.mark.parametrize("views", [(False, True), (True, False)])
+def test_values_are_bytes_whether_a_view_was_read_before_or_not(views: tuple[bool, bool]) -> None:
+    made = table(ColumnType(VARCHAR, 9), ColumnType(JSON, 4))
+    old = "00 0161 01000000 41"
+    for view in views:
+        found = event(PARTIAL, made, f"{old} 01 01 {old} {old} 00 {old}", view=view)
+        assert isinstance(found.data, memoryview) == view
+        rows = list(found.rows())
+        assert rows == [
+            Row((b"a", b"A"), (b"a", PartialJson(b"A")), 1, 1),
+            Row((b"a", b"A"), (b"a", b"A"), 0),
+        ]
+        assert {type(value) for row in rows for value in (row.before or ()) + (row.after or ())} == {bytes, PartialJson}
+        (diffs,) = (value.diffs for row in rows for value in row.after or () if isinstance(value, PartialJson))
+        assert type(diffs) is bytes
+
+
 def test_an_event_may_end_with_a_null_bitmap() -> None:
     made = table(*[ColumnType(TINY)] * 9)
     assert [row.after for row in event(WRITE, made, "ff01 ff01").rows()] == [(None,) * 9] * 2
@@ -77,19 +97,19 @@ def test_an_event_may_end_with_a_null_bitmap() -> None:
 
 @pytest.mark.parametrize("code", [WRITE, UPDATE, DELETE])
 def test_a_row_without_columns_has_the_images_of_its_event(code: int) -> None:
-    found = event(code, ONE, "", "00")
+    found = event(code, one(), "", "00")
     row = Row(None if code == WRITE else (), None if code == DELETE else ())
     assert found.typed().rows == (row,)
     assert list(found.rows()) == [row]
 
 
 def test_images_without_columns_have_no_null_bits_to_fill() -> None:
-    body = replace(rows_body(ONE, WRITE, [Row(None, ())], after=[]), null_fill=True)
+    body = replace(rows_body(one(), WRITE, [Row(None, ())], after=[]), null_fill=True)
     assert body.encoded_rows() == [b""]
 
 
 def test_an_error_names_its_row_behind_the_second_too() -> None:
-    found = event(WRITE, ONE, "00 05" * 3 + "00")
+    found = event(WRITE, one(), "00 05" * 3 + "00")
     assert where(refused(list, found.rows())) == ("truncated", place(found, 7), "WRITE_ROWS_EVENT.rows[3].after.@1")
 
 
@@ -109,8 +129,12 @@ def test_the_column_that_is_cut_off_is_found_behind_full_null_bitmaps(
     assert (error.code, error.offset, error.path[-1]) == ("truncated", place(found, pos), name)
 
 
-# Here the length of a document has two bytes, and that of diffs four as always: who takes one for the other is found.
-SHORT = table(ColumnType(JSON, 2))
+def short() -> TableMap:
+    """Here the length of a document has two bytes, and that of diffs four as always: who takes one for the other is
+    found."""
+    return table(ColumnType(JSON, 2))
+
+
 WHOLE = "00 0000"  # an image with an empty document
 DIFFS = "01 01 00 00000000"  # value options, the partial bit, an image with the empty list of diffs
 
@@ -130,14 +154,14 @@ DIFFS = "01 01 00 00000000"  # value options, the partial bit, an image with the
 def test_a_cut_value_is_read_again_as_what_it_is(
     rows: str, pos: int, path: str, expected: int | None, got: int, view: bool
 ) -> None:
-    found = event(PARTIAL, SHORT, rows, view=view)
+    found = event(PARTIAL, short(), rows, view=view)
     error = refused(list, found.rows())
     assert where(error) == ("truncated", place(found, pos), f"PARTIAL_UPDATE_ROWS_EVENT.{path}")
     assert (error.expected, error.got) == (expected, got)
 
 
 def test_partial_bits_may_be_the_last_bytes_but_the_image_is_missing_then() -> None:
-    found = event(PARTIAL, SHORT, WHOLE + "01 01")
+    found = event(PARTIAL, short(), WHOLE + "01 01")
     path = "PARTIAL_UPDATE_ROWS_EVENT.rows[0].after.nulls"
     assert where(refused(list, found.rows())) == ("truncated", place(found, 5), path)
 
