@@ -73,7 +73,7 @@ def mutants_of(module: str) -> list[Mutant]:
     os.chdir(ROOT)  # mutmut reads its settings from there
     source = path_of(module).read_text(encoding="utf-8")
     tree, mutations, _, _ = create_mutations(str(path_of(module)), source)
-    places = _places(source)
+    places = _Places(source)
     found = []
     counts: Counter[str] = Counter()
     for mutation in mutations:
@@ -159,10 +159,6 @@ class _Places:
         if hasattr(node, "body"):  # its head may have several lines, and none of them need be the first
             return node.lineno, max(line, node.body[0].lineno - 1)
         return node.lineno, node.end_lineno or line
-
-
-def _places(source: str) -> _Places:
-    return _Places(source)
 
 
 def _change(old: str, new: str) -> str:
