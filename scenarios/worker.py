@@ -38,14 +38,15 @@ def run_block(matrix: Matrix, cell: int, first: int, count: int) -> Iterator[Row
     measure = matrix.module.measure
     missing = len(matrix.module.MEASURES) - 2
     names = [*matrix.axes, *matrix.ranges]
-    codes: dict[str, dict[Setting, int]] = {
-        name: {word: code for code, word in enumerate(words)} for name in names if (words := matrix.words(name))
-    }
+    codes: list[tuple[str, dict[Setting, int] | None]] = [
+        (name, {word: code for code, word in enumerate(words)} if (words := matrix.words(name)) else None)
+        for name in names
+    ]
     fixed, digest = matrix.cell(cell), matrix.digest
     for index in range(first, first + count):
         draw = Stream(digest, cell, index)
         settings = _drawn(draw, matrix, fixed)
-        settled = [codes[name][settings[name]] if name in codes else settings[name] for name in names]
+        settled = [settings[name] if code is None else code[settings[name]] for name, code in codes]
         try:
             measured = measure(draw, settings)
         except Wrong as wrong:

@@ -22,7 +22,7 @@ from conformance.reference.binlog.rows import (
     USE_SQL_FOREIGN_KEY,
     Row,
     RowsBody,
-    rows_body,
+    image_bitmap,
     split_rows,
 )
 from conformance.reference.column_json import column_as_json
@@ -69,10 +69,10 @@ class StepPrediction(NamedTuple):
 
 
 class _Images(NamedTuple):
-    """Indexes (``None``: all) and names of the columns in the before and in the after image."""
+    """Bitmaps and names of the columns in the before and in the after image."""
 
-    before: list[int] | None
-    after: list[int] | None
+    before: int
+    after: int
     before_names: list[str]
     after_names: list[str]
 
@@ -173,7 +173,8 @@ class Model:
         index_of = self.table.index_of
         assigned = {index_of[item.column] for item in (*step.assignments, *self.trigger)}
         # A column that a trigger names as NEW is in the image as if it were assigned (observed on 9.7.4).
-        assigned |= {index_of[name] for item in self.trigger for name in referenced_columns(item.expression, old=False)}
+        for item in self.trigger:
+            assigned |= {index_of[name] for name in referenced_columns(item.expression, old=False)}
         logged = [row for row in rows if row.change.logged]
         events = self._events(logged, frozenset(assigned)) if logged else ()
         return StepPrediction(step, tuple(rows), events, time_zone=time_zone)
@@ -202,15 +203,14 @@ class Model:
     def _names_time_zone(self, step: Step) -> bool:
         """Whether the statement's text alone needs the time zone, whatever the rows hold."""
         columns, index_of = self.table.columns, self.table.index_of
-        return any(
-            needs_time_zone(item.expression)
-            or (
-                columns[index_of[item.column]].type in ZONED_TYPES
-                and isinstance(item.expression, Constant)
-                and item.expression.value is not None
-            )
-            for item in step.assignments
-        )
+        for item in step.assignments:
+            expression = item.expression
+            if isinstance(expression, Constant):
+                if columns[index_of[item.column]].type in ZONED_TYPES and expression.value is not None:
+                    return True
+            elif needs_time_zone(expression):
+                return True
+        return False
 
     def advance(self, prediction: StepPrediction) -> None:
         """Take the predicted rows as the state before the next statement."""
@@ -233,8 +233,8 @@ class Model:
             after = after_columns(table, assigned, image)
             names = [column.name for column in self.table.columns]
             images = self._known_images[assigned] = _Images(
-                before,
-                after,
+                image_bitmap(before, len(names)),
+                image_bitmap(after, len(names)),
                 names if before is None else [names[index] for index in before],
                 names if after is None else [names[index] for index in after],
             )
@@ -261,12 +261,14 @@ class Model:
             old = tuple(row.change.before[name] for name in before_names)
             options = (int(bits > 0), bits or None) if partial else (None, None)
             typed.append(Row(old, tuple(values), *options))  # type: ignore[arg-type]
-        body = rows_body(
-            table,
-            EventType.PARTIAL_UPDATE_ROWS if partial else EventType.UPDATE_ROWS,
-            typed,
-            before=before,
-            after=after,
+        body = RowsBody(
+            type=EventType.PARTIAL_UPDATE_ROWS if partial else EventType.UPDATE_ROWS,
+            table_id=table.table_id,
             flags=self.event_flags,
+            column_count=len(table.columns),
+            before_columns=before,
+            after_columns=after,
+            table=table,
+            rows=tuple(typed),
         )
         return tuple(split_rows(body, self.row_event_max_size))

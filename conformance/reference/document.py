@@ -29,11 +29,12 @@ Node: TypeAlias = "View | JsonValue"
 class Document:
     """The state of one JSON column of one row while a statement or an event changes it."""
 
-    __slots__ = ("_bytes", "_ranges", "_tree", "in_place")
+    __slots__ = ("_bytes", "_ranges", "_root", "_tree", "in_place")
 
     def __init__(self, stored: bytes) -> None:
         self._bytes = bytearray(stored)
         self._ranges: list[Range] = []
+        self._root: View | None = None  # opened once: only what is taken out changes its count
         self._tree: JsonValue = None
         self.in_place = True
 
@@ -51,10 +52,15 @@ class Document:
             self._tree = decode(bytes(self._bytes))
             self._bytes.clear()
             self._ranges.clear()
+            self._root = None
             self.in_place = False
 
     def root(self) -> Node:
-        return open_document(self._bytes) if self.in_place else self._tree
+        if not self.in_place:
+            return self._tree
+        if self._root is None:
+            self._root = open_document(self._bytes)
+        return self._root
 
     def seek(self, legs: tuple[Leg, ...]) -> Node | _Missing:
         """The value that an exact path finds, or MISSING. No auto-wrap."""
@@ -89,6 +95,7 @@ class Document:
     def remove_bytes(self, parent: View, index: int) -> None:
         """In place: take an element out."""
         remove_in_place(parent, index, self._ranges)
+        self._root = None
 
     def replace_tree(self, legs: tuple[Leg, ...], value: JsonValue) -> None:
         """On the tree: put a value where an exact path finds one."""

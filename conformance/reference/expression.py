@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 if TYPE_CHECKING:
     from conformance.reference.jsonb.values import JsonValue
@@ -27,7 +27,10 @@ class Function(StrEnum):
     @property
     def partial(self) -> bool:
         """Whether the server may log it as a diff (observed on 9.7.4; the worklog omits JSON_REMOVE)."""
-        return self in (Function.JSON_SET, Function.JSON_REPLACE, Function.JSON_REMOVE)
+        return self in _PARTIAL
+
+
+_PARTIAL: Final = frozenset((Function.JSON_SET, Function.JSON_REPLACE, Function.JSON_REMOVE))
 
 
 class Wrapper(StrEnum):

@@ -6,6 +6,7 @@ Every fourth value is an integer, so that inlined values occur everywhere.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from conformance.reference.diffs import Operation, encode_diff
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 SHAPES: Final = ("flat", "nested", "array", "text")
 MOST: Final = 32  # values of a document
 _GROUP: Final = 4  # values of an object inside another
+_NAMES: Final = tuple(f"k{index}" for index in range(MOST))
 
 
 class Leaf(NamedTuple):
@@ -57,24 +59,29 @@ def document(draw: Draw, shape: str, size: int) -> Made:
     frame = {"flat": 11, "nested": 14, "array": 4}[shape]
     strings = count - count // 4
     length = max(1, (size - 5 - frame * count) // strings)
-    leaves: list[JsonValue] = [
-        draw.below(1 << 16) if index % 4 == 3 else text(pattern[index % 8 :] + pattern, length)
-        for index in range(count)
-    ]
-    lengths = [-1 if index % 4 == 3 else length for index in range(count)]
+    texts = [text(pattern[start:] + pattern, length) for start in range(8)]
+    values: list[JsonValue] = [draw.below(1 << 16) if index % 4 == 3 else texts[index % 8] for index in range(count)]
+    leaves = _leaves(shape, count, length)
     if shape == "array":
-        return Made(leaves, tuple(Leaf(f"$[{index}]", n) for index, n in enumerate(lengths)), "$[")
+        return Made(values, leaves, "$[")
     if shape == "flat":
-        members = {f"k{index}": leaf for index, leaf in enumerate(leaves)}
-        return Made(members, tuple(Leaf(f"$.k{index}", n) for index, n in enumerate(lengths)), "$.new")
+        return Made(dict(zip(_NAMES, values, strict=False)), leaves, "$.new")
     groups: dict[str, JsonValue] = {}
-    found: list[Leaf] = []
     for start in range(0, count, _GROUP):
-        name = f"g{start // _GROUP}"
-        part = range(start, min(start + _GROUP, count))
-        groups[name] = {f"k{index}": leaves[index] for index in part}
-        found += [Leaf(f"$.{name}.k{index}", lengths[index]) for index in part]
-    return Made(groups, tuple(found), "$.g0.new")
+        end = start + _GROUP
+        groups[f"g{start // _GROUP}"] = dict(zip(_NAMES[start:end], values[start:end], strict=False))
+    return Made(groups, leaves, "$.g0.new")
+
+
+@lru_cache(maxsize=4096)
+def _leaves(shape: str, count: int, length: int) -> tuple[Leaf, ...]:
+    """The same for all documents of a shape with so many values, the strings among them of this length."""
+    paths = {
+        "array": [f"$[{index}]" for index in range(count)],
+        "flat": [f"$.{name}" for name in _NAMES[:count]],
+        "nested": [f"$.g{index // _GROUP}.{name}" for index, name in enumerate(_NAMES[:count])],
+    }[shape]
+    return tuple(Leaf(path, -1 if index % 4 == 3 else length) for index, path in enumerate(paths))
 
 
 def _text(draw: Draw, pattern: str, size: int) -> Made:

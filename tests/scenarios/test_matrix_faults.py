@@ -74,13 +74,13 @@ def _plant(fault: MatrixFault, patch: pytest.MonkeyPatch) -> None:
 
             patch.setattr(images.RowWriter, "shared_image", short)
         case "off/one-byte-more":
-            make = rows.rows_body
+            make = rows.RowsBody
 
-            def longer(table: Any, code: int, *arguments: Any, **options: Any) -> rows.RowsBody:
-                extra = (rows.UnknownInfo(7, b""),) if code == EventType.UPDATE_ROWS else ()
-                return make(table, code, *arguments, **options, extra=extra)
+            def longer(**fields: Any) -> rows.RowsBody:
+                extra = (rows.UnknownInfo(7, b""),) if fields["type"] == EventType.UPDATE_ROWS else ()
+                return make(**fields, extra=extra)
 
-            patch.setattr(predict, "rows_body", longer)
+            patch.setattr(predict, "RowsBody", longer)
         case "image/whole-before-image":
             assert before_columns is predict.__dict__["before_columns"]
             patch.setattr(predict, "before_columns", lambda *_: None)

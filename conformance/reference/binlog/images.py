@@ -331,11 +331,16 @@ class RowWriter:
 
     def shared_image(self, row: Row) -> tuple[bytes, frozenset[int]]:
         json = self.table.json_columns
-        place = {column: j for j, column in enumerate(json)}
+        diffs = [
+            column
+            for (column, _), value in zip(self.after or (), row.after or (), strict=False)
+            if isinstance(value, PartialJson)
+        ]
         found = 0
-        for (column, _), value in zip(self.after or (), row.after or (), strict=False):
-            if isinstance(value, PartialJson) and column in place:
-                found |= 1 << place[column]
+        if diffs:
+            place = {column: j for j, column in enumerate(json)}
+            for column in diffs:
+                found |= 1 << place[column] if column in place else 0
         options = bool(found) if row.value_options is None else row.value_options
         bits = found if row.partial_columns is None else row.partial_columns
         if not options & PARTIAL_JSON_OPTION:

@@ -104,6 +104,11 @@ def full_bitmap(count: int) -> int:
     return (1 << 8 * ((count + 7) // 8)) - 1
 
 
+def image_bitmap(columns: Iterable[int] | None, count: int) -> int:
+    """The columns bitmap of an image: of these columns, or (``None``) of all ``count`` that the table has."""
+    return full_bitmap(count) if columns is None else bitmap_of(columns)
+
+
 class RowsHead:
     """What lazy and typed rows share: the fields in front of the rows.
 
@@ -238,20 +243,14 @@ def rows_body(
 ) -> RowsBody:
     """A rows event made by hand: ``before`` and ``after`` name the included columns, all of them if left out."""
     count = len(table.columns)
-
-    def bitmap(columns: Iterable[int] | None, exists: bool) -> int | None:
-        if not exists:
-            return None
-        return full_bitmap(count) if columns is None else bitmap_of(columns)
-
     return RowsBody(
         type=type,
         table_id=table.table_id,
         flags=flags,
         extra=extra,
         column_count=count,
-        before_columns=bitmap(before, type not in WRITE_TYPES),
-        after_columns=bitmap(after, type not in DELETE_TYPES),
+        before_columns=None if type in WRITE_TYPES else image_bitmap(before, count),
+        after_columns=None if type in DELETE_TYPES else image_bitmap(after, count),
         table=table,
         rows=tuple(rows),
     )

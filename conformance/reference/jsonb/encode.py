@@ -41,6 +41,9 @@ LARGE_LIMIT: Final = 0xFFFFFFFF
 INLINED_SMALL: Final = frozenset((LITERAL, INT16, UINT16))
 INLINED_LARGE: Final = frozenset((LITERAL, INT16, UINT16, INT32, UINT32))
 
+_LARGE: Final = frozenset((LARGE_OBJECT, LARGE_ARRAY))
+
+_BYTES: Final = tuple([byte.to_bytes(1, "little") for byte in range(256)])
 _NULL: Final = (LITERAL, b"\x00")
 _TRUE: Final = (LITERAL, b"\x01")
 _FALSE: Final = (LITERAL, b"\x02")
@@ -67,7 +70,7 @@ def encode(value: JsonValue) -> bytes:
     bytes, :class:`EncodeError` for a Python value that is no JSON value.
     """
     kind, data = encode_typed(value, 0)
-    return kind.to_bytes(1, "little") + data
+    return _BYTES[kind] + data
 
 
 def encoded_size(value: JsonValue) -> int:
@@ -115,7 +118,8 @@ def encode_typed(typed: JsonValue, level: int) -> tuple[int, bytes]:
             raw = value.encode()
         except UnicodeEncodeError:
             raw = _escaped(value)
-        return STRING, encode_varlen(len(raw)) + raw
+        length = len(raw)
+        return STRING, (_BYTES[length] if length < 0x80 else encode_varlen(length)) + raw
     if kind is int:
         return _signed(value)
     if kind is dict:
@@ -238,8 +242,8 @@ def _small(values: list[tuple[int, bytes]], keys: _Keys, *, is_object: bool) -> 
     tail = [keys.joined]
     for kind, data in values:
         if kind in INLINED_SMALL:
-            parts.append(kind.to_bytes(1, "little") + (data if len(data) == 2 else data + b"\x00"))
-        elif offset > SMALL_LIMIT or kind in (LARGE_OBJECT, LARGE_ARRAY):
+            parts.append(_BYTES[kind] + (data if len(data) == 2 else data + b"\x00"))
+        elif offset > SMALL_LIMIT or kind in _LARGE:
             return None
         else:
             parts.append(_pack_small_entry(kind, offset))

@@ -27,6 +27,10 @@ _large_key = Struct("<IH").unpack_from
 _small_value = Struct("<BH").unpack_from
 _large_value = Struct("<BI").unpack_from
 
+_ARRAYS = frozenset((SMALL_ARRAY, LARGE_ARRAY))
+_OBJECTS = frozenset((SMALL_OBJECT, LARGE_OBJECT))
+_LARGE = frozenset((LARGE_OBJECT, LARGE_ARRAY))
+
 _NULL_DOCUMENT = b"\x04\x00"
 
 
@@ -50,15 +54,15 @@ class View:
 
     @property
     def is_array(self) -> bool:
-        return self.kind in (SMALL_ARRAY, LARGE_ARRAY)
+        return self.kind in _ARRAYS
 
     @property
     def is_object(self) -> bool:
-        return self.kind in (SMALL_OBJECT, LARGE_OBJECT)
+        return self.kind in _OBJECTS
 
     @property
     def is_large(self) -> bool:
-        return self.kind in (LARGE_OBJECT, LARGE_ARRAY)
+        return self.kind in _LARGE
 
     def key_place(self, index: int) -> tuple[int, int]:
         """(position, length) of a key's bytes."""
@@ -79,12 +83,13 @@ class View:
     def find(self, key: bytes) -> int:
         """The index of a member, or -1. A binary search, so unsorted keys may stay unseen (jsonb sheet 2)."""
         wanted = len(key)
+        data, place = self.data, self.key_place
         low, high = 0, self.count
         while low < high:
             middle = (low + high) >> 1
-            position, length = self.key_place(middle)
+            position, length = place(middle)
             if length == wanted:
-                here = self.data[position : position + length]
+                here = data[position : position + length]
                 if here == key:
                     return middle
                 smaller = here < key
