@@ -6,13 +6,13 @@ nobody takes the text for whole.
 
 from __future__ import annotations
 
-from itertools import islice
+from collections import deque
 from typing import TYPE_CHECKING, Final
 
 from conformance.reference.binlog.columns import PARTIAL_JSON, codec, read_value
 from conformance.reference.binlog.header import EventType
-from conformance.reference.binlog.images import PARTIAL_JSON_OPTION, RowWriter, bits_of, included
-from conformance.reference.binlog.rows import DELETE_TYPES, WRITE_TYPES, NdbInfo, PartitionInfo
+from conformance.reference.binlog.images import PARTIAL_JSON_OPTION, bits_of, included
+from conformance.reference.binlog.rows import DELETE_TYPES, WRITE_TYPES, LazyRows, NdbInfo, PartitionInfo
 from conformance.reference.cursor import Cursor
 from conformance.reference.errors import CodecError, DecodeError
 from conformance.reference.pseudo_json import Damaged
@@ -21,7 +21,7 @@ from conformance.reference.pseudo_values import ColumnText, column_text
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from conformance.reference.binlog.rows import Image, LazyRows, Row, RowsBody
+    from conformance.reference.binlog.rows import Image, Row, RowsBody
     from conformance.reference.binlog.table_map import TableMap
 
 _CORRUPT: Final = b"***Corrupted replication event was detected: %b. Not printing the value***\n"
@@ -37,18 +37,17 @@ def row_lines(event: LazyRows | RowsBody, *, types: bool = False) -> Iterator[by
     yield from _extra(event)
     layout = _Layout(event, event.map(), types=types)
     failures: list[CodecError] = []
-    number = 0
-    rows = event.rows if isinstance(event.rows, tuple) else event.rows()
+    starts: deque[int] = deque((0,), maxlen=1)
+    rows = event.rows(starts) if isinstance(event, LazyRows) else event.rows
     try:
         for row in rows:
             text, goes_on = layout.row(row, failures)
             yield text
-            number += 1
             if not goes_on:
                 break
     except DecodeError:
-        if not isinstance(event.rows, tuple):
-            yield _cut_off(event, number, layout)
+        if isinstance(event, LazyRows):
+            yield _cut_off(event, starts[0], layout)
         raise
     if failures:
         raise failures[0]
@@ -144,14 +143,11 @@ def _chosen(columns: Sequence[ColumnText], bitmap: int | None) -> tuple[tuple[in
 # --- rows that break off ---------------------------------------------------------------------------------------------
 
 
-def _cut_off(event: LazyRows, number: int, layout: _Layout) -> bytes:
-    """What the client prints of row ``number``, which cannot be read to its end (observed)."""
+def _cut_off(event: LazyRows, start: int, layout: _Layout) -> bytes:
+    """What the client prints of the row at ``start``, which cannot be read to its end (observed)."""
     table = event.map()
     partial = event.type == EventType.PARTIAL_UPDATE_ROWS
-    writer = RowWriter(table, event.before_columns, event.after_columns, partial=partial, fill=False)
-    # Rows are found one after the other only, so the good ones in front say where the bad one starts.
-    good = islice(event.rows(), number)
-    cursor = Cursor(bytes(event.data), sum(len(writer.encode(row)) for row in good))
+    cursor = Cursor(bytes(event.data), start)
     out = bytearray(layout.head + b"\n")
     if event.before_columns is not None and not _broken_image(
         event, table, cursor, layout, (event.before_columns, layout.before, layout.before_head), 0, out

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from tests.reference.kit import Fault
 
 LEAST: Final = 0.97
-_SECONDS: Final = 600  # of CPU, for one child; one that takes longer hangs
+_SECONDS: Final = 200  # of CPU, for one child; one that takes longer hangs
 _WAITING: Final = 3600  # seconds on the clock, for one that waits; a full machine must not reach it
 _CRASHED: Final = 77  # how libFuzzer ends with a finding
 

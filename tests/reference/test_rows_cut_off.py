@@ -128,6 +128,13 @@ CASES = {
         + UPDATE_HEAD + image("WHERE", c1=2, c2="'true'") + image("SET", c1=2)
         + "###   @2=" + CUT.format(VALUE.format(9)),
     ),
+    "behind a good row whose options are longer than they need be": (
+        event(
+            INT_AND_JSON, PARTIAL, f"00 01000000 fc0100 01 00 05000000 {REMOVE} 00 02000000", before=1, after=2
+        ),
+        UPDATE_HEAD + image("WHERE", c1=1) + image("SET", c2="JSON_REMOVE(@2, '$.a')")
+        + UPDATE_HEAD + image("WHERE", c1=2) + NO_OPTIONS,
+    ),
     "eight documents have partial bits of one byte": (
         event((*[JSON] * 8, LONG), PARTIAL, f"01 01 80 00 05000000 {REMOVE} 0102", before=1, after=0x180),
         UPDATE_HEAD + image("WHERE", c1="NULL") + image("SET", c8="JSON_REMOVE(@8, '$.a')")

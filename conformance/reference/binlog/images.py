@@ -24,7 +24,7 @@ from conformance.reference.cursor import Cursor, encode_packed
 from conformance.reference.errors import CodecError, DecodeError, EncodeError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, MutableSequence, Sequence
 
     from conformance.reference.binlog.table_map import TableMap
 
@@ -210,9 +210,11 @@ def decode_rows(
     before_columns: int | None,
     after_columns: int | None,
     fill: list[bool],
+    starts: MutableSequence[int] | None = None,
 ) -> Iterator[Row]:
     """The rows in ``source``, which starts at ``base`` in the body of an event of type ``code``. ``fill[0]`` becomes
-    true at the end if unused bits of a null bitmap were 1."""
+    true at the end if unused bits of a null bitmap were 1. ``starts`` is told where in ``source`` each row starts,
+    before it is read."""
     number = 0
     data = cast("bytes", source)
     view = isinstance(source, memoryview)
@@ -237,6 +239,8 @@ def decode_rows(
         bits: int | None = None
         while pos < end:
             start = pos
+            if starts is not None:
+                starts.append(start)
             step = 0
             place = pos
             try:

@@ -9,10 +9,14 @@ A row is (before image, after image); an image is a tuple of the values of the *
 
 from __future__ import annotations
 
+from array import array
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
+from operator import eq
 from struct import Struct
 from struct import error as struct_error
-from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple, TypeAlias, overload
 
 from conformance.reference.binlog.header import HEADER_SIZE, EventType, event_name
 from conformance.reference.binlog.images import PARTIAL_JSON_OPTION, Image, Row, RowWriter, decode_rows, included
@@ -20,7 +24,7 @@ from conformance.reference.cursor import Cursor, encode_packed, packed_size
 from conformance.reference.errors import CodecError, DecodeError, EncodeError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, MutableSequence
 
     from conformance.reference.binlog.table_map import TableMap
 
@@ -44,6 +48,7 @@ __all__ = [
     "Row",
     "RowsBody",
     "RowsHead",
+    "TinyRows",
     "UnknownInfo",
     "bitmap_of",
     "decode_rows_event",
@@ -160,7 +165,7 @@ class RowsBody(RowsHead):
     before_columns: int | None = None
     after_columns: int | None = None
     table: TableMap | None = field(default=None, compare=False, repr=False)
-    rows: tuple[Row, ...]
+    rows: tuple[Row, ...] | TinyRows
     null_fill: bool = False
 
     def encode(self) -> bytes:
@@ -203,20 +208,22 @@ class LazyRows(RowsHead):
     data: bytes | memoryview = field(repr=False)
     offset: int
 
-    def rows(self) -> Iterator[Row]:
-        """The rows one by one, so that an event of any size needs the memory of one row."""
-        return self._decode([False])
+    def rows(self, starts: MutableSequence[int] | None = None) -> Iterator[Row]:
+        """The rows one by one, so that an event of any size needs the memory of one row. ``starts`` is told where in
+        ``data`` each row starts, before it is read."""
+        return self._decode([False], starts)
 
-    def _decode(self, fill: list[bool]) -> Iterator[Row]:
+    def _decode(self, fill: list[bool], starts: MutableSequence[int] | None) -> Iterator[Row]:
         try:
             table = self.map()
         except CodecError as error:
             raise error.at(event_name(self.type), HEADER_SIZE) from None
-        return decode_rows(self.type, table, self.data, self.offset, self.before_columns, self.after_columns, fill)
+        columns = self.before_columns, self.after_columns
+        return decode_rows(self.type, table, self.data, self.offset, *columns, fill, starts)
 
     def typed(self) -> RowsBody:
         fill = [False]
-        rows = tuple(self._decode(fill))
+        rows = self._kept(fill)
         return RowsBody(
             type=self.type,
             table_id=self.table_id,
@@ -229,6 +236,62 @@ class LazyRows(RowsHead):
             rows=rows,
             null_fill=fill[0],
         )
+
+    def _kept(self, fill: list[bool]) -> tuple[Row, ...] | TinyRows:
+        starts = array("Q")
+        reading = self._decode(fill, starts)
+        kept: list[Row] | None = []
+        while chunk := list(islice(reading, _CHUNK)):
+            if kept is not None:
+                kept += chunk
+                if len(chunk) == _CHUNK and starts[-1] < _TINY * (len(starts) - 1):
+                    kept = None
+        return TinyRows(replace(self), starts) if kept is None else tuple(kept)
+
+
+_CHUNK: Final = 4096  # rows
+_TINY: Final = 5  # bytes of a row; one of five bytes takes 36 times as much as tuples
+
+
+class TinyRows(Sequence[Row]):
+    """Thousands of rows of a few bytes each: read again where they are asked for, as tuples would take up to a hundred
+    times their bytes. Otherwise like the tuple of these rows. They were read once, so none of them is damaged."""
+
+    __slots__ = ("_event", "_starts")
+
+    def __init__(self, event: LazyRows, starts: array[int]) -> None:
+        self._event = event
+        self._starts = starts
+
+    def __len__(self) -> int:
+        return len(self._starts)
+
+    def __iter__(self) -> Iterator[Row]:
+        return self._event.rows()
+
+    @overload
+    def __getitem__(self, index: int) -> Row: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Row, ...]: ...
+    def __getitem__(self, index: int | slice) -> Row | tuple[Row, ...]:
+        if isinstance(index, slice):
+            return tuple([self[place] for place in range(*index.indices(len(self)))])
+        place = range(len(self))[index]
+        data, starts = self._event.data, self._starts
+        end = starts[place + 1] if place + 1 < len(starts) else len(data)
+        (row,) = replace(self._event, data=data[starts[place] : end]).rows()
+        return row
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, (tuple, TinyRows)):
+            return NotImplemented
+        return len(self) == len(other) and all(map(eq, self, other))
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} rows in {len(self._event.data)} bytes>"
 
 
 def rows_body(
