@@ -249,7 +249,7 @@ class LazyRows(RowsHead):
         return TinyRows(replace(self), starts) if kept is None else tuple(kept)
 
 
-_CHUNK: Final = 4096  # rows
+_CHUNK: Final = 1024  # rows
 _TINY: Final = 5  # bytes of a row; one of five bytes takes 36 times as much as tuples
 
 

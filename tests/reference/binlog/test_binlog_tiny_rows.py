@@ -45,7 +45,7 @@ def test_they_are_like_the_tuple_of_these_rows() -> None:
     assert tiny == plain
     assert plain == tiny
     assert hash(tiny) == hash(plain)
-    for place in (0, 1, 4095, 4096, 4999, -1, -5000):
+    for place in (0, 1, 1023, 1024, 4999, -1, -5000):
         assert tiny[place] == plain[place]
     for part in (slice(3), slice(4990, None), slice(10, 2, -3), slice(0, 0)):
         assert tiny[part] == plain[part]
@@ -89,10 +89,10 @@ def test_what_happens_to_the_lazy_event_later_does_not_change_them() -> None:
 @pytest.mark.parametrize(
     ("data", "tiny"),
     [
-        (NULL * 4095, False),
-        (NULL * 4096, True),
-        (bytes(NUMBERED) * 4096, True),
-        (bytes(NUMBERED) * 4095 + NULL, True),
+        (NULL * 1023, False),
+        (NULL * 1024, True),
+        (bytes(NUMBERED) * 1024, True),
+        (bytes(NUMBERED) * 1023 + NULL, True),
     ],
 )
 def test_from_how_many_rows_on(data: bytes, tiny: bool) -> None:
@@ -102,15 +102,15 @@ def test_from_how_many_rows_on(data: bytes, tiny: bool) -> None:
 @pytest.mark.parametrize(("width", "tiny"), [(3, True), (4, False)])
 def test_up_to_how_many_bytes(width: int, tiny: bool) -> None:
     table = table_of(*[ColumnType(types.TINY)] * width)
-    rows = lazy(table, rows_bytes(table, EventType.WRITE_ROWS, bytes(1 + width) * 4096))
+    rows = lazy(table, rows_bytes(table, EventType.WRITE_ROWS, bytes(1 + width) * 1024))
     assert isinstance(rows.typed().rows, TinyRows) is tiny
 
 
 def test_rows_that_get_tiny_later() -> None:
     table = table_of(ColumnType(types.LONG))
-    rows = lazy(table, rows_bytes(table, EventType.WRITE_ROWS, bytes(5) * 4096 + NULL * 8192))
+    rows = lazy(table, rows_bytes(table, EventType.WRITE_ROWS, bytes(5) * 1024 + NULL * 2048))
     tiny = kept(rows)
-    assert tiny[4095:4097] == (Row(None, (0,)), Row(None, (None,)))
+    assert tiny[1023:1025] == (Row(None, (0,)), Row(None, (None,)))
     assert tiny == tuple(rows.rows())
 
 
