@@ -52,7 +52,6 @@ class Document:
             self._tree = decode(bytes(self._bytes))
             self._bytes.clear()
             self._ranges.clear()
-            self._root = None
             self.in_place = False
 
     def root(self) -> Node:

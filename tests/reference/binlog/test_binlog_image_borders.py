@@ -227,3 +227,14 @@ def test_a_server_splits_two_rows_when_they_are_one_byte_too_long() -> None:
         parts = split_rows(rows_body(made, WRITE, rows))
         assert [len(part.rows) for part in parts] == counts
         assert sum(len(part.encode()) for part in parts) == size + 26 + 12 * (len(parts) - 1)
+
+
+def test_diffs_where_no_document_is_are_refused_and_count_for_no_bit() -> None:
+    made = table(ColumnType(TINY), ColumnType(JSON, 4))
+    for after, options, column in (
+        ((PartialJson(b"A"), None), None, "@1"),
+        ((PartialJson(b"A"), PartialJson(b"A")), None, "@1"),
+        ((PartialJson(b"A"), b"A"), 0, "@1"),
+    ):
+        error = refused(rows_body(made, 39, [Row((5, None), after, options)]).encode)
+        assert where(error)[::2] == ("bad-value", f"rows[0].after.{column}")

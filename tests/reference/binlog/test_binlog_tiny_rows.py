@@ -106,6 +106,21 @@ def test_up_to_how_many_bytes(width: int, tiny: bool) -> None:
     assert isinstance(rows.typed().rows, TinyRows) is tiny
 
 
+def test_the_last_row_does_not_count_as_nobody_knows_yet_where_it_ends() -> None:
+    table = table_of(ColumnType(types.LONG))
+    for first, tiny in ((NULL, True), (bytes(5), False)):  # 1,023 rows of five bytes, one byte too few or not
+        rows = lazy(table, rows_bytes(table, EventType.WRITE_ROWS, first + bytes(5) * 1023))
+        assert isinstance(rows.typed().rows, TinyRows) is tiny
+
+
+def test_thousands_of_rows_of_more_bytes_are_a_tuple() -> None:
+    table = table_of(ColumnType(types.LONG))
+    data = b"".join([b"\0" + number.to_bytes(4, "little") for number in range(3000)])
+    typed = lazy(table, rows_bytes(table, EventType.WRITE_ROWS, data)).typed()
+    assert typed.rows == tuple([Row(None, (number,)) for number in range(3000)])
+    assert isinstance(typed.rows, tuple)
+
+
 def test_rows_that_get_tiny_later() -> None:
     table = table_of(ColumnType(types.LONG))
     rows = lazy(table, rows_bytes(table, EventType.WRITE_ROWS, bytes(5) * 1024 + NULL * 2048))
