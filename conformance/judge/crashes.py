@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Final
 from conformance.cases.printed_log import rows_in
 from conformance.reference.diffs import split_diffs
 from conformance.reference.errors import DecodeError
+from conformance.reference.jsonb.opaque import decimal_size
+from conformance.reference.jsonb.values import DECIMAL, OPAQUE, Opaque
 from conformance.reference.jsonb.view import View, open_document
 from conformance.requirements.crashes import (
     APPLYING,
@@ -62,14 +64,40 @@ def damage_of(image: bytes) -> str:
         return ""
     if not image[1:2] or not image[1] & 1:  # no partial column: the document in full again
         return MEMBER_IN_DOCUMENT if has_bad_member(image[_PARTIAL_HEAD:]) else ""
+    values = _values_of_diffs(image)
+    if any(map(has_bad_member, values)):
+        return MEMBER_IN_DIFF
+    return TWICE_IN_DIFF if any(map(has_member_twice, values)) else ""
+
+
+def _values_of_diffs(image: bytes) -> list[bytes]:
+    """As far as they can be told apart."""
     try:
         diffs = split_diffs(image[_PARTIAL_HEAD:])
     except DecodeError as error:
         diffs = list(error.decoded)
-    values = [diff.data for diff in diffs if diff.data]
-    if any(map(has_bad_member, values)):
-        return MEMBER_IN_DIFF
-    return TWICE_IN_DIFF if any(map(has_member_twice, values)) else ""
+    return [diff.data for diff in diffs if diff.data]
+
+
+def reads_beyond_decimal(image: bytes) -> bool:
+    """Whether a diff has a DECIMAL whose scale is above its precision by whole groups of nine digits, and as many bytes
+    as the formula for its size makes of that. 9.7.4 takes it and reads digits from bytes behind it, so that what
+    becomes of the event is another thing the next time: no crash, but no reader can say what it is either."""
+    if image[:1] != b"\x01" or not image[1:2] or not image[1] & 1:
+        return False
+    return any(_is_beyond(view) for data in _values_of_diffs(image) for view in _opaques(data))
+
+
+def _is_beyond(view: View) -> bool:
+    try:
+        value = view.value()
+    except DecodeError:
+        return False
+    if not isinstance(value, Opaque) or value.field_type != DECIMAL or len(value.payload) < 2:
+        return False
+    precision, scale = value.payload[:2]
+    excess = scale - precision
+    return excess > 0 and excess % 9 == 0 and len(value.payload) - 2 == decimal_size(precision, scale)
 
 
 def damage_of_log(data: bytes) -> str:
@@ -106,6 +134,20 @@ def _replaces(view: View) -> bool:
         if key is not None and _element(view, index) is not None:
             containers.add(key)
     return False
+
+
+def _opaques(document: bytes) -> Iterator[View]:
+    root = _opened(document)
+    if root is not None and root.kind == OPAQUE:
+        yield root
+    for view in _containers(document):
+        for index in range(view.count):
+            try:
+                element = view.element(index)
+            except DecodeError:
+                continue
+            if element.kind == OPAQUE:
+                yield element
 
 
 def _containers(document: bytes) -> Iterator[View]:

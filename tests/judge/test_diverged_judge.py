@@ -17,6 +17,7 @@ from conformance.cases.injection import (
     state_of,
 )
 from conformance.judge.diverged import ALLOWED, Grade, judge_injection
+from conformance.reference.dialect import MYSQL, flipped
 from conformance.reference.diffs import Operation, encode_diff
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.jsonb.values import DATE, DECIMAL, Opaque
@@ -113,6 +114,66 @@ def test_1032_for_a_decimal_that_cannot_be_written_is_explained_by_its_switch_an
             before = state_of(damage.stored)
             refused = InjectionOutcome(error=1032, before=before, after=before)
             assert judge_injection(damage, refused)[0::4] == (Grade.FAIL, None), damage.name
+
+
+def decimal_in_diff(payload: bytes, *, nested: bool = False, demand: Demand = Demand.EITHER) -> Injection:
+    value = Opaque(DECIMAL, payload)
+    diff = encode_diff(Operation.INSERT, parse_path("$.b"), encode([1, {"k": value}] if nested else value))
+    return Injection(name="", stored=encode({"a": 1}), image=partial_image(diff), demand=demand)
+
+
+@pytest.mark.parametrize("nested", [False, True])
+@pytest.mark.parametrize("demand", [Demand.EITHER, Demand.ERROR])
+def test_a_decimal_that_is_read_from_bytes_behind_it_may_come_to_anything_but_harm(
+    nested: bool, demand: Demand
+) -> None:
+    item = decimal_in_diff(bytes((19, 37)) + bytes(9), nested=nested, demand=demand)
+    before = state_of(item.stored)
+    explained = [
+        InjectionOutcome(error=1032, before=before, after=before),
+        InjectionOutcome(before=before, after=state_of(encode({"a": 1, "b": 7}))),
+        InjectionOutcome(before=before, after=RowState(error=3142)),
+    ]
+    for outcome in explained:
+        judged = judge_injection(item, outcome)
+        assert judged.grade in (Grade.FAIL, Grade.DIFFERS)
+        assert judged.deviation == "reads_wide_decimals"
+        strict = flipped(MYSQL, "reads_wide_decimals")
+        assert judge_injection(item, outcome, strict).deviation is None
+    refused = InjectionOutcome(error=3142, before=before, after=before)
+    assert judge_injection(item, refused).grade is Grade.PASS
+    for outcome in (
+        replace(refused, error=1062),
+        replace(refused, error=1032, after=state_of(encode({"a": 2}))),
+        InjectionOutcome(before=before, after=None),
+        InjectionOutcome(before=before, death="signal 11"),
+        InjectionOutcome(before=before, silent=True),
+    ):
+        assert judge_injection(item, outcome).grade is not Grade.PASS
+        assert judge_injection(item, outcome).deviation is None
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        bytes((19, 36)) + bytes(9),  # eight digits more behind the point than there are
+        bytes((19, 37)) + bytes(8),
+        bytes((19, 37)) + bytes(10),
+        bytes((19, 19)) + bytes(9),  # as many: a DECIMAL
+        bytes((19,)),
+    ],
+)
+def test_other_decimals_are_read_as_what_they_are(payload: bytes) -> None:
+    item = decimal_in_diff(payload)
+    before = state_of(item.stored)
+    assert judge_injection(item, InjectionOutcome(error=1032, before=before, after=before))[0::4] == (Grade.FAIL, None)
+
+
+def test_a_decimal_elsewhere_than_in_a_diff_is_not_read() -> None:
+    value = encode([Opaque(DECIMAL, bytes((19, 37)) + bytes(9))])
+    item = Injection(name="", stored=encode({"a": 1}), image=full_image(value))
+    before = state_of(item.stored)
+    assert judge_injection(item, InjectionOutcome(error=1032, before=before, after=before))[0::4] == (Grade.FAIL, None)
 
 
 @pytest.mark.parametrize("payload", [b"", b"abc", b"12345678", b"123456789"])
