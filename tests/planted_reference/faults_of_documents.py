@@ -33,8 +33,8 @@ FAULTS: Final = [
     Fault(
         "decimal-group-of-ten-digits",
         "jsonb.opaque",
-        "if number >= (_LIMIT[count]",
-        "if number > (_LIMIT[count]",
+        "if number >= limit:",
+        "if number > limit:",
         "jsonb 5.1: four bytes hold at most 999999999",
     ),
     Fault(

@@ -64,10 +64,11 @@ def pack_decimal(negative: bool, digits: str, precision: int, scale: int) -> byt
     return bytes(out)
 
 
-def _unpack(data: bytes, precision: int, scale: int, first_limit: int) -> tuple[bool, str, str]:
+def _unpack(data: bytes, precision: int, scale: int, *, lenient: bool = False) -> tuple[bool, str, str]:
     """(negative, digits before the point, digits behind it), as the bytes say it, a sign of zero included.
 
-    ``first_limit``: one above the largest number in a short first group of one digit.
+    ``lenient``: a short first group may have one digit more than its count, and a short last one any number that the
+    server's shift leaves in range.
     """
     size = decimal_size(precision, scale)
     if len(data) != size:
@@ -89,7 +90,12 @@ def _unpack(data: bytes, precision: int, scale: int, first_limit: int) -> tuple[
     for index, count in enumerate(counts):
         width = _SHORT[count]
         number = int.from_bytes(raw[pos : pos + width], "big")
-        if number >= (_LIMIT[count] if index or not whole % _GROUP else _LIMIT[count - 1] * first_limit):
+        limit = _LIMIT[count]
+        if lenient and scale % _GROUP and index == len(counts) - 1:
+            number = _shifted(number, count)
+        elif lenient and whole % _GROUP and not index:
+            limit *= 10
+        if number >= limit:
             raise DecodeError(
                 "decimal-digits", f"a group of {count} decimal digits is too large", offset=pos, got=number
             )
@@ -100,11 +106,20 @@ def _unpack(data: bytes, precision: int, scale: int, first_limit: int) -> tuple[
     return negative, digits[:end], digits[end:]
 
 
+def _shifted(number: int, count: int) -> int:
+    """A short group of ``count`` digits behind the point, as the server moves it to the front of nine digits: from a
+    number with a sign, in 32 bits. What is out of range before may be in range after (observed on 9.7.4)."""
+    bits = 8 * _SHORT[count]
+    signed = number - (1 << bits) if number >> (bits - 1) else number
+    shift: int = _LIMIT[_GROUP - count]
+    return (signed * shift & 0xFFFFFFFF) // shift
+
+
 def unpack_decimal(data: bytes, precision: int, scale: int) -> Decimal:
     """The number with its full scale; never a negative zero."""
     if not _exists(precision, scale):
         raise DecodeError("decimal-type", f"DECIMAL({precision},{scale}) does not exist", got=(precision, scale))
-    return _number(*_unpack(data, precision, scale, 10))
+    return _number(*_unpack(data, precision, scale))
 
 
 def _number(negative: bool, whole: str, fraction: str) -> Decimal:
@@ -153,7 +168,8 @@ def decimal_parts(payload: bytes, *, lenient: bool = False) -> tuple[bool, str, 
     """(negative, digits before the point, digits behind it), with the leading zeros that the precision has.
 
     ``lenient`` reads as the server does (observed on 9.7.4): a short first group may have one digit more than its
-    count, a zero may be negative, and precision 0 without any bytes is 0. Error 3142 for everything else.
+    count, a short last one a number that is in range when it is shifted in 32 bits, a zero may be negative, and
+    precision 0 without any bytes is 0. Error 3142 for everything else.
     """
     if len(payload) < 2:
         raise _invalid(f"a DECIMAL of {len(payload)} bytes has no precision and scale")
@@ -163,7 +179,7 @@ def decimal_parts(payload: bytes, *, lenient: bool = False) -> tuple[bool, str, 
     if not _exists(precision, scale):
         raise _invalid(f"DECIMAL({precision},{scale}) does not exist")
     try:
-        negative, whole, fraction = _unpack(payload[2:], precision, scale, 100 if lenient else 10)
+        negative, whole, fraction = _unpack(payload[2:], precision, scale, lenient=lenient)
     except DecodeError as error:
         raise _invalid(f"DECIMAL: {error.message}") from None
     if not lenient and negative and not int(whole + fraction):

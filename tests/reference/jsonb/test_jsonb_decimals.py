@@ -153,6 +153,42 @@ def test_what_no_reading_takes_is_3142(data: str) -> None:
     assert refused(opaque.decimal_is_wide, stored).code == "mysql-3142"
 
 
+@pytest.mark.parametrize(
+    ("data", "text"),
+    [
+        ("0201 8085", "0.5"),  # 0x85 is -123 as a number with a sign; times 10^8 in 32 bits: 584901888
+        ("0201 7f7a", "-0.5"),
+        ("0201 802b", "0.0"),  # 43: 5032704
+        ("0201 802c", "0.1"),
+        ("0201 7f20", "-0.9"),
+        ("0403 8010c7", "0.000"),
+        ("0908 80 80000000", "0.00000000"),
+        ("0908 80 19999a00", "0.00000102"),
+        ("0908 80 1a000000", "0.06710886"),
+        ("0b0a 80 00000000 85", "0.0000000005"),
+    ],
+)
+def test_the_lenient_reading_shifts_a_short_last_group_in_32_bits(data: str, text: str) -> None:
+    """Observed on 9.7.4: a number that is out of range may be in range afterwards."""
+    stored = payload(data)
+    assert opaque.decimal_to_text(stored, lenient=True) == text
+    assert opaque.decimal_number(stored) == Decimal(text)
+    assert not opaque.decimal_is_wide(stored)
+    assert refused(opaque.decimal_to_text, stored).code == "mysql-3142"
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        "0201 800a", "0201 802a", "0201 80c8", "0302 807f", "0302 80ff", "0403 8003e8", "0403 80fff0", "0504 802710",
+        "0706 80ffffff", "0908 80 05f5e100", "0908 80 ffffffff", "0b0a 80 00000000 ff", "0b0a 80 3b9aca00 05",
+    ],
+)  # fmt: skip
+def test_a_shifted_group_out_of_range_is_3142(data: str) -> None:
+    """Observed on 9.7.4."""
+    assert refused(opaque.decimal_to_text, payload(data), lenient=True).code == "mysql-3142"
+
+
 @pytest.mark.parametrize("data", ["0100 7f", "0201 7fff", "0b01 7f ffffffff ff", "0101 7f"])
 def test_a_minus_zero_is_zero_where_it_is_read_at_all(data: str) -> None:
     stored = payload(data)
