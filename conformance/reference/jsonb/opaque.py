@@ -91,7 +91,7 @@ def _unpack(data: bytes, precision: int, scale: int, *, lenient: bool = False) -
         width = _SHORT[count]
         number = int.from_bytes(raw[pos : pos + width], "big")
         limit = _LIMIT[count]
-        if lenient and scale % _GROUP and index == len(counts) - 1:
+        if lenient and scale and index == len(counts) - 1:
             number = _shifted(number, count)
         elif lenient and whole % _GROUP and not index:
             limit *= 10
