@@ -62,12 +62,17 @@ def damage_of(image: bytes) -> str:
         return MEMBER_IN_DOCUMENT if has_bad_member(image[_FULL_HEAD:]) else ""
     if image[:1] != b"\x01":
         return ""
-    if not image[1:2] or not image[1] & 1:  # no partial column: the document in full again
+    if not _has_diffs(image):  # the document in full again
         return MEMBER_IN_DOCUMENT if has_bad_member(image[_PARTIAL_HEAD:]) else ""
     values = _values_of_diffs(image)
     if any(map(has_bad_member, values)):
         return MEMBER_IN_DIFF
     return TWICE_IN_DIFF if any(map(has_member_twice, values)) else ""
+
+
+def _has_diffs(image: bytes) -> bool:
+    """Whether the value options and the bit of the column say so."""
+    return image[:1] == b"\x01" and len(image) > 1 and bool(image[1] & 1)
 
 
 def _values_of_diffs(image: bytes) -> list[bytes]:
@@ -83,7 +88,7 @@ def reads_beyond_decimal(image: bytes) -> bool:
     """Whether a diff has a DECIMAL whose scale is above its precision by whole groups of nine digits, and as many bytes
     as the formula for its size makes of that. 9.7.4 takes it and reads digits from bytes behind it, so that what
     becomes of the event is another thing the next time: no crash, but no reader can say what it is either."""
-    if image[:1] != b"\x01" or not image[1:2] or not image[1] & 1:
+    if not _has_diffs(image):
         return False
     return any(_is_beyond(view) for data in _values_of_diffs(image) for view in _opaques(data))
 
@@ -131,7 +136,7 @@ def _replaces(view: View) -> bool:
         key = _key(view, index)
         if key in containers:
             return True
-        if key is not None and _element(view, index) is not None:
+        if key is not None and _container(view, index) is not None:
             containers.add(key)
     return False
 
@@ -141,13 +146,8 @@ def _opaques(document: bytes) -> Iterator[View]:
     if root is not None and root.kind == OPAQUE:
         yield root
     for view in _containers(document):
-        for index in range(view.count):
-            try:
-                element = view.element(index)
-            except DecodeError:
-                continue
-            if element.kind == OPAQUE:
-                yield element
+        elements = [_element(view, index) for index in range(view.count)]
+        yield from (element for element in elements if element is not None and element.kind == OPAQUE)
 
 
 def _containers(document: bytes) -> Iterator[View]:
@@ -162,7 +162,7 @@ def _containers(document: bytes) -> Iterator[View]:
         if left < 0:
             return
         yield view
-        found += [_element(view, index) for index in range(view.count)]
+        found += [_container(view, index) for index in range(view.count)]
 
 
 def _key(view: View, index: int) -> bytes | None:
@@ -181,8 +181,13 @@ def _opened(document: bytes) -> View | None:
 
 
 def _element(view: View, index: int) -> View | None:
+    """``None``: its entry points elsewhere, or it is none that can be read."""
     try:
-        child = view.element(index)
+        return view.element(index)
     except DecodeError:
         return None
-    return child if child.is_object or child.is_array else None
+
+
+def _container(view: View, index: int) -> View | None:
+    child = _element(view, index)
+    return child if child is not None and (child.is_object or child.is_array) else None

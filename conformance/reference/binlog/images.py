@@ -344,7 +344,8 @@ class RowWriter:
         if diffs:
             place = {column: j for j, column in enumerate(json)}
             for column in diffs:
-                found |= 1 << place[column] if column in place else 0
+                if column in place:
+                    found |= 1 << place[column]
         options = bool(found) if row.value_options is None else row.value_options
         bits = found if row.partial_columns is None else row.partial_columns
         if not options & PARTIAL_JSON_OPTION:

@@ -17,6 +17,7 @@ from conformance.reference.jsonb.values import (
     INT16,
     INT32,
     INT64,
+    LARGE,
     LARGE_ARRAY,
     LARGE_OBJECT,
     LITERAL,
@@ -40,8 +41,6 @@ LARGE_LIMIT: Final = 0xFFFFFFFF
 # Types whose value stands in the value entry itself, by the format of the container (jsonb sheet 2).
 INLINED_SMALL: Final = frozenset((LITERAL, INT16, UINT16))
 INLINED_LARGE: Final = frozenset((LITERAL, INT16, UINT16, INT32, UINT32))
-
-_LARGE: Final = frozenset((LARGE_OBJECT, LARGE_ARRAY))
 
 _BYTES: Final = tuple([byte.to_bytes(1, "little") for byte in range(256)])
 _NULL: Final = (LITERAL, b"\x00")
@@ -243,7 +242,7 @@ def _small(values: list[tuple[int, bytes]], keys: _Keys, *, is_object: bool) -> 
     for kind, data in values:
         if kind in INLINED_SMALL:
             parts.append(_BYTES[kind] + (data if len(data) == 2 else data + b"\x00"))
-        elif offset > SMALL_LIMIT or kind in _LARGE:
+        elif offset > SMALL_LIMIT or kind in LARGE:
             return None
         else:
             parts.append(_pack_small_entry(kind, offset))

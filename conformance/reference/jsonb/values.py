@@ -51,6 +51,7 @@ SMALL_OBJECT: Final = 0x00
 LARGE_OBJECT: Final = 0x01
 SMALL_ARRAY: Final = 0x02
 LARGE_ARRAY: Final = 0x03
+LARGE: Final = frozenset((LARGE_OBJECT, LARGE_ARRAY))
 LITERAL: Final = 0x04
 INT16: Final = 0x05
 UINT16: Final = 0x06

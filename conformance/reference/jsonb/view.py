@@ -12,6 +12,7 @@ from conformance.reference.errors import DecodeError
 from conformance.reference.jsonb.decode import bad_offset, container_header, decode, decode_scalar, scalar_end
 from conformance.reference.jsonb.encode import INLINED_LARGE, INLINED_SMALL
 from conformance.reference.jsonb.values import (
+    LARGE,
     LARGE_ARRAY,
     LARGE_OBJECT,
     LITERAL,
@@ -29,7 +30,6 @@ _large_value = Struct("<BI").unpack_from
 
 _ARRAYS = frozenset((SMALL_ARRAY, LARGE_ARRAY))
 _OBJECTS = frozenset((SMALL_OBJECT, LARGE_OBJECT))
-_LARGE = frozenset((LARGE_OBJECT, LARGE_ARRAY))
 
 _NULL_DOCUMENT = b"\x04\x00"
 
@@ -62,7 +62,7 @@ class View:
 
     @property
     def is_large(self) -> bool:
-        return self.kind in _LARGE
+        return self.kind in LARGE
 
     def key_place(self, index: int) -> tuple[int, int]:
         """(position, length) of a key's bytes."""
