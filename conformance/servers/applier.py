@@ -10,7 +10,8 @@ No, not when an error is shown; the worker that failed says why, but those behin
 say 3030, and any of these numbers can be the one that the coordinator repeats.
 
 The server is watched: a death is the outcome of the transaction it was at, and the server is started again with a new
-relay log of what is left.
+relay log of what is left. Which transaction that was is read from the marks once the server is back: between the last
+look at it and its end it may have come further, and what is committed outlives a crash (``servers.inject.OPTIONS``).
 """
 
 from __future__ import annotations
@@ -114,6 +115,15 @@ class _Entry:
     number: int
     what: Transaction
     outcome: FeedingOutcome
+
+
+@dataclass(slots=True)
+class _Place:
+    """How far the applier is in a log. ``entry``: the Case it is busy with, as of the last look; ``passed``: number of
+    the last Case that is behind us although its mark may be missing."""
+
+    entry: _Entry
+    passed: int = 0
 
 
 def relay_log(transactions: Sequence[tuple[int, Transaction]], version: str) -> bytes:
@@ -228,16 +238,19 @@ class Applier:
             entry.outcome = FeedingOutcome(before=self._read(entry))
         left = entries
         while left:
-            at: list[_Entry] = [left[0]]
+            place = _Place(left[0])
             try:
-                self._feed(left, at)
+                self._feed(left, place)
                 break
             except ConnectionLost as error:
-                self._gone(at[0], self._injector.lost(error, None))
+                death = self._injector.lost(error, None)
             except ApplierSilent:
                 self.server.kill()
-                self._gone(at[0], None)
-            left = [entry for entry in left if entry.number > at[0].number]
+                self.hang_up()  # or the next Case would find the session broken
+                death = None
+            self._look(self.session(), left, place)
+            self._gone(place.entry, death)
+            left = [entry for entry in left if entry.number > place.entry.number]
         for entry in entries:
             if not (entry.outcome.death or entry.outcome.silent):
                 try:
@@ -246,19 +259,18 @@ class Applier:
                     self._gone(entry, replace(self._injector.lost(error, None), reading=True))
         return [entry.outcome for entry in entries]
 
-    def _feed(self, entries: Sequence[_Entry], at: list[_Entry]) -> None:
-        """One relay log to its end. ``at[0]`` is always the Case that the server is busy with."""
+    def _feed(self, entries: Sequence[_Entry], place: _Place) -> None:
+        """One relay log to its end."""
         session = self.session()
         put(self.server, session, self._log(entries))
         self._skip(session, 0)  # nothing of what was left undone
         tried: _Entry | None = None  # was repaired, and has not yet gone on
-        passed = 0  # number of the last Case that is behind us although its mark may be missing
         while True:
             start(self.server, session)
-            stop = self._wait(session, entries, passed, at)
+            stop = self._wait(session, entries, place)
             if stop is None:
                 break
-            entry = at[0]
+            entry = place.entry
             if entry is tried:
                 assert entry.outcome.again is not None
                 entry.outcome = replace(
@@ -268,7 +280,7 @@ class Applier:
                     ),
                 )
                 self._skip(session)
-                passed, tried = entry.number, None
+                place.passed, tried = entry.number, None
                 continue
             entry.outcome = replace(
                 entry.outcome,
@@ -286,7 +298,7 @@ class Applier:
                 tried = entry
             elif entry.what.repair is None or not stop.error:
                 self._skip(session)
-                passed = entry.number
+                place.passed = entry.number
             else:
                 session.execute_many(entry.what.repair).check()
                 tried = entry
@@ -294,7 +306,7 @@ class Applier:
     def _log(self, entries: Sequence[_Entry]) -> bytes:
         return relay_log([(entry.number, entry.what) for entry in entries], self.server.version)
 
-    def _wait(self, session: Connection, entries: Sequence[_Entry], passed: int, at: list[_Entry]) -> Stop | None:
+    def _wait(self, session: Connection, entries: Sequence[_Entry], place: _Place) -> Stop | None:
         """Until the applier is down, or has come to the end (``None``)."""
         begun = time.monotonic()
         pause = _SHORTEST
@@ -302,14 +314,13 @@ class Applier:
         while True:
             status = applier_status(self.server, session)
             # In this order: what was committed before the thread was seen to be down is there.
-            last, end = self._reached(session)
-            behind = max(last, passed)
-            at[0] = next((entry for entry in entries if entry.number > behind), entries[-1])
+            last, end = self._look(session, entries, place)
             if end:
                 session.execute(f"STOP {words(self.server).replica} SQL_THREAD")
                 return None
             if not status.running:
-                if at[0].number <= behind:  # it stops where no Case is, and nothing more can be done about it
+                # It stops where no Case is, and nothing more can be done about it.
+                if place.entry.number <= max(last, place.passed):
                     raise ApplierSilent
                 return self._stop(session, status.error, status.message)
             if last > known:
@@ -325,12 +336,15 @@ class Applier:
             return Stop(coordinator, coordinator, message)
         return Stop(int(rows[0][0] or 0), coordinator, rows[0][1] or "")
 
-    def _reached(self, session: Connection) -> tuple[int, bool]:
-        """The last Case with a mark, and whether the end has one."""
+    def _look(self, session: Connection, entries: Sequence[_Entry], place: _Place) -> tuple[int, bool]:
+        """Where the applier is. The last Case with a mark, and whether the end has one."""
         row = session.execute(
             f"SELECT COALESCE(MAX(IF(id < {_BESIDE}, id, 0)), 0), COALESCE(MAX(id = {_END}), 0) FROM {SCHEMA}.mark"
         ).rows[0]
-        return int(row[0] or 0), row[1] == b"1"
+        last = int(row[0] or 0)
+        behind = max(last, place.passed)
+        place.entry = next((entry for entry in entries if entry.number > behind), entries[-1])
+        return last, row[1] == b"1"
 
     def _marks(self, session: Connection, entry: _Entry) -> int:
         found = session.execute(f"SELECT COUNT(*) FROM {SCHEMA}.mark WHERE id = {entry.number}").scalar()

@@ -154,6 +154,41 @@ def test_a_server_that_dies_is_an_outcome_and_the_rest_goes_on(
     assert applier.deaths == 1
 
 
+def test_a_death_is_of_the_row_that_the_applier_was_at_not_of_the_last_one_seen(
+    applier: Applier, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It goes on between the last look at it and its end: from the first row to the sixth here, where it is held up."""
+    cases = [GOOD] * 9
+    feed_log, seen = Applier._feed, Applier._look
+    last: list[int] = []
+    with applier.server.connect() as other:
+
+        def held_up(self: Applier, entries: Any, place: Any) -> None:
+            if len(entries) == len(cases):
+                other.execute("BEGIN")
+                other.execute(f"SELECT id FROM {SCHEMA}.t WHERE id = 6 FOR UPDATE")
+            feed_log(self, entries, place)
+
+        def once(self: Applier, session: Connection, entries: Any, place: Any) -> tuple[int, bool]:
+            reached = seen(self, session, entries, place)
+            if len(entries) == len(cases) and not last:
+                place.entry = entries[0]  # as if this look had been at the beginning
+                while seen(self, session, entries, type(place)(entries[0]))[0] < 5:
+                    time.sleep(0.001)
+                last.append(place.entry.number)
+                die(self.server)
+            return reached
+
+        monkeypatch.setattr(Applier, "_feed", held_up)
+        monkeypatch.setattr(Applier, "_look", once)
+        outcomes = feed(applier, cases)
+    assert last == [1]
+    assert [number for number, outcome in enumerate(outcomes, 1) if outcome.death] == [6]
+    judged = [judge_feeding(case, outcome).grade for case, outcome in zip(cases, outcomes, strict=True)]
+    assert judged == [Grade.CRASH if number == 6 else Grade.PASS for number in range(1, 10)]
+    assert applier.deaths == 1
+
+
 def test_a_server_that_hangs_is_an_outcome_and_the_rest_goes_on(
     applier: Applier, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -171,6 +206,7 @@ def test_a_server_that_hangs_is_an_outcome_and_the_rest_goes_on(
         monkeypatch.setattr(Applier, "_feed", locked)
         outcomes = feed(applier, [GOOD, GOOD, STOPS])
     assert [outcome.silent for outcome in outcomes] == [True, False, False]
+    assert not any(outcome.death for outcome in outcomes)
     assert judge_feeding(GOOD, outcomes[0]).grade is Grade.TIMEOUT
     assert judge_feeding(STOPS, outcomes[2]).grade is Grade.PASS
 
