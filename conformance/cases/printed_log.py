@@ -8,7 +8,7 @@ from conformance.cases.injection import AFTER, BEFORE, TABLE_MAP, partial_image,
 from conformance.reference.binlog.event import encode_event
 from conformance.reference.binlog.header import FOOTER_SIZE, HEADER_SIZE, MAGIC, EventType
 from conformance.reference.binlog.rows import Row, encode_head, rows_body
-from conformance.reference.binlog.small import Opaque
+from conformance.reference.binlog.small import Opaque, UserVar, UserVarType
 from conformance.reference.binlog.writer import FileWriter
 from conformance.reference.diffs import Operation, encode_diff
 from conformance.reference.paths import parse_path
@@ -25,6 +25,8 @@ VECTOR_TABLE: Final = Table(
     primary_key=((0, 0),),
 )
 VECTOR_MAP: Final = table_map(VECTOR_TABLE, table_id=2)
+_BINARY: Final = 63  # the number of the collation
+_VALUE_LENGTH: Final = 4  # bytes
 _TYPE, _LENGTH = 4, 9  # where they stand in an event
 _UPDATE_HEAD: Final = 18  # of an event of a table with two columns: what stands before its row, and the key of that
 _WRITE_HEAD: Final = 17
@@ -44,6 +46,14 @@ def log_of_vector(vector: bytes) -> bytes:
     return writer.start() + writer.add(VECTOR_MAP) + writer.add(body) + _behind(writer)
 
 
+def log_of_variable(value: bytes, length: int) -> bytes:
+    """A log with a user variable of type DECIMAL that says it has ``length`` bytes."""
+    writer = FileWriter(timestamp=1_500_000_000)
+    event = UserVar(name=b"v", value=b"", kind=UserVarType.DECIMAL, collation=_BINARY).encode()
+    body = event[:-_VALUE_LENGTH] + length.to_bytes(_VALUE_LENGTH, "little") + value
+    return writer.start() + writer.add(Opaque(type=EventType.USER_VAR, data=body)) + _behind(writer)
+
+
 def _behind(writer: FileWriter) -> bytes:
     good = encode_diff(Operation.REMOVE, parse_path(BEHIND), None)
     return writer.add(TABLE_MAP) + writer.add(_update(partial_image(good)))
@@ -57,17 +67,24 @@ def _update(image: bytes) -> Opaque:
 def rows_in(data: bytes) -> Iterator[tuple[bool, bytes]]:
     """Whether it is an update, and the row, for each event of one row of the two tables: the image behind the
     before-image, or of an inserted row what stands behind its id. Nothing for rows of other tables."""
-    at = len(MAGIC)
     table = b""
-    while at + HEADER_SIZE <= len(data):
-        kind, length = data[at + _TYPE], int.from_bytes(data[at + _LENGTH : at + _LENGTH + 4], "little")
-        if length < HEADER_SIZE:
-            return
-        body = data[at + HEADER_SIZE : at + length - FOOTER_SIZE]
+    for kind, event in events_in(data):
+        body = event[:-FOOTER_SIZE]
         if kind == EventType.TABLE_MAP:
             table = body
         elif kind == EventType.PARTIAL_UPDATE_ROWS and table == _JSON_MAP:
             yield True, body[_UPDATE_HEAD:]
         elif kind == EventType.WRITE_ROWS and table == _VECTOR_MAP:
             yield False, body[_WRITE_HEAD:]
+
+
+def events_in(data: bytes) -> Iterator[tuple[int, bytes]]:
+    """The type of each event of a log, and what stands behind its header, the checksum included; the last one may be
+    cut off."""
+    at = len(MAGIC)
+    while at + HEADER_SIZE <= len(data):
+        length = int.from_bytes(data[at + _LENGTH : at + _LENGTH + 4], "little")
+        if length < HEADER_SIZE:
+            return
+        yield data[at + _TYPE], data[at + HEADER_SIZE : at + length]
         at += length

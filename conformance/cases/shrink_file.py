@@ -1,12 +1,14 @@
-"""Making a file for mysqlbinlog smaller (:mod:`conformance.cases.printed_log`): the value in its first row event."""
+"""Making a file for mysqlbinlog smaller (:mod:`conformance.cases.printed_log`): its user variable, or the value in its
+first row event."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from conformance.cases.injection import Injection
-from conformance.cases.printed_log import log_of_image, log_of_vector, rows_in
+from conformance.cases.printed_log import events_in, log_of_image, log_of_variable, log_of_vector, rows_in
 from conformance.cases.shrink_event import shrink_injection
+from conformance.reference.binlog.header import EventType
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -14,6 +16,9 @@ if TYPE_CHECKING:
 
 def shrink_file(data: bytes, fails: Callable[[bytes], bool], *, seconds: float) -> None:
     """Ask about ever smaller files; the last one that failed is the caller's to keep."""
+    if any(kind == EventType.USER_VAR for kind, _ in events_in(data)):
+        fails(log_of_variable(b"", 1))
+        return
     is_update, row = next(rows_in(data), (False, b""))
     if is_update:
         event = Injection(name="", stored=None, image=row)

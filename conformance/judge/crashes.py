@@ -6,12 +6,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from conformance.cases.printed_log import rows_in
-from conformance.reference.diffs import split_diffs
+from conformance.cases.printed_log import events_in, rows_in
+from conformance.judge.document_bytes import PARTIAL_HEAD, container, containers, has_diffs, key_at, values_of_diffs
+from conformance.reference.binlog.header import FOOTER_SIZE, EventType
+from conformance.reference.binlog.small import UserVarType
+from conformance.reference.cursor import Cursor
 from conformance.reference.errors import DecodeError
-from conformance.reference.jsonb.opaque import decimal_size
-from conformance.reference.jsonb.values import DECIMAL, OPAQUE, Opaque
-from conformance.reference.jsonb.view import View, open_document
 from conformance.requirements.crashes import (
     APPLYING,
     MEMBER_IN_DIFF,
@@ -19,18 +19,19 @@ from conformance.requirements.crashes import (
     PRINTING,
     READING,
     TWICE_IN_DIFF,
+    VARIABLE_LENGTH,
     VECTOR_LENGTH,
     Crash,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from conformance.cases.injection import Injection, InjectionOutcome
+    from conformance.reference.jsonb.view import View
 
 _FULL_HEAD: Final = 6  # value_options, null bits, the length of the document
-_PARTIAL_HEAD: Final = 7  # the same, and partial_columns
-_VALUES: Final = 10_000  # looked at in one document: shared ones could be very many
+_COLLATION: Final = 4  # bytes of a number that stands before the length of a user variable
 _SIGNAL: Final = re.compile(r"signal (\d+)")
 
 
@@ -62,47 +63,12 @@ def damage_of(image: bytes) -> str:
         return MEMBER_IN_DOCUMENT if has_bad_member(image[_FULL_HEAD:]) else ""
     if image[:1] != b"\x01":
         return ""
-    if not _has_diffs(image):  # the document in full again
-        return MEMBER_IN_DOCUMENT if has_bad_member(image[_PARTIAL_HEAD:]) else ""
-    values = _values_of_diffs(image)
+    if not has_diffs(image):  # the document in full again
+        return MEMBER_IN_DOCUMENT if has_bad_member(image[PARTIAL_HEAD:]) else ""
+    values = values_of_diffs(image)
     if any(map(has_bad_member, values)):
         return MEMBER_IN_DIFF
     return TWICE_IN_DIFF if any(map(has_member_twice, values)) else ""
-
-
-def _has_diffs(image: bytes) -> bool:
-    """Whether the value options and the bit of the column say so."""
-    return image[:1] == b"\x01" and len(image) > 1 and bool(image[1] & 1)
-
-
-def _values_of_diffs(image: bytes) -> list[bytes]:
-    """As far as they can be told apart."""
-    try:
-        diffs = split_diffs(image[_PARTIAL_HEAD:])
-    except DecodeError as error:
-        diffs = list(error.decoded)
-    return [diff.data for diff in diffs if diff.data]
-
-
-def reads_beyond_decimal(image: bytes) -> bool:
-    """Whether a diff has a DECIMAL whose scale is above its precision by whole groups of nine digits, and as many bytes
-    as the formula for its size makes of that. 9.7.4 takes it and reads digits from bytes behind it, so that what
-    becomes of the event is another thing the next time: no crash, but no reader can say what it is either."""
-    if not _has_diffs(image):
-        return False
-    return any(_is_beyond(view) for data in _values_of_diffs(image) for view in _opaques(data))
-
-
-def _is_beyond(view: View) -> bool:
-    try:
-        value = view.value()
-    except DecodeError:
-        return False
-    if not isinstance(value, Opaque) or value.field_type != DECIMAL or len(value.payload) < 2:
-        return False
-    precision, scale = value.payload[:2]
-    excess = scale - precision
-    return excess > 0 and excess % 9 == 0 and len(value.payload) - 2 == decimal_size(precision, scale)
 
 
 def damage_of_log(data: bytes) -> str:
@@ -115,79 +81,41 @@ def damage_of_log(data: bytes) -> str:
             damage = VECTOR_LENGTH if size % 4 or not size else ""
         if damage:
             return damage
-    return ""
+    variables = (body for kind, body in events_in(data) if kind == EventType.USER_VAR)
+    return VARIABLE_LENGTH if any(map(_has_long_decimal, variables)) else ""
+
+
+def _has_long_decimal(variable: bytes) -> bool:
+    """Whether a user variable is a DECIMAL whose length goes beyond the event, whose checksum is given too."""
+    cursor = Cursor(variable)
+    try:
+        cursor.skip(cursor.u4("name"), "name")
+        is_null, kind = cursor.u1("is_null"), cursor.u1("type")
+        cursor.skip(_COLLATION, "collation")
+        length = cursor.u4("length")
+    except DecodeError:
+        return False
+    return not is_null and kind == UserVarType.DECIMAL and length > len(cursor) - FOOTER_SIZE
 
 
 def has_bad_member(document: bytes) -> bool:
     """Whether a key entry of some object points outside of the object or into its header."""
-    objects = (view for view in _containers(document) if view.is_object)
-    return any(_key(view, index) is None for view in objects for index in range(view.count))
+    objects = (view for view in containers(document) if view.is_object)
+    return any(key_at(view, index) is None for view in objects for index in range(view.count))
 
 
 def has_member_twice(document: bytes) -> bool:
     """Whether some object has a key again whose earlier value is a container. In a tree the later value takes its
     place: who has put off the elements of the container must not come back to them."""
-    return any(view.is_object and _replaces(view) for view in _containers(document))
+    return any(view.is_object and _replaces(view) for view in containers(document))
 
 
 def _replaces(view: View) -> bool:
-    containers: set[bytes | None] = set()
+    above: set[bytes | None] = set()
     for index in range(view.count):
-        key = _key(view, index)
-        if key in containers:
+        key = key_at(view, index)
+        if key in above:
             return True
-        if key is not None and _container(view, index) is not None:
-            containers.add(key)
+        if key is not None and container(view, index) is not None:
+            above.add(key)
     return False
-
-
-def _opaques(document: bytes) -> Iterator[View]:
-    root = _opened(document)
-    if root is not None and root.kind == OPAQUE:
-        yield root
-    for view in _containers(document):
-        elements = [_element(view, index) for index in range(view.count)]
-        yield from (element for element in elements if element is not None and element.kind == OPAQUE)
-
-
-def _containers(document: bytes) -> Iterator[View]:
-    """The arrays and objects of a document. What cannot be read is passed over, as a reader stops there."""
-    left = _VALUES
-    found = [_opened(document)]
-    while found:
-        view = found.pop()
-        if view is None:
-            continue
-        left -= view.count
-        if left < 0:
-            return
-        yield view
-        found += [_container(view, index) for index in range(view.count)]
-
-
-def _key(view: View, index: int) -> bytes | None:
-    """``None``: its entry points elsewhere."""
-    try:
-        return view.key(index)
-    except DecodeError:
-        return None
-
-
-def _opened(document: bytes) -> View | None:
-    try:
-        return open_document(document)
-    except DecodeError:
-        return None
-
-
-def _element(view: View, index: int) -> View | None:
-    """``None``: its entry points elsewhere, or it is none that can be read."""
-    try:
-        return view.element(index)
-    except DecodeError:
-        return None
-
-
-def _container(view: View, index: int) -> View | None:
-    child = _element(view, index)
-    return child if child is not None and (child.is_object or child.is_array) else None

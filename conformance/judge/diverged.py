@@ -19,7 +19,7 @@ from conformance.cases.injection import (
     predict,
     state_of,
 )
-from conformance.judge.crashes import reads_beyond_decimal
+from conformance.judge.odd_values import has_invalid_text, reads_beyond_decimal
 from conformance.reference.dialect import MYSQL, flipped
 
 if TYPE_CHECKING:
@@ -67,21 +67,27 @@ def judge_injection(injection: Injection, outcome: InjectionOutcome, dialect: Di
         refused = outcome.error and injection.demand is Demand.ERROR and predicted.error not in ALLOWED
         if refused and _explaining(injection, dialect) is not None:
             return Judged(Grade.PASS)  # as the worklog asks, where this version is known to take it
-        return _anything(_compare(predicted, outcome), injection, outcome, dialect)
+        return _by_bytes(_compare(predicted, outcome), injection, outcome, dialect)
     if _explainable(outcome) and _compare(predict(injection, dialect), outcome).grade is Grade.PASS:
         # The model of this server does the same: the switch without which it would refuse is the explanation.
         return broken._replace(deviation=_explaining(injection, dialect))
-    return _anything(broken, injection, outcome, dialect)
+    return _by_bytes(broken, injection, outcome, dialect)
 
 
-def _anything(judged: Judged, injection: Injection, outcome: InjectionOutcome, dialect: Dialect) -> Judged:
-    """With the deviation of DECIMALs, where one is read from bytes behind it: no model does what comes of that."""
-    if judged.grade not in (Grade.FAIL, Grade.DIFFERS) or not dialect.behaviour.reads_wide_decimals:
+def _by_bytes(judged: Judged, injection: Injection, outcome: InjectionOutcome, dialect: Dialect) -> Judged:
+    """With the deviation that the bytes of the event show where the model cannot: a DECIMAL is read from bytes behind
+    it, and no model does what comes of that; a text is NULL that is not UTF-8, in a value that the model does not
+    read."""
+    if judged.grade not in (Grade.FAIL, Grade.DIFFERS) or judged.deviation is not None:
         return judged
-    clean = outcome.error == MISSING_ROW and outcome.after == outcome.before
-    applied = not outcome.error and outcome.after is not None
-    if (clean or applied) and reads_beyond_decimal(injection.image):
+    behaviour, after = dialect.behaviour, outcome.after
+    clean = outcome.error == MISSING_ROW and after == outcome.before
+    applied = not outcome.error and after is not None
+    if behaviour.reads_wide_decimals and (clean or applied) and reads_beyond_decimal(injection.image):
         return judged._replace(deviation="reads_wide_decimals")
+    no_text = after is not None and after.valid and after.text is None and not outcome.error
+    if behaviour.stores_invalid_text and no_text and has_invalid_text(injection.image):
+        return judged._replace(deviation="stores_invalid_text")
     return judged
 
 

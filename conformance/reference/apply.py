@@ -28,13 +28,15 @@ from conformance.reference.errors import (
     could_not_apply_diff,
 )
 from conformance.reference.jsonb.encode import encode
-from conformance.reference.jsonb.opaque import decimal_is_wide
-from conformance.reference.jsonb.values import DECIMAL, Opaque
+from conformance.reference.jsonb.opaque import decimal_as_written, decimal_is_wide, opaque_text
+from conformance.reference.jsonb.values import DECIMAL, VAR_STRING, Opaque
 from conformance.reference.jsonb.view import View, open_document
 from conformance.reference.paths import Cell, Member
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from conformance.reference.jsonb.values import JsonValue
 
 
 def apply_field(stored: bytes | None, field: bytes, dialect: Dialect = MYSQL) -> bytes | None:
@@ -85,8 +87,9 @@ def _is_container(data: bytes) -> bool:
 def apply_diffs(stored: bytes | None, diffs: Iterable[Diff], dialect: Dialect = MYSQL) -> bytes | None:
     """The document after all diffs; ``stored`` is not changed. SQL NULL is ``None``.
 
-    A DECIMAL with a digit too many can be read and not be written: 1032 when it comes to that, in place at once and on
-    the tree at the end, wherever in the document it stands (observed on 9.7.4).
+    The server writes the number that it reads from a DECIMAL, which has other bytes if they were odd. One with a digit
+    too many it cannot write: 1032, in place at once and on the tree at the end, wherever in the document it stands
+    (observed on 9.7.4).
     """
     diffs = tuple(diffs)
     if not diffs:
@@ -101,7 +104,11 @@ def apply_diffs(stored: bytes | None, diffs: Iterable[Diff], dialect: Dialect = 
             raise could_not_apply_diff(f"{diff.operation.name} {diff.path}: {refused}").at(f"diffs[{index}]")
     written = document.stored()
     if not document.in_place and _DECIMAL_BYTE in written:
-        _check_writable(document.root())
+        root = document.root()
+        assert not isinstance(root, View)
+        rewritten = _as_written(root)
+        if rewritten is not root:
+            return encode(rewritten)
     return written
 
 
@@ -125,9 +132,28 @@ def _decimals(value: object) -> Iterator[bytes]:
             yield from _decimals(item)
 
 
-def _check_writable(value: object) -> None:
-    if _has_wide_decimal(value):
+def _as_written(value: JsonValue) -> JsonValue:
+    """The value with the bytes that the server writes its DECIMALs with: the same object, if all have those."""
+    if isinstance(value, (str, int)):
+        return value
+    other = {payload: written for payload in _decimals(value) if (written := _decimal_as_written(payload)) != payload}
+    return _with_decimals(value, other) if other else value
+
+
+def _decimal_as_written(payload: bytes) -> bytes:
+    if decimal_is_wide(payload):
         raise cannot_be_written("a DECIMAL has a digit too many")
+    return decimal_as_written(payload)
+
+
+def _with_decimals(value: JsonValue, other: Mapping[bytes, bytes]) -> JsonValue:
+    if isinstance(value, Opaque) and value.field_type == DECIMAL:
+        return Opaque(DECIMAL, other.get(value.payload, value.payload))
+    if isinstance(value, list):
+        return [_with_decimals(item, other) for item in value]
+    if isinstance(value, dict):
+        return {name: _with_decimals(item, other) for name, item in value.items()}
+    return value
 
 
 def _refuse_invalid_text(diffs: Iterable[Diff]) -> None:
@@ -140,9 +166,12 @@ def _refuse_invalid_text(diffs: Iterable[Diff]) -> None:
 
 
 def _texts(value: object) -> Iterator[str]:
-    """Strings and names. Other values are not looked into: they may be damaged, which is another matter."""
+    """Strings and names, those that are opaque among them. Other values are not looked into: they may be damaged, which
+    is another matter."""
     if isinstance(value, str):
         yield value
+    elif isinstance(value, Opaque) and value.field_type == VAR_STRING:
+        yield opaque_text(value)
     elif isinstance(value, dict):
         yield from value
     if isinstance(value, (list, dict)):
@@ -185,8 +214,7 @@ def _refused(document: Document, diff: Diff, dialect: Dialect) -> str:
         if diff.operation is Operation.REMOVE:
             document.remove_bytes(parent, index)
             return ""
-        _check_writable(diff.value)
-        changed = document.replace_bytes(parent, index, encode(diff.value))
+        changed = document.replace_bytes(parent, index, encode(_as_written(diff.value)))
         if changed is not None:
             return "the value is there already" if not changed and dialect.behaviour.refuse_unchanging_replace else ""
         document.to_tree()

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from conformance.cases.injection import Injection
     from conformance.servers.applier import Applier
     from conformance.servers.inject import Injector
+    from conformance.servers.own import OwnServer
     from fuzz.campaigns.trial import Bench, Trial
 
 
@@ -118,7 +119,7 @@ class Statements:
         return script(trial.case, self.injector.server.version)  # type: ignore[arg-type]
 
     def crash_report(self, trial: Trial) -> str:
-        return crash_report(self.injector.server.error_log(), trial.death)
+        return _crash_report(self.injector.server, trial)
 
 
 class Transactions:
@@ -163,7 +164,12 @@ class Transactions:
         return feeding_script(trial.case, self.applier.server.version)  # type: ignore[arg-type]
 
     def crash_report(self, trial: Trial) -> str:
-        return crash_report(self.applier.server.error_log(), trial.death)
+        return _crash_report(self.applier.server, trial)
+
+
+def _crash_report(server: OwnServer, trial: Trial) -> str:
+    """Of a death: for any other finding the last one would be that of another input."""
+    return crash_report(server.error_log(), trial.death) if trial.death else ""
 
 
 def single(case: Feeding, number: int) -> Feeding:

@@ -13,7 +13,13 @@ from typing import TYPE_CHECKING, Final
 from conformance.cases.injection import Injection, InjectionOutcome, RowState, predict, state_of
 from conformance.judge.crashes import damage_of
 from conformance.reference.jsonb.encode import encode
-from conformance.requirements.crashes import MEMBER_IN_DIFF, MEMBER_IN_DOCUMENT, TWICE_IN_DIFF, VECTOR_LENGTH
+from conformance.requirements.crashes import (
+    MEMBER_IN_DIFF,
+    MEMBER_IN_DOCUMENT,
+    TWICE_IN_DIFF,
+    VARIABLE_LENGTH,
+    VECTOR_LENGTH,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -103,7 +109,7 @@ class PrintFault:
     change: Callable[[str, int, bytes], tuple[int, bytes] | None]
 
 
-PRINTER_DIES_AT: Final = (MEMBER_IN_DIFF, MEMBER_IN_DOCUMENT, VECTOR_LENGTH)
+PRINTER_DIES_AT: Final = (MEMBER_IN_DIFF, MEMBER_IN_DOCUMENT, VARIABLE_LENGTH, VECTOR_LENGTH)
 TEXT_END: Final = b"### '$.after'\nSET @@SESSION.PSEUDO_SLAVE_MODE=0*/;\n"
 
 

@@ -7,12 +7,23 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance.cases.injection import Injection, InjectionOutcome, full_image, partial_image
-from conformance.judge.crashes import crash_of, crash_of_rows, damage_of, has_bad_member, has_member_twice
+from conformance.judge.crashes import (
+    crash_of,
+    crash_of_client,
+    crash_of_rows,
+    damage_of,
+    damage_of_log,
+    has_bad_member,
+    has_member_twice,
+)
+from conformance.reference.binlog.header import EventType
+from conformance.reference.binlog.small import Opaque, Stop, UserVarType
+from conformance.reference.binlog.writer import FileWriter
 from conformance.reference.diffs import Diff, Operation, encode_diff, encode_diffs
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.jsonb.view import open_document
 from conformance.reference.paths import parse_path
-from conformance.requirements.crashes import Crash
+from conformance.requirements.crashes import PRINTING, VARIABLE_LENGTH, Crash
 from generators import damaged, members
 from generators.draw import Stream
 
@@ -52,6 +63,29 @@ def test_other_numbers_of_an_object_are_another_damage() -> None:
     items = [members.injection(Stream("others", number), members.DIFF, keys=False) for number in range(300)]
     assert all(damage_of(item.image) == "" for item in items if item.name.startswith(named))
     assert {item.name for item in items} == {f"diff-{what}" for what in members._OTHERS}
+
+
+def user_variable(kind: int, length: int, value: bytes = bytes.fromhex("03028119")) -> bytes:
+    """A log with one."""
+    name, collation = b"v", 33
+    body = b"\1\0\0\0" + name + b"\0" + bytes((kind,)) + collation.to_bytes(4, "little") + length.to_bytes(4, "little")
+    writer = FileWriter(timestamp=1)
+    return writer.start() + writer.add(Stop()) + writer.add(Opaque(type=EventType.USER_VAR, data=body + value))
+
+
+@pytest.mark.parametrize(("length", "damage"), [(3, ""), (4, ""), (5, VARIABLE_LENGTH), (1 << 31, VARIABLE_LENGTH)])
+def test_a_decimal_variable_that_is_longer_than_its_event_is_seen(length: int, damage: str) -> None:
+    assert damage_of_log(user_variable(UserVarType.DECIMAL, length)) == damage
+    assert crash_of_client(user_variable(UserVarType.DECIMAL, length), -11) == Crash(PRINTING, damage, 11)
+
+
+def test_variables_of_other_types_and_damaged_ones_are_not() -> None:
+    for kind in (UserVarType.STRING, UserVarType.REAL, UserVarType.INT):
+        assert damage_of_log(user_variable(kind, 100)) == ""
+    writer = FileWriter(timestamp=1)
+    start = writer.start()
+    for body in (b"", b"\xff\0\0\0v", b"\1\0\0\0v", b"\1\0\0\0v\1", b"\1\0\0\0v\1\4" + b"\xff" * 8):
+        assert damage_of_log(start + writer.add(Opaque(type=EventType.USER_VAR, data=body))) == ""
 
 
 def same_key(*values: JsonValue, inside: bool = False) -> bytes:

@@ -6,9 +6,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from conformance.reference.dialect import MYSQL, WORKLOG, Dialect
+from conformance.reference.jsonb.decode import decode
+from conformance.reference.jsonb.encode import encode
 from conformance.reference.jsonb.parse import parse_text
 from conformance.reference.jsonb.text import format_text
-from conformance.reference.jsonb.values import DECIMAL, Opaque
+from conformance.reference.jsonb.values import BLOB, DECIMAL, Opaque
 from tests.reference.jsonb_vectors import nested
 from tests.reference.kit import number, outcome
 
@@ -183,7 +185,12 @@ UNREADABLE: Final[list[tuple[str, bytes, int]]] = [
     ("an array larger than its value", bytes.fromhex("00 03 242e61 0a 020100 0a00 0c0700 0161"), 3649),
 ]
 
-WIDE: Final = Opaque(DECIMAL, bytes.fromhex("01 00 8a"))  # a DECIMAL(1,0) that says 10
+
+def decimal(data: str) -> Opaque:
+    return Opaque(DECIMAL, bytes.fromhex(data))
+
+
+WIDE: Final = decimal("01 00 8a")  # a DECIMAL(1,0) that says 10
 ROOM: Final = "x" * 20
 REFUSING: Final = replace(MYSQL, behaviour=replace(MYSQL.behaviour, reads_wide_decimals=False))
 
@@ -202,18 +209,38 @@ WIDE_DECIMALS: Final[list[tuple[str, JsonValue, tuple[tuple[str, str, JsonValue]
     ("stored, and removed in place", {"a": WIDE}, (("REMOVE", "$.a", None),), 0),
     ("stored, and all written anew", {"a": {"b": [WIDE]}}, (("INSERT", "$.c", 1),), 1032),
     ("stored, removed, and the rest written anew", {"a": WIDE}, (("INSERT", "$.c", 1), ("REMOVE", "$.a", None)), 0),
-    ("99 of two digits", {}, (("INSERT", "$.b", Opaque(DECIMAL, bytes.fromhex("02 00 e3"))),), 0),
-    ("100 of two digits", {}, (("INSERT", "$.b", Opaque(DECIMAL, bytes.fromhex("02 00 e4"))),), 1032),
-    ("-100 of two digits", {}, (("INSERT", "$.b", Opaque(DECIMAL, bytes.fromhex("02 00 1b"))),), 1032),
-    ("100 of one digit", {}, (("INSERT", "$.b", Opaque(DECIMAL, bytes.fromhex("01 00 e4"))),), 3142),
-    ("10^9 of nine digits", {}, (("INSERT", "$.b", Opaque(DECIMAL, bytes.fromhex("09 00 bb9aca00"))),), 3142),
+    ("99 of two digits", {}, (("INSERT", "$.b", decimal("02 00 e3")),), 0),
+    ("100 of two digits", {}, (("INSERT", "$.b", decimal("02 00 e4")),), 1032),
+    ("-100 of two digits", {}, (("INSERT", "$.b", decimal("02 00 1b")),), 1032),
+    ("100 of one digit", {}, (("INSERT", "$.b", decimal("01 00 e4")),), 3142),
+    ("10^9 of nine digits", {}, (("INSERT", "$.b", decimal("09 00 bb9aca00")),), 3142),
     (
         "10 of one digit and nine",
         {},
-        (("INSERT", "$.b", Opaque(DECIMAL, bytes.fromhex("0a00 8a00000000"))),),
+        (("INSERT", "$.b", decimal("0a00 8a00000000")),),
         1032,
     ),
-    ("digits behind the point", {}, (("INSERT", "$.b", Opaque(DECIMAL, bytes.fromhex("05 05 8186a0"))),), 3142),
+    ("digits behind the point", {}, (("INSERT", "$.b", decimal("05 05 8186a0")),), 3142),
+]
+
+
+ODD: Final = decimal("0201 7fff")  # -0.0
+PLAIN: Final = decimal("0201 8000")
+OTHER: Final = Opaque(BLOB, ODD.payload)
+
+# (rule, document, (operation, path, value)..., document then): numbers keep their places and not their bytes (9.7.4)
+ODD_DECIMALS: Final[list[tuple[str, JsonValue, tuple[tuple[str, str, JsonValue], ...], JsonValue]]] = [
+    ("a minus zero in place", {"a": ROOM}, (("REPLACE", "$.a", ODD),), {"a": PLAIN}),
+    ("a minus zero on the tree", {}, (("INSERT", "$.b", ODD),), {"b": PLAIN}),
+    ("a minus zero of one digit", {}, (("INSERT", "$.b", decimal("0100 7f")),), {"b": decimal("0100 80")}),
+    ("in an array and an object", {"a": ROOM}, (("REPLACE", "$.a", [1, {"k": ODD}]),), {"a": [1, {"k": PLAIN}]}),
+    ("no digits", {}, (("INSERT", "$.b", decimal("0000")),), {"b": decimal("0100 80")}),
+    ("a last group out of range", {}, (("INSERT", "$.b", decimal("0201 8085")),), {"b": decimal("0201 8005")}),
+    ("the same of a negative", {}, (("INSERT", "$.b", decimal("0201 7f7a")),), {"b": decimal("0201 7ffa")}),
+    ("a precision not needed", {}, (("INSERT", "$.b", decimal("0400 8005")),), {"b": decimal("0400 8005")}),
+    ("stored, and another changed in place", {"a": ODD, "b": ROOM}, (("REPLACE", "$.b", 1),), {"a": ODD, "b": 1}),
+    ("stored, and all written anew", {"a": [ODD, 2.5]}, (("INSERT", "$.b", 1),), {"a": [PLAIN, 2.5], "b": 1}),
+    ("stored, beside another type", {"a": ODD}, (("INSERT", "$.b", OTHER),), {"a": PLAIN, "b": OTHER}),
 ]
 
 # (rule, field, error in lenient reading): the strict dialect refuses more
@@ -245,6 +272,13 @@ def check_wide_decimal(
     assert number(outcome(kit.apply.apply_field, stored, field)[1]) == expected
     if expected == 1032 and any(value is not None and "Opaque" in repr(value) for _, _, value in diffs):
         assert number(outcome(kit.apply.apply_field, stored, field, REFUSING)[1]) == 3142
+
+
+def check_odd_decimal(
+    kit: Kit, document: JsonValue, diffs: tuple[tuple[str, str, JsonValue], ...], after: JsonValue
+) -> None:
+    made = kit.apply.apply_field(kit.encode.encode(document), wide_field(kit, diffs))
+    assert encode(decode(made)) == encode(after)  # in place there is room around it
 
 
 def check_strict_only(kit: Kit, field: bytes) -> None:

@@ -226,6 +226,13 @@ UPDATE_FAULTS: Final = [
         'raise could_not_apply_diff(f"corrupted JSON diff',
         "unreadable diffs are 3649",
     ),
+    Fault(
+        "odd-decimals-kept",
+        "apply",
+        "            return encode(rewritten)\n",
+        "            return written\n",
+        "a DECIMAL is written with the bytes of its number",
+    ),
     # --- diffs and cursor
     Fault("operation-3-accepted", "diffs", "if code > _REMOVE:", "if code > _REMOVE + 1:", "operations 0 to 2"),
     Fault(

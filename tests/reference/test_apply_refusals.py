@@ -13,6 +13,7 @@ from conformance.reference.diffs import Diff, Operation, decode_diffs, encode_di
 from conformance.reference.errors import MysqlError
 from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.encode import encode
+from conformance.reference.jsonb.values import BLOB, VAR_STRING, Opaque
 from conformance.reference.paths import Member, Path
 from tests.reference.refusals import refused
 
@@ -47,6 +48,8 @@ def test_damage_has_a_symbol_and_a_place(field: str, number: int, symbol: str, o
         ("new", {_BAD: 1}),
         ("new", {"k": _BAD}),
         ("new", {"k": [{"deep": _BAD}]}),
+        ("new", Opaque(VAR_STRING, b"a\xc3")),
+        ("new", [1, {"k": Opaque(VAR_STRING, b"\xff")}]),
         (_BAD, 1),
     ],
 )
@@ -60,3 +63,9 @@ def test_text_that_is_not_utf8_is_refused_wherever_it_stands_in_a_diff(name: str
     assert after is not None
     assert decode(after) == {"a": 2, name: value}
     assert decode_diffs(field)[1].value == value
+
+
+@pytest.mark.parametrize("value", [Opaque(VAR_STRING, "ä".encode()), Opaque(BLOB, b"\xff")])
+def test_other_opaque_values_are_no_text(value: Opaque) -> None:
+    field = encode_diffs((Diff(Operation.INSERT, Path((Member("new"),)), value),))
+    assert apply_field(encode({}), field, _READING) == encode({"new": value})

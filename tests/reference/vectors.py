@@ -51,6 +51,7 @@ def vectors() -> tuple[Vector, ...]:
         *_records("applying", applying.check_applying, [(row.rule, row) for row in applying.APPLYING]),
         *_table("applying", applying.check_unreadable, applying.UNREADABLE),
         *_table("a DECIMAL with a digit too many", applying.check_wide_decimal, applying.WIDE_DECIMALS),
+        *_table("an odd DECIMAL", applying.check_odd_decimal, applying.ODD_DECIMALS),
         *_table("applying strictly", applying.check_strict_only, applying.STRICT_ONLY),
         Vector("applying: depth", applying.check_apply_depth, ()),
         *_table("decision", updates.check_decision, updates.DECISIONS),

@@ -193,6 +193,14 @@ def decimal_is_wide(payload: bytes) -> bool:
     return len(whole) > max(1, payload[0] - payload[1])
 
 
+def decimal_as_written(payload: bytes) -> bytes:
+    """The payload that the server writes for the number that it reads from one: without the sign of a zero, each group
+    in its range, and a byte where there was none. Not for a wide one. Error 3142 as there."""
+    negative, whole, fraction = decimal_parts(payload, lenient=True)
+    precision, scale = payload[0] or 1, payload[1]
+    return bytes((precision, scale)) + pack_decimal(negative, whole + fraction, precision, scale)
+
+
 def decimal_to_text(payload: bytes, *, lenient: bool = False) -> str:
     """The text of a DECIMAL payload, with its full scale. Error 3142 when the payload is not a DECIMAL."""
     negative, whole, fraction = decimal_parts(payload, lenient=lenient)

@@ -8,17 +8,21 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance.cases.injection import SCHEMA, TABLE_MAP, Injection, full_image, partial_image
+from conformance.judge.diverged import judge_injection
 from conformance.reference.binlog.event import encode_event
+from conformance.reference.diffs import Diff, Operation, encode_diffs
 from conformance.reference.errors import CodecError
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.jsonb.layout import storage_free
+from conformance.reference.jsonb.values import VAR_STRING, Opaque
 from conformance.reference.jsonb.view import open_document
+from conformance.reference.paths import parse_path
 from conformance.servers.errors import SqlError
 from conformance.servers.inject import SERVER_ID, Injector, launch_target, row_event, statement
 from generators import documents
 from generators.draw import Stream
 from generators.members import containers
-from tests.reference.apply_vectors import WIDE_DECIMALS, wide_field
+from tests.reference.apply_vectors import ODD_DECIMALS, WIDE_DECIMALS, wide_field
 from tests.reference.jsonb_vectors import FREE
 from tests.reference.kit import original
 
@@ -47,6 +51,28 @@ def test_wide_decimals_are_read_and_not_written(injector: Injector) -> None:
     ]
     outcomes = {case.name: outcome.error for case, outcome in zip(cases, injector.run(cases), strict=True)}
     assert outcomes == {rule: number for rule, _, _, number in WIDE_DECIMALS}
+
+
+def test_odd_decimals_are_written_anew(injector: Injector) -> None:
+    kit = original()
+    cases = [
+        Injection(name=rule, stored=encode(document), image=partial_image(wide_field(kit, diffs)))
+        for rule, document, diffs, _ in ODD_DECIMALS
+    ]
+    judged = {
+        case.name: judge_injection(case, outcome) for case, outcome in zip(cases, injector.run(cases), strict=True)
+    }
+    assert {name: one.rule for name, one in judged.items()} == dict.fromkeys(judged, "")
+    assert len(judged) == len(ODD_DECIMALS)
+
+
+@pytest.mark.parametrize("payload", [b"\xff", b"a" * 200 + b"\xc3"])
+def test_an_opaque_string_is_text_and_not_looked_at(payload: bytes, injector: Injector) -> None:
+    field = encode_diffs([Diff(Operation.INSERT, parse_path("$.b"), [Opaque(VAR_STRING, payload)])])
+    case = Injection(name="opaque", stored=encode({}), image=partial_image(field))
+    (outcome,) = injector.run([case])
+    judged = judge_injection(case, outcome)
+    assert (judged.rule, judged.deviation) == ("what is stored cannot be read", "stores_invalid_text")
 
 
 def test_free_space_is_what_the_server_says(injector: Injector) -> None:

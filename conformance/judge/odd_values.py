@@ -1,0 +1,52 @@
+"""Values of diffs that 9.7.4 takes, found in the bytes of an event where the reference has no model of what follows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from conformance.judge.document_bytes import containers, key_at, scalars, values_of_diffs
+from conformance.reference.jsonb.opaque import decimal_size
+from conformance.reference.jsonb.values import DECIMAL, VAR_STRING, Opaque
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+def reads_beyond_decimal(image: bytes) -> bool:
+    """Whether a diff has a DECIMAL whose scale is above its precision by whole groups of nine digits, and as many bytes
+    as the formula for its size makes of that. 9.7.4 takes it and reads digits from bytes behind it, so that what
+    becomes of the event is another thing the next time: no crash, but no reader can say what it is either."""
+    return any(_is_beyond(value) for data in values_of_diffs(image) for value in scalars(data))
+
+
+def _is_beyond(value: object) -> bool:
+    if not isinstance(value, Opaque) or value.field_type != DECIMAL or len(value.payload) < 2:
+        return False
+    precision, scale = value.payload[:2]
+    excess = scale - precision
+    return excess > 0 and excess % 9 == 0 and len(value.payload) - 2 == decimal_size(precision, scale)
+
+
+def has_invalid_text(image: bytes) -> bool:
+    """Whether a diff has a string or a name that is not UTF-8. The reference does not come to say so where it refuses
+    the whole for strings that share bytes beyond the size of the document."""
+    return any(not _is_utf8(text) for data in values_of_diffs(image) for text in _texts(data))
+
+
+def _texts(document: bytes) -> Iterator[bytes]:
+    for value in scalars(document):
+        if isinstance(value, str):
+            yield value.encode("utf-8", "surrogateescape")
+        elif isinstance(value, Opaque) and value.field_type == VAR_STRING:
+            yield value.payload
+    for view in containers(document):
+        if view.is_object:
+            yield from filter(None, (key_at(view, index) for index in range(view.count)))
+
+
+def _is_utf8(text: bytes) -> bool:
+    try:
+        text.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
