@@ -52,6 +52,8 @@ FILE: Final = "made.{:06}"
 _TABLE: Final = TableMap(
     table_id=90, schema="lab", table="t", columns=(ColumnType(LONG), ColumnType(LONG)), nullable=(False, True)
 )
+# For a server that is to take the events: statements in them fail all the same, as some of the tables are made twice.
+TABLES: Final = ("CREATE SCHEMA IF NOT EXISTS lab", "CREATE TABLE IF NOT EXISTS lab.t (a INT, b INT)")
 _BEGIN: Final = Query(text=b"BEGIN")
 _HEARTBEAT: Final = HeartbeatV2(name=b"", position=4)  # name and position are those of its place
 

@@ -17,8 +17,8 @@ from conformance.stream import ExitCode
 if TYPE_CHECKING:
     from fuzz.campaigns.campaign import Campaign
 
-_CAMPAIGNS = ("diverged", "malformed")
-_CHANNELS = ("statements", "applier", "mysqlbinlog")
+_CAMPAIGNS = ("diverged", "malformed", "streams")
+_CHANNELS = ("statements", "applier", "mysqlbinlog", "replica")
 
 
 @click.command(name="server")
@@ -51,11 +51,13 @@ def server(
     findings: Path | None,
     no_deviations: bool,
 ) -> int:
-    """Put generated row events into real servers of the lab's own, and judge what becomes of them.
+    """Put generated events into real servers of the lab's own, and judge what becomes of them.
 
     diverged: sound events on documents that they were not made for. malformed: damaged events, at some of which
     released servers, and mysqlbinlog, end themselves: those are started again, the inputs kept in a directory that only
-    you can read, made smaller, and described in a text for the vendor. A server that the lab did not start is refused.
+    you can read, made smaller, and described in a text for the vendor. streams: relay logs with transactions of every
+    kind, one event damaged, for a replica, of which is asked that it lives. A server that the lab did not start is
+    refused.
     The exit code is 1 if something is not allowed and not listed, 0 if all that died is listed.
     """
     from conformance.cli.replay import as_sql

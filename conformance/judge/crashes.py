@@ -18,6 +18,7 @@ from conformance.requirements.crashes import (
     MEMBER_IN_DOCUMENT,
     PRINTING,
     READING,
+    RELAYING,
     TWICE_IN_DIFF,
     VARIABLE_LENGTH,
     VECTOR_LENGTH,
@@ -55,6 +56,12 @@ def crash_of_rows(rows: Sequence[Injection], death: str, *, reading: bool = Fals
 def crash_of_client(data: bytes, status: int) -> Crash | None:
     """That of a program that was given a binary log; ``status`` is negative where a signal ended it."""
     return Crash(PRINTING, damage_of_log(data), -status) if status < 0 else None
+
+
+def crash_of_replica(log: bytes, death: str) -> Crash | None:
+    """That of a server that was given a relay log."""
+    signal = _SIGNAL.match(death)
+    return None if signal is None else Crash(RELAYING, damage_of_log(log), int(signal[1]))
 
 
 def damage_of(image: bytes) -> str:

@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 APPLYING, READING, PRINTING = "applying", "reading", "printing"  # when a server takes an event, reads a row; a client
-MOMENTS: Final = (APPLYING, READING, PRINTING)
+RELAYING: Final = "relaying"  # when a replica reads a relay log of any events
+MOMENTS: Final = (APPLYING, READING, PRINTING, RELAYING)
 # A key entry of an object points outside of it, or into its header.
 MEMBER_IN_DIFF, MEMBER_IN_DOCUMENT = "member-in-diff", "member-in-document"
 TWICE_IN_DIFF: Final = "member-twice-in-diff"  # an object has a key again whose earlier value is a container

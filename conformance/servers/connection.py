@@ -186,7 +186,10 @@ class Connection:
             yield
         except ConnectionLost as error:
             self._abandon()
-            raise self._fate(error) from error
+            fate = self._fate(error)
+            if fate is error:
+                raise  # with its own cause: who asks whether it took too long looks for that
+            raise fate from error
         except (IndexError, struct.error, ProtocolError) as error:
             self._abandon()
             if isinstance(error, ProtocolError):

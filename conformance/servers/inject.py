@@ -218,9 +218,7 @@ class Injector:
 
     def lost(self, error: ConnectionLost, before: RowState | None) -> InjectionOutcome:
         """The server died, hangs, or has thrown this session out."""
-        silent = isinstance(error.__cause__, TimeoutError) or isinstance(
-            getattr(error.__cause__, "__cause__", None), TimeoutError
-        )
+        silent = took_too_long(error)
         if isinstance(error, ServerDied) or not (silent or self._lives_on()):
             self.deaths += 1
             return InjectionOutcome(before=before, death=crash_signature(self.server.error_log()))
@@ -256,6 +254,11 @@ class Injector:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def took_too_long(error: ConnectionLost) -> bool:
+    """Whether a connection was given up because no answer came in the stated time."""
+    return isinstance(error.__cause__, TimeoutError)
 
 
 def read_states(session: Connection, query: str) -> list[RowState | None]:

@@ -75,9 +75,11 @@ def start(server: OwnServer, connection: Connection) -> None:
 
 @dataclass(frozen=True, slots=True)
 class ApplierStatus:
-    """The applier's part of SHOW REPLICA STATUS. ``position`` is the place that lags."""
+    """The applier's part of SHOW REPLICA STATUS. ``state``: what its thread is at, in words of today; ``position`` is
+    the place that lags."""
 
     running: bool
+    state: str
     error: int
     message: str
     relay_file: str
@@ -91,6 +93,7 @@ def applier_status(server: OwnServer, connection: Connection) -> ApplierStatus:
     found = {Words.today(name): value or "" for name, value in row.items()}
     return ApplierStatus(
         running=found["Replica_SQL_Running"] != "No",
+        state=found["Replica_SQL_Running_State"],
         error=int(found["Last_SQL_Errno"]),
         message=found["Last_SQL_Error"],
         relay_file=found["Relay_Log_File"],

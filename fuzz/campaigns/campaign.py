@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from conformance.stream import Progress
 from fuzz.campaigns.channels import Shrinking
 from fuzz.campaigns.findings import diff_bytes
-from fuzz.campaigns.inputs import APPLIER, CLIENT, DIVERGED, MALFORMED, STATEMENTS, Place
+from fuzz.campaigns.inputs import APPLIER, CLIENT, DIVERGED, MALFORMED, REPLICA, STATEMENTS, STREAMS, Place
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 _ROUNDS: Final[Mapping[str, Mapping[str, int]]] = {
     DIVERGED: {STATEMENTS: 20, APPLIER: 1},
     MALFORMED: {STATEMENTS: 4, CLIENT: 1, APPLIER: 1},
+    STREAMS: {REPLICA: 1},
 }
 
 _SHRUNK: Final = 40  # kinds of a campaign that are made smaller; more are stored only

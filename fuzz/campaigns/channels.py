@@ -1,4 +1,5 @@
-"""The ways to a subject: BINLOG statements, an applier fed through a relay log, and the program mysqlbinlog.
+"""The ways to a subject: BINLOG statements, an applier fed through a relay log, a replica that reads a relay log of any
+events, and the program mysqlbinlog.
 
 Each puts inputs before its subject, watches it, has the outcome judged, starts the subject again where it died, and
 makes an input smaller by asking about ever smaller ones. The server for statements never has a replica's threads, as
@@ -19,9 +20,11 @@ from conformance.judge.printing import HUNG, judge_survival
 from conformance.servers.feeding import feed, feeding_script
 from conformance.servers.inject import crash_report, script
 from conformance.servers.printing import print_bytes
+from conformance.servers.replica_log import log_script
 from fuzz.campaigns import inputs
-from fuzz.campaigns.inputs import APPLIER, CLIENT, MUTATED_LOG, STATEMENTS
+from fuzz.campaigns.inputs import APPLIER, CLIENT, MUTATED_LOG, REPLICA, STATEMENTS
 from fuzz.campaigns.shrink_log import shrink_log
+from generators.streams import TABLES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
@@ -31,6 +34,8 @@ if TYPE_CHECKING:
     from conformance.servers.applier import Applier
     from conformance.servers.inject import Injector
     from conformance.servers.own import OwnServer
+    from conformance.servers.replica_log import LogReader
+    from fuzz.campaigns.inputs import RelayLog
     from fuzz.campaigns.trial import Bench, Trial
 
 
@@ -176,6 +181,43 @@ def single(case: Feeding, number: int) -> Feeding:
     """One row of a transaction, and nothing beside it."""
     repaired = None if case.repaired is None else case.repaired[number : number + 1]
     return Feeding(rows=(case.rows[number],), repaired=repaired)
+
+
+class Logs:
+    """Relay logs of any events, for a replica. What they do to its tables is not looked at."""
+
+    name = REPLICA
+    together = False
+
+    def __init__(self, reader: LogReader, bench: Bench) -> None:
+        self.reader = reader
+        self.bench = bench
+
+    @property
+    def restarts(self) -> int:
+        return self.reader.deaths
+
+    def inputs(self, seed: str, batch: int) -> list[RelayLog]:
+        return inputs.logs(seed, batch)
+
+    def put(self, cases: Sequence[RelayLog]) -> Generator[Trial]:
+        for case in cases:
+            yield self.bench.of_log(case, self.reader.read(case.data, TABLES))
+
+    def damage_of(self, case: RelayLog) -> str:
+        return damage_of_log(case.data)
+
+    def smaller(self, trial: Trial, seconds: float) -> Trial:
+        shrinking = Shrinking(self, trial)
+        case: RelayLog = trial.case  # type: ignore[assignment]
+        shrink_log(case.data, lambda data: shrinking.same(case._replace(data=data)), seconds=seconds)
+        return shrinking.smallest()
+
+    def script(self, trial: Trial) -> tuple[str, ...]:
+        return log_script(trial.case.data, TABLES)  # type: ignore[union-attr]
+
+    def crash_report(self, trial: Trial) -> str:
+        return _crash_report(self.reader.server, trial)
 
 
 class Files:

@@ -17,6 +17,7 @@ from conformance.cases.feeding import Feeding
 from conformance.cases.files import dump_case
 from conformance.cases.injection import Injection
 from conformance.cases.printed_log import rows_in
+from fuzz.campaigns.inputs import RelayLog
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -76,7 +77,7 @@ class Findings:
         self._report(bucket, channel, log.read_text("utf-8") if log.exists() else "")
 
     def _case(self, trial: Trial) -> AnyCase | None:
-        """``None`` for a transaction, of which there is no kind of Case: its script is all."""
+        """``None`` for a transaction and a relay log, of which there is no kind of Case: their script is all."""
         case = trial.case
         seed = f"fuzz {self.about.campaign} {self.about.seed} {trial.place}"
         if isinstance(case, Injection):
@@ -104,6 +105,8 @@ def diff_bytes(trial: Trial) -> int:
         return len(case.image)
     if isinstance(case, Feeding):
         return sum(len(row.image) for row in case.rows)
+    if isinstance(case, RelayLog):
+        return len(case.data)
     return next((len(row) for _, row in rows_in(case.data)), len(case.data))
 
 
@@ -157,6 +160,8 @@ def _how(trial: Trial) -> str:
     case = trial.case
     if isinstance(case, BytesCase):
         return f"`mysqlbinlog -v` reads a binary log ({case.name}, a file of {len(case.data)} bytes)."
+    if isinstance(case, RelayLog):
+        return f"A replica reads a relay log of {len(case.data)} bytes ({case.name})."
     if isinstance(case, Feeding):
         return f"A replica's applier gets a Partial_update_rows event of {len(case.rows)} row(s) ({case.name})."
     return f"A Partial_update_rows event (type 39) is given to a BINLOG statement ({case.name})."
@@ -165,6 +170,11 @@ def _how(trial: Trial) -> str:
 def _who(trial: Trial) -> str:
     if isinstance(trial.case, BytesCase):
         return "Whoever can make somebody print a binary log."
+    if isinstance(trial.case, RelayLog):
+        return (
+            "Whoever can write this server's relay logs. Whether a source can send it is for somebody to find out: its "
+            "receiver looks at some of the damages itself."
+        )
     return (
         "Whoever may execute BINLOG statements, and whoever controls a source that this server replicates from, or its "
         "relay logs."
@@ -172,7 +182,7 @@ def _who(trial: Trial) -> str:
 
 
 def _hex(trial: Trial) -> str:
-    if isinstance(trial.case, BytesCase):
+    if isinstance(trial.case, (BytesCase, RelayLog)):
         return "."
     rows: Sequence[Injection] = trial.case.rows if isinstance(trial.case, Feeding) else (trial.case,)
     return ":\n\n```text\n" + "\n".join(row.image.hex() for row in rows) + "\n```"

@@ -22,10 +22,14 @@ if TYPE_CHECKING:
     from conformance.cases.injection import Injection
     from generators.draw import Draw
 
-DIVERGED, MALFORMED = "diverged", "malformed"
+DIVERGED, MALFORMED, STREAMS = "diverged", "malformed", "streams"
 MUTATED_LOG: Final = "mutated-log"  # the name of a file of any events
-STATEMENTS, APPLIER, CLIENT = "statements", "applier", MYSQLBINLOG
-CHANNELS: Final = {DIVERGED: (STATEMENTS, APPLIER), MALFORMED: (STATEMENTS, APPLIER, CLIENT)}
+STATEMENTS, APPLIER, CLIENT, REPLICA = "statements", "applier", MYSQLBINLOG, "replica"
+CHANNELS: Final = {
+    DIVERGED: (STATEMENTS, APPLIER),
+    MALFORMED: (STATEMENTS, APPLIER, CLIENT),
+    STREAMS: (REPLICA,),
+}
 
 _GROUPS: Final = 5  # of about ninety injections, in a batch of diverged statements
 _STATEMENTS: Final = 50  # damaged events in a batch: which damages are known is looked at once for all of them
@@ -35,6 +39,13 @@ _LARGEST_FILE: Final = 1 << 16
 _SOURCES: Final = mix(("mutated", 34), ("member", 10), ("twice", 1), ("field", 5))
 _LOGS: Final = mix(("image", 5), ("value", 2), ("stream", 3))
 _PLACE: Final = re.compile(r"(\w+)/(\d{1,9})/(\d{1,9})")
+
+
+class RelayLog(NamedTuple):
+    """A whole relay log of any events."""
+
+    name: str
+    data: bytes
 
 
 class Place(NamedTuple):
@@ -85,6 +96,12 @@ def files(seed: str, batch: int) -> list[BytesCase]:
     return [_file(draw.fork(number)) for number in range(_FILES)]
 
 
+def logs(seed: str, batch: int) -> list[RelayLog]:
+    """A batch for a replica that reads them as its relay log."""
+    draw = _draw(STREAMS, REPLICA, seed, batch)
+    return [RelayLog(MUTATED_LOG, _mutated(draw.fork(number))) for number in range(_FILES)]
+
+
 def _damaged(draw: Draw) -> Injection:
     match draw.choice(_SOURCES):
         case "mutated":
@@ -105,9 +122,14 @@ def _file(draw: Draw) -> BytesCase:
         case "value":
             return printed(draw, draw.choice(PLACES))
         case _:
-            bodies = [body for group in streams.stream(draw, 1 + draw.below(3)) for body in group]
-            whole = MAGIC + b"".join(item.data for item in streams.placed(bodies))
-            return _case(MUTATED_LOG, mutate_file(whole, _LARGEST_FILE, draw.bits(30)))
+            return _case(MUTATED_LOG, _mutated(draw))
+
+
+def _mutated(draw: Draw) -> bytes:
+    """A log with transactions of all kinds, with one damage."""
+    bodies = [body for group in streams.stream(draw, 1 + draw.below(3)) for body in group]
+    whole = MAGIC + b"".join(item.data for item in streams.placed(bodies))
+    return mutate_file(whole, _LARGEST_FILE, draw.bits(30))
 
 
 def _case(name: str, data: bytes) -> BytesCase:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from conformance.servers.applier import Applier, launch_applier
@@ -9,9 +10,10 @@ from conformance.servers.auto import find_maker
 from conformance.servers.errors import ServerUnavailable, SpecError
 from conformance.servers.inject import Injector, launch_target
 from conformance.servers.installation import Installation
+from conformance.servers.replica_log import LogReader, launch_replica
 from conformance.servers.specs import Kind, parse_spec
-from fuzz.campaigns.channels import Files, Statements, Transactions
-from fuzz.campaigns.inputs import APPLIER, CLIENT, STATEMENTS
+from fuzz.campaigns.channels import Files, Logs, Statements, Transactions
+from fuzz.campaigns.inputs import APPLIER, CLIENT, REPLICA, STATEMENTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -61,7 +63,11 @@ def openers(
         narrate("starting a server whose applier is fed")
         return Transactions(stack.enter_context(Applier(launch_applier(maker, narrate=narrate))), bench)
 
-    all_of_them: dict[str, Callable[[], Channel]] = {STATEMENTS: statements, APPLIER: applier}
+    def replica() -> Channel:
+        narrate("starting a replica that reads relay logs")
+        return Logs(stack.enter_context(LogReader(partial(launch_replica, maker))), bench)
+
+    all_of_them: dict[str, Callable[[], Channel]] = {STATEMENTS: statements, APPLIER: applier, REPLICA: replica}
     if CLIENT in names:
         if not isinstance(maker, Installation):
             raise ServerUnavailable(

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from conformance.cases.feeding import FeedingOutcome
 from conformance.cases.injection import MISSING_ROW, InjectionOutcome
 from conformance.judge.applier import judge_feeding
-from conformance.judge.crashes import crash_of, crash_of_rows
+from conformance.judge.crashes import crash_of, crash_of_replica, crash_of_rows
 from conformance.judge.diverged import Grade, Judged, judge_injection
 from conformance.judge.listed import explaining
 from conformance.requirements.versions import dialect_of, in_observed_range
 from conformance.stream import Verdict
-from fuzz.campaigns.inputs import APPLIER, CLIENT, DIVERGED, STATEMENTS
+from fuzz.campaigns.inputs import APPLIER, CLIENT, DIVERGED, REPLICA, STATEMENTS
 from generators import mutated
 
 if TYPE_CHECKING:
@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from conformance.requirements.crashes import Crash
     from conformance.requirements.deviations import Deviation
     from conformance.requirements.versions import Version
-    from fuzz.campaigns.inputs import Place
+    from conformance.servers.replica_log import LogEnd
+    from fuzz.campaigns.inputs import Place, RelayLog
 
 
 Outcome = TypeVar("Outcome", InjectionOutcome, FeedingOutcome)
@@ -47,7 +48,7 @@ class Trial:
     """``what``: the outcome in words of the table; ``death``: the stack of a server that died."""
 
     channel: str
-    case: Injection | Feeding | BytesCase
+    case: Injection | Feeding | BytesCase | RelayLog
     what: str
     judged: Judged
     crash: Crash | None = None
@@ -155,6 +156,22 @@ class Bench:
             crash=printed.crash,
         )
 
+    def of_log(self, case: RelayLog, end: LogEnd) -> Trial:
+        """A relay log of any events: the server lives and answers, and no more is asked for."""
+        judged = Judged(Grade.PASS)
+        if end.death:
+            judged = Judged(Grade.CRASH, "the server dies", "a living server", end.death)
+        elif end.silent:
+            judged = Judged(Grade.TIMEOUT, "the server does not answer", "an answer", "none")
+        return Trial(
+            channel=REPLICA,
+            case=case,
+            what=_what_read(end),
+            judged=judged,
+            crash=crash_of_replica(case.data, end.death),
+            death=end.death,
+        )
+
 
 _CORRUPT: Final = 1610
 _GRADES: Final = {
@@ -185,6 +202,18 @@ def _what_applied(outcome: FeedingOutcome) -> str:
         return f"stopped with {outcome.error}"
     unsound = [row for row in outcome.after if row is None or not row.sound]
     return _stored(unsound[0] if unsound else outcome.after[0] if outcome.after else None)
+
+
+def _what_read(end: LogEnd) -> str:
+    if end.death:
+        return "dies at the log"
+    if end.silent:
+        return "does not answer"
+    if end.refused:
+        return f"log refused with {end.error}"
+    if end.waits:
+        return "waits for more"
+    return f"stopped with {end.error}" if end.error else "read to its end"
 
 
 def _dies(outcome: InjectionOutcome | FeedingOutcome) -> str:

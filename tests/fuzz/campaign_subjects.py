@@ -10,9 +10,9 @@ from conformance.servers.printing import ClientEnd
 from fuzz.campaigns import channels
 from fuzz.campaigns.buckets import Buckets
 from fuzz.campaigns.campaign import Campaign
-from fuzz.campaigns.channels import Files, Statements, Transactions
+from fuzz.campaigns.channels import Files, Logs, Statements, Transactions
 from fuzz.campaigns.findings import About, Findings
-from fuzz.campaigns.inputs import APPLIER, CLIENT, STATEMENTS
+from fuzz.campaigns.inputs import APPLIER, CLIENT, REPLICA, STATEMENTS
 from fuzz.campaigns.journal import Journal
 from fuzz.campaigns.trial import Bench
 from tests.checks import planted_feedings, planted_injections
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from conformance.cases.feeding import Feeding, FeedingOutcome
     from conformance.cases.injection import Injection, InjectionOutcome
+    from conformance.servers.replica_log import LogEnd
 
 VERSION = (9, 7, 4)
 _PEAK = 40 << 20
@@ -80,6 +81,20 @@ def plant_client(patch: pytest.MonkeyPatch, fault: Any = None, damaged: int = -1
     patch.setattr(channels, "print_bytes", print_bytes)
 
 
+class ModelReader:
+    """A replica that answers as ``answer`` says."""
+
+    def __init__(self, answer: Callable[[bytes], LogEnd]) -> None:
+        self.answer = answer
+        self.server = ModelServer()
+        self.deaths = 0
+
+    def read(self, data: bytes, _: object) -> LogEnd:
+        end = self.answer(data)
+        self.deaths += bool(end.death)
+        return end
+
+
 def plant_applier(patch: pytest.MonkeyPatch, answer: Callable[[Feeding], FeedingOutcome]) -> None:
     """An applier that answers as ``answer`` says."""
     patch.setattr(channels, "feed", lambda _, cases: [answer(case) for case in cases])
@@ -90,7 +105,7 @@ def campaign(
     name: str,
     channel: str,
     *,
-    answer: Callable[[Injection], InjectionOutcome] = planted_injections.faultless,
+    answer: Callable[[Any], Any] = planted_injections.faultless,
     seed: str = "1",
     equal: int = 10,
     listed: bool = True,
@@ -102,6 +117,7 @@ def campaign(
         STATEMENTS: lambda: Statements(ModelInjector(answer), bench),  # type: ignore[arg-type]
         APPLIER: lambda: Transactions(ModelInjector(answer), bench),  # type: ignore[arg-type]
         CLIENT: lambda: Files(("mysqlbinlog",), bench),
+        REPLICA: lambda: Logs(ModelReader(answer), bench),  # type: ignore[arg-type]
     }
     about = About(campaign=name, seed=seed, subject="a model", command="binlog-lab fuzz server")
     return Campaign(

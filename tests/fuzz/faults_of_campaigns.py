@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Final
 
 from conformance.cases.injection import MISSING_ROW, Injection, InjectionOutcome, RowState
 from conformance.judge.crashes import damage_of
+from conformance.reference.binlog.header import EventType
+from conformance.servers.replica_log import LogEnd
 from tests.checks.planted_injections import PlantedFault
 
 if TYPE_CHECKING:
@@ -58,6 +60,27 @@ SERVER_FAULTS: Final = (
 )
 
 # In a campaign of damaged events, on a server that shows the listed crashes and nothing else.
+
+
+@dataclass(frozen=True, slots=True)
+class LogFault:
+    """Of a replica that reads relay logs: it shows where a log has an event of this type."""
+
+    name: str
+    grade: str
+    shows_at: int
+    end: LogEnd
+
+
+LOG_FAULTS: Final = (
+    LogFault("log/dies", "crash", EventType.QUERY, LogEnd(death="signal 11: 0a1,b2c")),
+    LogFault("log/dies-where-it-waits", "crash", EventType.XID, LogEnd(death="signal 6: 0a1", waits=True)),
+    LogFault("log/dies-and-says-an-error", "crash", EventType.TABLE_MAP, LogEnd(death="signal 11: 0a1", error=13121)),
+    LogFault("log/dies-without-a-report", "crash", EventType.GTID_TAGGED, LogEnd(death="no crash report")),
+    LogFault("log/does-not-answer", "timeout", EventType.XA_PREPARE, LogEnd(silent=True)),
+)
+
+
 MALFORMED_FAULTS: Final = (
     PlantedFault(
         "dies-without-damage",

@@ -6,14 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from conformance.cases.printed_log import events_in
 from conformance.judge.diverged import Grade
+from conformance.servers.replica_log import LogEnd
 from fuzz.campaigns.campaign import Budget
 from fuzz.campaigns.findings import diff_bytes
-from fuzz.campaigns.inputs import APPLIER, CLIENT, DIVERGED, MALFORMED, STATEMENTS
+from fuzz.campaigns.inputs import APPLIER, CLIENT, DIVERGED, MALFORMED, REPLICA, STATEMENTS, STREAMS, RelayLog
 from tests.checks import planted_feedings, planted_injections
 from tests.checks.faults_of_crashes import CRASH_FAULTS, as_released, perfect
 from tests.fuzz.campaign_subjects import campaign, faultless_applier, plant_applier, plant_client, with_fault
-from tests.fuzz.faults_of_campaigns import CLIENT_FAULTS, MALFORMED_FAULTS, SERVER_FAULTS
+from tests.fuzz.faults_of_campaigns import CLIENT_FAULTS, LOG_FAULTS, MALFORMED_FAULTS, SERVER_FAULTS, LogFault
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -69,6 +71,41 @@ def test_a_faulty_client_is_reported(fault: Any, tmp_path: Path, monkeypatch: py
     found = campaign(tmp_path, MALFORMED, CLIENT, equal=1000)
     found.run(Budget(runs=60))
     reported(found, fault.verdict)
+
+
+@pytest.mark.planted("FR5")
+@pytest.mark.parametrize("fault", LOG_FAULTS, ids=lambda fault: fault.name)
+def test_a_faulty_replica_is_reported(fault: LogFault, tmp_path: Path) -> None:
+    def answer(data: bytes) -> LogEnd:
+        return fault.end if fault.shows_at in {kind for kind, _ in events_in(data)} else LogEnd(error=13121)
+
+    found = campaign(tmp_path, STREAMS, REPLICA, answer=answer, equal=1000, shrink_seconds=5)
+    found.run(Budget(runs=100))
+    reported(found, fault.grade)
+    (bucket,) = found.buckets.findings
+    assert isinstance(bucket.smallest.case, RelayLog)
+    assert [kind for kind, _ in events_in(bucket.smallest.case.data)] == [fault.shows_at]  # nothing else is needed
+    assert bucket.directory is not None
+    assert bucket.smallest.case.data.hex() in (bucket.directory / "show.sql").read_text("utf-8")
+    report = (bucket.directory / "REPORT.md").read_text("utf-8")
+    assert f"relay log of {len(bucket.smallest.case.data)} bytes" in report
+    assert "Whoever can write this server's relay logs" in report
+
+
+@pytest.mark.parametrize(
+    ("end", "words"),
+    [
+        (LogEnd(), "read to its end"),
+        (LogEnd(error=13121), "stopped with 13121"),
+        (LogEnd(refused=True, error=1773), "log refused with 1773"),
+        (LogEnd(waits=True), "waits for more"),
+    ],
+)
+def test_what_a_replica_does_with_a_log_and_lives_is_no_finding(end: LogEnd, words: str, tmp_path: Path) -> None:
+    found = campaign(tmp_path, STREAMS, REPLICA, answer=lambda _: end)
+    found.run(Budget(runs=50))
+    assert found.buckets.found == {}
+    assert dict(found.buckets.outcomes) == {(REPLICA, words, "allowed"): 50}
 
 
 @pytest.mark.parametrize(("name", "channel"), [(DIVERGED, STATEMENTS), (DIVERGED, APPLIER)])

@@ -44,6 +44,8 @@ def test_an_input_is_a_function_of_seed_and_place() -> None:
         assert inputs.statements(name, "7", 3) != inputs.statements(name, "7", 4)
         assert inputs.transactions(name, "7", 3) == inputs.transactions(name, "7", 3)
     assert inputs.files("7", 3) == inputs.files("7", 3)
+    assert inputs.logs("7", 3) == inputs.logs("7", 3)
+    assert inputs.logs("7", 3) != inputs.logs("8", 3)
 
 
 def test_damaged_inputs_are_all_marked() -> None:
@@ -52,7 +54,7 @@ def test_damaged_inputs_are_all_marked() -> None:
     assert {case.hazard for case in cases if case.name.startswith("mutated")} == {"may-crash"}
 
 
-@pytest.mark.parametrize("text", ["statements/0/12", "applier/7/0", "mysqlbinlog/3/19"])
+@pytest.mark.parametrize("text", ["statements/0/12", "applier/7/0", "mysqlbinlog/3/19", "replica/2/5"])
 def test_a_place_is_read_as_it_is_written(text: str) -> None:
     assert str(Place.parse(text)) == text
 

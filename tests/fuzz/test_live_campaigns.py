@@ -76,6 +76,15 @@ def test_damaged_events_and_files_meet_the_released_programs(installation: Insta
     assert "mysqlbinlog: 6 inputs" in done.out
 
 
+def test_damaged_relay_logs_meet_a_replica(installation: Installation, tmp_path: Path) -> None:
+    done = lab(
+        "fuzz", "server", "--campaign", "streams", "--runs", "8", "--seed", "1", "--server", "process",
+        "--shrink-seconds", "1", "--findings", tmp_path,
+    )  # fmt: skip
+    assert done.code in (0, 1), done.text
+    assert "replica: 8 inputs" in done.out
+
+
 def test_a_client_that_hangs_is_ended(tmp_path: Path) -> None:
     program = tmp_path / "hanging"
     program.write_text("#!/bin/sh\necho begun\nexec sleep 600\n")

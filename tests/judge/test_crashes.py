@@ -10,6 +10,7 @@ from conformance.cases.injection import Injection, InjectionOutcome, full_image,
 from conformance.judge.crashes import (
     crash_of,
     crash_of_client,
+    crash_of_replica,
     crash_of_rows,
     damage_of,
     damage_of_log,
@@ -23,7 +24,7 @@ from conformance.reference.diffs import Diff, Operation, encode_diff, encode_dif
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.jsonb.view import open_document
 from conformance.reference.paths import parse_path
-from conformance.requirements.crashes import PRINTING, VARIABLE_LENGTH, Crash
+from conformance.requirements.crashes import PRINTING, RELAYING, VARIABLE_LENGTH, Crash
 from generators import damaged, members
 from generators.draw import Stream
 
@@ -77,6 +78,9 @@ def user_variable(kind: int, length: int, value: bytes = bytes.fromhex("03028119
 def test_a_decimal_variable_that_is_longer_than_its_event_is_seen(length: int, damage: str) -> None:
     assert damage_of_log(user_variable(UserVarType.DECIMAL, length)) == damage
     assert crash_of_client(user_variable(UserVarType.DECIMAL, length), -11) == Crash(PRINTING, damage, 11)
+    death = crash_of_replica(user_variable(UserVarType.DECIMAL, length), "signal 11: 0a1,b2c")
+    assert death == Crash(RELAYING, damage, 11)
+    assert crash_of_replica(user_variable(UserVarType.DECIMAL, length), "") is None
 
 
 def test_variables_of_other_types_and_damaged_ones_are_not() -> None:

@@ -34,6 +34,7 @@ from conformance.servers.errors import (
 )
 from conformance.servers.guests import granted, leftovers
 from conformance.servers.identity import processes_with_argument
+from conformance.servers.inject import took_too_long
 from conformance.servers.installation import from_path
 from conformance.servers.process import launch
 from conformance.servers.runs import standing_servers, stop_standing
@@ -288,6 +289,7 @@ def test_a_time_limit_ends_the_session_but_not_the_server(server: ProcessServer)
     with pytest.raises(ConnectionLost, match="in the stated time") as caught:
         connection.execute("SELECT SLEEP(60)")
     assert not isinstance(caught.value, ServerDied)
+    assert took_too_long(caught.value)
     assert connection.closed
     assert server.alive()
 
@@ -298,6 +300,9 @@ def test_a_session_that_was_killed_tells_it(server: ProcessServer) -> None:
             other.execute(f"KILL {connection.thread_id}")
         with pytest.raises((ConnectionLost, SqlError)):
             until(lambda: connection.execute("SELECT 1") is None)
+        with pytest.raises(ConnectionLost) as caught:
+            connection.execute("SELECT 1")
+    assert not took_too_long(caught.value)
 
 
 def test_a_login_with_a_wrong_password_or_an_absent_server_is_told(server: ProcessServer) -> None:
