@@ -51,15 +51,20 @@ class Result:
         if len(self.rows) != 1:
             raise ProtocolError(f"expected one row, got {len(self.rows)}")
         value = self.rows[0][0]
-        return None if value is None else value.decode()
+        return None if value is None else _text(value)
 
     def texts(self) -> list[tuple[str | None, ...]]:
         """All rows with their values decoded as UTF-8 (the connection's result character set)."""
-        return [tuple(None if value is None else value.decode() for value in row) for row in self.rows]
+        return [tuple(None if value is None else _text(value) for value in row) for row in self.rows]
 
     def named(self) -> list[dict[str, str | None]]:
         """All rows as column name -> text."""
         return [dict(zip(self.columns, row, strict=True)) for row in self.texts()]
+
+
+def _text(value: bytes) -> str:
+    """Bytes that are no UTF-8 as ``\\xNN``: 9.7.4 repeats those of a damaged event in its messages as they are."""
+    return value.decode("utf-8", "backslashreplace")
 
 
 def lenenc(data: bytes, pos: int) -> tuple[int, int]:

@@ -35,7 +35,7 @@ _DEMAND: Final = (
 )
 
 _ONCE: Final = (
-    "Run once more, alone, the input did not show this: what came before it may be the reason, or somebody ended the "
+    "Run again, alone, the input did not show this: what came before it may be the reason, or somebody ended the "
     "program."
 )
 

@@ -181,8 +181,26 @@ def test_what_is_not_seen_again_is_said_to_be_so(tmp_path: Path) -> None:
     (bucket,) = found.buckets.findings
     assert not bucket.again
     assert bucket.directory is not None
-    assert "Run once more, alone, the input did not show this" in (bucket.directory / "REPORT.md").read_text("utf-8")
+    assert "Run again, alone, the input did not show this" in (bucket.directory / "REPORT.md").read_text("utf-8")
     assert "not seen again" in "\n".join(bucket_lines(found.buckets))
+
+
+def test_what_does_not_show_every_time_is_asked_for_again(tmp_path: Path) -> None:
+    """As where threads of the subject race."""
+    asked: list[str] = []
+
+    def answer(injection: Injection) -> InjectionOutcome:
+        outcome = faultless(injection)
+        if outcome.error or injection.id not in (asked or [injection.id]):
+            return outcome
+        asked.append(injection.id)
+        return outcome if len(asked) == 2 else replace(outcome, death="no crash report")
+
+    found = campaign(tmp_path, DIVERGED, STATEMENTS, answer=answer, shrink_seconds=0)
+    found.run(Budget(runs=50))
+    (bucket,) = found.buckets.findings
+    assert len(asked) == 3
+    assert bucket.again
 
 
 def test_what_is_listed_is_not_the_same_as_what_is_not(tmp_path: Path) -> None:

@@ -99,6 +99,15 @@ def test_rows_are_read_whatever_the_pieces_they_come_in(chunk: int) -> None:
     assert result.named()[0] == {"j": "a"}
 
 
+def test_text_that_is_not_utf8_is_shown_byte_by_byte() -> None:
+    with talking(packets(b"\x01", COLUMN, EOF, b"\x04a\xfb\xc3\xa4", EOF)) as (connection, _):
+        result = connection.execute("SELECT j")
+    assert result.rows == ((b"a\xfb\xc3\xa4",),)
+    assert result.texts() == [("a\\xfbä",)]
+    assert result.scalar() == "a\\xfbä"
+    assert result.named() == [{"j": "a\\xfbä"}]
+
+
 def test_a_row_that_begins_with_the_byte_of_eof_is_not_an_end() -> None:
     big = b"y" * (1 << 24)
     row = b"\xfe" + len(big).to_bytes(8, "little") + big
