@@ -81,12 +81,12 @@ def log_script(data: bytes, prepare: Iterable[str] = ()) -> tuple[str, ...]:
 
 class LogReader:
     """Gives relay logs to servers of :func:`launch_replica`: to one, until it dies or has to be ended, then to a new
-    one on data of its own, as one that was ended over a damaged log may not start again. ``deaths`` counts crashes;
-    ``server`` is that of the last log."""
+    one on data of its own, as one that was ended over a damaged log may not start again. ``deaths`` counts crashes,
+    ``restarts`` all new servers; ``server`` is that of the last log."""
 
     def __init__(self, launch: Callable[[], OwnServer]) -> None:
         self.server = launch()
-        self.deaths = 0
+        self.deaths = self.restarts = 0
         self._launch = launch
 
     def read(self, data: bytes, prepare: Iterable[str] = ()) -> LogEnd:
@@ -94,6 +94,7 @@ class LogReader:
         if not self.server.alive():
             self.server.close()
             self.server = self._launch()
+            self.restarts += 1
         try:
             with self.server.connect(timeout=_PATIENCE) as session:
                 session.execute("SET SESSION sql_log_bin = 0")

@@ -195,7 +195,7 @@ class Logs:
 
     @property
     def restarts(self) -> int:
-        return self.reader.deaths
+        return self.reader.restarts
 
     def inputs(self, seed: str, batch: int) -> list[RelayLog]:
         return inputs.logs(seed, batch)

@@ -87,11 +87,11 @@ class ModelReader:
     def __init__(self, answer: Callable[[bytes], LogEnd]) -> None:
         self.answer = answer
         self.server = ModelServer()
-        self.deaths = 0
+        self.restarts = 0
 
     def read(self, data: bytes, _: object) -> LogEnd:
         end = self.answer(data)
-        self.deaths += bool(end.death)
+        self.restarts += bool(end.death or end.silent or end.waits)
         return end
 
 

@@ -119,12 +119,12 @@ def test_a_server_that_does_not_answer_is_ended(
 ) -> None:
     monkeypatch.setattr(replica_log, "_PATIENCE", 1.0)
     struck.append(signal.SIGSTOP)
-    before = reader.deaths
+    before, restarts = reader.deaths, reader.restarts
     assert reader.read(log_of(), TABLES) == LogEnd(silent=True)
     assert not reader.server.alive()
     monkeypatch.undo()
     assert reader.read(log_of(), TABLES) == LogEnd()
-    assert reader.deaths == before
+    assert (reader.deaths, reader.restarts) == (before, restarts + 1)
 
 
 def test_a_script_shows_a_log_again(reader: LogReader) -> None:
