@@ -226,6 +226,7 @@ WIDE_DECIMALS: Final[list[tuple[str, JsonValue, tuple[tuple[str, str, JsonValue]
 
 ODD: Final = decimal("0201 7fff")  # -0.0
 PLAIN: Final = decimal("0201 8000")
+HALF: Final = decimal("0201 8005")
 OTHER: Final = Opaque(BLOB, ODD.payload)
 
 # (rule, document, (operation, path, value)..., document then): numbers keep their places and not their bytes (9.7.4)
@@ -235,9 +236,10 @@ ODD_DECIMALS: Final[list[tuple[str, JsonValue, tuple[tuple[str, str, JsonValue],
     ("a minus zero of one digit", {}, (("INSERT", "$.b", decimal("0100 7f")),), {"b": decimal("0100 80")}),
     ("in an array and an object", {"a": ROOM}, (("REPLACE", "$.a", [1, {"k": ODD}]),), {"a": [1, {"k": PLAIN}]}),
     ("no digits", {}, (("INSERT", "$.b", decimal("0000")),), {"b": decimal("0100 80")}),
-    ("a last group out of range", {}, (("INSERT", "$.b", decimal("0201 8085")),), {"b": decimal("0201 8005")}),
+    ("a last group out of range", {}, (("INSERT", "$.b", decimal("0201 8085")),), {"b": HALF}),
     ("the same of a negative", {}, (("INSERT", "$.b", decimal("0201 7f7a")),), {"b": decimal("0201 7ffa")}),
     ("a precision not needed", {}, (("INSERT", "$.b", decimal("0400 8005")),), {"b": decimal("0400 8005")}),
+    ("beside one that is not odd", {}, (("INSERT", "$.b", [ODD, HALF]),), {"b": [PLAIN, HALF]}),
     ("stored, and another changed in place", {"a": ODD, "b": ROOM}, (("REPLACE", "$.b", 1),), {"a": ODD, "b": 1}),
     ("stored, and all written anew", {"a": [ODD, 2.5]}, (("INSERT", "$.b", 1),), {"a": [PLAIN, 2.5], "b": 1}),
     ("stored, beside another type", {"a": ODD}, (("INSERT", "$.b", OTHER),), {"a": PLAIN, "b": OTHER}),
