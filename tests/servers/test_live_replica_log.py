@@ -117,7 +117,7 @@ def test_the_end_of_a_server_is_that_of_its_log(reader: LogReader, struck: list[
 def test_a_server_that_does_not_answer_is_ended(
     reader: LogReader, struck: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(replica_log, "_PATIENCE", 1.0)
+    monkeypatch.setattr(replica_log, "_PATIENCE", 3.0)
     struck.append(signal.SIGSTOP)
     before, restarts = reader.deaths, reader.restarts
     assert reader.read(log_of(), TABLES) == LogEnd(silent=True)
