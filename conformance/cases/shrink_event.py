@@ -18,6 +18,7 @@ from conformance.reference.diffs import RawDiff, split_diffs
 from conformance.reference.errors import CodecError, DecodeError
 from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.encode import encode
+from conformance.reference.jsonb.values import LARGE_ARRAY
 from conformance.reference.jsonb.view import View, open_document
 
 if TYPE_CHECKING:
@@ -112,7 +113,8 @@ def _documents(stored: bytes | None) -> Iterator[bytes]:
 
 
 def smaller_documents(document: bytes) -> Iterator[bytes]:
-    """Parts of a document, damaged or not: a container inside of it, fewer members, fewer bytes."""
+    """Parts of a document, damaged or not: a container inside of it, fewer members, the same of the containers inside,
+    fewer bytes."""
     try:
         view = open_document(document)
     except DecodeError:
@@ -130,6 +132,11 @@ def smaller_documents(document: bytes) -> Iterator[bytes]:
         for index, member in enumerate(members):
             plain = member._replace(kind=_NULL[0], inlined=_NULL[1], data=None)
             yield _built(view, [*members[:index], plain, *members[index + 1 :]])
+        for index, member in enumerate(members):
+            if member.data is not None and member.kind <= LARGE_ARRAY:
+                for inner in smaller_documents(bytes((member.kind,)) + member.data):
+                    other = member._replace(kind=inner[0], data=inner[1:])
+                    yield _built(view, [*members[:index], other, *members[index + 1 :]])
     length = len(document) // 2
     while length:
         for first in range(len(document) - length, 0, -length):

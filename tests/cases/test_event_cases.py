@@ -13,13 +13,16 @@ from conformance.cases.injection import Demand, Injection, full_image, partial_i
 from conformance.cases.shrink_event import shrink_injection, size
 from conformance.judge.crashes import damage_of
 from conformance.reference.diffs import split_diffs
-from conformance.reference.errors import DecodeError
+from conformance.reference.errors import CodecError, DecodeError
+from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.encode import encode
 from generators import damaged, members
 from generators.draw import Stream
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from conformance.reference.jsonb.values import JsonValue
 
 CASE = EventCase(
     id="keeps-its-shape",
@@ -92,6 +95,29 @@ def _frames(item: Injection) -> list[Any]:
         return list(split_diffs(item.image[7:]))
     except DecodeError:
         return []
+
+
+def test_an_object_that_has_to_stay_inside_of_another_is_made_smaller_there() -> None:
+    """As where a program ends at an object of two keys inside of another one only."""
+    long = "x" * 120
+    inner: dict[str, JsonValue] = {"k": 1, "l": long, "m": [long], "n": long}
+    item = Injection(name="", stored=encode({}), image=full_image(encode({"a": long, "o": inner, "z": 2})))
+
+    def fails(other: Injection) -> bool:
+        value = decoded(other.image[6:])
+        inside = value.values() if isinstance(value, dict) else []
+        return any(isinstance(child, dict) and len(child) >= 2 for child in inside)
+
+    small = shrunk(item, fails)
+    smallest = encode({"o": {"k": None, "l": None}})
+    assert len(small.image) <= len(full_image(smallest))
+
+
+def decoded(document: bytes) -> JsonValue:
+    try:
+        return decode(document)
+    except CodecError:
+        return None
 
 
 def test_a_failure_that_needs_everything_stays_as_it_is() -> None:
