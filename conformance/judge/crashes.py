@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from conformance.cases.printed_log import events_in, rows_in
-from conformance.judge.document_bytes import PARTIAL_HEAD, container, containers, has_diffs, key_at, values_of_diffs
+from conformance.judge.document_bytes import container, containers, key_at, values_of_diffs, whole_values
 from conformance.reference.binlog.header import FOOTER_SIZE, EventType
 from conformance.reference.binlog.small import UserVarType
 from conformance.reference.cursor import Cursor
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from conformance.cases.injection import Injection, InjectionOutcome
     from conformance.reference.jsonb.view import View
 
-_FULL_HEAD: Final = 6  # value_options, null bits, the length of the document
 _COLLATION: Final = 4  # bytes of a number that stands before the length of a user variable
 _SIGNAL: Final = re.compile(r"signal (\d+)")
 
@@ -66,12 +65,8 @@ def crash_of_replica(log: bytes, death: str) -> Crash | None:
 
 def damage_of(image: bytes) -> str:
     """The first of the known damages in the image of a row (as ``Injection.image``), or an empty text."""
-    if image[:1] == b"\x00":
-        return MEMBER_IN_DOCUMENT if has_bad_member(image[_FULL_HEAD:]) else ""
-    if image[:1] != b"\x01":
-        return ""
-    if not has_diffs(image):  # the document in full again
-        return MEMBER_IN_DOCUMENT if has_bad_member(image[PARTIAL_HEAD:]) else ""
+    if any(map(has_bad_member, whole_values(image))):
+        return MEMBER_IN_DOCUMENT
     values = values_of_diffs(image)
     if any(map(has_bad_member, values)):
         return MEMBER_IN_DIFF

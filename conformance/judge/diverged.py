@@ -19,6 +19,7 @@ from conformance.cases.injection import (
     predict,
     state_of,
 )
+from conformance.judge.document_bytes import values_of_diffs, whole_values
 from conformance.judge.odd_values import has_invalid_text, reads_beyond_decimal
 from conformance.reference.dialect import MYSQL, flipped
 
@@ -76,8 +77,8 @@ def judge_injection(injection: Injection, outcome: InjectionOutcome, dialect: Di
 
 def _by_bytes(judged: Judged, injection: Injection, outcome: InjectionOutcome, dialect: Dialect) -> Judged:
     """With the deviation that the bytes of the event show where the model cannot: a DECIMAL is read from bytes behind
-    it, and no model does what comes of that; a text is NULL that is not UTF-8, in a value that the model does not
-    read."""
+    it, and no model does what comes of that; a text is NULL that is not UTF-8, in a value or a member that the model
+    does not read."""
     if judged.grade not in (Grade.FAIL, Grade.DIFFERS) or judged.deviation is not None:
         return judged
     behaviour, after = dialect.behaviour, outcome.after
@@ -86,8 +87,10 @@ def _by_bytes(judged: Judged, injection: Injection, outcome: InjectionOutcome, d
     if behaviour.reads_wide_decimals and (clean or applied) and reads_beyond_decimal(injection.image):
         return judged._replace(deviation="reads_wide_decimals")
     no_text = after is not None and after.valid and after.text is None and not outcome.error
-    if behaviour.stores_invalid_text and no_text and has_invalid_text(injection.image):
+    if behaviour.stores_invalid_text and no_text and has_invalid_text(values_of_diffs(injection.image)):
         return judged._replace(deviation="stores_invalid_text")
+    if behaviour.copies_full_values and no_text and has_invalid_text(whole_values(injection.image)):
+        return judged._replace(deviation="copies_full_values")
     return judged
 
 

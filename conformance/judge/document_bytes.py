@@ -1,4 +1,4 @@
-"""The documents in the diffs of a row, piece by piece: what cannot be read is passed over, and nothing is refused.
+"""The documents in the image of a row, piece by piece: what cannot be read is passed over, and nothing is refused.
 
 For judges who ask what a reader met on its way, where the reference reads the whole or nothing.
 """
@@ -16,21 +16,29 @@ if TYPE_CHECKING:
 
     from conformance.reference.jsonb.values import JsonValue
 
-PARTIAL_HEAD: Final = 7  # bytes of an image: value_options, partial_columns, null bits, the length of the diffs
+# Bytes of an image (as ``Injection.image``) in front of its value: value_options, null bits, the length of the value.
+_FULL_HEAD: Final = 6
+_PARTIAL_HEAD: Final = 7  # the same, and partial_columns
 _VALUES: Final = 10_000  # looked at in one document: shared ones could be very many
 
 
-def has_diffs(image: bytes) -> bool:
-    """Whether the value options of an image (as ``Injection.image``) and the bit of the column say so."""
+def _has_diffs(image: bytes) -> bool:
     return image[:1] == b"\x01" and len(image) > 1 and bool(image[1] & 1)
+
+
+def whole_values(image: bytes) -> list[bytes]:
+    """The document, if the image has it in full."""
+    if image[:1] == b"\x00":
+        return [image[_FULL_HEAD:]]
+    return [image[_PARTIAL_HEAD:]] if image[:1] == b"\x01" and not _has_diffs(image) else []
 
 
 def values_of_diffs(image: bytes) -> list[bytes]:
     """As far as they can be told apart."""
-    if not has_diffs(image):
+    if not _has_diffs(image):
         return []
     try:
-        diffs = split_diffs(image[PARTIAL_HEAD:])
+        diffs = split_diffs(image[_PARTIAL_HEAD:])
     except DecodeError as error:
         diffs = list(error.decoded)
     return [diff.data for diff in diffs if diff.data]

@@ -1,4 +1,4 @@
-"""Values of diffs that 9.7.4 takes, found in the bytes of an event where the reference has no model of what follows."""
+"""Values that 9.7.4 takes, found in the bytes of an event where the reference has no model of what follows."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from conformance.reference.jsonb.opaque import decimal_size
 from conformance.reference.jsonb.values import DECIMAL, VAR_STRING, Opaque
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 
 def reads_beyond_decimal(image: bytes) -> bool:
@@ -27,10 +27,11 @@ def _is_beyond(value: object) -> bool:
     return excess > 0 and excess % 9 == 0 and len(value.payload) - 2 == decimal_size(precision, scale)
 
 
-def has_invalid_text(image: bytes) -> bool:
-    """Whether a diff has a string or a name that is not UTF-8. The reference does not come to say so where it refuses
-    the whole for strings that share bytes beyond the size of the document."""
-    return any(not _is_utf8(text) for data in values_of_diffs(image) for text in _texts(data))
+def has_invalid_text(documents: Iterable[bytes]) -> bool:
+    """Whether one of them has a string or a name that is not UTF-8. The reference does not come to say so where it
+    refuses the whole for strings that share bytes beyond the size of the document, nor of a member whose name comes
+    again, in the place of which it has the later one: 9.7.4 prints both."""
+    return any(not _is_utf8(text) for document in documents for text in _texts(document))
 
 
 def _texts(document: bytes) -> Iterator[bytes]:

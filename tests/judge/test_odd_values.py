@@ -16,6 +16,7 @@ from conformance.cases.injection import (
     state_of,
 )
 from conformance.judge.diverged import Grade, judge_injection
+from conformance.judge.document_bytes import values_of_diffs, whole_values
 from conformance.judge.odd_values import has_invalid_text, reads_beyond_decimal
 from conformance.reference.dialect import MYSQL, flipped
 from conformance.reference.diffs import Operation, encode_diff
@@ -61,13 +62,12 @@ def applied(after: RowState | None) -> InjectionOutcome:
     ],
 )
 def test_text_that_is_not_utf8_is_found_wherever_it_stands(value: JsonValue, *, found: bool) -> None:
-    assert has_invalid_text(image(encode(value))) is found
-    assert not has_invalid_text(full_image(encode(value)))
+    assert has_invalid_text([encode(1), encode(value)]) is found
 
 
 def test_damage_is_passed_over() -> None:
     for data in (shared(b"\xff" * 200, 3)[:-1], encode(["\udcff"])[:-1], b"\x0d", b""):
-        assert not has_invalid_text(image(data))
+        assert not has_invalid_text([data])
         assert not reads_beyond_decimal(image(data))
 
 
@@ -90,6 +90,36 @@ def test_a_text_that_is_null_is_explained_where_the_reference_refuses_the_value(
     outcome = applied(RowState(valid=True, size=200, free=0))
     assert judge_injection(item, outcome)[0::4] == (Grade.FAIL, "stores_invalid_text")
     assert judge_injection(item, outcome, flipped(MYSQL, "stores_invalid_text")).deviation is None
+
+
+def name_again(first: JsonValue, second: JsonValue) -> bytes:
+    """An object of two members with the same name."""
+    document = bytearray(encode({"k": first, "l": second}))
+    document[document.index(b"kl") + 1] = ord("k")
+    return bytes(document)
+
+
+def test_a_member_whose_name_comes_again_is_in_the_text_of_a_whole_document() -> None:
+    item = Injection(name="", stored=STORED, image=full_image(name_again("a\udcff", 1)))
+    predicted = predict(item).state
+    assert predicted is not None
+    assert predicted.text == b'{"k": 1}'
+    outcome = applied(replace(predicted, text=None))
+    assert judge_injection(item, outcome)[0::4] == (Grade.FAIL, "copies_full_values")
+    assert judge_injection(item, outcome, flipped(MYSQL, "copies_full_values")).deviation is None
+    sound = Injection(name="", stored=STORED, image=full_image(name_again("a", 1)))
+    assert judge_injection(sound, applied(replace(predicted, text=None)))[0::4] == (Grade.FAIL, None)
+
+
+def test_where_the_value_of_an_image_is() -> None:
+    document = encode({"k": [1, 2]})
+    assert whole_values(full_image(document)) == [document]
+    assert whole_values(b"\x01\x00" + full_image(document)[1:]) == [document]
+    assert values_of_diffs(image(document)) == [document]
+    for nothing in (b"", b"\x02\x01", b"\x01", b"\x01\x01"):
+        assert values_of_diffs(nothing) == []
+    assert whole_values(image(document)) == []
+    assert values_of_diffs(full_image(document)) == []
 
 
 def test_nothing_else_is_explained_by_it() -> None:
