@@ -11,6 +11,7 @@ import signal
 import struct
 import subprocess
 import sys
+import threading
 import time
 from dataclasses import dataclass, field
 from importlib.util import find_spec
@@ -33,6 +34,9 @@ GRACE: Final = 5.0  # seconds between asking a process to end and ending it
 TAIL: Final = 40  # lines of stderr kept for a process that did not start
 READY: Final = "binlog-lab: ready"
 FINDING: Final = "binlog-lab: finding "
+# A process that another thread begins meanwhile has the program open that is being written here, and nobody may execute
+# a file that somebody has open for writing (ETXTBSY).
+_STARTING: Final = threading.Lock()
 
 
 @dataclass(slots=True)
@@ -82,16 +86,17 @@ class Child:
 
     def start(self, arguments: Sequence[str], *, dies_with_us: bool = True) -> subprocess.Popen[bytes]:
         """Start it, in a session of its own so that Ctrl-C reaches the runner alone."""
-        program = self._program(dies_with_us=dies_with_us)
-        self.process = subprocess.Popen(
-            [str(program), *arguments],
-            cwd=self.directory,
-            env=environment(self.target),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
-        )
+        with _STARTING:
+            program = self._program(dies_with_us=dies_with_us)
+            self.process = subprocess.Popen(
+                [str(program), *arguments],
+                cwd=self.directory,
+                env=environment(self.target),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                start_new_session=True,
+            )
         return self.process
 
     def options(self, seed: int) -> list[str]:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import io
 import json
+import subprocess
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import jsonschema
@@ -16,7 +19,7 @@ from fuzz.runner import triage
 from fuzz.runner.campaign import Campaign, Result, run
 from fuzz.runner.display import Plain, living, print_table
 from fuzz.runner.findings import read
-from fuzz.runner.launch import ROOT
+from fuzz.runner.launch import ROOT, Child
 from fuzz.runner.results import results
 from fuzz.runner.run import Budget
 from fuzz.runner.targets import find
@@ -47,6 +50,29 @@ def test_a_target_that_holds_is_clean(toy: Callable[[str], Target], store: Store
     assert state.edges is not None
     assert state.edges > 8
     assert not list(store.directory.rglob("*"))
+
+
+def test_no_process_begins_while_the_program_of_another_is_open(
+    toy: Callable[[str], Target], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It would have it open too, and the other could not be executed: Text file busy."""
+    being_written: list[Path] = []
+    begun: list[int] = []
+    write = Child._program
+
+    def slowly(self: Child, *, dies_with_us: bool) -> Path:
+        being_written.append(self.directory)
+        time.sleep(0.05)
+        program = write(self, dies_with_us=dies_with_us)
+        being_written.remove(self.directory)
+        return program
+
+    monkeypatch.setattr(Child, "_program", slowly)
+    monkeypatch.setattr(subprocess, "Popen", lambda *_, **__: begun.append(len(being_written)))
+    children = [Child(toy("clean"), tmp_path / str(number)) for number in range(4)]
+    with ThreadPoolExecutor(len(children)) as threads:
+        list(threads.map(lambda child: child.start(()), children))
+    assert begun == [0] * len(children)
 
 
 @pytest.mark.parametrize(
