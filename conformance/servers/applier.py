@@ -37,7 +37,7 @@ from conformance.servers.cache import silent
 from conformance.servers.errors import ConnectionLost, ServerError
 from conformance.servers.inject import OPTIONS, SERVER_ID, Injector, fresh, read_states, statement
 from conformance.servers.pair import FAILED_WORKER
-from conformance.servers.relay_log import FILE, RELAY_LOG, applier_status, change, placed, put, start, words
+from conformance.servers.relay_log import FILE, RELAY_LOG, applier_status, placed, put, put_script, start, words
 from conformance.servers.settings import option_words
 
 if TYPE_CHECKING:
@@ -167,10 +167,7 @@ def script_of(what: Transaction, prepare: Iterable[str], version: str) -> tuple[
         *fresh(MARKS),
         statement(encode_event(FormatDescription(server_version=version), server_id=SERVER_ID)),
         *prepare,
-        "RESET REPLICA ALL",
-        f"SELECT x'{relay_log([(1, what)], version).hex()}' INTO DUMPFILE '{FILE}'",
-        f"SELECT './{FILE}\\n' INTO DUMPFILE '{RELAY_LOG}.index'",
-        change(),
+        *put_script(relay_log([(1, what)], version)),
         *start_again,
         *_repair_of(what),
         *start_again,

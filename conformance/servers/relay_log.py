@@ -68,6 +68,16 @@ def put(server: OwnServer, connection: Connection, data: bytes) -> None:
     server.put_data(FILE, data)
 
 
+def put_script(data: bytes) -> tuple[str, ...]:
+    """Statements that put a file in place, on a server that stores files where it is told to."""
+    return (
+        "RESET REPLICA ALL",
+        f"SELECT x'{data.hex()}' INTO DUMPFILE '{FILE}'",
+        f"SELECT './{FILE}\\n' INTO DUMPFILE '{RELAY_LOG}.index'",
+        change(),
+    )
+
+
 def start(server: OwnServer, connection: Connection) -> None:
     """Start the applier."""
     connection.execute(f"START {words(server).replica} SQL_THREAD")

@@ -15,7 +15,7 @@ from conformance.requirements.versions import dialect_of
 from conformance.servers.cache import silent
 from conformance.servers.errors import ConnectionLost, SqlError
 from conformance.servers.inject import SERVER_ID, Injector, took_too_long
-from conformance.servers.relay_log import FILE, RELAY_LOG, applier_status, change, put, start, words
+from conformance.servers.relay_log import RELAY_LOG, applier_status, put, put_script, start, words
 from conformance.servers.settings import option_words
 
 if TYPE_CHECKING:
@@ -67,11 +67,9 @@ def log_script(data: bytes, prepare: Iterable[str] = ()) -> tuple[str, ...]:
     """Statements that show a log again, on a server that stores files where it is told to."""
     options = " ".join(option_words({**_OPTIONS, "secure-file-priv": "", "skip-replica-start": None}))
     return (
-        f"/* needs a server with {options} */ RESET REPLICA ALL",
+        f"/* needs a server with {options} */ DO 0",
         *prepare,
-        f"SELECT x'{data.hex()}' INTO DUMPFILE '{FILE}'",
-        f"SELECT './{FILE}\\n' INTO DUMPFILE '{RELAY_LOG}.index'",
-        change(),
+        *put_script(data),
         "START REPLICA SQL_THREAD",
         "DO SLEEP(1)",
         "SHOW REPLICA STATUS",
