@@ -362,8 +362,8 @@ class LabRun:
     def _finish(self, report: ReportDirectory) -> None:
         """The end of the whole run."""
         summary = report.summary
-        if self.incomplete is None and self._profile != "quick" and summary.census and summary.not_exercised():
-            missing = summary.not_exercised()
+        if self.incomplete is None and self._profile != "quick" and summary.census and summary.census.not_exercised():
+            missing = summary.census.not_exercised()
             self.incomplete = f"{len(missing)} rules of the census were not exercised: {', '.join(missing[:5])}"
         self.end = summary.conclude(
             seconds=time.monotonic() - self._begun,

@@ -17,7 +17,8 @@ from conformance.stream import Verdict, summarise
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from conformance.report.results import CheckTotals, Summary
+    from conformance.report.cells import CheckTotals
+    from conformance.report.results import Summary
     from conformance.stream import CaseVerdict
 
 SHOWN = 20  # failures listed per check; all of them are in run.jsonl

@@ -10,10 +10,11 @@ import copy
 import dataclasses
 import json
 from collections import Counter, defaultdict
-from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from conformance.report.cells import Cell, CheckTotals
+from conformance.report.census import Census
 from conformance.stream import (
     FAILING,
     SCHEMA,
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
 
     from conformance.stream import AnyRecord
 
-RULE_SEPARATOR = "/"
 RATE = "updates_per_second"  # among the totals of the last record
 WITNESS = "/witness"  # the end of the names of checks that run the witness of each listed deviation
 COUNTERS = ("updates_compared", "bytes_compared", "texts_compared", "sizes_compared", "mismatches", "deviating")
@@ -73,93 +73,6 @@ EXIT_CODES: dict[Outcome, ExitCode] = {
 }
 
 
-@dataclass(slots=True)
-class CheckTotals:
-    """What one check found about one subject."""
-
-    requirements: Counter[str] = field(default_factory=Counter)  # requirement -> cases of blocks that name it
-    verdicts: Counter[str] = field(default_factory=Counter)
-    cases: int = 0
-    failed: int = 0
-    deviating: int = 0
-    mismatches: int = 0
-    seconds: float = 0.0
-    blocks: int = 0
-
-
-@dataclass(slots=True)
-class Cell:
-    """One requirement and one subject (or all of them)."""
-
-    verdicts: Counter[str] = field(default_factory=Counter)
-    cases: int = 0
-    failed: int = 0
-    deviations: int = 0
-
-    @property
-    def verdict(self) -> Verdict:
-        """The worst that happened; what only listed deviations explain still differs."""
-        if not +self.verdicts and self.deviations:
-            return Verdict.DIFFERS
-        return summarise(self.verdicts)
-
-    @property
-    def not_run(self) -> int:
-        """Cases that were selected and did not run."""
-        return self.verdicts[Verdict.NOT_RUN]
-
-    def add(self, other: Cell) -> None:
-        """Count the other's cases too."""
-        self.verdicts.update(other.verdicts)
-        self.cases += other.cases
-        self.failed += other.failed
-        self.deviations += other.deviations
-
-
-@dataclass(frozen=True, slots=True)
-class CensusRule:
-    """One rule of the census. ``share``: its part of the group's whole, where the group has one."""
-
-    id: str
-    name: str
-    sentence: str
-    count: int
-    share: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class CensusGroup:
-    """Rules whose ids begin alike."""
-
-    name: str
-    rules: tuple[CensusRule, ...]
-
-    @property
-    def missing(self) -> int:
-        """Rules of the group that were not exercised."""
-        return sum(not rule.count for rule in self.rules)
-
-    @property
-    def most(self) -> int:
-        """The largest count, the full width of a bar."""
-        return max((rule.count for rule in self.rules), default=0) or 1
-
-
-@dataclass(frozen=True, slots=True)
-class MixShare:
-    """A share that a representative run has at least, and what it is in this one (None: nothing was counted)."""
-
-    rule: str
-    sentence: str
-    wanted: float
-    share: float | None
-
-    @property
-    def reached(self) -> bool:
-        """Whether this run has the share."""
-        return self.share is not None and self.share >= self.wanted
-
-
 class Summary:
     """The state of a run, one record at a time; usable at any moment, also before the end has come."""
 
@@ -170,7 +83,7 @@ class Summary:
         self.subjects: dict[str, Subject] = {}
         self.asked: dict[str, Asked] = {}
         self.counters: Counter[str] = Counter()
-        self.census: Counter[str] = Counter()
+        self.census = Census()
         self.failures: list[CaseVerdict] = []  # failing verdicts that no listed deviation explains
         self.others: list[CaseVerdict] = []  # the rest: not run, refused, inconclusive, samples of passes ...
         self.findings: dict[str, Finding] = {}
@@ -191,7 +104,7 @@ class Summary:
         """Take one record; progress is of no interest here."""
         match record:
             case Run():
-                self.run = record
+                self.run = self.census.run = record
             case Subject():
                 self.subjects[record.id] = record
             case Asked():
@@ -223,7 +136,7 @@ class Summary:
                 self._shown.add((deviation, block.subject))
         for name in COUNTERS:
             self.counters[name] += getattr(block, name)
-        self.census.update(block.census)
+        self.census.counts.update(block.census)
 
     def _add_verdict(self, verdict: CaseVerdict) -> None:
         key = (verdict.check, verdict.subject, verdict.requirement)
@@ -356,41 +269,6 @@ class Summary:
     def cases(self) -> int:
         """Cases judged, or selected and not run."""
         return sum(totals.cases for totals in self.checks.values())
-
-    def census_complete(self) -> dict[str, int]:
-        """Every rule with its count: a rule that was never met has 0, and says so in the reports."""
-        rules = self.run.census_rules if self.run else {}
-        return {rule: self.census.get(rule, 0) for rule in (*rules, *(r for r in self.census if r not in rules))}
-
-    def census_groups(self) -> list[CensusGroup]:
-        """The census by group, with shares where the group's rules add up to a whole."""
-        sentences = self.run.census_rules if self.run else {}
-        grouped: defaultdict[str, list[CensusRule]] = defaultdict(list)
-        for rule, count in self.census_complete().items():
-            group, _, name = rule.partition(RULE_SEPARATOR)
-            share = self._share(rule)
-            grouped[group].append(CensusRule(rule, name or rule, sentences.get(rule, ""), count, share))
-        return [CensusGroup(group, tuple(rules)) for group, rules in grouped.items()]
-
-    def _share(self, rule: str) -> float | None:
-        """The rule's part of its group's whole, where the group has one and something was counted."""
-        wholes = self.run.census_wholes if self.run else {}
-        whole = sum(self.census.get(part, 0) for part in wholes.get(rule.partition(RULE_SEPARATOR)[0], ()))
-        return self.census.get(rule, 0) / whole if whole else None
-
-    def mix(self) -> list[MixShare]:
-        """What a representative run has at least, beside what this one has."""
-        if self.run is None:
-            return []
-        sentences = self.run.census_rules
-        return [
-            MixShare(rule, sentences.get(rule, rule), wanted, self._share(rule))
-            for rule, wanted in self.run.census_mix.items()
-        ]
-
-    def not_exercised(self) -> list[str]:
-        """Rules with count 0 (design 10); in a full run they make it incomplete."""
-        return [rule for rule, count in self.census_complete().items() if not count]
 
     def cells(self) -> dict[str, dict[str, Cell]]:
         """Requirement -> subject -> cell.
@@ -536,7 +414,7 @@ class Summary:
                 **{name: self.counters[name] for name in COUNTERS},
                 **({RATE: round(self.rate)} if self.rate else {}),
             },
-            "census": self.census_complete(),
+            "census": self.census.complete(),
             "failures": [_failure(verdict) for verdict in self.failures],
             "findings": [_without_type(finding) for finding in self.findings.values()],
             "table_findings": self.table_findings(),

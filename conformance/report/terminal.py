@@ -269,7 +269,7 @@ def _census(console: Console, summary: Summary) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    groups = summary.census_groups()
+    groups = summary.census.groups()
     if not groups:
         return
     console.print()
@@ -288,7 +288,7 @@ def _census(console: Console, summary: Summary) -> None:
         table.add_row(group.name, Text(" · ".join(figures) or "nothing"))
     console.print("census: how often each rule was exercised")
     console.print(table)
-    if mix := summary.mix():
+    if mix := summary.census.mix():
         console.print("the mix, and what a representative run has at least:")
         for part in mix:
             glyph, style = ("✓", "") if part.reached else ("○", "yellow")
@@ -296,7 +296,7 @@ def _census(console: Console, summary: Summary) -> None:
             console.print(
                 f"  {glyph} {found:>6}  {part.sentence} (≥ {words.share(part.wanted)})", style=style, markup=False
             )
-    missing = summary.not_exercised()
+    missing = summary.census.not_exercised()
     count = sum(len(group.rules) for group in groups)
     if missing:
         console.print(

@@ -8,7 +8,8 @@ from conformance.report.results import Coverage, Outcome
 from conformance.stream import Verdict
 
 if TYPE_CHECKING:
-    from conformance.report.results import Cell, Summary
+    from conformance.report.cells import Cell
+    from conformance.report.results import Summary
     from conformance.stream import Asked, CaseVerdict
 
 RECORDED = "recorded"  # capability of a subject that is captures, not a living server

@@ -118,8 +118,8 @@ def test_one_case_with_two_failed_requirements_is_one_case() -> None:
 def test_a_rule_that_was_never_met_has_count_zero_and_one_outside_the_catalogue_is_kept() -> None:
     unknown = dataclasses.replace(BLOCKS[0], census={"new-rule": 3})
     summary = Summary([RUN, unknown])
-    assert summary.not_exercised() == list(RUN.census_rules)
-    assert summary.census_complete()["new-rule"] == 3
+    assert summary.census.not_exercised() == list(RUN.census_rules)
+    assert summary.census.complete()["new-rule"] == 3
 
 
 def test_a_requirement_without_cases_says_why() -> None:
@@ -267,11 +267,11 @@ def test_a_deviation_seen_on_another_version_is_unconfirmed_until_its_witness_sh
 
 
 def test_the_mix_is_compared_with_what_a_representative_run_has() -> None:
-    mix = {part.rule: part for part in Summary(records()).mix()}
+    mix = {part.rule: part for part in Summary(records()).census.mix()}
     assert mix["evaluation/set-replaces"].reached
     assert not mix["evaluation/set-inserts"].reached
     assert round(mix["evaluation/set-inserts"].share or 0, 3) == 0.166
-    assert [part.share for part in Summary([RUN]).mix()] == [None, None]
+    assert [part.share for part in Summary([RUN]).census.mix()] == [None, None]
 
 
 def test_an_end_that_says_incomplete_is_believed() -> None:

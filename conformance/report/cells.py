@@ -1,0 +1,51 @@
+"""What was found of one check, and of one requirement: counts of cases by verdict."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from conformance.stream import Verdict, summarise
+
+
+@dataclass(slots=True)
+class CheckTotals:
+    """What one check found about one subject."""
+
+    requirements: Counter[str] = field(default_factory=Counter)  # requirement -> cases of blocks that name it
+    verdicts: Counter[str] = field(default_factory=Counter)
+    cases: int = 0
+    failed: int = 0
+    deviating: int = 0
+    mismatches: int = 0
+    seconds: float = 0.0
+    blocks: int = 0
+
+
+@dataclass(slots=True)
+class Cell:
+    """One requirement and one subject (or all of them)."""
+
+    verdicts: Counter[str] = field(default_factory=Counter)
+    cases: int = 0
+    failed: int = 0
+    deviations: int = 0
+
+    @property
+    def verdict(self) -> Verdict:
+        """The worst that happened; what only listed deviations explain still differs."""
+        if not +self.verdicts and self.deviations:
+            return Verdict.DIFFERS
+        return summarise(self.verdicts)
+
+    @property
+    def not_run(self) -> int:
+        """Cases that were selected and did not run."""
+        return self.verdicts[Verdict.NOT_RUN]
+
+    def add(self, other: Cell) -> None:
+        """Count the other's cases too."""
+        self.verdicts.update(other.verdicts)
+        self.cases += other.cases
+        self.failed += other.failed
+        self.deviations += other.deviations
