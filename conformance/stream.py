@@ -46,6 +46,8 @@ class Verdict(StrEnum):
     TIMEOUT = "timeout"
     FAIL = "fail"
     DIFFERS = "differs"
+    DEVIATES = "deviates"
+    FIXED = "fixed"
     LENIENT = "lenient"
     REFUSED = "refused"
     INCONCLUSIVE = "inconclusive"
@@ -74,6 +76,11 @@ DEFINITIONS: dict[Verdict, str] = {
         "The outcome departs from behaviour that was only observed on a named server version; "
         "it counts as a failure only for a subject inside that range."
     ),
+    Verdict.DEVIATES: "The outcome differs exactly as a listed deviation of this version says: no failure, no pass.",
+    Verdict.FIXED: (
+        "A listed deviation is not there any more: behind its observed versions the requirement holds and the list's "
+        "range should end; inside them the list is in error, and that counts as a failure."
+    ),
     Verdict.LENIENT: "A should is not met; the subject is still conformant.",
     Verdict.REFUSED: "The subject declined, with a clear error, a case that it has not declared support for.",
     Verdict.INCONCLUSIVE: "The case ran, but its evidence cannot decide; the reason is shown.",
@@ -86,13 +93,16 @@ SEVERITY: tuple[Verdict, ...] = tuple(Verdict)  # worst first
 FAILING = frozenset({Verdict.SILENT_LOSS, Verdict.CRASH, Verdict.TIMEOUT, Verdict.FAIL, Verdict.DIFFERS})
 
 # A summary of many cases takes the first of these that occurs. It departs from SEVERITY where the mixture must stay
-# visible: one case that did not run outweighs any number of passes, and one pass outweighs cases that do not apply.
+# visible: one case that did not run outweighs any number of passes, so does a listed deviation, there or gone, and one
+# pass outweighs cases that do not apply.
 _SUMMARY_ORDER: tuple[Verdict, ...] = (
     *(verdict for verdict in SEVERITY if verdict.failing),
     Verdict.NOT_RUN,
+    Verdict.DEVIATES,
     Verdict.INCONCLUSIVE,
     Verdict.REFUSED,
     Verdict.LENIENT,
+    Verdict.FIXED,
     Verdict.PASS,
     Verdict.INFO,
     Verdict.NOT_APPLICABLE,
@@ -142,13 +152,14 @@ class DeviationInfo:
     """What the reports say about a listed deviation: why the difference is known, and where it is seen.
 
     ``versions``: where it is expected. ``observed``: the version on which it was seen; on another one it is unconfirmed
-    until its witness has shown it there.
+    until its witness has shown it there. ``ends``: the program that dies of it; empty if none does.
     """
 
     reason: str
     requirements: tuple[str, ...] = ()
     versions: str = ""
     observed: str = ""
+    ends: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -267,7 +278,11 @@ class Block(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseVerdict(Record):
-    """One case that did not pass (and a sample of those that did), with the evidence and the way to see it again."""
+    """One case that did not pass (and a sample of those that did), with the evidence and the way to see it again.
+
+    What a listed deviation explains is ``deviates``, whatever the outcome is without the list. ``failed``: whether the
+    case counts as a failure, where the verdict alone does not say.
+    """
 
     type: ClassVar[str] = "verdict"
     case: str
@@ -285,8 +300,18 @@ class CaseVerdict(Record):
     replay: str | None = None  # the command that shows it again
     statements: tuple[str, ...] = ()  # SQL that reproduces it
     evidence: tuple[Evidence, ...] = ()
-    deviation: str | None = None  # id of the listed deviation that explains it
+    deviation: str | None = None  # id of the listed deviation that explains it, or that is gone
     case_file: str | None = None  # where the Case is stored, relative to the report
+    failed: bool | None = None
+
+    def __post_init__(self) -> None:
+        if self.deviation is not None and self.verdict is not Verdict.FIXED:
+            object.__setattr__(self, "verdict", Verdict.DEVIATES)
+
+    @property
+    def fails(self) -> bool:
+        """Whether it counts as a failure."""
+        return self.verdict.failing if self.failed is None else self.failed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

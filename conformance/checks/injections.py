@@ -13,8 +13,6 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-import pytest
-
 from conformance.cases.event_case import EventCase
 from conformance.cases.files import dump_case
 from conformance.cases.shrink_event import mended, shrink_injection
@@ -306,41 +304,6 @@ def _smaller(lab: Lab, item: Tried, signature: str) -> Tried:
         return item
     lab.narrate(f"shrinking {item.id} ({signature})")
     return shrink_on(item.injector, item, lab.version)
-
-
-def unexpected_pass(lab: Lab, check: str, gone: Sequence[Deviation]) -> None:
-    """Failing records for listed deviations that nothing shows any more, and the end of the check."""
-    if not gone:
-        return
-    for entry in gone:
-        lab.sink(
-            CaseVerdict(
-                case=entry.id,
-                requirement=entry.requirements[0],
-                verdict=Verdict.FAIL,
-                subject=lab.subject,
-                check=f"{check}-listed",
-                block=0,
-                field=entry.id,
-                expected="the listed deviation" if entry.crash is None else str(entry.crash),
-                got="no generated event shows it: unexpected pass",
-                message="a listed deviation is not shown any more",
-                signature=f"{check}:{entry.id}",
-            )
-        )
-    lab.sink(
-        Block(
-            check=f"{check}-listed",
-            subject=lab.subject,
-            requirements=tuple(dict.fromkeys(entry.requirements[0] for entry in gone)),
-            block=0,
-            cases=len(gone),
-            verdicts={str(Verdict.FAIL): len(gone)},
-            mismatches=len(gone),
-        )
-    )
-    names = ", ".join(entry.id for entry in gone)
-    pytest.fail(f"unexpected pass: listed deviations that are not shown any more: {names}", pytrace=False)
 
 
 def shrink_on(injector: Injector, item: Tried, version: Version, *, seconds: float = SECONDS) -> Tried:

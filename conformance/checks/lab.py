@@ -96,6 +96,7 @@ class Settings:
     replica: str = ""  # a server spec; empty: as the source
     updates: int = PROFILES["quick"]
     profile: str = "quick"  # of PROFILES
+    requirements: frozenset[str] = frozenset()  # those asked for; empty: all
     seed: str = "1"
     deviations: bool = True
     deviations_file: Path | None = None
@@ -474,6 +475,10 @@ class Lab:
                 verdicts={str(Verdict.NOT_APPLICABLE): 1},
             )
         )
+
+    def asked_for(self, deviation: Deviation) -> bool:
+        """Whether the run is about a requirement of a listed deviation, so that its witness belongs to it."""
+        return not self.settings.requirements or not self.settings.requirements.isdisjoint(deviation.requirements)
 
     def _listed(self, deviation: str) -> bool:
         return any(entry.switch == deviation and applies(entry.versions, self.version) for entry in self.deviations)

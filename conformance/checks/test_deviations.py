@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import pytest
 
@@ -14,9 +14,9 @@ from conformance.cases.sql_case import SqlCase
 from conformance.cases.update_case import UpdateCase
 from conformance.checks.shrinking import judge_live
 from conformance.checks.sql_runs import judge_live_sql
+from conformance.checks.witnesses import record_gone, record_other, record_shown
 from conformance.judge.diverged import Grade, judge_injection
 from conformance.requirements.versions import applies, dialect_of
-from conformance.stream import Block, CaseVerdict, Verdict
 
 if TYPE_CHECKING:
     from conformance.cases.files import AnyCase
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from conformance.requirements.deviations import Deviation
     from conformance.servers.base import Server
     from conformance.servers.inject import Injector
+
+
+CHECK: Final = "deviations/witness"
 
 
 @pytest.mark.requirement("FR2", "W1b", "D13", "D15", "IP3", "X1", "FR5", "TMNF3")
@@ -34,62 +37,39 @@ def test_witnesses(lab: Lab) -> None:
         pytest.skip("needs a server: witnesses are run, not recorded")
     if not lab.deviations:
         pytest.skip("no deviations are listed (--no-deviations)")
-    gone: list[str] = []
+    wrong: list[str] = []
     for number, deviation in enumerate(lab.deviations):
-        if deviation.witness is None or not applies(deviation.versions, lab.version):
+        if deviation.witness is None or not applies(deviation.versions, lab.version) or not lab.asked_for(deviation):
             continue
         case = load_any_case(json.loads(deviation.witness))
         if isinstance(case, UpdateCase) and case.topology is not None:
             continue  # a pair shows it: replicas/witness
         if case.hazard not in server.hazards():
             leave = f"the witness of {deviation.id} has hazard {case.hazard}: give leave with --allow {case.hazard}"
-            lab.not_applicable("deviations/witness", deviation.requirements[0], leave)
+            lab.not_applicable(CHECK, deviation.requirements[0], leave)
             continue
         begun = time.perf_counter()
         if isinstance(case, EventCase):
             injector = lab.injector()
             if injector is None:
                 only = "events are injected only into a server that the lab starts beside the one under test"
-                lab.not_applicable("deviations/witness", deviation.requirements[0], only)
+                lab.not_applicable(CHECK, deviation.requirements[0], only)
                 continue
             shown, found = _judge_event(injector, case, deviation)
         else:
             shown, found = _judge(server, case, deviation)
-        if not shown:
-            gone.append(deviation.id)
-            lab.sink(
-                CaseVerdict(
-                    case=case.id or deviation.id,
-                    requirement=deviation.requirements[0],
-                    verdict=Verdict.FAIL,
-                    subject=lab.subject,
-                    check="deviations/witness",
-                    block=number,
-                    field=deviation.id,
-                    expected=f"the deviation that the switch {deviation.switch} explains"
-                    if deviation.switch
-                    else "the outcome that the Case writes out for this deviation",
-                    got="; ".join(found) or "no difference: unexpected pass",
-                    message="the listed deviation is not shown by its witness",
-                    signature=f"deviations/witness:{deviation.id}",
-                )
-            )
-        lab.sink(
-            Block(
-                check="deviations/witness",
-                subject=lab.subject,
-                requirements=deviation.requirements,
-                block=number,
-                cases=1,
-                verdicts={} if shown else {str(Verdict.FAIL): 1},
-                mismatches=0 if shown else 1,
-                deviating=1 if shown else 0,
-                deviations={deviation.id: 1} if shown else {},
-                seconds=time.perf_counter() - begun,
-            )
-        )
-    if gone:
-        pytest.fail(f"not shown by their witnesses: {', '.join(gone)}", pytrace=False)
+        seconds = time.perf_counter() - begun
+        if shown:
+            record_shown(lab, deviation, check=CHECK, block=number, seconds=seconds)
+        elif found:
+            record_other(lab, deviation, check=CHECK, block=number, got="; ".join(found), seconds=seconds)
+            wrong.append(deviation.id)
+        elif record_gone(
+            lab, deviation, check=CHECK, version=lab.version, block=number, got="no difference", seconds=seconds
+        ):
+            wrong.append(deviation.id)
+    if wrong:
+        pytest.fail(f"not shown by their witnesses: {', '.join(wrong)}", pytrace=False)
 
 
 def _judge_event(injector: Injector, case: EventCase, deviation: Deviation) -> tuple[bool, list[str]]:

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from conformance.checks.injections import explaining, injected, record, unexpected_pass
+from conformance.checks.injections import explaining, injected, record
+from conformance.checks.witnesses import unexpected_pass
 from conformance.judge.crashes import damage_of
 from conformance.requirements.crashes import PRINTING
 from conformance.requirements.versions import applies
@@ -70,6 +71,7 @@ def not_shown(lab: Lab, items: Iterable[Tried]) -> list[Deviation]:
         if entry.crash is not None
         and entry.crash.during != PRINTING
         and applies(entry.versions, lab.version)
+        and lab.asked_for(entry)
         and entry.id not in shown
     ]
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from conformance.checks.clients import explaining, print_file, record, shrink_file
-from conformance.checks.injections import unexpected_pass
+from conformance.checks.witnesses import unexpected_pass
 from conformance.requirements.crashes import PRINTING
 from conformance.requirements.versions import applies
 from conformance.servers.errors import ServerUnavailable

@@ -22,15 +22,16 @@ from conformance.checks.blocks import make_script
 from conformance.checks.campaign import server_limits
 from conformance.checks.pair_records import PairRecords
 from conformance.checks.pairs import REPLICAS, SOURCES, PairRun, with_counter
+from conformance.checks.witnesses import record_gone, record_other, record_shown
 from conformance.judge.replica import SWITCHES, LogDiffersError
 from conformance.requirements.versions import applies
-from conformance.stream import Block, CaseVerdict, Verdict
 from generators.draw import Stream
 
 if TYPE_CHECKING:
     from conformance.cases.update_case import UpdateCase
     from conformance.checks.lab import Lab
 
+WITNESS: Final = "replicas/witness"
 _UPDATES: Final = 20  # of a block
 _QUICK: Final = 4  # settings of the replica, and of the source with each of them
 
@@ -84,7 +85,8 @@ def test_witnesses_stop_a_replica(lab: Lab, requirement: str) -> None:
         if item.switch in SWITCHES
         and item.requirements[0] == requirement
         and item.witness is not None
-        and applies(item.versions, lab.version)
+        and applies(item.versions, lab.replica_version)
+        and lab.asked_for(item)
     ]
     if not listed:
         pytest.skip("no deviation that stops a replica is listed for this version")
@@ -101,37 +103,22 @@ def test_witnesses_stop_a_replica(lab: Lab, requirement: str) -> None:
             shown = bool(block.stops) and all(item.deviation == deviation.switch for item in block.found)
             if block.broken:
                 run.restart()
-            if not shown:
+            seconds = time.perf_counter() - begun
+            got = "; ".join(f"{item.kind} {item.field}: {item.got}" for item in block.found)
+            if shown:
+                record_shown(lab, deviation, check=WITNESS, block=number, seconds=seconds)
+            elif got:
+                record_other(lab, deviation, check=WITNESS, block=number, got=got, seconds=seconds)
                 gone.append(deviation.id)
-                got = "; ".join(f"{item.kind} {item.field}: {item.got}" for item in block.found)
-                lab.sink(
-                    CaseVerdict(
-                        case=case.id,
-                        requirement=requirement,
-                        verdict=Verdict.FAIL,
-                        subject=lab.subject,
-                        check="replicas/witness",
-                        block=number,
-                        field=deviation.id,
-                        expected="the applier stops at the diff that it refuses",
-                        got=got or "the replica applied everything",
-                        message="the listed deviation is not shown by its witness on a pair",
-                        signature=f"replicas/witness:{deviation.id}",
-                    )
-                )
-            lab.sink(
-                Block(
-                    check="replicas/witness",
-                    subject=lab.subject,
-                    requirements=(requirement,),
-                    block=number,
-                    cases=1,
-                    verdicts={} if shown else {str(Verdict.FAIL): 1},
-                    mismatches=0 if shown else 1,
-                    deviating=1 if shown else 0,
-                    deviations={deviation.id: 1} if shown else {},
-                    seconds=time.perf_counter() - begun,
-                )
-            )
+            elif record_gone(
+                lab,
+                deviation,
+                check=WITNESS,
+                version=lab.replica_version,
+                block=number,
+                got="the replica applied everything",
+                seconds=seconds,
+            ):
+                gone.append(deviation.id)
     if gone:
         pytest.fail(f"not shown on a pair: {', '.join(gone)}", pytrace=False)

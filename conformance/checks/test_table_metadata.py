@@ -14,8 +14,8 @@ import pytest
 
 from conformance.checks import unknown_fields
 from conformance.checks.definitions import client_text, judge_events, judge_text, made, record_block, run_block
-from conformance.checks.injections import unexpected_pass
 from conformance.checks.outcomes import Outcome, record
+from conformance.checks.witnesses import unexpected_pass
 from conformance.requirements.versions import applies
 from conformance.servers.errors import ServerUnavailable
 

@@ -75,7 +75,7 @@ def command(
     """Judge a server against the requirements, and write a report.
 
     Starts what is needed, generates documents and updates, runs them, and compares every byte the server wrote with
-    what the reference predicts. DIR gets index.html, results.json, run.jsonl and junit.xml.
+    what the reference predicts. DIR gets index.html, results.json, run.jsonl, junit.xml and summary.md.
     """
     from conformance.checks.lab import PROFILES, Settings
     from conformance.cli.replay import check_witnesses
@@ -106,6 +106,7 @@ def command(
             column=name,
             updates=updates or PROFILES[profile],
             profile=profile,
+            requirements=frozenset(requirements),
             seed=seed,
             deviations=not no_deviations,
             deviations_file=deviations_file,

@@ -203,7 +203,11 @@ class LabRun:
             },
             deviations={
                 item.id: DeviationInfo(
-                    reason=item.reason, requirements=item.requirements, versions=item.versions, observed=OBSERVED
+                    reason=item.reason,
+                    requirements=item.requirements,
+                    versions=item.versions,
+                    observed=OBSERVED,
+                    ends="" if item.crash is None else item.crash.ends,
                 )
                 for item in (load_deviations(settings.deviations_file) if settings.deviations else ())
             },

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Self
 
 from conformance.report.html import write_html
 from conformance.report.junit import write_junit
+from conformance.report.markdown import write_markdown
 from conformance.report.results import Summary, write_results
 from conformance.stream import EVIDENCE_DIR, RUN_FILE, Progress, Writer, read_stream
 
@@ -30,8 +31,10 @@ if TYPE_CHECKING:
 MARKER = ".binlog-lab-report"
 MARKER_TEXT = "A report of binlog-lab lives here; the next run into this directory replaces its files.\n"
 CASES_DIR = "cases"  # failing Cases, stored before they are shrunk
-INDEX, RESULTS, JUNIT = "index.html", "results.json", "junit.xml"
-RENDERED: dict[str, Callable[[Summary, Path], None]] = {JUNIT: write_junit, INDEX: write_html, RESULTS: write_results}
+INDEX, RESULTS, JUNIT, MARKDOWN = "index.html", "results.json", "junit.xml", "summary.md"
+RENDERED: dict[str, Callable[[Summary, Path], None]] = {
+    JUNIT: write_junit, MARKDOWN: write_markdown, INDEX: write_html, RESULTS: write_results
+}  # fmt: skip
 PROGRESS_SECONDS = 1.0  # between two progress records of the same job in run.jsonl
 
 
@@ -78,7 +81,7 @@ class ReportDirectory:
         return True
 
     def render(self) -> None:
-        """Write junit.xml, index.html and results.json from what has been written so far."""
+        """Write junit.xml, summary.md, index.html and results.json from what has been written so far."""
         render(self.summary, self.path)
 
     def close(self) -> None:
@@ -156,7 +159,7 @@ def _claim(path: Path) -> int:
     lock = _lock(path)
     try:
         with _clear_errors(path):
-            for name in (RESULTS, INDEX, JUNIT, *(f".{name}.new" for name in RENDERED), RUN_FILE):
+            for name in (*RENDERED, *(f".{name}.new" for name in RENDERED), RUN_FILE):
                 (path / name).unlink(missing_ok=True)
             for name in (EVIDENCE_DIR, CASES_DIR):
                 with contextlib.suppress(FileNotFoundError):

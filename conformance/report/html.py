@@ -139,12 +139,12 @@ def _asked_rows(summary: Summary) -> dict[str, dict[str, dict[str, Any]]]:
 def _tone(verdict: Verdict | Outcome) -> str:
     """The class that gives a verdict its colour; the glyph and the word say the same."""
     if isinstance(verdict, Outcome):
-        return "good" if verdict is Outcome.CONFORMANT else "bad"
+        return {Outcome.CONFORMANT: "good", Outcome.DEVIATES: "warn"}.get(verdict, "bad")
     if verdict.failing:
         return "bad"
-    if verdict is Verdict.PASS:
+    if verdict in (Verdict.PASS, Verdict.FIXED):
         return "good"
-    if verdict in (Verdict.NOT_RUN, Verdict.INCONCLUSIVE, Verdict.REFUSED, Verdict.LENIENT):
+    if verdict in (Verdict.DEVIATES, Verdict.NOT_RUN, Verdict.INCONCLUSIVE, Verdict.REFUSED, Verdict.LENIENT):
         return "warn"
     return "quiet"
 

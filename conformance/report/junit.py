@@ -83,8 +83,8 @@ def _case(suite: ET.Element, check: str, subject: str, totals: CheckTotals, reco
     for requirement in sorted(totals.requirements):
         ET.SubElement(properties, "property", name="requirement", value=_clean(requirement))
     ET.SubElement(properties, "property", name="cases", value=str(totals.cases))
-    if totals.deviating:
-        ET.SubElement(properties, "property", name="deviating", value=str(totals.deviating))
+    if totals.verdicts[Verdict.DEVIATES]:
+        ET.SubElement(properties, "property", name="deviating", value=str(totals.verdicts[Verdict.DEVIATES]))
     worst = summarise(totals.verdicts)
     counts = ", ".join(f"{verdict} {totals.verdicts[verdict]}" for verdict in Verdict if totals.verdicts[verdict])
     if totals.failed or worst is Verdict.NOT_RUN:

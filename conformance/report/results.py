@@ -50,6 +50,7 @@ class Outcome(StrEnum):
     """How a run ended, in the words of the reports."""
 
     CONFORMANT = "conformant"
+    DEVIATES = "conformant except known deviations"
     NONCONFORMANT = "nonconformant"
     COULD_NOT_RUN = "could not run"
     INCOMPLETE = "incomplete"
@@ -66,6 +67,7 @@ class Coverage(StrEnum):
 
 EXIT_CODES: dict[Outcome, ExitCode] = {
     Outcome.CONFORMANT: ExitCode.OK,
+    Outcome.DEVIATES: ExitCode.OK,
     Outcome.NONCONFORMANT: ExitCode.NONCONFORMANT,
     Outcome.COULD_NOT_RUN: ExitCode.COULD_NOT_RUN,
     Outcome.INCOMPLETE: ExitCode.INCOMPLETE,
@@ -86,6 +88,7 @@ class Summary:
         self.census = Census()
         self.failures: list[CaseVerdict] = []  # failing verdicts that no listed deviation explains
         self.others: list[CaseVerdict] = []  # the rest: not run, refused, inconclusive, samples of passes ...
+        self.fixed: list[CaseVerdict] = []  # listed deviations that are gone: inside their observed versions a failure
         self.findings: dict[str, Finding] = {}
         self._blocks: dict[tuple[str, str], CheckTotals] = {}
         self._blocks_seen: set[tuple[str, str, int | None]] = set()
@@ -93,7 +96,7 @@ class Summary:
         self._deviations: Counter[tuple[str, str]] = Counter()  # (id, subject): as blocks count
         self._shown: set[tuple[str, str]] = set()  # by its witness
         self._deviation_records: Counter[tuple[str, str]] = Counter()  # the same as verdict records name
-        self._deviation_requirements: defaultdict[tuple[str, str, str], int] = defaultdict(int)
+        self._listed_wrongly: Counter[tuple[str, str, str]] = Counter()  # gone inside the observed versions
         self._sampled = 0
         for record in records:
             self.add(record)
@@ -126,7 +129,7 @@ class Summary:
         totals.verdicts.update(block.verdicts)
         totals.cases += block.cases
         totals.failed += block.failures
-        totals.deviating += block.deviating
+        totals.verdicts[Verdict.DEVIATES] += block.deviating
         totals.mismatches += block.mismatches
         totals.seconds += block.seconds
         totals.blocks += 1
@@ -139,18 +142,20 @@ class Summary:
         self.census.counts.update(block.census)
 
     def _add_verdict(self, verdict: CaseVerdict) -> None:
-        key = (verdict.check, verdict.subject, verdict.requirement)
-        if verdict.deviation is not None:
-            self._deviation_records[verdict.deviation, verdict.subject] += 1
-            self._deviation_requirements[key] += 1
-            return
         if verdict.verdict is not Verdict.PASS:
-            self._by_requirement[key][verdict.verdict] += 1
-        elif (sampled := self._sampled) >= SAMPLES_KEPT:
+            self._by_requirement[verdict.check, verdict.subject, verdict.requirement][verdict.verdict] += 1
+        if verdict.verdict is Verdict.DEVIATES:
+            assert verdict.deviation is not None
+            self._deviation_records[verdict.deviation, verdict.subject] += 1
             return
-        else:
-            self._sampled = sampled + 1
-        (self.failures if verdict.verdict in FAILING else self.others).append(verdict)
+        if verdict.verdict is Verdict.FIXED:
+            self.fixed.append(verdict)
+            self._listed_wrongly[verdict.check, verdict.subject, verdict.requirement] += verdict.fails
+        if verdict.verdict is Verdict.PASS:
+            if self._sampled >= SAMPLES_KEPT:
+                return
+            self._sampled += 1
+        (self.failures if verdict.fails else self.others).append(verdict)
 
     # -- what it adds up to ---------------------------------------------------------------------------------------
 
@@ -183,7 +188,9 @@ class Summary:
             return Outcome.COULD_NOT_RUN
         if not self.complete or code == ExitCode.INCOMPLETE or self.verdicts[Verdict.NOT_RUN]:
             return Outcome.INCOMPLETE
-        return Outcome.CONFORMANT if self.verdicts[Verdict.PASS] else Outcome.NOTHING
+        if self.verdicts[Verdict.DEVIATES]:
+            return Outcome.DEVIATES
+        return Outcome.CONFORMANT if self.verdicts[Verdict.PASS] or self.fixed else Outcome.NOTHING
 
     def conclude(
         self,
@@ -259,7 +266,7 @@ class Summary:
 
     @property
     def verdicts(self) -> Counter[str]:
-        """Cases by verdict, those explained by listed deviations left out."""
+        """Cases by verdict."""
         out: Counter[str] = Counter()
         for totals in self.checks.values():
             out.update(totals.verdicts)
@@ -279,30 +286,29 @@ class Summary:
         out: dict[str, dict[str, Cell]] = defaultdict(dict)
         for (check, subject), totals in self.checks.items():
             named: Counter[str] = Counter()
-            named_deviations = 0
             for requirement in totals.requirements:
                 named.update(self._by_requirement.get((check, subject, requirement), {}))
-                named_deviations += self._deviation_requirements.get((check, subject, requirement), 0)
-            unnamed = max(0, totals.deviating - named_deviations)
             for requirement, cases in totals.requirements.items():
-                cell = self._cell(totals, cases, named, unnamed, (check, subject, requirement))
+                cell = self._cell(totals, cases, named, (check, subject, requirement))
                 out[requirement].setdefault(subject, Cell()).add(cell)
         return dict(out)
 
-    def _cell(
-        self, totals: CheckTotals, cases: int, named: Counter[str], unnamed: int, key: tuple[str, str, str]
-    ) -> Cell:
-        """``named``, ``unnamed``: the check's verdicts that records name, and its listed deviations that none does."""
+    def _cell(self, totals: CheckTotals, cases: int, named: Counter[str], key: tuple[str, str, str]) -> Cell:
+        """``named``: the check's verdicts that records name."""
         own = self._by_requirement.get(key, Counter())
-        cell = Cell(cases=cases, deviations=min(cases, self._deviation_requirements.get(key, 0) + unnamed))
+        cell = Cell(cases=cases)
         for verdict, count in totals.verdicts.items():
             if verdict != Verdict.PASS:
                 cell.verdicts[verdict] = own[verdict] + max(0, count - named[verdict])
         # A failing verdict that a block does not count as a failure (differs, outside the observed versions).
-        tolerated = sum(totals.verdicts[verdict] for verdict in FAILING) - totals.failed
+        gone = sum(count for (*check, _), count in self._listed_wrongly.items() if tuple(check) == key[:2])
+        tolerated = sum(totals.verdicts[verdict] for verdict in FAILING) - (totals.failed - gone)
         failing = sum(cell.verdicts[verdict] for verdict in FAILING)
-        cell.failed = max(0, failing - max(0, tolerated))
-        cell.verdicts[Verdict.PASS] = max(0, cases - cell.verdicts.total() - cell.deviations)
+        cell.failed = max(0, failing - max(0, tolerated)) + self._listed_wrongly[key]
+        # A case may have several records of listed deviations.
+        others = cell.verdicts.total() - cell.deviations
+        cell.verdicts[Verdict.DEVIATES] = max(0, min(cell.deviations, cases - others))
+        cell.verdicts[Verdict.PASS] = max(0, cases - cell.verdicts.total())
         cell.verdicts = +cell.verdicts
         return cell
 
@@ -348,25 +354,27 @@ class Summary:
         ]
 
     def deviations(self) -> list[dict[str, Any]]:
-        """Listed deviations that explained something, with how often and why.
+        """Listed deviations that explained something, with how often and why, and those that are gone.
 
-        ``confirmed``: seen on this version before, or shown by its witness in this run.
+        ``confirmed``: seen on this version before, or shown by its witness in this run. ``failed``: gone inside the
+        versions that it was observed on.
 
         Blocks count all of them; verdict records may be a part only, or come before the block that counts them.
         """
-        known = self.run.deviations if self.run else {}
         out: list[dict[str, Any]] = []
         for (deviation, subject), count in sorted((self._deviations | self._deviation_records).items()):
-            info = known.get(deviation, DeviationInfo(reason=""))
-            entry = {
-                "id": deviation,
-                "subject": subject,
-                "cases": count,
-                "confirmed": (deviation, subject) in self._shown or self._is_observed(subject, info),
-            }
-            about = {"reason": info.reason, "requirements": list(info.requirements), "versions": info.versions}
-            out.append(entry | about)
+            info = self._listed(deviation)
+            confirmed = (deviation, subject) in self._shown or self._is_observed(subject, info)
+            entry = {"id": deviation, "subject": subject, "cases": count, "verdict": Verdict.DEVIATES.value}
+            out.append({**entry, "confirmed": confirmed, "reason": info.reason, **_about(info)})
+        for gone in self.fixed:
+            entry = {"id": gone.deviation, "subject": gone.subject, "cases": 0, "verdict": Verdict.FIXED.value}
+            about = _about(self._listed(gone.deviation or ""))
+            out.append({**entry, "confirmed": False, "reason": gone.message, **about, "failed": gone.fails})
         return out
+
+    def _listed(self, deviation: str) -> DeviationInfo:
+        return (self.run.deviations if self.run else {}).get(deviation, DeviationInfo(reason=""))
 
     def _is_observed(self, subject: str, info: DeviationInfo) -> bool:
         known = self.subjects.get(subject)
@@ -420,6 +428,10 @@ class Summary:
             "table_findings": self.table_findings(),
             "deviations": self.deviations(),
         }
+
+
+def _about(info: DeviationInfo) -> dict[str, Any]:
+    return {"requirements": list(info.requirements), "versions": info.versions, "ends": info.ends}
 
 
 def _requirement(info: RequirementInfo, total: Cell, cells: dict[str, Cell]) -> dict[str, Any]:

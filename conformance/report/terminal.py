@@ -23,6 +23,7 @@ FAILURES_SHOWN = 5
 LINE = evidence.Window(6, 24)
 PLAIN_WIDTH = 120  # where there is no terminal to ask
 PLAIN_SECONDS = 5.0  # between two lines about the same job
+_COLOURS = {Outcome.CONFORMANT: "green", Outcome.DEVIATES: "yellow"}
 
 
 @contextmanager
@@ -117,7 +118,7 @@ def print_summary(summary: Summary, file: TextIO, *, directory: Path | None = No
     width = None if file.isatty() else PLAIN_WIDTH
     console = Console(file=file, highlight=False, width=width, emoji=False)
     console.on_broken_pipe = _broken_pipe  # type: ignore[method-assign]  # its own ends the process with exit code 1
-    colour = "green" if summary.outcome is Outcome.CONFORMANT else "red"
+    colour = _COLOURS.get(summary.outcome, "red")
     glyph = words.OUTCOME_GLYPHS[summary.outcome]
     if summary.cases:
         (_matrix if len(summary.columns) > 1 else _requirements)(console, summary)
@@ -256,9 +257,11 @@ def _deviations(console: Console, summary: Summary) -> None:
         if entry["id"] not in told:
             console.print()
         where = f" of {entry['subject']}" if several else ""
-        title = f"listed deviation {entry['id']}: explains {words.plural(entry['cases'], 'case')}{where}"
+        shown = f"explains {words.plural(entry['cases'], 'case')}" if entry["verdict"] == "deviates" else "is gone"
+        title = f"listed deviation {entry['id']}: {shown}{where}"
         parts = [*entry["requirements"], entry["versions"] and f"versions {entry['versions']}"]
-        about = ", ".join(filter(None, [*parts, "" if entry["confirmed"] else words.UNCONFIRMED]))
+        doubt = entry["verdict"] == "deviates" and not entry["confirmed"]
+        about = ", ".join(filter(None, [*parts, words.UNCONFIRMED if doubt else ""]))
         console.print(f"{title}{f' ({about})' if about else ''}", style="yellow", markup=False)
         if entry["reason"] and entry["id"] not in told:
             console.print(Padding(Text(entry["reason"]), (0, 0, 0, 2)))
@@ -309,4 +312,4 @@ def _census(console: Console, summary: Summary) -> None:
 def _style(verdict: Verdict) -> str:
     if verdict.failing:
         return "red"
-    return "green" if verdict is Verdict.PASS else "yellow"
+    return "green" if verdict in (Verdict.PASS, Verdict.FIXED) else "yellow"

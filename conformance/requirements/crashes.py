@@ -19,12 +19,20 @@ VARIABLE_LENGTH: Final = "user-variable-length"  # a DECIMAL in a USER_VAR event
 DAMAGES: Final = (MEMBER_IN_DIFF, MEMBER_IN_DOCUMENT, TWICE_IN_DIFF, VECTOR_LENGTH, VARIABLE_LENGTH)
 
 
+_ENDS: Final = {APPLYING: "the server", READING: "the server", PRINTING: "mysqlbinlog", RELAYING: "a replica"}
+
+
 class Crash(NamedTuple):
     """``damage`` is empty where the input has none of the damages that are known to kill."""
 
     during: str
     damage: str
     signal: int
+
+    @property
+    def ends(self) -> str:
+        """The program that dies of it."""
+        return _ENDS[self.during]
 
     def __str__(self) -> str:
         return f"signal {self.signal} while {self.during}, damage: {self.damage or 'none that is listed'}"

@@ -171,6 +171,11 @@ def applies(versions: str, version: Version) -> bool:
     return first <= version <= last
 
 
+def after_observed(version: Version) -> bool:
+    """Whether a version comes after all those on which the listed deviations were observed."""
+    return version > LAST_OBSERVED
+
+
 def in_observed_range(version: Version) -> bool:
     """Whether a difference from observed behaviour counts as a failure."""
     return FIRST <= version <= LAST_OBSERVED

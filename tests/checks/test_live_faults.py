@@ -20,7 +20,7 @@ from conformance.reference.errors import DecodeError
 from conformance.report.results import Summary
 from conformance.requirements.deviations import load_deviations
 from conformance.servers.run import run_case
-from conformance.stream import Block, CaseVerdict, Finding, Run
+from conformance.stream import Block, CaseVerdict, Finding, Run, Verdict
 from tests.checks import planted
 
 if TYPE_CHECKING:
@@ -347,12 +347,40 @@ def test_a_witness_that_shows_nothing_is_an_unexpected_pass(record: Callable[...
     with pytest.raises(pytest.fail.Exception, match="not shown by their witnesses: unchanging-replace"):
         test_deviations.test_witnesses(found.lab)
     (verdict,) = found.of(CaseVerdict)
-    assert "unexpected pass" in verdict.got
+    assert verdict.verdict is Verdict.FIXED
+    assert "the list is in error" in verdict.message
     assert found.exit_code == 1
 
 
+def test_behind_the_observed_versions_a_witness_that_shows_nothing_is_fixed(
+    record: Callable[..., Recorded], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from dataclasses import replace
+
+    from conformance.cases.files import dump_case
+
+    found = record()
+    stale = json.dumps(dump_case(planted.case()))
+    (entry,) = (item for item in load_deviations() if item.id == "unchanging-replace")
+    found.lab.deviations = (replace(entry, witness=stale),)
+    monkeypatch.setattr(found.lab.server, "number", (10, 0, 0))
+    test_deviations.test_witnesses(found.lab)
+    (verdict,) = found.of(CaseVerdict)
+    assert verdict.verdict is Verdict.FIXED
+    assert verdict.message == "gone in 10.0.0: narrow the range of unchanging-replace, 8.0.3.."
+    assert found.exit_code == 0
+
+
+def test_a_selection_runs_the_witnesses_of_its_requirements_alone(record: Callable[..., Recorded]) -> None:
+    found = record(requirements=frozenset({"W1b"}))
+    test_deviations.test_witnesses(found.lab)
+    shown = {name for block in found.of(Block) for name in block.deviations}
+    assert shown
+    assert shown == {item.id for item in load_deviations() if "W1b" in item.requirements}
+
+
 @pytest.mark.parametrize(
-    ("statement", "got"), [("SET SESSION sql_log_bin=1", "unexpected pass"), ("SET SESSION sql_log_bin=2", "1231")]
+    ("statement", "got"), [("SET SESSION sql_log_bin=1", "no difference"), ("SET SESSION sql_log_bin=2", "1231")]
 )
 def test_a_witness_whose_outcome_is_another_is_stale(record: Callable[..., Recorded], statement: str, got: str) -> None:
     from dataclasses import replace
@@ -361,7 +389,7 @@ def test_a_witness_whose_outcome_is_another_is_stale(record: Callable[..., Recor
     assert entry.witness is not None
     data = json.loads(entry.witness)
     data["statements"][1]["sql"] = statement
-    if got == "unexpected pass":  # as if the server were mended
+    if got == "no difference":  # as if the server were mended
         data["statements"][1]["outcomes"].insert(0, {"warnings": []})
     found = record()
     found.lab.deviations = (replace(entry, witness=json.dumps(data)),)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-FILES = {"index.html", "results.json", "run.jsonl", "junit.xml"}
+FILES = {"index.html", "results.json", "run.jsonl", "junit.xml", "summary.md"}
 
 
 def records(report: Path) -> list[dict[str, Any]]:

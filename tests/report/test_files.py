@@ -16,14 +16,14 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from conformance.report import directory as directory_module
-from conformance.report import junit
+from conformance.report import junit, markdown
 from conformance.report.directory import DirectoryInUseError, ReportDirectory, ReportError, render_again
 from conformance.report.evidence import align, rows
 from conformance.report.html import page
 from conformance.report.results import Summary
 from conformance.report.terminal import PlainProgress, print_summary
 from conformance.report.words import amount_of_bytes, duration, headline, plural, share
-from conformance.stream import CaseVerdict, Progress, RequirementInfo, Verdict
+from conformance.stream import Block, CaseVerdict, Progress, RequirementInfo, Verdict
 from tests.report.synthetic_stream import END, FAILURE, FINDING, RUN, SERVER, SUBJECTS, green, records
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from conformance.stream import AnyRecord
 
-FILES = {"index.html", "junit.xml", "results.json", "run.jsonl", ".binlog-lab-report"}
+FILES = {"index.html", "junit.xml", "summary.md", "results.json", "run.jsonl", ".binlog-lab-report"}
 
 
 def run_into(path: Path, stream: Sequence[AnyRecord]) -> None:
@@ -170,6 +170,40 @@ def test_junit_is_well_formed_whatever_the_messages_hold(tmp_path: Path) -> None
     summary = Summary([RUN, ugly, END])
     junit.write_junit(summary, tmp_path / "junit.xml")
     assert ET.parse(tmp_path / "junit.xml").getroot().get("failures") == "1"
+
+
+def test_terminal_page_json_junit_and_markdown_agree_about_listed_deviations() -> None:
+    block = Block(
+        check="updates/apply", subject=SERVER, requirements=("FR2",), block=0, cases=100, verdicts={"pass": 40},
+        deviating=60, deviations={"noop-replace-refused": 60}, updates_compared=100,
+    )  # fmt: skip
+    summary = Summary([RUN, SUBJECTS[0], block])
+    summary.add(summary.conclude(seconds=1))
+    said = "Conformant except 1 known deviation. 100 updates compared byte for byte"
+    terminal, html = summary_text(summary), page(summary)
+    text = "\n".join(markdown.build(summary))
+    assert "≈ CONFORMANT EXCEPT KNOWN DEVIATIONS" in terminal
+    assert "≈ deviates" in terminal
+    for shown in (terminal, html, text):
+        assert said in shown
+    assert '<header class="top warn">' in html
+    assert "40 of 100 · 60 deviates" in html
+    assert "| ≈ | **FR2** " in text
+    assert "| deviates | 40 of 100 · 60 deviates |" in text
+    results = summary.to_results()
+    assert results["run"]["exit_code"] == 0
+    assert results["requirements"]["FR2"]["verdict"] == "deviates"
+    (case,) = junit.build(summary).iter("testcase")
+    assert [child.tag for child in case] == ["properties", "system-out"]
+    assert case.findtext("system-out") == "deviates 60, pass 40"
+
+
+def test_markdown_reads_texts_of_servers_as_text() -> None:
+    ugly = dataclasses.replace(FAILURE, message="<b>|*`\n# [x](y)", signature="x")
+    text = "\n".join(markdown.build(Summary([RUN, ugly, END])))
+    assert r"\<b\>\|\*\` # \[x\](y)" in text
+    assert FAILURE.replay is not None
+    assert FAILURE.replay in text
 
 
 # -- the page -------------------------------------------------------------------------------------------------

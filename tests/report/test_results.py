@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import jsonschema
 import pytest
 
+from conformance.report import words
 from conformance.report.results import Coverage, Outcome, Summary
 from conformance.stream import Block, CaseVerdict, End, RequirementInfo, Subject, Verdict
 from tests.report.synthetic_stream import (
@@ -69,14 +70,15 @@ def test_totals_are_sums_of_the_blocks() -> None:
     assert totals["deviating"] == 1
     assert totals["verdicts"]["pass"] == 547
     assert totals["verdicts"]["not-run"] == 0
-    assert sum(totals["verdicts"].values()) + totals["deviating"] == totals["cases"]
+    assert totals["verdicts"]["deviates"] == totals["deviating"]
+    assert sum(totals["verdicts"].values()) == totals["cases"]
 
 
 def test_a_failure_is_charged_to_the_requirement_that_its_record_names() -> None:
     requirements = Summary(records()).to_results()["requirements"]
     assert requirements["FR1"]["verdict"] == "fail"
     assert requirements["FR1"]["failed"] == 1
-    assert requirements["FR2"]["verdict"] == "pass"
+    assert requirements["FR2"]["verdict"] == "deviates"
     assert requirements["FR2"]["failed"] == 0
     assert requirements["FR2"]["subjects"][SERVER]["deviations"] == 1
 
@@ -159,6 +161,66 @@ def test_a_difference_outside_the_observed_versions_is_no_failure() -> None:
     assert summary.conclude(seconds=1).exit_code == 0
 
 
+def gone(*, failed: bool) -> tuple[AnyRecord, ...]:
+    """A listed deviation that its witness does not show."""
+    check = "deviations/witness"
+    verdict = CaseVerdict(
+        case="x", requirement="FR2", verdict=Verdict.FIXED, subject=SERVER, check=check, block=0,
+        deviation="noop-replace-refused", failed=failed, message="gone in 10.0.0",
+    )  # fmt: skip
+    block = Block(
+        check=check, subject=SERVER, requirements=("FR2",), block=0, cases=1, verdicts={"fixed": 1},
+        failed=int(failed),
+    )  # fmt: skip
+    return RUN, verdict, block
+
+
+@pytest.mark.parametrize(("failed", "code"), [(True, 1), (False, 0)])
+def test_a_deviation_that_is_gone_is_an_error_of_the_list_only_inside_its_observed_versions(
+    failed: bool, code: int
+) -> None:
+    summary = Summary(gone(failed=failed))
+    end = summary.conclude(seconds=1)
+    assert end.exit_code == code
+    results = summary.to_results()
+    assert results["requirements"]["FR2"]["verdict"] == "fixed"
+    assert results["requirements"]["FR2"]["failed"] == int(failed)
+    assert results["totals"]["verdicts"]["fixed"] == 1
+    (entry,) = results["deviations"]
+    assert (entry["verdict"], entry["failed"], entry["cases"]) == ("fixed", failed, 0)
+    assert [failure["case"] for failure in results["failures"]] == (["x"] if failed else [])
+
+
+def test_what_is_gone_hides_no_failure_of_the_same_check() -> None:
+    failing = Block(
+        check="deviations/witness", subject=SERVER, requirements=("FR1",), block=1, cases=1, verdicts={"fail": 1}
+    )
+    named = CaseVerdict(case="y", requirement="FR1", verdict=Verdict.FAIL, subject=SERVER, check=failing.check, block=1)
+    requirements = Summary([*gone(failed=False), named, failing]).to_results()["requirements"]
+    assert (requirements["FR1"]["verdict"], requirements["FR1"]["failed"]) == ("fail", 1)
+    assert requirements["FR2"]["failed"] == 0
+
+
+def test_a_run_with_listed_deviations_is_conformant_except_them_and_says_which_end_the_server() -> None:
+    info = replace(RUN.deviations["noop-replace-refused"], ends="the server")
+    run = replace(RUN, deviations={"noop-replace-refused": info, "other": replace(info, ends="")})
+    block = Block(
+        check=PREDICT, subject=SERVER, requirements=("FR2",), block=1, cases=9, verdicts={"pass": 4}, deviating=5,
+        deviations={"noop-replace-refused": 2, "other": 3},
+    )  # fmt: skip
+    summary = Summary([run, block])
+    summary.add(summary.conclude(seconds=1))
+    assert summary.outcome is Outcome.DEVIATES
+    assert summary.exit_code == 0
+    assert words.headline(summary).startswith("Conformant except 2 known deviations, 1 of which end the server.")
+
+
+def test_a_listed_outcome_deviates_whatever_it_is_without_the_list() -> None:
+    for verdict in (Verdict.FAIL, Verdict.CRASH, Verdict.DIFFERS):
+        assert replace(LISTED, verdict=verdict).verdict is Verdict.DEVIATES
+    assert not LISTED.fails
+
+
 def only(verdicts: dict[str, int]) -> Summary:
     return Summary(
         [
@@ -180,6 +242,9 @@ def only(verdicts: dict[str, int]) -> Summary:
     [
         ({"pass": 5}, {}, 0),
         ({"pass": 5, "inconclusive": 1}, {}, 0),
+        ({"pass": 5, "deviates": 1}, {}, 0),
+        ({"deviates": 1}, {}, 0),
+        ({"pass": 5, "fail": 1, "deviates": 2}, {}, 1),
         ({"pass": 5, "fail": 1}, {}, 1),
         ({"pass": 5, "fail": 1}, {"incomplete_reason": "interrupted"}, 1),
         ({"pass": 5, "differs": 1}, {"could_not_run": "the server died"}, 1),
@@ -244,7 +309,7 @@ def test_every_case_that_a_listed_deviation_explains_is_counted_although_few_hav
     assert deviation["cases"] == 60
     assert deviation["reason"] == "A replica refuses a REPLACE that changes no byte."
     cell = summary.to_results()["requirements"]["FR2"]["subjects"][SERVER]
-    assert (cell["cases"], cell["deviations"], cell["verdict"]) == (100, 60, "pass")
+    assert (cell["cases"], cell["deviations"], cell["verdict"]) == (100, 60, "deviates")
     assert summary.cells()["FR2"][SERVER].verdicts["pass"] == 40
 
 

@@ -150,8 +150,8 @@ def test_every_verdict_is_defined_in_one_sentence() -> None:
 
 def test_verdicts_are_ordered_worst_first() -> None:
     assert [verdict.value for verdict in SEVERITY] == [
-        "silent-loss", "crash", "timeout", "fail", "differs", "lenient", "refused", "inconclusive", "info",
-        "not-applicable", "pass", "not-run",
+        "silent-loss", "crash", "timeout", "fail", "differs", "deviates", "fixed", "lenient", "refused", "inconclusive",
+        "info", "not-applicable", "pass", "not-run",
     ]  # fmt: skip
 
 
@@ -168,6 +168,11 @@ def test_verdicts_are_ordered_worst_first() -> None:
         ({"fail": 3, "silent-loss": 1, "crash": 2}, "silent-loss"),
         ({"pass": 1, "lenient": 1, "refused": 1}, "refused"),
         ({"pass": 0}, "not-run"),
+        ({"pass": 9, "deviates": 1}, "deviates"),
+        ({"deviates": 9, "not-run": 1}, "not-run"),
+        ({"deviates": 9, "fail": 1}, "fail"),
+        ({"deviates": 9, "inconclusive": 1, "fixed": 1}, "deviates"),
+        ({"pass": 9, "fixed": 1}, "fixed"),
     ],
 )
 def test_a_mixture_shows_what_must_not_be_hidden(counts: dict[str, int], expected: str) -> None:

@@ -1,0 +1,79 @@
+"""``summary.md``: a run in a few lines of Markdown, for a pull request or a step summary."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from conformance.report import words
+from conformance.stream import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from conformance.report.results import Summary
+
+FAILURES_SHOWN = 10
+
+
+def write_markdown(summary: Summary, path: Path) -> None:
+    """Write the file; the caller puts it into place."""
+    path.write_text("\n".join(build(summary)) + "\n", encoding="utf-8")
+
+
+def build(summary: Summary) -> Iterator[str]:
+    """The lines: outcome, headline, what did not simply pass, listed deviations, failures with their commands."""
+    yield f"### {words.OUTCOME_GLYPHS[summary.outcome]} {summary.outcome.capitalize()}"
+    yield ""
+    yield _plain(words.headline(summary))
+    yield from _requirements(summary)
+    yield from _deviations(summary)
+    yield from _failures(summary)
+
+
+def _requirements(summary: Summary) -> Iterator[str]:
+    judged = {name: row for name, row in summary.requirement_rows().items() if row[1].cases}
+    passed = [name for name, (_, cell, _) in judged.items() if cell.verdict is Verdict.PASS]
+    yield ""
+    yield f"{len(passed)} of {words.plural(len(judged), 'judged requirement')} passed; {words.coverage(summary)}."
+    if len(passed) == len(judged):
+        return
+    yield ""
+    yield "| | requirement | verdict | cases |"
+    yield "|---|---|---|---|"
+    for name, (info, cell, _) in judged.items():
+        if name not in passed:
+            glyph = words.GLYPHS[cell.verdict]
+            yield f"| {glyph} | **{name}** {_plain(info.title)} | {cell.verdict} | {_plain(words.cell_words(cell))} |"
+
+
+def _deviations(summary: Summary) -> Iterator[str]:
+    entries = summary.deviations()
+    if not entries:
+        return
+    yield ""
+    yield "| | listed deviation | requirements | cases |"
+    yield "|---|---|---|---:|"
+    for entry in entries:
+        verdict = Verdict(entry["verdict"])
+        ends = f", ends {entry['ends']}" if entry["ends"] else ""
+        requirements = ", ".join(entry["requirements"])
+        yield f"| {words.GLYPHS[verdict]} | `{entry['id']}` {verdict}{ends} | {requirements} | {entry['cases']:,} |"
+
+
+def _failures(summary: Summary) -> Iterator[str]:
+    distinct = {failure.signature or failure.case: failure for failure in reversed(summary.failures)}
+    for failure in list(distinct.values())[::-1][:FAILURES_SHOWN]:
+        yield ""
+        title = f"{words.GLYPHS[failure.verdict]} {failure.verdict} **{failure.requirement}** `{failure.case}`"
+        yield f"- {title} {failure.subject}: {_plain(f'{failure.message} {words.difference(failure)}')}"
+        if failure.replay:
+            yield ""
+            yield f"      {failure.replay}"
+
+
+def _plain(text: str) -> str:
+    """Text of servers and cases as text: one line, nothing that Markdown or HTML reads as markup."""
+    for character in "\\`*_[]<>|":
+        text = text.replace(character, f"\\{character}")
+    return " ".join(text.split())
