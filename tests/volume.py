@@ -11,7 +11,7 @@ from pathlib import Path
 
 from conformance.requirements.catalogue import FULL, QUICK
 
-JUDGED = ("pass", "lenient", "differs", "fail", "crash", "hang", "silent-loss", "unexpected-pass")
+JUDGED = ("pass", "deviates", "fixed", "lenient", "differs", "fail", "crash", "timeout", "silent-loss")
 
 
 def thin(results: dict[str, dict[str, dict[str, object]]]) -> list[str]:
