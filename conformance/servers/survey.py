@@ -24,6 +24,7 @@ from conformance.servers.cache import cache_root
 from conformance.servers.containers.engine import connect
 from conformance.servers.errors import ServerUnavailable
 from conformance.servers.installation import from_path, on_path
+from conformance.servers.old import old_installation
 
 _ROOM = 1 << 30  # a bundle while it is fetched and unpacked, a template and two running servers
 
@@ -69,6 +70,7 @@ def survey() -> list[Fact]:
         *_server_facts(),
         *_space(),
         *_python(),
+        _old(),
         _docker(),
         _java(),
     ]
@@ -217,6 +219,20 @@ def _python() -> list[Fact]:
             )
         )
     return facts
+
+
+def _old() -> Fact:
+    """A server from before the feature."""
+    try:
+        found = old_installation()
+    except ServerUnavailable as error:
+        return Fact(
+            name="old server",
+            state=State.ABSENT,
+            detail=f"{error.missing}; only for FR10, X1, X2, TMX1, TMX2 and TN2",
+            remedy=error.remedy,
+        )
+    return Fact(name="old server", state=State.OK, detail=f"MySQL {found.version}: {found.mysqld}")
 
 
 def _docker() -> Fact:

@@ -10,12 +10,13 @@ import pytest
 from conformance.checks.answers import gather
 from conformance.judge.probes import about, probe_all
 from conformance.requirements.versions import SWITCHES, dialect_of
-from conformance.servers.errors import ServerUnavailable, SqlError
-from conformance.servers.old import launch_old, old_installation
+from conformance.servers.errors import SqlError
+from conformance.servers.old import launch_old
 from tests.live import ROOT
 
 if TYPE_CHECKING:
     from conformance.servers.base import Server
+    from conformance.servers.installation import Installation
     from conformance.servers.process import ProcessServer
 
 pytestmark = pytest.mark.live
@@ -50,12 +51,8 @@ def test_the_recorded_answers_are_those_of_the_server(server: ProcessServer) -> 
     assert set(asked(server)) == set(recorded)
 
 
-def test_an_old_server_shows_what_the_table_says() -> None:
-    try:
-        installation = old_installation()
-    except ServerUnavailable as error:
-        pytest.skip(str(error))
-    with launch_old(installation, narrate=lambda _: None) as server:
+def test_an_old_server_shows_what_the_table_says(old_server: Installation) -> None:
+    with launch_old(old_server, narrate=lambda _: None) as server:
         probed = probe_all(server.number, asked(server))
         assert [about(server.number, item) for item in probed if item.agrees is False] == []
         assert sum(item.agrees is True for item in probed) >= len(SWITCHES) - 11

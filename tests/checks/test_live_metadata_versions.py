@@ -11,8 +11,6 @@ from conformance.checks import test_metadata_versions
 from conformance.checks.lab import Lab, Settings
 from conformance.checks.old_rows import KNOWN, Rows, Taken, Written, table
 from conformance.checks.test_metadata_versions import judge
-from conformance.servers.errors import ServerUnavailable
-from conformance.servers.old import old_installation
 from conformance.stream import Block
 from generators.draw import Stream
 from generators.row_values import SHAPES
@@ -21,6 +19,7 @@ from tests.checks.faults_of_metadata import FROM_OLD_FAULTS, TO_OLD_FAULTS
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from conformance.servers.installation import Installation
     from conformance.servers.process import ProcessServer
     from conformance.stream import AnyRecord
 
@@ -54,12 +53,11 @@ def test_another_answer_of_the_old_server_is_noticed(fault: Any) -> None:
 
 @pytest.mark.live
 def test_old_and_new_servers_take_each_others_rows(
-    server: ProcessServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    server: ProcessServer,
+    old_server: Installation,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    try:
-        old_installation()
-    except ServerUnavailable as error:
-        pytest.skip(str(error))
     records: list[AnyRecord] = []
     monkeypatch.setattr(labs, "resolve", lambda *_, **__: server)
     monkeypatch.setattr(test_metadata_versions, "_TABLES", {"quick": 2})

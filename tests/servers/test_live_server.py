@@ -27,7 +27,6 @@ from conformance.servers.errors import (
 )
 from conformance.servers.guests import granted, leftovers
 from conformance.servers.identity import processes_with_argument
-from conformance.servers.installation import from_path
 from conformance.servers.process import launch
 from conformance.servers.runs import standing_servers, stop_standing
 from conformance.servers.standing import hand_over
@@ -451,11 +450,8 @@ def test_tls_that_is_asked_for_is_never_given_up(installation: Installation) -> 
 # -- an old server -----------------------------------------------------------------------------------------------------
 
 
-def test_a_server_that_predates_json_is_started_and_captured_from() -> None:
-    tree = os.environ.get("BINLOG_LAB_OLD_SERVER")
-    if not tree:
-        pytest.skip("no old server: BINLOG_LAB_OLD_SERVER does not name a MySQL 5.6 with a data directory beside it")
-    with launch(from_path(Path(tree)), server_id=5) as old, old.connect() as session, old.schema(session):
+def test_a_server_that_predates_json_is_started_and_captured_from(old_server: Installation) -> None:
+    with launch(old_server, server_id=5) as old, old.connect() as session, old.schema(session):
         files, protocol = Capture(old, over_protocol=False), Capture(old, over_protocol=True)
         start = files.mark()
         session.execute("CREATE TABLE t (id INT PRIMARY KEY)")
