@@ -13,7 +13,7 @@ from conformance.servers.own import OwnServer
 from conformance.servers.pair import ReplicaStopped
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from conformance.cases.sql_case import SqlCase, SqlStatement
     from conformance.servers.base import Server
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from conformance.servers.connection import Connection
     from conformance.servers.pair import Pair
 
-_LOGGED: Final = re.compile(r"^\S+ \d+ \[(Warning|ERROR)\] \[MY-(\d+)\] \[\w+\] (.*)$")
+# The entry point of an official image shows what its check of the configuration said with a tab before the first line.
+_LOGGED: Final = re.compile(r"^\s*\S+ \d+ \[(Warning|ERROR)\] \[MY-(\d+)\] \[\w+\] (.*)$")
 
 
 def run_sql(nodes: Mapping[str, Server], case: SqlCase, pair: Pair | None = None) -> tuple[SqlAnswer, ...]:
@@ -33,6 +34,12 @@ def run_sql(nodes: Mapping[str, Server], case: SqlCase, pair: Pair | None = None
         nodes = {SOURCE: pair.source, REPLICA: pair.replica}
     with _Run(nodes, case, pair) as run:
         return tuple(run.answer(statement) for statement in case.statements)
+
+
+def read_log(lines: Iterable[str]) -> list[tuple[str, int, str]]:
+    """(level, number, text) of each warning and error in lines of an error log."""
+    matches = map(_LOGGED.match, lines)
+    return [(match[1], int(match[2]), match[3]) for match in matches if match]
 
 
 class _Run:
@@ -156,8 +163,7 @@ class _Run:
             server.start({"defaults-file": defaults, **dict(statement.start or ())})
         except StartFailed:
             failed = True
-        logged = [_LOGGED.match(line) for line in server.error_log().splitlines() if line not in known]
-        found = [(match[1], int(match[2]), match[3]) for match in logged if match]
+        found = read_log(line for line in server.error_log().splitlines() if line not in known)
         error = next(((number, text) for level, number, text in found if level == "ERROR"), (0, "no error was logged"))
         return SqlAnswer(
             error=error[0] if failed else None,

@@ -33,7 +33,17 @@ def engine() -> Iterator[DockerClient]:
 @pytest.fixture(scope="session")
 def mysql_image(engine: DockerClient) -> str:
     """The home-made server image, if the engine has it."""
-    name = engines.IMAGES["mysql"]
+    return _image(engine, "mysql")
+
+
+@pytest.fixture(scope="session")
+def official_image(engine: DockerClient) -> str:
+    """The same server behind an entry point as the official images have it, if the engine has it."""
+    return _image(engine, "official")
+
+
+def _image(engine: DockerClient, which: str) -> str:
+    name = engines.IMAGES[which]
     if not engine.images.list(name=name):
-        pytest.skip(f"the engine has no image {name} (python docker/build.py mysql)")
+        pytest.skip(f"the engine has no image {name} (python -m tests.engine --image {which} builds it for a command)")
     return name
