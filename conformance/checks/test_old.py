@@ -1,6 +1,6 @@
 """FR10 and the old side of FR8: a real server from before the feature, given events of the server under test.
 
-Without an old server (binlog-lab servers install --old) the checks do not apply, and the report says how to get such a server.
+Without an old server (binlog-lab servers install --old) the checks do not apply, and the report says how to get one.
 """
 
 from __future__ import annotations
