@@ -3,8 +3,9 @@
 Runs COMMAND with DOCKER_HOST set. An engine that answers already (DOCKER_HOST, or the machine's own socket) is used as
 it is. Else a private one is started, as root, from Debian's packages docker.io, containerd and runc: its data, socket
 and state live in one temporary directory, and it runs with COMMAND in network and mount namespaces of its own, so that
-bridges, packet filter rules and mounts are gone with the last process. Images are built before that, by the same engine
-in the machine's own network (the package archive is there), with a data directory that both share.
+bridges, packet filter rules and mounts are gone with the last process. Images are built before that, or taken from the
+user's cache, by the same engine in the machine's own network (the package archive is there), with a data directory
+that both share.
 
 Exit code: that of COMMAND; 77 when no engine can be had (the last line of stderr says what is missing); 3 when it
 cannot build an image, or cannot remove what it made.
@@ -15,6 +16,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import fcntl
+import hashlib
 import os
 import shutil
 import signal
@@ -27,8 +29,12 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from conformance.servers.cache import cache_root
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from docker import DockerClient
 
 NO_ENGINE = 77  # the code by which automake's test driver knows a skipped test
 FAILED = 3
@@ -198,18 +204,52 @@ def run(address: str, command: list[str]) -> int:
 
 
 def build(address: str, images: list[str]) -> bool:
-    """Build those images that the engine does not have; False if one cannot be built."""
+    """Take those images that the engine does not have from the cache, or build them; False if one cannot be built."""
     import docker
 
-    with contextlib.closing(docker.DockerClient(base_url=address, timeout=60)) as client:
+    with contextlib.closing(docker.DockerClient(base_url=address, timeout=600)) as client:
         wanted = {*images, *(["mysql"] if "official" in images else [])}
-        missing = [name for name in IMAGES if name in wanted and not client.images.list(name=IMAGES[name])]
-        ours = [name for name in missing if name != "official"]
-        if ours and run(address, [sys.executable, str(_ROOT / "docker/build.py"), *ours]) != 0:
-            return False
-        if "official" in missing:
-            client.images.build(path=str(_ROOT / "tests/containers/official"), tag=IMAGES["official"], rm=True)
+        for name in (name for name in IMAGES if name in wanted and not client.images.list(name=IMAGES[name])):
+            kept = _kept(name)
+            if kept.is_file():
+                say(f"{IMAGES[name]}: from {kept}")
+                with kept.open("rb") as stream:
+                    client.images.load(stream)
+                continue
+            if name == "official":
+                client.images.build(path=str(_ROOT / "tests/containers/official"), tag=IMAGES[name], rm=True)
+            elif run(address, [sys.executable, str(_ROOT / "docker/build.py"), name]) != 0:
+                return False
+            _keep(client, name, kept)
     return True
+
+
+def _kept(name: str) -> Path:
+    """Where an image is kept for the next private engine, by what it is made of."""
+    sources = {"mysql": ("docker/mysql",), "official": ("docker/mysql", "tests/containers/official")}
+    digest = hashlib.sha256()
+    for directory in sources.get(name, ("docker/lab", "conformance", "generators", "fuzz", "scenarios")):
+        files = (item for item in (_ROOT / directory).rglob("*") if item.is_file() and item.suffix != ".pyc")
+        for path in sorted(files):
+            digest.update(str(path.relative_to(_ROOT)).encode() + b"\0" + path.read_bytes())
+    return cache_root() / "images" / f"{name}-{digest.hexdigest()[:16]}.tar"
+
+
+def _keep(client: DockerClient, name: str, place: Path) -> None:
+    """Write the image to the cache, whole or not at all; older ones of the name go."""
+    place.parent.mkdir(parents=True, exist_ok=True)
+    fresh = place.with_suffix(f".new-{os.getpid()}")
+    try:
+        with fresh.open("wb") as stream:
+            for piece in client.images.get(IMAGES[name]).save(named=IMAGES[name]):
+                stream.write(piece)
+        for older in place.parent.glob(f"{name}-*.tar"):
+            older.unlink()
+        fresh.rename(place)
+    except OSError as error:
+        say(f"{IMAGES[name]} is not kept for the next time: {error}")
+    finally:
+        fresh.unlink(missing_ok=True)
 
 
 def left_behind(address: str) -> list[str]:
