@@ -20,6 +20,7 @@ from conformance.servers.containers.files import read_tree
 from conformance.servers.containers.image import DATA, find_image
 from conformance.servers.containers.kept import kept_containers, remove_kept
 from conformance.servers.containers.run import engine_run
+from conformance.servers.containers.server import MEMORY
 from conformance.servers.errors import ConnectionLost, ServerDied, ServerUnavailable, StartFailed
 from conformance.servers.pair import Pair
 from tests.live import ROOT, environment, lab, started, until
@@ -27,6 +28,7 @@ from tests.live import ROOT, environment, lab, started, until
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from conformance.servers.connection import Connection
     from conformance.servers.containers.image import Image
     from conformance.servers.containers.server import ContainerServer
     from docker import DockerClient
@@ -118,6 +120,32 @@ def test_a_start_that_fails_shows_the_end_of_its_log_and_leaves_nothing(image: I
         image.launch(options={"no-such-option": "1"})
     assert "unknown variable 'no-such-option=1'" in str(caught.value)
     assert left(engine) == []
+
+
+def test_a_removed_container_is_an_error_that_says_so(image: Image) -> None:
+    with image.launch() as server, server.connect() as connection:
+        server.container.remove(force=True, v=True)
+        with pytest.raises(ServerDied, match=r"its container \S+ was removed"):
+            connection.execute("SELECT 1")
+
+
+def test_a_server_that_takes_more_memory_than_it_may_says_so(image: Image) -> None:
+    with image.launch() as server, server.connect() as connection:
+        assert server.container.attrs["HostConfig"]["Memory"] == MEMORY
+        assert server.container.attrs["HostConfig"]["CapDrop"] == ["ALL"]
+        server.container.update(mem_limit="700m", memswap_limit="700m")
+        with pytest.raises(ServerDied, match=r"died \(signal SIGKILL; out of memory\)"):
+            fill_memory(connection)
+
+
+def fill_memory(connection: Connection) -> None:
+    """Grow a table in memory until the kernel ends the server."""
+    connection.execute("CREATE DATABASE IF NOT EXISTS filled")
+    connection.execute("SET max_heap_table_size = 4294967296")
+    connection.execute("CREATE TABLE filled.t (c CHAR(255) CHARACTER SET latin1) ENGINE = MEMORY")
+    connection.execute("INSERT INTO filled.t VALUES (REPEAT('x', 255))")
+    for _ in range(24):
+        connection.execute("INSERT INTO filled.t SELECT * FROM filled.t")
 
 
 def test_a_killed_server_is_told_from_a_lost_session(image: Image) -> None:

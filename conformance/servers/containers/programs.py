@@ -1,6 +1,7 @@
 """The client programs of a server in a container: the image's own, run inside; where it brings none, the machine's.
 
-Only a program of exactly the server's version stands in for the image's: what is judged is the server's own client.
+The official images leave out mysqlbinlog and ibd2sdi. A program of the same release series stands in for the image's,
+that of exactly the server's version before any other; the run says whose it is, because it is what is judged then.
 """
 
 from __future__ import annotations
@@ -12,15 +13,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from conformance.servers import bundle
+from conformance.servers.cache import silent
 from conformance.servers.containers.engine import telling
 from conformance.servers.errors import ServerUnavailable
 from conformance.servers.installation import from_path, on_path
 from conformance.servers.runs import new_run_directory, remove_run_directory
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from conformance.servers.cache import Narrate
     from conformance.servers.connection import Address
     from conformance.servers.containers.server import ContainerServer
+    from conformance.servers.installation import Installation
 
+VARIABLE: Final = "BINLOG_LAB_PROGRAMS"  # an unpacked MySQL whose client programs stand in for an image's
 LOGIN: Final = "/etc/binlog-lab-login.cnf"  # in the container: how root logs in there
 _SCRIPT: Final = Path(__file__).with_name("exec.py")
 
@@ -33,11 +40,25 @@ def login_file(address: Address) -> str:
     )
 
 
+def _installations() -> Iterator[Installation]:
+    """Sets of programs on this machine: the one that the environment names, bundles, the one on PATH."""
+    named = os.environ.get(VARIABLE)
+    if named:
+        yield from_path(Path(named))
+    yield from (item.installation() for item in bundle.cached())
+    mysqld = on_path()
+    if mysqld is not None:
+        with contextlib.suppress(ServerUnavailable):
+            yield from_path(mysqld)
+
+
 class Programs:
     """Those of one server. ``close`` removes what was stored for them here."""
 
-    def __init__(self, server: ContainerServer) -> None:
+    def __init__(self, server: ContainerServer, narrate: Narrate = silent) -> None:
         self._server = server
+        self._narrate = narrate
+        self._told: set[str] = set()  # programs of which it was said whose they are
         self._inside: dict[str, bool] = {}  # whether the image brings a program
         self._directory: Path | None = None
 
@@ -72,17 +93,18 @@ class Programs:
 
     def _here(self, name: str) -> list[str]:
         image = self._server.image
-        found = [item.installation() for item in bundle.cached()]
-        mysqld = on_path()
-        if mysqld is not None:
+        series = image.number[:2]
+        allowed = [found for found in _installations() if found.number[:2] == series]
+        for installation in sorted(allowed, key=lambda found: (found.version == image.version, found.number))[::-1]:
             with contextlib.suppress(ServerUnavailable):
-                found.append(from_path(mysqld))
-        for installation in found:
-            if installation.version == image.version:
-                return installation.program(name)
+                words = installation.program(name)
+                if name not in self._told:
+                    self._told.add(name)
+                    self._narrate(f"{image.name} brings no {name}: that of {installation.origin} stands in for it")
+                return words
         raise ServerUnavailable(
-            f"the image {image.name} brings no {name}, and there is none of MySQL {image.version} here",
-            "use an image with the client programs",
+            f"the image {image.name} brings no {name}, and there is none of MySQL {series[0]}.{series[1]} here",
+            f"set {VARIABLE} to an unpacked MySQL {series[0]}.{series[1]}, or use an image with the client programs",
         )
 
     def close(self) -> None:

@@ -41,6 +41,9 @@ if TYPE_CHECKING:
     from conformance.servers.base import Server
 
 PORT: Final = 3306
+MEMORY: Final = 4 << 30  # bytes: several times what a server of a run takes; one that grows beyond it is ended
+# What the official entry point needs to give the data to its user and to become that user.
+_CAPABILITIES: Final = ("CHOWN", "DAC_OVERRIDE", "FOWNER", "SETGID", "SETUID")
 _DEFAULTS: Final = "/etc/binlog-lab.cnf"
 _PUBLISHED: Final[Any] = {f"{PORT}/tcp": ("127.0.0.1",)}  # any free port, on the loopback only
 # A login with TLS takes 40 ms and more of the lab's time, one without 1 ms. The server takes the latter for an account
@@ -90,7 +93,7 @@ class ContainerServer(OwnServer):
         self._own_network: Network | None = None
         self._files: dict[str, tuple[bytes, int]] = {}
         self._said = ""  # by containers that are gone
-        self._programs = Programs(self)
+        self._programs = Programs(self, narrate)
         self._stopped_by_us = False
         self._closed = False
         self._run.enter(self)
@@ -174,6 +177,10 @@ class ContainerServer(OwnServer):
                 ports=_PUBLISHED,
                 network=self._network(),
                 ulimits=run.limits,
+                mem_limit=MEMORY,
+                cap_drop=["ALL"],
+                cap_add=list(_CAPABILITIES),
+                security_opt=["no-new-privileges"],
             )
         self._extra = extra
         if fresh and self._template.archive.is_file():
@@ -374,6 +381,9 @@ class ContainerServer(OwnServer):
             if _greets(self.address.port) or time.monotonic() > deadline:
                 return error  # only this session was lost
             time.sleep(0.02)
+        if self._removed():
+            said = log_tail(self._said)
+            return ServerDied(f"{self.id}: its container {self.name} was removed", reason="removed", log_tail=said)
         how = "was stopped" if self._stopped_by_us else "died"
         state = self.container.attrs["State"]
         status = _status(state)
@@ -381,6 +391,17 @@ class ContainerServer(OwnServer):
         why = "out of memory" if state.get("OOMKilled") else death_reason(tail)
         words = f"{self.id} {how} ({status_words(status)}{f'; {why}' if why else ''})"
         return ServerDied(words, status=status, reason=why, log_tail=tail)
+
+    def _removed(self) -> bool:
+        """Whether somebody took the container away."""
+        from docker.errors import NotFound
+
+        with telling(f"look for {self.name}"):
+            try:
+                self._run.client.containers.get(self.name)
+            except NotFound:
+                return True
+        return False
 
     def stop(self, *, clean: bool = True, timeout: float = STOP_SECONDS) -> int | None:
         """Stop the container; it stays for the next start."""
