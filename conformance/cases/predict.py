@@ -176,7 +176,7 @@ class Model:
         for item in self.trigger:
             assigned |= {index_of[name] for name in referenced_columns(item.expression, old=False)}
         logged = [row for row in rows if row.change.logged]
-        events = self._events(logged, frozenset(assigned)) if logged else ()
+        events = self.events_of(logged, frozenset(assigned)) if logged else ()
         return StepPrediction(step, tuple(rows), events, time_zone=time_zone)
 
     def _comparable(self, step: Step) -> bool:
@@ -240,7 +240,9 @@ class Model:
             )
         return images
 
-    def _events(self, rows: Iterable[RowPrediction], assigned: frozenset[int]) -> tuple[RowsBody, ...]:
+    def events_of(self, rows: Iterable[RowPrediction], assigned: frozenset[int]) -> tuple[RowsBody, ...]:
+        """The row events of a statement that changes these rows and assigns these columns, under the session's
+        settings."""
         table, partial = self.table_map, self.session.partial_json
         before, after, before_names, after_names = self._images(assigned)
         json_names = self.columns.json

@@ -38,6 +38,7 @@ class PairBlock:
     """What one block on a pair found. ``broken``: it was given up, and the replica must take up the log anew."""
 
     updates: int
+    bytes: int = 0  # of a log that was compared
     stops: list[Mismatch] = field(default_factory=list)
     tables: TableComparison = field(default_factory=TableComparison)
     relations: dict[tuple[int, str], Relation] = field(default_factory=dict)

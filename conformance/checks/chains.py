@@ -1,7 +1,7 @@
 """Generated updates on a chain of three: the middle server applies what the first logs, the last what the middle logs.
 
-The last table must be that of the first, and the own logs of the middle and of the last must have what the option of
-each asks for (requirements sheet, FR6.1). A replica logs what it applies under the first server's id.
+The last table must be that of the first, and the own logs of the middle and of the last must have what the settings of
+each ask for (requirements sheet, FR6.1). A replica logs what it applies under the first server's id.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Self
 from conformance.cases.sql_tokens import quote_identifier
 from conformance.checks.appliers import Applier, PairBlock
 from conformance.checks.pair_tables import compare_sides
-from conformance.checks.pairs import PairRun, execute_all, split_statements
+from conformance.checks.pairs import PairRun, execute_all, own_settings, split_statements
 from conformance.judge.own_log import OwnLog, compare_own_log
 from conformance.judge.replica import ReplicaModel, judge_stop, transactions
 from conformance.reference.tables import create_table
@@ -74,7 +74,8 @@ class ChainRun(PairRun):
         """Everything that a block finds."""
         block = self.chain_block(script)
         self.ready = not block.last.broken
-        return [*block.last.found, *block.middle_log.found, *block.last_log.found]
+        logs = (block.middle_log, block.last_log)
+        return [*block.last.found, *(item for log in logs for item in (*log.found, *log.gained))]
 
     def chain_block(self, script: Script) -> ChainBlock:
         """Run one block. After a stop of the middle server, known or not, the last one is not judged: rows that are
@@ -106,9 +107,7 @@ class ChainRun(PairRun):
             return block
         middle_end = self._replica_log.mark(self.replica)
         passed_on = self._received(self._replica_log.since(middle_from, middle_end).events)
-        block.middle_log = compare_own_log(
-            script, sent, passed_on, self._model(script), partial_json=middle.partial_json
-        )
+        block.middle_log = compare_own_log(script, sent, passed_on, own_settings(self.replica), self.schema)
         if block.middle_log.found:  # that is the failure; nothing can be said of the last server
             result.broken = True
             return block
@@ -117,7 +116,7 @@ class ChainRun(PairRun):
         self.last_applier.follow(script, received, model, middle_end, result)
         if not result.stops:
             own = self._received(self._last_log.since(last_from, self._last_log.mark(self.last)).events)
-            block.last_log = compare_own_log(script, received, own, self._model(script), partial_json=last.partial_json)
+            block.last_log = compare_own_log(script, received, own, own_settings(self.last), self.schema)
         if not result.broken:
             result.tables = compare_sides(
                 self.source, self._source_log, self.last, self._last_log, script, model, result.relations

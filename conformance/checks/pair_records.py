@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from conformance.cases.files import case_id, dump_case, load_case
+from conformance.checks.appliers import PairBlock
 from conformance.checks.campaign import server_limits
 from conformance.checks.pair_shrinking import Signature, shrink_on_pair
 from conformance.requirements.versions import applies, in_observed_range
@@ -19,10 +20,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from conformance.cases.script import Script
-    from conformance.checks.appliers import PairBlock
     from conformance.checks.lab import Lab
     from conformance.checks.pairs import PairRun
     from conformance.judge.mismatch import Mismatch
+    from conformance.judge.own_log import OwnLog
     from conformance.requirements.deviations import Deviation
 
 _OBSERVED: Final = frozenset(("bytes", "no-stop"))  # kinds that no worklog speaks about
@@ -71,6 +72,7 @@ class PairRecords:
                 cases=cases,
                 verdicts={name: count for name, count in verdicts.items() if count},
                 failed=len(counted) if len(counted) != len(failing) else None,
+                bytes_compared=block.bytes,
                 mismatches=len(failing),
                 deviating=len(explained),
                 deviations=dict(ids),
@@ -214,3 +216,31 @@ class PairRecords:
                 case_file=None if path is None else str(path),
             )
         )
+
+
+@dataclass(slots=True)
+class OwnLogRecords:
+    """The records of one replica's own log: the whole of it (FR6), and its before-images (A7)."""
+
+    whole: PairRecords
+    before_images: PairRecords
+
+    @classmethod
+    def of(cls, lab: Lab, check: str) -> OwnLogRecords:
+        """``check``: whose log it is."""
+        return cls(
+            PairRecords(lab=lab, check=check, requirement="FR6"),
+            PairRecords(lab=lab, check=f"{check}/before-images", requirement="A7"),
+        )
+
+    def add(self, script: Script, log: OwnLog, note: str, run: PairRun) -> None:
+        """What the comparison of a block's log found; nothing where it was not compared."""
+        if log.rows or log.found:
+            self.whole.add(script, PairBlock(updates=log.rows, bytes=log.bytes, stops=log.found), note, run=run)
+        if log.narrow or log.gained:
+            self.before_images.add(script, PairBlock(updates=log.narrow, stops=log.gained), note, run=run)
+
+    def conclude(self) -> None:
+        """Fail for what either found."""
+        self.before_images.conclude()
+        self.whole.conclude()

@@ -17,7 +17,7 @@ from conformance.checks.appliers import Applier, PairBlock
 from conformance.checks.cloning import clone
 from conformance.checks.pair_tables import COUNTER, compare_sides, start_rows_of
 from conformance.checks.rebuilding import rebuild_by
-from conformance.judge.own_log import compare_own_log
+from conformance.judge.own_log import OwnSettings, compare_own_log
 from conformance.judge.replica import (
     SAME,
     ReplicaModel,
@@ -178,13 +178,8 @@ class PairRun:
         self.applier.follow(script, later, model, end, result)
         if topology is not None and rebuild is None and not result.stops:
             own = self._replica_log.since(own_start, self._replica_log.mark(self.replica))
-            result.own_log = compare_own_log(
-                script,
-                whole,
-                self._received(own.events),
-                ReplicaModel.of(script),
-                partial_json=topology.replicas[0].partial_json,
-            )
+            received = self._received(own.events)
+            result.own_log = compare_own_log(script, whole, received, own_settings(self.replica), self.schema)
         if not result.broken:
             if case.trigger:  # which the probe would fire
                 self.source.execute(f"DROP TRIGGER {TRIGGER}")
@@ -213,7 +208,7 @@ class PairRun:
         block = self.block(script)
         self.ready = not block.broken
         self.diverged = any(not (relation.text or relation.equal) for relation in block.relations.values())
-        return [*block.found, *block.own_log.found]
+        return [*block.found, *block.own_log.found, *block.own_log.gained]
 
     def _configure(self, pair: Pair, settings: ReplicaSettings) -> None:
         if self._settings.get(id(pair)) != settings:
@@ -246,6 +241,22 @@ class PairRun:
             model.rows[index] = dict(documents)
             for name, value in documents.items():
                 result.relations[index, name] = relation_of(ours[name], value)
+
+
+def own_settings(replica: Connection) -> OwnSettings:
+    """What the replica itself says of the settings with which its applier logs."""
+
+    def told(name: str) -> str:
+        return replica.variable(f"global.{name}") or ""
+
+    return OwnSettings(
+        image=RowImage(told("binlog_row_image")),
+        partial_json=told("binlog_row_value_options") == "PARTIAL_JSON",
+        metadata=told("binlog_row_metadata") or "MINIMAL",
+        compression=told("binlog_transaction_compression") in ("1", "ON"),
+        rows_query=told("binlog_rows_query_log_events") in ("1", "ON"),
+        row_event_max_size=int(told("binlog_row_event_max_size") or 8192),
+    )
 
 
 def with_counter(case: UpdateCase) -> UpdateCase:

@@ -1,4 +1,4 @@
-"""FR6.1 on a chain of three: each server logs by its own option, and the last has the documents of the first.
+"""FR6.1 and A7 on a chain of three: each server logs by its own settings, and the last has the documents of the first.
 
 Every combination of the option on the three servers, among them a middle server with the option off between two that
 have it on, and the other way round; images, keys, compression and workers are drawn.
@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from conformance.cases.topology import Topology
-from conformance.checks.appliers import PairBlock
 from conformance.checks.blocks import make_script
 from conformance.checks.campaign import server_limits
 from conformance.checks.chains import ChainRun
-from conformance.checks.pair_records import PairRecords
+from conformance.checks.pair_records import OwnLogRecords, PairRecords
 from conformance.checks.pairs import REPLICAS, SOURCES
 from conformance.judge.replica import LogDiffersError
 from generators.draw import Stream
@@ -31,14 +30,14 @@ _QUICK, _FULL = 1, 8  # blocks for each combination of the option
 OPTIONS: Final = tuple(product((True, False), repeat=3))  # on the first, the middle and the last server
 
 
-@pytest.mark.requirement("FR6")
+@pytest.mark.requirement("FR6", "A7")
 @pytest.mark.parametrize("gtid", [True, False], ids=["gtid", "positions"])
 def test_chain(lab: Lab, gtid: bool) -> None:
-    """The last server's documents are the first's; the own logs of the middle and the last are as their options ask."""
+    """The last server's documents are the first's; the own logs of the other two are as their settings ask."""
     check = "chains/gtid" if gtid else "chains/positions"
     draw = Stream(lab.settings.seed, "chains", int(gtid))
     last_rows = PairRecords(lab=lab, check=check, requirement="FR6")
-    logs = [PairRecords(lab=lab, check=f"{check}/{name}-log", requirement="FR6") for name in ("middle", "last")]
+    logs = [OwnLogRecords.of(lab, f"{check}/{name}-log") for name in ("middle", "last")]
     with lab.chain(gtid=gtid) as chain, ChainRun(chain, gtid=gtid) as run:
         limits = server_limits(chain.upper.source)
         for number in range(len(OPTIONS) * (_QUICK if lab.settings.profile == "quick" else _FULL)):
@@ -64,11 +63,11 @@ def test_chain(lab: Lab, gtid: bool) -> None:
                 continue
             run.ready = not block.last.broken
             last_rows.add(script, block.last, note, run=run)
-            for records, log in zip(logs, (block.middle_log, block.last_log), strict=True):
-                if log.rows or log.found:
-                    records.add(script, PairBlock(updates=log.rows, stops=log.found), note, run=run)
+            for own, log in zip(logs, (block.middle_log, block.last_log), strict=True):
+                own.add(script, log, note, run)
             if not run.ready:
                 run.restart()
     # pytest.fail ends the first that failed; what the others found is in the stream already.
-    for records in (*logs, last_rows):
-        records.conclude()
+    for own in logs:
+        own.conclude()
+    last_rows.conclude()

@@ -1,8 +1,9 @@
-"""FR2 and FR6.1: a replica that has the same documents gets the same documents, and logs them under its own option.
+"""FR2, FR6.1 and A7: a replica that has the same documents gets the same documents, and logs them by its own settings.
 
 Generated updates on real pairs, in every combination of row image and option on both sides, key or no key,
 compression, GTIDs or positions, and one or several workers. Afterwards every row is compared: as text, by the SQL
-``=``, and in its stored bytes, which must be those that the reference applier makes.
+``=``, and in its stored bytes, which must be those that the reference applier makes. The replica's own log is
+compared byte for byte with its prediction.
 """
 
 from __future__ import annotations
@@ -15,12 +16,12 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from conformance.cases.files import load_case
+from conformance.cases.images import RowImage
 from conformance.cases.script import build_script
-from conformance.cases.topology import Topology
-from conformance.checks.appliers import PairBlock
+from conformance.cases.topology import ReplicaSettings, Topology
 from conformance.checks.blocks import make_script
 from conformance.checks.campaign import server_limits
-from conformance.checks.pair_records import PairRecords
+from conformance.checks.pair_records import OwnLogRecords, PairRecords
 from conformance.checks.pairs import REPLICAS, SOURCES, PairRun, with_counter
 from conformance.checks.witnesses import record_gone, record_other, record_shown
 from conformance.judge.replica import SWITCHES, LogDiffersError
@@ -28,24 +29,26 @@ from conformance.requirements.versions import applies
 from generators.draw import Stream
 
 if TYPE_CHECKING:
+    from conformance.cases.script import Script
     from conformance.cases.update_case import UpdateCase
     from conformance.checks.lab import Lab
 
 WITNESS: Final = "replicas/witness"
 _UPDATES: Final = 20  # of a block
 _QUICK: Final = 4  # settings of the replica, and of the source with each of them
+_NARROW: Final = {"quick": 6, "full": 120, "soak": 240}  # blocks
 
 
-@pytest.mark.requirement("FR2", "FR6")
+@pytest.mark.requirement("FR2", "FR6", "A7")
 @pytest.mark.parametrize("gtid", [True, False], ids=["gtid", "positions"])
 def test_replica_equals_source(lab: Lab, gtid: bool) -> None:
     """Text, = and stored bytes of every row after generated updates; a stop is known, at its diff, or a failure. The
-    replica's own log has the events that its own option asks for, with the diffs that came in."""
+    replica's own log has the events that its own settings ask for, with the diffs that came in."""
     draw = Stream(lab.settings.seed, "pairs", int(gtid))
     whole = lab.settings.profile != "quick"
     check = "replicas/gtid" if gtid else "replicas/positions"
     records = PairRecords(lab=lab, check=check, requirement="FR2")
-    own = PairRecords(lab=lab, check=f"{check}/own-log", requirement="FR6")
+    own = OwnLogRecords.of(lab, f"{check}/own-log")
     with lab.pair(gtid=gtid) as pair, PairRun(pair, gtid=gtid) as run:
         limits = server_limits(pair.source)
         for replica in draw.shuffled(REPLICAS)[: None if whole else _QUICK]:
@@ -57,21 +60,54 @@ def test_replica_equals_source(lab: Lab, gtid: bool) -> None:
                     return replace(source.adapt(case), topology=topology)  # noqa: B023 - called at once
 
                 script = make_script(seed, records.blocks, limits, updates=_UPDATES, change=change)
-                try:
-                    block = run.block(script)
-                except LogDiffersError as error:
-                    records.inconclusive(script, str(error))
-                    run.restart()
-                    continue
-                run.ready = not block.broken
-                records.add(script, block, f"{source}, {replica}", run=run)
-                if block.own_log.rows or block.own_log.found:
-                    logged = PairBlock(updates=block.own_log.rows, stops=block.own_log.found)
-                    own.add(script, logged, f"{source}, {replica}", run=run)
-                if not run.ready:
-                    run.restart()
+                _run_block(run, script, records, own, f"{source}, {replica}")
     own.conclude()
     records.conclude()
+
+
+def narrow_replicas() -> tuple[ReplicaSettings, ...]:
+    """Those that log no more of a row's old values than its key."""
+    return tuple(replica for replica in REPLICAS if replica.image is RowImage.MINIMAL)
+
+
+@pytest.mark.requirement("A7", "FR6")
+def test_before_images_of_the_replica(lab: Lab) -> None:
+    """Replicas with the narrowest before-image get diffs: the documents that these are applied to are not logged."""
+    draw = Stream(lab.settings.seed, "before-images")
+    check = "replicas/narrow"
+    records = PairRecords(lab=lab, check=check, requirement="FR2")
+    own = OwnLogRecords.of(lab, f"{check}/own-log")
+    sources = [source for source in SOURCES if source.key and source.partial_json]
+    replicas = narrow_replicas()
+    with lab.pair(gtid=True) as pair, PairRun(pair, gtid=True) as run:
+        limits = server_limits(pair.source)
+        for number in range(_NARROW[lab.settings.profile]):
+            part = draw.fork(number)
+            source, replica = sources[number % len(sources)], part.choice(replicas)
+            topology = Topology(gtid=True, replicas=(replica,))
+
+            def change(case: UpdateCase) -> UpdateCase:
+                return replace(source.adapt(case), topology=topology)  # noqa: B023 - called at once
+
+            script = make_script(f"{lab.settings.seed}/{check}", number, limits, updates=_UPDATES, change=change)
+            _run_block(run, script, records, own, f"{source}, {replica}")
+    own.conclude()
+    records.conclude()
+
+
+def _run_block(run: PairRun, script: Script, records: PairRecords, own: OwnLogRecords, note: str) -> None:
+    """One block and its records; the pair is ready for another one afterwards."""
+    try:
+        block = run.block(script)
+    except LogDiffersError as error:
+        records.inconclusive(script, str(error))
+        run.restart()
+        return
+    run.ready = not block.broken
+    records.add(script, block, note, run=run)
+    own.add(script, block.own_log, note, run)
+    if not run.ready:
+        run.restart()
 
 
 @pytest.mark.parametrize(

@@ -56,12 +56,14 @@ def borrow(predicted: object, observed: object) -> Any:
     return predicted
 
 
-def complete(borrowed: Any, header: Header, *, algorithm: Checksum) -> bytes:
-    """The bytes of a predicted body that has its borrowed facts, under the observed header."""
+def complete(borrowed: Any, header: Header, *, algorithm: Checksum, flags: int | None = None) -> bytes:
+    """The bytes of a predicted body that has its borrowed facts, under the observed header. ``flags``: those of the
+    header; ``None``: as its type always has them."""
     return encode_event(
         borrowed,
         timestamp=header.timestamp,
         server_id=header.server_id,
         log_pos=header.log_pos,
+        flags=flags,
         algorithm=algorithm,
     )

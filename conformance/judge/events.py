@@ -51,8 +51,14 @@ def split_groups(events: Sequence[bytes]) -> list[list[bytes]]:
 
 
 def judge_events(script: Script, observation: Observation, judgement: Judgement) -> None:
-    expected = expected_groups(script, observation.schema)
-    observed = split_groups(observation.events)
+    """The source's own events beside those of the script."""
+    judge_groups(script, expected_groups(script, observation.schema), split_groups(observation.events), judgement)
+
+
+def judge_groups(
+    script: Script, expected: Sequence[ExpectedGroup], observed: Sequence[list[bytes]], judgement: Judgement
+) -> None:
+    """Transactions beside those that are due. The events' tables are read by the TABLE_MAP of the script's model."""
     for wanted, group in zip(expected, observed, strict=False):
         _judge_group(script, wanted, group, judgement)
     if len(expected) != len(observed):
@@ -149,7 +155,7 @@ def _judge_event(
         tables = {int.from_bytes(event[HEADER_SIZE : HEADER_SIZE + _TABLE_ID], "little"): script.model.table_map}
         observed = decode_event(event, algorithm=algorithm, tables=tables, verify=False)
         body = borrow(body, observed.body)
-        wanted = complete(body, observed.header, algorithm=algorithm)
+        wanted = complete(body, observed.header, algorithm=algorithm, flags=expected.flags)
     except CodecError as error:
         observed, wanted = None, b""
         message = f"the event cannot be read: {error}"

@@ -10,26 +10,31 @@ from conformance.cases.script import Script, Statement
 from conformance.cases.session import SQL_MODE, Session
 from conformance.cases.time_zone import has_datetime
 from conformance.reference.binlog.gtid import Gtid
-from conformance.reference.binlog.header import EventType
+from conformance.reference.binlog.header import EventType, Flag
 from conformance.reference.binlog.query import Query, Status, StatusInteger, StatusIntegers, StatusText, StatusVariable
 from conformance.reference.binlog.rows import Row, rows_body, split_rows
 from conformance.reference.binlog.small import RowsQuery, Xid
 from conformance.reference.jsonb.decode import decode
 
 if TYPE_CHECKING:
-    from conformance.cases.predict import StepPrediction
+    from collections.abc import Sequence
+
+    from conformance.reference.binlog.rows import RowsBody
     from conformance.reference.binlog.table_map import TableMap
 
 _NO_FOREIGN_KEY_CHECKS = 0x4000000  # bits of FLAGS2
 _RELAXED_UNIQUE_CHECKS = 0x8000000
+_NO_AUTO_VALUE_ON_ZERO = 0x80000  # of SQL_MODE
 
 
 @dataclass(frozen=True, slots=True)
 class ExpectedEvent:
-    """One event: its body, and the step it belongs to (``None`` for the frame of the transaction)."""
+    """One event: its body, the step it belongs to (``None`` for the frame of the transaction), and the flags of its
+    header where they are not those that its type always has."""
 
     body: object
     step: int | None
+    flags: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +54,7 @@ def expected_groups(script: Script, schema: str) -> list[ExpectedGroup]:
     sql = {item.step: item.sql for item in script.items if isinstance(item, Statement)}
     session = script.case.session
     frame = _Frame(schema, session)
-    groups = [frame.group(_insert_events(script, table), update=False, time_zone=_insert_names_time_zone(script))]
+    groups = [frame.group(insert_events(script, table), update=False, time_zone=_insert_names_time_zone(script))]
     for steps in script.transactions:
         events: list[ExpectedEvent] = []
         time_zone = False
@@ -57,30 +62,29 @@ def expected_groups(script: Script, schema: str) -> list[ExpectedGroup]:
             prediction = script.predictions[number]
             if prediction.events:
                 time_zone = time_zone or (prediction.time_zone and not events)
-                events += _statement_events(table, prediction, number, sql[number] if session.rows_query else "")
+                events += statement_events(table, prediction.events, number, sql[number] if session.rows_query else "")
         if events:
             # A table with a trigger is not named (observed on 9.7.4).
             groups.append(frame.group(events, update=not script.case.trigger, time_zone=time_zone))
     return groups
 
 
-def _statement_events(table: TableMap, prediction: StepPrediction, number: int, sql: str) -> list[ExpectedEvent]:
-    """``sql``: its text where the session logs it, else empty."""
+def statement_events(table: TableMap, rows: Sequence[RowsBody], number: int | None, sql: str) -> list[ExpectedEvent]:
+    """TABLE_MAP and row events of a statement. ``sql``: its text where the session logs it, else empty."""
     bodies: list[object] = [RowsQuery(text=sql.encode())] if sql else []
-    bodies += (table, *prediction.events)
+    bodies += (table, *rows)
     return [ExpectedEvent(body, number) for body in bodies]
 
 
-def _insert_events(script: Script, table: TableMap) -> list[ExpectedEvent]:
+def insert_events(script: Script, table: TableMap) -> list[ExpectedEvent]:
+    """Those of the INSERT of the start rows, as the session of the script's model writes them."""
     case, model = script.case, script.model
     # The INSERT names every column, so every image has all of them; only FULL fills the bitmap's unused bits.
-    columns = None if case.session.row_image is RowImage.FULL else range(len(table.columns))
+    columns = None if model.session.row_image is RowImage.FULL else range(len(table.columns))
     rows = [Row(None, tuple(row)) for row in case.rows]  # type: ignore[arg-type]
     body = rows_body(table, EventType.WRITE_ROWS, rows, after=columns, flags=model.event_flags)
-    bodies: list[object] = [table, *split_rows(body, model.row_event_max_size)]
-    if case.session.rows_query:
-        bodies.insert(0, RowsQuery(text=script.insert.encode()))
-    return [ExpectedEvent(body, None) for body in bodies]
+    sql = script.insert if model.session.rows_query else ""
+    return statement_events(table, split_rows(body, model.row_event_max_size), None, sql)
 
 
 def _insert_names_time_zone(script: Script) -> bool:
@@ -114,11 +118,8 @@ class _Frame:
 
 def _status(session: Session, *, update: bool, time_zone: bool) -> tuple[StatusVariable, ...]:
     """Status variables of BEGIN (observed on 9.7.4): an UPDATE as first statement names the tables it updates."""
-    flags = 0 if session.foreign_key_checks else _NO_FOREIGN_KEY_CHECKS
-    if not session.unique_checks:
-        flags |= _RELAXED_UNIQUE_CHECKS
     variables: list[StatusVariable] = [
-        StatusInteger(Status.FLAGS2, flags),
+        StatusInteger(Status.FLAGS2, _flags2(session)),
         StatusInteger(Status.SQL_MODE, SQL_MODE),
         StatusText(Status.CATALOG_NZ, b"std"),
         StatusIntegers(Status.CHARSET, (255, 255, 255)),
@@ -129,3 +130,26 @@ def _status(session: Session, *, update: bool, time_zone: bool) -> tuple[StatusV
         variables.append(StatusInteger(Status.TABLE_MAP_FOR_UPDATE, 1))
     variables.append(StatusInteger(Status.DEFAULT_COLLATION_FOR_UTF8MB4, 255))
     return tuple(variables)
+
+
+def applied_group(
+    schema: str, session: Session, start: Gtid, events: Sequence[ExpectedEvent], *, compressed: bool
+) -> ExpectedGroup:
+    """A transaction as an applier logs it again (observed on 9.7.4). BEGIN keeps the checks of the source's session and
+    names neither catalog, time zone nor tables; rows are written with NO_AUTO_VALUE_ON_ZERO; an ANONYMOUS_GTID is
+    flagged as ignorable. ``start``: what its GTID event keeps of the source's."""
+    status = (
+        StatusInteger(Status.FLAGS2, _flags2(session)),
+        StatusInteger(Status.SQL_MODE, SQL_MODE | _NO_AUTO_VALUE_ON_ZERO),
+        StatusIntegers(Status.CHARSET, (255, 255, 255)),
+        StatusInteger(Status.DEFAULT_COLLATION_FOR_UTF8MB4, 255),
+    )
+    begin = Query(text=b"BEGIN", schema=schema.encode(), status=status)
+    flags = Flag.IGNORABLE if start.type == EventType.ANONYMOUS_GTID else None
+    frame = (ExpectedEvent(start, None, flags), ExpectedEvent(begin, None), *events, ExpectedEvent(Xid(), None))
+    return ExpectedGroup(frame, compressed)
+
+
+def _flags2(session: Session) -> int:
+    flags = 0 if session.foreign_key_checks else _NO_FOREIGN_KEY_CHECKS
+    return flags if session.unique_checks else flags | _RELAXED_UNIQUE_CHECKS

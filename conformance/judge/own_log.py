@@ -1,126 +1,191 @@
-"""What a replica writes to its own log of the updates it applies (requirements sheet, FR6), and its redo log. Pure."""
+"""What a replica writes to its own log of the updates it applies (requirements sheet, FR6), and its redo log. Pure.
+
+The whole log is predicted byte for byte, as the source's is: from what came in, from the rows that the applier leaves,
+and from the replica's own settings. Bodies and comparison are those of the source's log (``Model``, ``judge.events``).
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
-from conformance.judge.events import iter_events
-from conformance.judge.mismatch import Mismatch
-from conformance.judge.replica import key_before
-from conformance.reference.binlog.columns import PartialJson
-from conformance.reference.binlog.header import EventType, event_name
-from conformance.reference.binlog.rows import UPDATE_TYPES, RowsBody, included
-from conformance.reference.decision import decide
+from conformance.cases.images import RowImage
+from conformance.cases.predict import Model, RowPrediction
+from conformance.judge.events import iter_events, judge_groups, split_groups
+from conformance.judge.expected import ExpectedEvent, ExpectedGroup, applied_group, insert_events, statement_events
+from conformance.judge.mismatch import Judgement, Mismatch
+from conformance.judge.replica import ReplicaModel
+from conformance.reference.binlog.columns import BLOB, GEOMETRY, JSON, VECTOR, PartialJson
+from conformance.reference.binlog.gtid import Gtid
+from conformance.reference.binlog.query import Query
+from conformance.reference.binlog.rows import STMT_END, UPDATE_TYPES, RowsBody, included
+from conformance.reference.decision import Decision, decide
 from conformance.reference.diffs import decode_diffs, encode_diffs
-from conformance.reference.update import ColumnChange
+from conformance.reference.update import ColumnChange, RowChange
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from conformance.cases.script import Script
-    from conformance.judge.replica import LoggedRow, ReplicaModel, Transaction
-    from conformance.reference.decision import Decision
+    from conformance.judge.replica import LoggedRow, Transaction
 
 SHARE: Final = 0.05  # of the document: what an update in place may add to the redo log
 _NOISE: Final = 0.01  # of the document: more than this without any work decides nothing
+_LARGE: Final = frozenset((BLOB, JSON, GEOMETRY, VECTOR))  # types that an applier keeps as a BLOB
 
 
-class _OwnRow(NamedTuple):
-    """An updated row of the replica's log: its event's type, the selector's old value if there, the after-image."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnSettings:
+    """The global variables of a replica that shape what its applier logs, as the replica itself tells them."""
 
-    type: int
-    key: object
-    values: Mapping[str, object]
+    image: RowImage
+    partial_json: bool
+    metadata: str = "MINIMAL"
+    compression: bool = False
+    rows_query: bool = False
+    row_event_max_size: int = 8192
 
 
 @dataclass(slots=True)
 class OwnLog:
-    """Rows compared, and what differs."""
+    """Updated rows, events and bytes compared, and what differs (FR6). ``narrow``: rows that got diffs and whose
+    before-image may hold the key only; ``gained``: before-images with JSON columns among these (A7)."""
 
     rows: int = 0
+    events: int = 0
+    bytes: int = 0
     found: list[Mismatch] = field(default_factory=list)
+    narrow: int = 0
+    gained: list[Mismatch] = field(default_factory=list)
 
 
 def compare_own_log(
-    script: Script, log: Sequence[Transaction], events: Sequence[bytes], model: ReplicaModel, *, partial_json: bool
+    script: Script, log: Sequence[Transaction], events: Sequence[bytes], settings: OwnSettings, schema: str
 ) -> OwnLog:
-    """The replica's row events beside the source's. ``model`` has the replica's rows before all of them;
-    ``partial_json`` is the replica's own option."""
-    result = OwnLog()
-    names = [column.name for column in script.case.table.columns]
-    selector = script.case.table.index_of[script.case.selector]
-    own: list[_OwnRow] = []
-    for _, event, error in iter_events(events):
-        if event is None:
-            result.found.append(_differs(None, "event", "a readable event", str(error)))
-            return result
-        if isinstance(event.body, RowsBody) and event.body.type in UPDATE_TYPES:
-            columns = included(event.body.after_columns or 0, event.body.column_count)
-            old = included(event.body.before_columns or 0, event.body.column_count)
-            for row in event.body.rows:
-                after = {names[index]: value for index, value in zip(columns, row.after or (), strict=True)}
-                key = (row.before or ())[list(old).index(selector)] if selector in old else None
-                own.append(_OwnRow(event.body.type, key, after))
-    if len(own) != sum(len(item.rows) for item in log):
-        expected = sum(len(item.rows) for item in log)
-        result.found.append(_differs(None, "rows", str(expected), str(len(own))))
-        return result
-    wanted = EventType.PARTIAL_UPDATE_ROWS if partial_json else EventType.UPDATE_ROWS
-    rows = iter(_in_order(script, [logged for transaction in log for logged in transaction.rows], own))
-    for transaction in log:
-        for logged in transaction.rows:
-            kind, _, values = next(rows)
-            result.rows += 1
-            if kind != wanted:
-                result.found.append(_differs(logged, "event type", event_name(wanted), event_name(kind)))
-                continue
-            before = dict(model.rows[logged.row])
-            if model.apply_row(logged) is not None:
-                return result  # a refusal: the applier stands here, and the log ends
-            _compare_row(logged, before, model, values, partial_json, result)
+    """The replica's own log of a whole Case beside the prediction. ``log``: what the replica received, the INSERT
+    included; ``events``: those of its own log that stem from the source, which may begin with definitions."""
+    replica = OwnReplica(script, settings, schema)
+    expected = list(replica.groups(log))
+    observed = _behind_definitions(split_groups(events))
+    judgement = Judgement()
+    judge_groups(replace(script, model=replica.model), expected, observed, judgement)
+    judgement.settle(script)
+    result = OwnLog(rows=replica.applied, events=judgement.events, bytes=judgement.bytes)
+    result.found = [_own(mismatch) for mismatch in (*judgement.mismatches, *_other_gtids(expected, observed))]
+    if settings.image is RowImage.MINIMAL and replica.model.key:
+        rows = [row for transaction in log for row in transaction.rows]
+        result.narrow = sum(any(isinstance(value, PartialJson) for value in row.values.values()) for row in rows)
+        result.gained = list(_gained(replica.model, observed))
     return result
 
 
-def _in_order(script: Script, logged: Sequence[LoggedRow], own: Sequence[_OwnRow]) -> list[_OwnRow]:
-    """The replica's rows in the source's order. Without a key an applier meets the rows of a statement in the order of
-    its own table (observed on 9.7.4); its before-image then has all columns, the selector among them."""
-    ordered: list[_OwnRow] = []
-    for _, group in groupby(enumerate(logged), lambda item: item[1].step):
-        places = list(group)
-        rows = [own[place] for place, _ in places]
-        by_key = {row.key: row for row in rows}
-        wanted = [key_before(script, row.step, row.row) for _, row in places]
-        ordered += [by_key[key] for key in wanted] if set(by_key) == set(wanted) else rows
-    return ordered
+class OwnReplica:
+    """A replica's rows and what it logs of the transactions that it applies. ``applied``: rows so far; ``model``: its
+    table, and its settings as those of a session."""
 
+    def __init__(self, script: Script, settings: OwnSettings, schema: str) -> None:
+        case = script.case
+        session = replace(
+            case.session,
+            row_image=settings.image,
+            partial_json=settings.partial_json,
+            compression=settings.compression,
+            # The applier knows a statement's text only from the source's log.
+            rows_query=settings.rows_query and case.session.rows_query,
+        )
+        names = [column.name for column in case.table.columns]
+        rows = [dict(zip(names, row, strict=True)) for row in case.rows]
+        self.model = Model(
+            case.table,
+            case.selector,
+            session,
+            list(rows),
+            row_metadata=settings.metadata,
+            row_event_max_size=settings.row_event_max_size,
+        )
+        self.applied = 0
+        self._script = script
+        self._schema = schema
+        self._documents = ReplicaModel.of(script)
+        self._table = replace(self.model.table_map, schema=schema)
+        types = (column.type for column in self.model.table_map.columns)
+        self._large = {name for name, kind in zip(names, types, strict=True) if kind in _LARGE}
 
-def _compare_row(
-    logged: LoggedRow,
-    before: Mapping[str, bytes | None],
-    model: ReplicaModel,
-    values: Mapping[str, object],
-    partial_json: bool,
-    result: OwnLog,
-) -> None:
-    for name in model.json:
-        after = model.rows[logged.row][name]
-        if name not in values:
-            if name in logged.values:
-                result.found.append(_differs(logged, name, "the column, which the source sent", "not in the image"))
-            continue
+    def groups(self, log: Sequence[Transaction]) -> Iterator[ExpectedGroup]:
+        """One group for the INSERT and one for each transaction, up to what the applier refuses."""
+        first = next((place for place, item in enumerate(log) if item.rows), len(log))
+        if first:
+            yield self._group(log[first - 1], insert_events(replace(self._script, model=self.model), self._table))
+        for transaction in log[first:]:
+            events: list[ExpectedEvent] = []
+            for step, rows in groupby(transaction.rows, lambda row: row.step):
+                predicted = self._statement(tuple(rows))
+                if predicted is None:
+                    return
+                events += statement_events(self._table, predicted, step, self._text(step))
+            yield self._group(transaction, events)
+
+    def _group(self, transaction: Transaction, events: Sequence[ExpectedEvent]) -> ExpectedGroup:
+        """The GTID event keeps its GTID and the time of the first commit."""
+        head = transaction.head or Gtid()
+        committed = head.original_commit_timestamp or head.immediate_commit_timestamp
+        start = Gtid(type=head.type, uuid=head.uuid, gno=head.gno, original_commit_timestamp=committed)
+        session = self.model.session
+        return applied_group(self._schema, session, start, events, compressed=session.compression)
+
+    def _text(self, step: int) -> str:
+        if not self.model.session.rows_query:
+            return ""
+        return next(item.sql for item in self._script.items if getattr(item, "step", None) == step)
+
+    def _statement(self, rows: Sequence[LoggedRow]) -> list[RowsBody] | None:
+        """The events of one statement; ``None`` where the applier refuses a row."""
+        changed: list[tuple[frozenset[int], RowPrediction]] = []
+        for _, event in groupby(rows, lambda row: row.event):
+            for logged, columns in self._met(tuple(event)):
+                before = self.model.rows[logged.row]
+                if self._documents.apply_row(logged) is not None:
+                    return None
+                after = {**before, **logged.values, **self._documents.rows[logged.row]}
+                self.model.rows[logged.row] = after
+                decisions = {name: self._decide(name, before, after, logged) for name in self._documents.json}
+                change = RowChange(before, after, True, {})
+                changed.append((columns, RowPrediction(logged.row, change, decisions)))
+        self.applied += len(rows)
+        bodies: list[RowsBody] = []
+        for columns, items in groupby(changed, lambda item: item[0]):
+            bodies += self.model.events_of([row for _, row in items], columns)
+        return [*(replace(body, flags=body.flags & ~STMT_END) for body in bodies[:-1]), bodies[-1]]
+
+    def _met(self, event: Sequence[LoggedRow]) -> Iterator[tuple[LoggedRow, frozenset[int]]]:
+        """The rows of an event in the order in which the applier meets them, each with the columns that count as
+        assigned (observed on 9.7.4). These are the columns of the after-image, and those of BLOB's kind that had a
+        value in a before-image that was read so far in this event. Without a key all before-images are read at first,
+        and the rows are met in the order of the table, which is that of the INSERT."""
+        columns = set(event[0].values)
+        if not self.model.key:
+            columns.update(*map(self._unpacked, event))
+            event = sorted(event, key=lambda row: row.row)
+        for logged in event:
+            columns |= self._unpacked(logged)
+            yield logged, frozenset(map(self.model.table.index_of.__getitem__, columns))
+
+    def _unpacked(self, logged: LoggedRow) -> set[str]:
+        return {name for name, value in logged.before.items() if name in self._large and value is not None}
+
+    def _decide(
+        self, name: str, before: Mapping[str, object], after: Mapping[str, object], logged: LoggedRow
+    ) -> Decision:
         sent = logged.values.get(name)
-        change = _change(before[name], after, sent) if isinstance(sent, PartialJson) else None
-        decision = decide(before[name], after, change, partial_json=partial_json)
-        got = values[name]
-        data = got.diffs if isinstance(got, PartialJson) else got
-        if isinstance(got, PartialJson) is not decision.partial or data != decision.data:
-            result.found.append(_differs(logged, name, _words(decision), _shown(got)))
+        change = _change(before[name], after[name], sent) if isinstance(sent, PartialJson) else None
+        return decide(before[name], after[name], change, partial_json=self.model.session.partial_json)
 
 
-def _change(before: bytes | None, after: bytes | None, sent: PartialJson) -> ColumnChange:
+def _change(before: object, after: object, sent: PartialJson) -> ColumnChange:
     """The diffs that came in, as the replica writes them again: paths in canonical text."""
+    assert before is None or isinstance(before, bytes)
+    assert after is None or isinstance(after, bytes)
     diffs = tuple(decode_diffs(sent.diffs))
     return ColumnChange(
         before=before,
@@ -133,26 +198,60 @@ def _change(before: bytes | None, after: bytes | None, sent: PartialJson) -> Col
     )
 
 
-def _words(decision: Decision) -> str:
-    data = "NULL" if decision.data is None else decision.data.hex()
-    return f"{'diffs' if decision.partial else 'whole'} ({decision.reason}) {data}"
+def _behind_definitions(groups: list[list[bytes]]) -> list[list[bytes]]:
+    """Without the transactions in front that make the table: one statement each, which is no BEGIN."""
+    for place, group in enumerate(groups):
+        bodies = [None if event is None else event.body for _, event, _ in iter_events(group)]
+        if not (len(bodies) == 2 and isinstance(bodies[1], Query) and bodies[1].text != b"BEGIN"):
+            return groups[place:]
+    return []
 
 
-def _shown(value: object) -> str:
-    if isinstance(value, PartialJson):
-        return f"diffs {value.diffs.hex()}"
-    return f"whole {value.hex() if isinstance(value, bytes) else value}"
+def _other_gtids(expected: Sequence[ExpectedGroup], observed: Sequence[list[bytes]]) -> Iterator[Mismatch]:
+    """Transactions that are not logged under the GTID with which they came."""
+    for wanted, group in zip(expected, observed, strict=False):
+        due = wanted.events[0].body
+        _, event, _ = next(iter_events(group))
+        got = None if event is None else event.body
+        if isinstance(due, Gtid) and isinstance(got, Gtid) and (due.uuid, due.gno) != (got.uuid, got.gno):
+            yield Mismatch(
+                kind="event",
+                step=None,
+                field="GTID",
+                expected=f"{due.uuid}:{due.gno}",
+                got=f"{got.uuid}:{got.gno}",
+                message="the transaction has another GTID",
+            )
 
 
-def _differs(logged: LoggedRow | None, name: str, expected: str, got: str) -> Mismatch:
-    return Mismatch(
+def _gained(model: Model, groups: Sequence[Sequence[bytes]]) -> Iterator[Mismatch]:
+    """Before-images with JSON columns."""
+    names = [column.name for column in model.table.columns]
+    for _, event, _ in iter_events(raw for group in groups for raw in group):
+        body = None if event is None else event.body
+        if isinstance(body, RowsBody) and body.type in UPDATE_TYPES and body.column_count == len(names):
+            there = [names[index] for index in included(body.before_columns or 0, body.column_count)]
+            if any(name in model.columns.json for name in there):
+                yield Mismatch(
+                    kind="own-before-image",
+                    step=None,
+                    field="before_columns",
+                    expected=", ".join(names[index] for index in model.key),
+                    got=", ".join(there),
+                    message="the before-image of the replica's own log has gained JSON columns",
+                )
+
+
+def _own(mismatch: Mismatch) -> Mismatch:
+    """A difference of the replica's log. Nothing in it is free: what came in is known."""
+    evidence = mismatch.evidence[0] if mismatch.evidence else None
+    return replace(
+        mismatch,
         kind="own-log",
-        step=None if logged is None else logged.step,
-        rows=() if logged is None else (logged.row,),
-        field=name,
-        expected=expected,
-        got=got,
-        message="the replica's own log is not as its option and what it received ask for",
+        expected=mismatch.expected if evidence is None else evidence.expected,
+        got=mismatch.got if evidence is None else evidence.got,
+        message=f"the replica's own log is not as its settings and what it received ask for: {mismatch.message}",
+        liberty=None,
     )
 
 

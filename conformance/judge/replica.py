@@ -51,23 +51,26 @@ NO_IMAGE: Final[Mapping[str, object]] = MappingProxyType({})
 
 class LoggedRow(NamedTuple):
     """An updated row of the log: its statement, its start row, the after-image by column, where its event ends (0
-    inside a compressed transaction), and the before-image."""
+    inside a compressed transaction), the before-image, and which of the log's row events holds it."""
 
     step: int
     row: int
     values: Mapping[str, object]
     end: int = 0
     before: Mapping[str, object] = NO_IMAGE
+    event: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Transaction:
-    """A transaction of the source's log with its updates. ``start`` and ``end`` are offsets in its file."""
+    """A transaction of the source's log with its updates. ``start`` and ``end`` are offsets in its file; ``head`` is
+    its GTID event."""
 
     start: int
     end: int
     gtid: str | None
     rows: tuple[LoggedRow, ...]
+    head: Gtid | None = None
 
     @property
     def first_step(self) -> int:
@@ -114,19 +117,21 @@ def transactions(script: Script, events: Sequence[bytes], steps: int | None = No
     ]
     names = [column.name for column in script.case.table.columns]
     found: list[Transaction] = []
-    place = 0
+    place = number = 0
     for group in split_groups(events):
         rows: list[LoggedRow] = []
         keys: list[object] = []
-        gtid = None
+        gtid = head = None
         plain = all(event[4] != EventType.TRANSACTION_PAYLOAD for event in group)
         for raw, event, error in iter_events(group):
             if event is None:
                 raise LogDiffersError(f"an event cannot be read: {error}")
-            if isinstance(event.body, Gtid) and event.body.gno:
-                gtid = f"{event.body.uuid}:{event.body.gno}"
+            if isinstance(event.body, Gtid):
+                head = event.body
+                gtid = f"{head.uuid}:{head.gno}" if head.gno else None
             if not isinstance(event.body, RowsBody) or event.body.type not in UPDATE_TYPES:
                 continue
+            number += 1
             columns = included(event.body.after_columns or 0, event.body.column_count)
             old = list(included(event.body.before_columns or 0, event.body.column_count))
             for row in event.body.rows:
@@ -135,7 +140,7 @@ def transactions(script: Script, events: Sequence[bytes], steps: int | None = No
                 values = {names[index]: value for index, value in zip(columns, row.after or (), strict=True)}
                 before = {names[index]: value for index, value in zip(old, row.before or (), strict=True)}
                 keys.append(before.get(script.case.selector))
-                rows.append(LoggedRow(*visited[place], values, _end(raw) if plain else 0, before))
+                rows.append(LoggedRow(*visited[place], values, _end(raw) if plain else 0, before, number))
                 place += 1
         found.append(
             Transaction(
@@ -143,6 +148,7 @@ def transactions(script: Script, events: Sequence[bytes], steps: int | None = No
                 end=_end(group[-1]),
                 gtid=gtid,
                 rows=tuple(_by_key(script, rows, keys)),
+                head=head,
             )
         )
     if place != len(visited):

@@ -1,7 +1,7 @@
 """Faults for the checks on pairs, written down from the requirements sheet before the checks existed.
 
-Each breaks one sentence of FR2, FR4 or FR6 in what a replica shows, or in what the reference expects of it. The tests
-beside this module plant every one of them; a fault without a test is an error there.
+Each breaks one sentence of FR2, FR4, FR6 or A7 in what a replica shows, or in what the reference expects of it. The
+tests beside this module plant every one of them; a fault without a test is an error there.
 """
 
 from __future__ import annotations
@@ -76,6 +76,56 @@ FAULTS: Final[dict[str, tuple[str, str, str]]] = {
         "FR6",
         "a document that came whole is logged whole",
         "its own log has diffs where the source sent the document",
+    ),
+    "replica-logs-full": (
+        "FR6",
+        "images follow the replica's own image setting",
+        "its own log has FULL images although it is set to MINIMAL",
+    ),
+    "replica-other-before-image": (
+        "FR6",
+        "the before-image holds the row as the replica had it",
+        "its own before-image holds another document",
+    ),
+    "replica-other-bitmap": (
+        "FR6",
+        "the after-image keeps the columns that came in",
+        "its own after-image lacks a column",
+    ),
+    "replica-event-missing": (
+        "FR6",
+        "every transaction that came in is logged",
+        "a transaction's row event is missing",
+    ),
+    "replica-event-twice": ("FR6", "every transaction that came in is logged once", "a row event stands twice"),
+    "replica-transaction-missing": ("FR6", "every transaction that came in is logged", "the last one is missing"),
+    "replica-table-map": (
+        "FR6",
+        "the metadata follow the replica's own setting",
+        "its own TABLE_MAP has optional metadata that it is not set to write",
+    ),
+    "replica-other-gtid": ("FR6", "a transaction keeps its GTID", "its own log has another number"),
+    "replica-other-begin": ("FR6", "BEGIN keeps the checks of the source's session", "its own BEGIN names others"),
+    "replica-commit-time": ("FR6", "a transaction keeps the time of its first commit", "its own log has none"),
+    "replica-row-order": (
+        "FR6",
+        "a keyless table's rows are logged in the order in which they stand there",
+        "its own log has them the other way round",
+    ),
+    "before-image-gains-json": (
+        "A7",
+        "the replica's own before-image does not gain the JSON columns that were read for the diffs",
+        "the before-image of its own log has the key and the JSON column",
+    ),
+    "before-image-of-noblob": (
+        "A7",
+        "under MINIMAL the replica's own before-image is the key",
+        "a real replica writes the before-images of NOBLOB, JSON columns among them",
+    ),
+    "replica-really-logs-full": (
+        "FR6",
+        "images follow the replica's own image setting",
+        "a real replica logs FULL images where MINIMAL is due",
     ),
     "redo-of-whole-document": (
         "FR6",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from conformance.judge.own_log import OwnLog
+    from conformance.cases.script import Script
+    from conformance.judge.own_log import OwnLog, OwnSettings
     from conformance.judge.replica import Texts
     from conformance.servers.process import ProcessServer
     from conformance.stream import AnyRecord
@@ -69,10 +71,11 @@ def judged_by_another_option(place: int) -> Callable[[pytest.MonkeyPatch], None]
     def plant(monkeypatch: pytest.MonkeyPatch) -> None:
         asked: list[int] = []
 
-        def compare(*arguments: Any, partial_json: bool) -> OwnLog:
+        def compare(script: Script, log: Any, events: Any, settings: OwnSettings, schema: str) -> OwnLog:
             asked.append(1)
             wrong = place == 0 or len(asked) % 2 == 0
-            return compare_own_log(*arguments, partial_json=partial_json is not wrong)
+            told = replace(settings, partial_json=settings.partial_json is not wrong)
+            return compare_own_log(script, log, events, told, schema)
 
         monkeypatch.setattr(chains, "compare_own_log", compare)
 

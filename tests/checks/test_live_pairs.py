@@ -5,18 +5,28 @@ from __future__ import annotations
 import dataclasses
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
 from conformance.cases.files import load_case
-from conformance.checks import appliers, pair_shrinking, pair_tables, rebuilding, test_rebuilt_replicas, test_replicas
+from conformance.cases.images import RowImage
+from conformance.checks import (
+    appliers,
+    pair_shrinking,
+    pair_tables,
+    pairs,
+    rebuilding,
+    test_rebuilt_replicas,
+    test_replicas,
+)
 from conformance.checks import lab as labs
 from conformance.checks.campaign import server_limits
 from conformance.checks.lab import Lab, Settings
 from conformance.checks.pairs import REPLICAS, SOURCES
 from conformance.judge import replica
 from conformance.stream import Block, CaseVerdict, Finding
+from tests.checks.faults_of_pairs import FAULTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,6 +37,7 @@ if TYPE_CHECKING:
     from conformance.stream import AnyRecord
 
 pytestmark = pytest.mark.live
+MINIMAL: Final = RowImage.MINIMAL
 
 
 class Recorded:
@@ -60,7 +71,32 @@ def test_without_a_fault_the_check_passes_on_both_kinds_of_pairs(recorded: Recor
     for gtid in (True, False):
         test_replicas.test_replica_equals_source(recorded.lab, gtid)
     assert recorded.failing() == set()
-    assert {item.requirements for item in recorded.records if isinstance(item, Block)} == {("FR2",), ("FR6",)}
+    assert {item.requirements for item in recorded.records if isinstance(item, Block)} == {("FR2",), ("FR6",), ("A7",)}
+
+
+# fault: the image that the replicas really have, and the checks that must notice where MINIMAL is due
+SET_OTHERWISE: Final = {
+    "replica-really-logs-full": (RowImage.FULL, "replicas/narrow/own-log"),
+    "before-image-of-noblob": (RowImage.NOBLOB, "replicas/narrow/own-log/before-images"),
+}
+
+
+@pytest.mark.parametrize("fault", SET_OTHERWISE)
+def test_a_replica_that_logs_other_images_fails(
+    recorded: Recorded, monkeypatch: pytest.MonkeyPatch, fault: str
+) -> None:
+    image, check = SET_OTHERWISE[fault]
+    told = pairs.own_settings
+    monkeypatch.setattr(pairs, "own_settings", lambda replica: dataclasses.replace(told(replica), image=MINIMAL))
+    others = tuple(dataclasses.replace(item, image=image) for item in REPLICAS if item.image is MINIMAL)
+    monkeypatch.setattr(test_replicas, "narrow_replicas", lambda: others)
+    monkeypatch.setitem(test_replicas._NARROW, "quick", 2)
+    monkeypatch.setattr(pair_shrinking, "SECONDS", 1.0)
+    with pytest.raises(pytest.fail.Exception, match="failures on pairs"):
+        test_replicas.test_before_images_of_the_replica(recorded.lab)
+    assert check in recorded.failing()
+    assert FAULTS[fault][0] in {item.requirement for item in recorded.verdicts() if item.check == check}
+    assert "replicas/narrow" not in recorded.failing()  # the rows themselves are right
 
 
 def test_a_replica_with_another_row_fails(recorded: Recorded, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -97,9 +133,9 @@ def test_a_failure_on_a_pair_becomes_a_small_case_that_shows_it_again(
     stored = load_case(json.loads(Path(finding.case_file or "").read_text("utf-8")))
     assert stored.topology is not None
     assert (stored.needs, stored.requirements, stored.id) == (("2S",), ("FR4",), finding.case)
-    pairs = recorded.lab._pairs
-    assert pairs is not None
-    found = pair_shrinking.judge_on_pair(pairs, stored, server_limits(server))
+    made = recorded.lab._pairs
+    assert made is not None
+    found = pair_shrinking.judge_on_pair(made, stored, server_limits(server))
     assert [(item.kind, item.deviation) for item in found] == [("stop", "refuse_unchanging_replace")]
 
 

@@ -27,17 +27,20 @@ from conformance.reference.jsonb.layout import storage_free
 from conformance.reference.jsonb.text import format_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
+
+    from conformance.judge.expected import ExpectedGroup
 
 SCHEMA: Final = "binlog_lab_test"
 UUID_OF_SERVER: Final = UUID("0f0e0d0c-0b0a-0908-0706-050403020100")
 Groups = list[list[Any]]
 
 
-def groups_of(script: Script, *, number: int = 7) -> Groups:
-    """The bodies of every transaction, with the facts that a server decides: ids, clocks, times."""
+def groups_of(script: Script, *, number: int = 7, expected: Sequence[ExpectedGroup] | None = None) -> Groups:
+    """The bodies of every transaction, with the facts that a server decides: ids, clocks, times. ``expected``: of
+    another log than the session's own."""
     groups: Groups = []
-    for index, group in enumerate(expected_groups(script, SCHEMA)):
+    for index, group in enumerate(expected_groups(script, SCHEMA) if expected is None else expected):
         bodies: list[Any] = []
         for event in group.events:
             body: Any = event.body
