@@ -36,15 +36,26 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class WarningText:
+    """A whole text that a warning of this number may have."""
+
+    number: int
+    text: str
+    verdict: str = "pass"
+    deviation: str = ""  # id of the listed deviation that this text shows
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SqlStatement:
     """One statement; or, with ``start``, a hard stop and a new start of its node with these options.
 
     Of a start, the error is the message number that ended it, and warnings are those of its error log. ``judges``: the
     requirement it is evidence for; set-up statements have none, and must succeed. ``about``: only warnings whose text
-    has this in it count. ``fresh``: it sets everything that matters to those behind it, so that the Case means the same
-    without those between the first fresh statement and the last before another one. ``at_once``: on a replica, without
-    waiting until it has everything that the source wrote; where that wait ends with a stop of the applier, its error is
-    the answer, and the statement is not run.
+    has this in it count. ``texts``: what warnings of their numbers may read, judged under the requirement
+    ``judges_texts``; where no such warning is given, it is for the outcomes to say so. ``fresh``: it sets everything
+    that matters to those behind it, so that the Case means the same without those between the first fresh statement and
+    the last before another one. ``at_once``: on a replica, without waiting until it has everything that the source
+    wrote; where that wait ends with a stop of the applier, its error is the answer, and the statement is not run.
     """
 
     sql: str = ""
@@ -56,9 +67,22 @@ class SqlStatement:
     outcomes: tuple[Outcome, ...] = (Outcome(),)
     otherwise: str = "fail"
     about: str = ""
+    judges_texts: str = ""
+    texts: tuple[WarningText, ...] = ()
     fresh: bool = False
     at_once: bool = False
     note: str = ""
+
+    @property
+    def requirements(self) -> tuple[str, ...]:
+        """What it is evidence for."""
+        return tuple(name for name in (self.judges, self.judges_texts) if name)
+
+    @property
+    def deviations(self) -> set[str]:
+        """Ids of the listed deviations that it may show."""
+        ids = {outcome.deviation for outcome in self.outcomes} | {text.deviation for text in self.texts}
+        return ids - {""}
 
     @property
     def text(self) -> str:

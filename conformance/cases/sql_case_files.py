@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import MISSING, fields
 from typing import TYPE_CHECKING, Any
 
-from conformance.cases.sql_case import VERDICTS, Outcome, SqlCase, SqlStatement
+from conformance.cases.sql_case import VERDICTS, Outcome, SqlCase, SqlStatement, WarningText
 from conformance.cases.update_case import Hazard
 from conformance.reference.errors import DecodeError
 
@@ -46,8 +46,11 @@ def _load_statement(data: Mapping[str, Any], number: int) -> SqlStatement:
         known[key] = tuple((str(name), None if value is None else str(value)) for name, value in known[key])
     if "outcomes" in known:
         known["outcomes"] = tuple(_load_outcome(item) for item in known["outcomes"])
+    if "texts" in known:
+        known["texts"] = tuple(WarningText(**{**item, "number": int(item["number"])}) for item in known["texts"])
     statement = SqlStatement(**known)
-    for verdict in (statement.otherwise, *(outcome.verdict for outcome in statement.outcomes)):
+    known_verdicts = [outcome.verdict for outcome in statement.outcomes] + [text.verdict for text in statement.texts]
+    for verdict in (statement.otherwise, *known_verdicts):
         if verdict not in VERDICTS:
             raise DecodeError(
                 "case-verdict", "no such verdict", expected=VERDICTS, got=verdict, path=(f"statements[{number}]",)
@@ -81,7 +84,7 @@ def _dump(value: Any) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, SqlStatement | Outcome):
+    if isinstance(value, SqlStatement | Outcome | WarningText):
         return _dump(value)
     if isinstance(value, tuple):
         return [_plain(item) for item in value]

@@ -36,13 +36,21 @@ def script_of(case: SqlCase) -> str:
             lines.append(f"-- start the server again: {statement.text}")
         if statement.judges:
             lines += _expected(statement)
+        lines += [f"-- the whole text of {item.number}: {item.text}" for item in statement.texts if not item.deviation]
+        if statement.sql and (statement.texts or any(outcome.warnings for outcome in _allowed(statement))):
+            lines.append("SHOW WARNINGS;")
     return "\n".join(lines) + "\n"
 
 
 def _expected(statement: SqlStatement) -> list[str]:
-    allowed = [outcome for outcome in statement.outcomes if outcome.verdict not in ("fail", "differs")]
-    lines = [f"-- {'expected' if number == 0 else 'or'}: {_words(outcome)}" for number, outcome in enumerate(allowed)]
-    return [*lines, "SHOW WARNINGS;"] if any(outcome.warnings for outcome in allowed) and statement.sql else lines
+    return [
+        f"-- {'expected' if number == 0 else 'or'}: {_words(outcome)}"
+        for number, outcome in enumerate(_allowed(statement))
+    ]
+
+
+def _allowed(statement: SqlStatement) -> list[Outcome]:
+    return [outcome for outcome in statement.outcomes if outcome.verdict not in ("fail", "differs")]
 
 
 def _words(outcome: Outcome) -> str:

@@ -65,7 +65,9 @@ def run_cases(
 ) -> None:
     """Judge Cases, write what was found, and fail if a statement ended as no Case allows. ``tell`` hears of each."""
     cases = list(cases)
-    run = _Run(lab, check, pair, tell, {item.judges for case in cases for item in case.statements if item.judges})
+    run = _Run(
+        lab, check, pair, tell, {name for case in cases for item in case.statements for name in item.requirements}
+    )
     for case in cases:
         if case.needs_own_server and not all(node.started_by_us for node in nodes.values()):
             run.skip(case)
@@ -102,18 +104,18 @@ class _Run:
 
     def skip(self, case: SqlCase) -> None:
         for statement in case.statements:
-            if statement.judges:
-                self._counts[statement.judges].cases += 1
-                self._counts[statement.judges].verdicts[str(Verdict.NOT_APPLICABLE)] += 1
-                if statement.judges not in self._skipped:
-                    self._skipped.add(statement.judges)
+            for requirement in statement.requirements:
+                self._counts[requirement].cases += 1
+                self._counts[requirement].verdicts[str(Verdict.NOT_APPLICABLE)] += 1
+                if requirement not in self._skipped:
+                    self._skipped.add(requirement)
                     self._lab.sink(
                         CaseVerdict(
                             case=case.id,
-                            requirement=statement.judges,
+                            requirement=requirement,
                             verdict=Verdict.NOT_APPLICABLE,
                             subject=self._lab.subject,
-                            check=self._check(statement.judges),
+                            check=self._check(requirement),
                             block=0,
                             message=GUEST,
                         )
@@ -181,7 +183,8 @@ class _Run:
         culprit = case.statements[verdict.index]
         small = case.shortened(verdict.index)
         self._lab.narrate(f"shrinking {path.name} ({signature})")
-        again = judge_live_sql(nodes, small, self._pair)[-1:]
+        judged = judge_live_sql(nodes, small, self._pair)
+        again = [item for item in judged if item.requirement == verdict.requirement][-1:]
         if small != case and again and (again[0].field, again[0].deviation) == (verdict.field, verdict.deviation):
             content = json.dumps(dump_case(replace(small, id="")), sort_keys=True).encode()
             small = replace(small, id=f"{case.id}-{hashlib.blake2b(content, digest_size=4).hexdigest()}")

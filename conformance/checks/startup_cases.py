@@ -7,35 +7,58 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from conformance.cases.sql_case import Options, Outcome, SqlCase, SqlStatement
+from conformance.cases.sql_case import Options, Outcome, SqlCase, SqlStatement, WarningText
 from conformance.checks.variable_cases import OPTION, read, refused
+from conformance.checks.warning_texts import (
+    CLOSED,
+    DISABLED,
+    IGNORED_AT_START,
+    ONLY_AFTER_AT_START,
+    STATEMENT,
+    WRAPPED,
+    ignored_texts_at_start,
+    ignored_texts_of_persisted,
+    only_after_texts_at_start,
+    only_after_texts_of_persisted,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _NAME: Final = "binlog-row-value-options"
 _ABOUT: Final = "row_value_options"  # in the texts of all messages that concern the option
-_IGNORED, _ONLY_AFTER, _WRAPPED = 13101, 13103, 13140
 
 
 def _start(
-    judges: str, *options: tuple[str, str | None], outcomes: tuple[Outcome, ...], file: Options = ()
+    judges: str,
+    *options: tuple[str, str | None],
+    outcomes: tuple[Outcome, ...],
+    texts: tuple[WarningText, ...] = (),
+    file: Options = (),
 ) -> SqlStatement:
-    return SqlStatement(start=options, file=file, judges=judges, about=_ABOUT, outcomes=outcomes)
+    return SqlStatement(
+        start=options,
+        file=file,
+        judges=judges,
+        about=_ABOUT,
+        outcomes=outcomes,
+        judges_texts=f"{judges[:2]}.text" if texts else "",
+        texts=texts,
+    )
 
 
-def _case(name: str, requirement: str, *statements: SqlStatement) -> SqlCase:
-    return SqlCase(id=f"start-{name}", requirements=(requirement,), statements=statements)
+def _case(name: str, requirement: str, *statements: SqlStatement, rev: int = 1) -> SqlCase:
+    requirements = {name for item in statements for name in item.requirements}
+    return SqlCase(
+        id=f"start-{name}", rev=rev, requirements=tuple(sorted({requirement, *requirements})), statements=statements
+    )
 
 
 def command_line_cases() -> Iterator[SqlCase]:
     """What the command line takes, and what ends the start."""
-    outcome = Outcome(warnings=(_ONLY_AFTER,))  # FULL is only the default here
-    yield SqlCase(
-        id="start-number",
-        requirements=("S6", "W3e"),
-        statements=(_start("W3e", (_NAME, "1"), outcomes=(outcome,)), read("GLOBAL", "PARTIAL_JSON", "S6")),
-    )
+    outcome = Outcome(warnings=(ONLY_AFTER_AT_START,))  # FULL is only the default here
+    started = _start("W3e", (_NAME, "1"), outcomes=(outcome,), texts=only_after_texts_at_start())
+    yield _case("number", "S6", started, read("GLOBAL", "PARTIAL_JSON", "S6"), rev=2)
     for name, option in (("empty", (_NAME, "")), ("skip", (f"skip-{_NAME}", None))):
         yield _case(name, "S6", _start("S6", option, outcomes=(Outcome(warnings=()),)), read("GLOBAL", "", "S6"))
     for name, argument, number in (("bad", "BAD", 77), ("two", "2", 77), ("no-argument", None, 71)):
@@ -49,24 +72,35 @@ def startup_warning_cases() -> Iterator[SqlCase]:
     """
     option = (_NAME, "PARTIAL_JSON")
     form, image = ("binlog-format", "STATEMENT"), ("binlog-row-image", "FULL")
-    statement = Outcome(warnings=(_IGNORED,), text="When binlog_format=STATEMENT, ")
-    full = Outcome(warnings=(_ONLY_AFTER,))
-    yield _case("statement", "W1e", _start("W1e", form, option, outcomes=(statement,)))
-    yield _case("image-full", "W3e", _start("W3e", image, option, outcomes=(full,)))
-    yield SqlCase(
-        id="start-persisted",
-        requirements=("W0", "W1e", "W3e"),
-        statements=(
-            _start("W1e", outcomes=(statement,), file=(form, option)),
-            *_persist(("binlog_format", "STATEMENT")),
-            _start("W1e", outcomes=_wrapped(_IGNORED, "MY-003645")),
-            *_persist(("binlog_format", "ROW"), ("binlog_row_image", "FULL")),
-            _start("W3e", outcomes=_wrapped(_ONLY_AFTER, "MY-003647")),
-            *_persist(("binlog_row_image", "MINIMAL")),
-            _start("W1e", ("skip-log-bin", None), outcomes=_wrapped(_IGNORED, "MY-003645")),
-            _start("W0", outcomes=(Outcome(warnings=()),)),
-            read("GLOBAL", "PARTIAL_JSON", "W0", note="it was read from the persisted values"),
+    ignored = (Outcome(warnings=(IGNORED_AT_START,)),)
+    full = (Outcome(warnings=(ONLY_AFTER_AT_START,)),)
+    texts = ignored_texts_at_start(STATEMENT)
+    yield _case("statement", "W1e", _start("W1e", form, option, outcomes=ignored, texts=texts), rev=2)
+    yield _case(
+        "image-full", "W3e", _start("W3e", image, option, outcomes=full, texts=only_after_texts_at_start()), rev=2
+    )
+    yield _case(
+        "persisted",
+        "W0",
+        _start("W1e", outcomes=ignored, texts=texts, file=(form, option)),
+        *_persist(("binlog_format", "STATEMENT")),
+        _start(
+            "W1e",
+            outcomes=_wrapped(IGNORED_AT_START),
+            texts=ignored_texts_of_persisted(STATEMENT, observed=STATEMENT),
         ),
+        *_persist(("binlog_format", "ROW"), ("binlog_row_image", "FULL")),
+        _start("W3e", outcomes=_wrapped(ONLY_AFTER_AT_START), texts=only_after_texts_of_persisted()),
+        *_persist(("binlog_row_image", "MINIMAL")),
+        _start(
+            "W1e",
+            ("skip-log-bin", None),
+            outcomes=_wrapped(IGNORED_AT_START),
+            texts=ignored_texts_of_persisted(DISABLED, observed=CLOSED),
+        ),
+        _start("W0", outcomes=(Outcome(warnings=()),)),
+        read("GLOBAL", "PARTIAL_JSON", "W0", note="it was read from the persisted values"),
+        rev=2,
     )
 
 
@@ -79,6 +113,6 @@ def _persist(*values: tuple[str, str]) -> list[SqlStatement]:
     ]
 
 
-def _wrapped(number: int, text: str) -> tuple[Outcome, ...]:
+def _wrapped(number: int) -> tuple[Outcome, ...]:
     """Observed on 9.7.4: the session warning comes wrapped, not in its own message for the error log."""
-    return Outcome(warnings=(number,)), Outcome(warnings=(_WRAPPED,), text=text)
+    return Outcome(warnings=(number,)), Outcome(warnings=(WRAPPED,))

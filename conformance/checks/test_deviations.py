@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 CHECK: Final = "deviations/witness"
 
 
-@pytest.mark.requirement("FR2", "W1b", "D13", "D15", "IP3", "X1", "FR5", "TMNF3")
+@pytest.mark.requirement("FR2", "W1b", "W1.text", "D13", "D15", "IP3", "X1", "FR5", "TMNF3")
 def test_witnesses(lab: Lab) -> None:
     """The witness of each deviation shows it, and nothing else."""
     server = lab.server

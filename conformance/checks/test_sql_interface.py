@@ -91,26 +91,26 @@ def test_hint(lab: Lab) -> None:
     _run(lab, "hint", variable_cases.hint_cases())
 
 
-@pytest.mark.requirement("W0", "W1a", "W1b", "W3a", "W3b")
+@pytest.mark.requirement("W0", "W1a", "W1b", "W1.text", "W3a", "W3b", "W3.text")
 def test_session_warnings(lab: Lab) -> None:
     """Every SET of a session variable out of every state gives the warnings of the triggers, and no other."""
     _run(lab, "session-warnings", warning_cases.session_cases())
 
 
-@pytest.mark.requirement("W0", "W1c", "W1d", "W3c", "W3d")
+@pytest.mark.requirement("W0", "W1c", "W1d", "W1.text", "W3c", "W3d", "W3.text")
 def test_global_warnings(lab: Lab) -> None:
     """The same for every SET GLOBAL, PERSIST and PERSIST_ONLY out of every state of the global values."""
     _run(lab, "global-warnings", warning_cases.global_cases())
 
 
-@pytest.mark.requirement("W0", "W1a", "W1b", "W1c", "W1d", "W1e", "W3b", "W3d")
+@pytest.mark.requirement("W0", "W1a", "W1b", "W1c", "W1d", "W1e", "W1.text", "W3b", "W3d", "W3.text")
 def test_warnings_without_a_log(lab: Lab, restartable: OwnServer | None) -> None:
     """The same on a server that writes no binary log."""
     case = warning_cases.closed_log_case()
     _restart(lab, "warnings-without-a-log", [case], restartable, case.requirements)
 
 
-@pytest.mark.requirement("W2a", "W2b", "W2c")
+@pytest.mark.requirement("W2a", "W2b", "W2c", "W2.text")
 def test_warning_2(lab: Lab, restartable: OwnServer | None) -> None:
     """Warning 2 where the variable of version 1 row events still exists; elsewhere nothing of it is left."""
     with _server(lab).connect() as connection:
@@ -120,13 +120,14 @@ def test_warning_2(lab: Lab, restartable: OwnServer | None) -> None:
     _restart(lab, "warning-2-start", [case for case in cases if case.restarts], restartable, ("W2c",))
 
 
-@pytest.mark.requirement("S6", "W3e")
+@pytest.mark.requirement("S6", "W3e", "W3.text")
 def test_command_line(lab: Lab, restartable: OwnServer | None) -> None:
     """A start with the option takes its value, or ends with an error."""
-    _restart(lab, "command-line", startup_cases.command_line_cases(), restartable, ("S6", "W3e"))
+    _restart(lab, "command-line", startup_cases.command_line_cases(), restartable, ("S6", "W3e", "W3.text"))
 
 
-@pytest.mark.requirement("W0", "W1e", "W3e")
+@pytest.mark.requirement("W0", "W1e", "W1.text", "W3e", "W3.text")
 def test_startup_warnings(lab: Lab, restartable: OwnServer | None) -> None:
     """A start with the option on, from the command line, a file or persisted, logs the warning that applies."""
-    _restart(lab, "startup-warnings", startup_cases.startup_warning_cases(), restartable, ("W0", "W1e", "W3e"))
+    judged = ("W0", "W1e", "W1.text", "W3e", "W3.text")
+    _restart(lab, "startup-warnings", startup_cases.startup_warning_cases(), restartable, judged)

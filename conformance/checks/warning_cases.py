@@ -2,7 +2,7 @@
 
 The expected warnings follow from the triggers of the worklog's warnings 1 and 3 (requirements sheet, section 1), the
 numbers from its table. Setting the option gives one warning at most: warning 1 comes first. A SET that must warn stands
-there in every spelling that the grammar has for its scope and its value.
+there in every spelling that the grammar has for its scope and its value, and judges the warning's text as well.
 """
 
 from __future__ import annotations
@@ -11,30 +11,42 @@ from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING, Final
 
-from conformance.cases.sql_case import Outcome, SqlCase, SqlStatement
+from conformance.cases.sql_case import Outcome, SqlCase, SqlStatement, WarningText
 from conformance.checks.variable_cases import OPTION, slug
+from conformance.checks.warning_texts import (
+    CLOSED,
+    DISABLED,
+    IGNORED,
+    IGNORED_AT_START,
+    ONLY_AFTER,
+    STATEMENT,
+    ignored_texts,
+    ignored_texts_at_start,
+    only_after_texts,
+    v1_ignored_texts,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 FORMATS: Final = ("ROW", "MIXED", "STATEMENT")
 IMAGES: Final = ("FULL", "NOBLOB", "MINIMAL")
 VALUES: Final = ("PARTIAL_JSON", "")
-IGNORED, ONLY_AFTER, DEPRECATED, IGNORED_AT_START = 3645, 3647, 1287, 13101
+DEPRECATED: Final = 1287
 NO_WARNING: Final = "sql-log-bin-without-warning"  # the deviation's id
-_LOG_CLOSED: Final = "When the binary log is "
-_STATEMENT: Final = "When binlog_format=STATEMENT, "
 _GLOBALS: Final = (OPTION, "binlog_format", "binlog_row_image")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class State:
-    """What decides about the warnings of a SET in a scope. ``log``: the log is open, and on for the session."""
+    """What decides about the warnings of a SET in a scope. ``log``: the log is open, and on for the session; where it
+    is not, ``closed`` says that the server has none."""
 
     format: str
     image: str
     option: str
     log: bool = True
+    closed: bool = False
 
     @property
     def slug(self) -> str:
@@ -43,37 +55,49 @@ class State:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Expected:
-    """The requirement (W0: no trigger), the numbers of the warnings, and a part of a text."""
+    """The requirement (W0: no trigger), the numbers of the warnings, and their texts with the requirement of those."""
 
     requirement: str
     warnings: tuple[int, ...] = ()
-    text: str = ""
+    judges_texts: str = ""
+    texts: tuple[WarningText, ...] = ()
+
+
+def _warning_1(requirement: str, texts: tuple[WarningText, ...]) -> Expected:
+    return Expected(requirement=requirement, warnings=(IGNORED,), judges_texts="W1.text", texts=texts)
+
+
+def _warning_3(requirement: str) -> Expected:
+    return Expected(requirement=requirement, warnings=(ONLY_AFTER,), judges_texts="W3.text", texts=only_after_texts())
 
 
 def after_option(state: State, value: str, *, session: bool) -> Expected:
     """Triggers 1a and 1c, 3a and 3c: the option is set."""
     if not value:
         return Expected(requirement="W0")
+    statement = (STATEMENT,) if state.format == "STATEMENT" else ()
     if not state.log:
-        return Expected(requirement="W1a" if session else "W1c", warnings=(IGNORED,), text=_LOG_CLOSED)
-    if state.format == "STATEMENT":
-        return Expected(requirement="W1a" if session else "W1c", warnings=(IGNORED,), text=_STATEMENT)
+        texts = ignored_texts(DISABLED, *statement, observed=CLOSED if state.closed else DISABLED)
+        return _warning_1("W1a" if session else "W1c", texts)
+    if statement:
+        return _warning_1("W1a" if session else "W1c", ignored_texts(STATEMENT, observed=STATEMENT))
     if state.image == "FULL":
-        return Expected(requirement="W3a" if session else "W3c", warnings=(ONLY_AFTER,))
+        return _warning_3("W3a" if session else "W3c")
     return Expected(requirement="W0")
 
 
 def after_format(state: State, value: str, *, session: bool) -> Expected:
     """Triggers 1b and 1d: the format is set."""
     if value == "STATEMENT" and state.option:
-        return Expected(requirement="W1b" if session else "W1d", warnings=(IGNORED,), text=_STATEMENT)
+        disabled = () if state.log else (DISABLED,)
+        return _warning_1("W1b" if session else "W1d", ignored_texts(STATEMENT, *disabled, observed=STATEMENT))
     return Expected(requirement="W0")
 
 
 def after_image(state: State, value: str, *, session: bool) -> Expected:
     """Triggers 3b and 3d: the image is set."""
     if value == "FULL" and state.option:
-        return Expected(requirement="W3b" if session else "W3d", warnings=(ONLY_AFTER,))
+        return _warning_3("W3b" if session else "W3d")
     return Expected(requirement="W0")
 
 
@@ -102,15 +126,20 @@ def settings_of(scope: str, variable: str, value: str, state: State) -> list[Sql
     expected = rules[variable](state, value, session=scope == "SESSION")
     if scope == "PERSIST_ONLY":
         expected = Expected(requirement="W0")  # no trigger: no live value changes
-    outcomes = [Outcome(warnings=expected.warnings, text=expected.text)]
+    outcomes = [Outcome(warnings=expected.warnings)]
     if variable == "binlog_format":  # deprecated from 8.0.34 on
-        outcomes.insert(0, Outcome(warnings=(DEPRECATED, *expected.warnings), text=expected.text))
+        outcomes.insert(0, Outcome(warnings=(DEPRECATED, *expected.warnings)))
     spellings = list(product(_SCOPES[scope], _SPELLINGS[variable, value]))
     if not expected.warnings:
         spellings = spellings[:1]
     return [
         SqlStatement(
-            sql=f"SET {prefix}{variable}={text}", judges=expected.requirement, outcomes=tuple(outcomes), note=state.slug
+            sql=f"SET {prefix}{variable}={text}",
+            judges=expected.requirement,
+            outcomes=tuple(outcomes),
+            judges_texts=expected.judges_texts,
+            texts=expected.texts,
+            note=state.slug,
         )
         for prefix, text in spellings
     ]
@@ -121,17 +150,25 @@ def _settings(scope: str, state: State) -> list[SqlStatement]:
 
 
 def _log_bin(state: State) -> Iterator[SqlStatement]:
-    """Trigger 1b, second part."""
+    """Trigger 1b, second part. 9.7.4 does not warn here: its text is that of its other warnings."""
+    causes = (STATEMENT,) if state.format == "STATEMENT" else ()
     for prefix, value in product(_SCOPES["SESSION"], ("0", "1", "OFF", "ON")):
         trigger = value in ("0", "OFF") and bool(state.option)
-        wanted = Outcome(warnings=(IGNORED,), text=_LOG_CLOSED) if trigger else Outcome(warnings=())
+        wanted = Outcome(warnings=(IGNORED,)) if trigger else Outcome(warnings=())
         known = (Outcome(warnings=(), verdict="fail", deviation=NO_WARNING),) if trigger else ()
         yield SqlStatement(
             sql=f"SET {prefix}sql_log_bin={value}",
             judges="W1b" if trigger else "W0",
             outcomes=(wanted, *known),
+            judges_texts="W1.text" if trigger else "",
+            texts=ignored_texts(DISABLED, *causes, observed=DISABLED) if trigger else (),
             note=state.slug,
         )
+
+
+def judged_by(statements: Iterable[SqlStatement]) -> tuple[str, ...]:
+    """All that the statements are evidence for."""
+    return tuple(sorted({name for item in statements for name in item.requirements}))
 
 
 def _each_from(state: State, restore: str, settings: list[SqlStatement]) -> tuple[SqlStatement, ...]:
@@ -151,7 +188,8 @@ def session_cases() -> Iterator[SqlCase]:
         )
         yield SqlCase(
             id=slug("warnings", "session", state.slug),
-            requirements=tuple(sorted({item.judges for item in settings})),
+            rev=2,
+            requirements=judged_by(settings),
             statements=_each_from(state, restore, settings),
         )
 
@@ -165,7 +203,8 @@ def global_cases() -> Iterator[SqlCase]:
         own = "SET SESSION binlog_format='STATEMENT', SESSION sql_log_bin=0" if image == "MINIMAL" else "DO 0"
         yield SqlCase(
             id=slug("warnings", scope, state.slug),
-            requirements=tuple(sorted({item.judges for item in settings})),
+            rev=2,
+            requirements=judged_by(settings),
             globals=_GLOBALS,
             statements=(SqlStatement(sql=own), *_each_from(state, restore, settings)),
         )
@@ -177,19 +216,22 @@ def closed_log_case() -> SqlCase:
         SqlStatement(
             start=(("skip-log-bin", None), (OPTION.replace("_", "-"), "PARTIAL_JSON")),
             judges="W1e",
-            outcomes=(Outcome(warnings=(IGNORED_AT_START,), text=_LOG_CLOSED),),
+            outcomes=(Outcome(warnings=(IGNORED_AT_START,)),),
+            judges_texts="W1.text",
+            texts=ignored_texts_at_start(DISABLED),
             about="row_value_options",
             note="no binary log",
         )
     ]
     for scope, form, image, option in product(("SESSION", "GLOBAL", "PERSIST"), FORMATS, IMAGES, VALUES):
-        state = State(format=form, image=image, option=option, log=False)
+        state = State(format=form, image=image, option=option, log=False, closed=True)
         live = "SESSION" if scope == "SESSION" else "GLOBAL"
         restore = f"SET {live} binlog_format='{form}', {live} binlog_row_image='{image}', {live} {OPTION}='{option}'"
         statements += _each_from(state, restore, _settings(scope, state))
     return SqlCase(
         id="warnings-log-closed",
-        requirements=tuple(sorted({item.judges for item in statements if item.judges})),
+        rev=2,
+        requirements=judged_by(statements),
         statements=tuple(statements),
     )
 
@@ -204,7 +246,7 @@ def v1_cases(*, present: bool) -> Iterator[SqlCase]:
         yield from _v1_warning_cases()
         return
     gone = (Outcome(error=1193, verdict="not-applicable"),)
-    for requirement, scope in (("W2a", "GLOBAL"), ("W2b", "PERSIST")):
+    for requirement, scope in (("W2a", "GLOBAL"), ("W2b", "PERSIST"), ("W2.text", "SESSION")):
         yield SqlCase(
             id=slug("warning-2-gone", scope),
             requirements=(requirement,),
@@ -225,29 +267,41 @@ def v1_cases(*, present: bool) -> Iterator[SqlCase]:
 
 def _v1_warning_cases() -> Iterator[SqlCase]:
     ignored = (Outcome(text=_V1_IGNORED),)
+    texts = v1_ignored_texts()
     for scope in ("SESSION", "GLOBAL", "PERSIST"):
         yield SqlCase(
             id=slug("warning-2-option", scope),
-            requirements=("W2a",),
+            rev=2,
+            requirements=("W2.text", "W2a"),
             globals=(*_GLOBALS, _V1),
             statements=(
                 SqlStatement(sql=f"SET GLOBAL {_V1} = 1"),
-                SqlStatement(sql=f"SET {scope} {OPTION} = 'PARTIAL_JSON'", judges="W2a", outcomes=ignored),
+                SqlStatement(
+                    sql=f"SET {scope} {OPTION} = 'PARTIAL_JSON'",
+                    judges="W2a",
+                    outcomes=ignored,
+                    judges_texts="W2.text",
+                    texts=texts,
+                ),
             ),
         )
     for scope in ("GLOBAL", "PERSIST"):
         yield SqlCase(
             id=slug("warning-2-v1", scope),
-            requirements=("W2b",),
+            rev=2,
+            requirements=("W2.text", "W2b"),
             globals=(*_GLOBALS, _V1),
             statements=(
                 SqlStatement(sql=f"SET GLOBAL {OPTION} = 'PARTIAL_JSON'"),
-                SqlStatement(sql=f"SET {scope} {_V1} = 1", judges="W2b", outcomes=ignored),
+                SqlStatement(
+                    sql=f"SET {scope} {_V1} = 1", judges="W2b", outcomes=ignored, judges_texts="W2.text", texts=texts
+                ),
             ),
         )
     options = ((_V1.replace("_", "-"), "1"), (OPTION.replace("_", "-"), "PARTIAL_JSON"))
     yield SqlCase(
         id="warning-2-start",
-        requirements=("W2c",),
-        statements=(SqlStatement(start=options, judges="W2c", outcomes=ignored),),
+        rev=2,
+        requirements=("W2.text", "W2c"),
+        statements=(SqlStatement(start=options, judges="W2c", outcomes=ignored, judges_texts="W2.text", texts=texts),),
     )

@@ -99,7 +99,7 @@ def check_witnesses(deviations: Iterable[Deviation]) -> None:
                 continue
             case = load_any_case(json.loads(deviation.witness))
             known = isinstance(case, SqlCase) and any(
-                outcome.deviation == deviation.id for statement in case.statements for outcome in statement.outcomes
+                deviation.id in statement.deviations for statement in case.statements
             )
         except (ValueError, TypeError, CodecError) as problem:
             raise DeviationError(f"deviation {deviation.id!r}: the witness is not a Case: {problem}") from problem

@@ -31,13 +31,42 @@ class SqlVerdict:
 
 
 def judge_sql(case: SqlCase, answers: Sequence[SqlAnswer]) -> tuple[SqlVerdict, ...]:
-    """One verdict for each statement that judges something, and for each set-up statement that did not succeed."""
+    """One verdict for each statement that judges something, and for each set-up statement that did not succeed.
+
+    Where a statement judges the texts of its warnings, another one follows if such a warning was given.
+    """
     verdicts = []
     for index, (statement, answer) in enumerate(zip(case.statements, answers, strict=True)):
         verdict = _judge(index, statement, answers[max(0, index - 1)], answer, case.requirements[0])
         if statement.judges or verdict.failing:
             verdicts.append(verdict)
+        if statement.judges_texts and (text := _judge_texts(index, statement, answer)) is not None:
+            verdicts.append(text)
     return tuple(verdicts)
+
+
+def _judge_texts(index: int, statement: SqlStatement, answer: SqlAnswer) -> SqlVerdict | None:
+    """The first text that is none of those allowed, or a known one; ``None`` without a warning of their numbers."""
+    numbers = {allowed.number for allowed in statement.texts}
+    given = [(number, text) for number, text in answer.warnings if number in numbers]
+    given = [(number, text) for number, text in given if statement.about in text] or given
+    verdicts = [_judge_text(index, statement, number, text) for number, text in given]
+    return max(verdicts, key=lambda item: (item.failing and not item.deviation, item.failing), default=None)
+
+
+def _judge_text(index: int, statement: SqlStatement, number: int, text: str) -> SqlVerdict:
+    expected = next(allowed.text for allowed in statement.texts if allowed.number == number)
+    match = next((item for item in statement.texts if (item.number, item.text) == (number, text)), None)
+    differs = text != expected
+    return SqlVerdict(
+        index=index,
+        requirement=statement.judges_texts,
+        verdict=match.verdict if match else "fail",
+        field="whole text" if differs else "",
+        expected=f"{number} {expected}" if differs else "",
+        got=f"{number} {text}" if differs else "",
+        deviation=match.deviation if match else "",
+    )
 
 
 def _judge(index: int, statement: SqlStatement, before: SqlAnswer, answer: SqlAnswer, fallback: str) -> SqlVerdict:

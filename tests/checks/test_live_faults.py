@@ -20,6 +20,7 @@ from conformance.reference.errors import DecodeError
 from conformance.report.results import Summary
 from conformance.requirements.deviations import load_deviations
 from conformance.servers.run import run_case
+from conformance.servers.run_sql import run_sql
 from conformance.stream import Block, CaseVerdict, Finding, Run, Verdict
 from tests.checks import planted
 
@@ -229,11 +230,13 @@ def test_a_warning_that_is_missing_fails_and_a_listed_outcome_does_not(
     found = record()
     (case,) = [item for item in session_cases() if item.id == "warnings-session-row-minimal-on-log"]
     sql_runs.run_cases(found.lab, "some/check", [case], {"source": server})
-    assert {verdict.deviation for verdict in found.of(CaseVerdict)} == {"sql-log-bin-without-warning"}
+    listed = {"sql-log-bin-without-warning", "warning-1-text"}
+    assert {verdict.deviation for verdict in found.of(CaseVerdict)} == listed
     assert found.of(Finding) == []
     assert found.exit_code == 0
 
-    found = record(deviations=False)
+    found = record()
+    found.lab.deviations = tuple(entry for entry in load_deviations() if entry.id == "warning-1-text")
     with pytest.raises(pytest.fail.Exception, match="sql_log_bin=0: expected 3645, got none"):
         sql_runs.run_cases(found.lab, "some/check", [case], {"source": server})
     assert {block.requirements for block in found.of(Block) if block.failures} == {("W1b",)}
@@ -245,6 +248,39 @@ def test_a_warning_that_is_missing_fails_and_a_listed_outcome_does_not(
     assert second.sql == "SET SESSION sql_log_bin=0"
     assert finding.replay == f"binlog-lab replay {finding.case_file}"
     assert finding.size_after < finding.size_before
+    assert found.exit_code == 1
+
+
+@pytest.mark.planted("W1.text")
+@pytest.mark.parametrize("fault", ["one-word", "cause", "empty", "of-warning-3"])
+def test_a_warning_with_a_third_text_fails_under_the_requirement_of_texts_alone(
+    record: Callable[..., Recorded], monkeypatch: pytest.MonkeyPatch, server: ProcessServer, fault: str
+) -> None:
+    """The server's own answers, with other words in the texts of warning 1."""
+    from dataclasses import replace
+
+    from tests.judge.faults_of_sql import ONLY_AFTER_TEXT
+
+    def reworded(text: str) -> str:
+        words = {"one-word": ("updates", "inserts"), "cause": ("binlog_format=STATEMENT", "the binary log is disabled")}
+        return text.replace(*words[fault]) if fault in words else ONLY_AFTER_TEXT if fault == "of-warning-3" else ""
+
+    def answers(nodes: Any, case: SqlCase, pair: Any) -> Any:
+        return [
+            replace(item, warnings=tuple((n, reworded(text) if n == 3645 else text) for n, text in item.warnings))
+            for item in run_sql(nodes, case, pair)
+        ]
+
+    monkeypatch.setattr(sql_runs, "run_sql", answers)
+    found = record()
+    (case,) = [item for item in session_cases() if item.id == "warnings-session-statement-minimal-off-log"]
+    with pytest.raises(pytest.fail.Exception, match="expected 3645 When binlog_format=STATEMENT, the setting"):
+        sql_runs.run_cases(found.lab, "some/check", [case], {"source": server})
+    assert {block.requirements for block in found.of(Block) if block.failures} == {("W1.text",)}
+    (finding,) = found.of(Finding)
+    small = load_any_case(json.loads((found.cases / f"{finding.case}.json").read_text("utf-8")))
+    assert isinstance(small, SqlCase)
+    assert len(small.statements) == 2
     assert found.exit_code == 1
 
 

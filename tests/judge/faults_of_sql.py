@@ -12,7 +12,8 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SqlFault:
-    """``change``: fields of the answer (error, warnings, text, rows, form) and what they become."""
+    """``change``: fields of the answer (error, warnings, text, rows, form) and what they become; ``texts``: the text
+    that its warnings get, or some words of theirs and those in their place."""
 
     id: str
     requirement: str
@@ -20,8 +21,47 @@ class SqlFault:
     change: dict[str, object]
 
 
+IGNORED_TEXT: Final = (
+    "When binlog_format=STATEMENT, the setting binlog_row_value_options=PARTIAL_JSON will be ignored and no partial"
+    " updates will be written to the binary log."
+)
+ONLY_AFTER_TEXT: Final = (
+    "When binlog_row_image=FULL, the option binlog_row_value_options=PARTIAL_JSON will be used only for the"
+    " after-image. Full values will be written in the before-image, so the saving in disk space due to"
+    " binlog_row_value_options is limited to less than 50%."
+)
 _PARTIAL: Final = (("PARTIAL_JSON",),)
 _EMPTY: Final = (("",),)
+
+_Row = tuple[str, str, object]
+_TEXTS_1: Final[tuple[_Row, ...]] = (
+    ("one-word", r"^SET SESSION binlog_row", ("no partial", "partial")),
+    ("one-word-in-global", r"^SET GLOBAL", ("binary log.", "relay log.")),
+    ("one-word-in-persist", r"^SET PERSIST", ("the setting", "a setting")),
+    ("one-word-at-start", r"^mysqld", ("will be", "will not be")),
+    ("half-of-the-other-wording", r"^SET SESSION binlog_row", ("the setting", "the option")),
+    ("no-end", r"^SET SESSION binlog_format", (" and no partial updates", "")),
+    ("cause-disabled", r"statement-\w+-on-log$", ("binlog_format=STATEMENT", "the binary log is disabled")),
+    ("cause-statement", r"row-\w+-on-nolog$", ("the binary log is disabled", "binlog_format=STATEMENT")),
+    ("cause-at-start", r"binlog-format=STATEMENT", ("binlog_format=STATEMENT", "binlog_format=MIXED")),
+    ("empty", r"^SET @@GLOBAL", ""),
+    ("of-warning-3", r"^SET LOCAL", ONLY_AFTER_TEXT),
+)
+_TEXTS_3: Final[tuple[_Row, ...]] = (
+    ("one-word", r"^SET SESSION binlog_row_value", ("after-image", "before-image")),
+    ("one-word-of-image", r"^SET SESSION binlog_row_image", ("less", "more")),
+    ("one-word-in-global", r"^SET GLOBAL", ("50%", "50%%")),
+    ("one-word-in-persist", r"^SET PERSIST", ("Full values", "No values")),
+    ("one-word-at-start", r"^mysqld", ("only for", "for")),
+    ("cause", r"^SET SESSION", ("binlog_row_image=FULL", "binlog_row_image=NOBLOB")),
+    ("empty", r"^SET @@GLOBAL", ""),
+    ("of-warning-1", r"^SET LOCAL", IGNORED_TEXT),
+)
+_TEXT_FAULTS: Final = tuple(
+    SqlFault(id=f"{warning}-text-{name}", requirement=f"W{warning}.text", statement=statement, change={"texts": change})
+    for warning, rows in ((1, _TEXTS_1), (3, _TEXTS_3))
+    for name, statement, change in rows
+)
 
 SQL_FAULTS: Final[tuple[SqlFault, ...]] = (
     # Values.
@@ -65,7 +105,6 @@ SQL_FAULTS: Final[tuple[SqlFault, ...]] = (
     SqlFault(id="1a-missing", requirement="W1a", statement=r"SET SESSION", change={"warnings": ()}),
     SqlFault(id="1a-twice", requirement="W1a", statement=r"SET SESSION", change={"warnings": (3645, 3645)}),
     SqlFault(id="1a-with-3", requirement="W1a", statement=r"SET SESSION", change={"warnings": (3645, 3647)}),
-    SqlFault(id="1a-other-cause", requirement="W1a", statement=r"SET SESSION", change={"text": "When something, ..."}),
     SqlFault(id="1b-missing", requirement="W1b", statement=r"binlog_format='STATEMENT'", change={"warnings": (1287,)}),
     SqlFault(
         id="1b-order", requirement="W1b", statement=r"binlog_format='STATEMENT'", change={"warnings": (3645, 1287)}
@@ -77,6 +116,7 @@ SQL_FAULTS: Final[tuple[SqlFault, ...]] = (
     SqlFault(id="1d-as-3", requirement="W1d", statement=r"SET PERSIST", change={"warnings": (1287, 3647)}),
     SqlFault(id="1e-missing", requirement="W1e", statement=r"value-options=PARTIAL_JSON", change={"warnings": ()}),
     SqlFault(id="1e-as-3", requirement="W1e", statement=r"value-options=PARTIAL_JSON", change={"warnings": (13103,)}),
+    *_TEXT_FAULTS,
     # Warning 3.
     SqlFault(id="3a-missing", requirement="W3a", statement=r"SET SESSION", change={"warnings": ()}),
     SqlFault(id="3a-as-1", requirement="W3a", statement=r"SET SESSION", change={"warnings": (3645,)}),

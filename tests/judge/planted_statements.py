@@ -60,7 +60,7 @@ def perfect(statement: SqlStatement) -> SqlAnswer:
     return SqlAnswer(
         error=error,
         message=text if error is not None else "",
-        warnings=tuple((number, text) for number in outcome.warnings or ()),
+        warnings=_warnings(statement, outcome.warnings or ()),
         rows=outcome.rows or (),
         form=outcome.form,
     )
@@ -70,9 +70,11 @@ def doctored(answer: SqlAnswer, statement: SqlStatement, change: dict[str, objec
     """The answer with one field as the fault has it."""
     text = f"{statement.outcomes[0].text} {statement.about}"
     ((name, value),) = change.items()
+    if name == "texts":
+        return replace(answer, warnings=tuple((number, _reworded(old, value)) for number, old in answer.warnings))
     if name == "warnings":
         assert isinstance(value, tuple)
-        return replace(answer, warnings=tuple((number, text) for number in value))
+        return replace(answer, warnings=_warnings(statement, value))
     if name == "text":
         other = str(value)
         return replace(
@@ -85,11 +87,23 @@ def doctored(answer: SqlAnswer, statement: SqlStatement, change: dict[str, objec
     return replace(answer, **{name: value})  # type: ignore[arg-type]
 
 
+def _warnings(statement: SqlStatement, numbers: tuple[int, ...]) -> tuple[tuple[int, str], ...]:
+    """Each with the text that is allowed first, if its text is judged."""
+    texts = {allowed.number: allowed.text for allowed in reversed(statement.texts)}
+    text = f"{statement.outcomes[0].text} {statement.about}"
+    return tuple((number, texts.get(number, text)) for number in numbers)
+
+
+def _reworded(old: str, change: object) -> str:
+    """The text that stands in its place, or the old one with words that stand in the place of others."""
+    return change if isinstance(change, str) else old.replace(*change)  # type: ignore[misc]
+
+
 def verdict(fault: SqlFault) -> str:
     """Empty if the fault is caught in the first place where it changes anything, else what is wrong."""
     for case in all_cases():
         for index, statement in enumerate(case.statements):
-            if statement.judges != fault.requirement:
+            if fault.requirement not in statement.requirements:
                 continue
             if not (re.search(fault.statement, statement.text) or re.search(fault.statement, statement.note)):
                 continue

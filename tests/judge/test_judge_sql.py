@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.cases.sql_case import Outcome, SqlAnswer, SqlCase, SqlStatement
+from conformance.cases.sql_case import Outcome, SqlAnswer, SqlCase, SqlStatement, WarningText
+from conformance.checks import warning_texts
 from conformance.judge.sql import SqlVerdict, judge_sql
 from tests.judge import planted_statements
+from tests.judge.faults_of_sql import IGNORED_TEXT, ONLY_AFTER_TEXT
 from tests.judge.planted_statements import ALL_FAULTS
 
 if TYPE_CHECKING:
@@ -30,7 +32,7 @@ def test_a_perfect_server_passes_every_case() -> None:
 
 def test_every_judged_requirement_has_two_faults() -> None:
     planted = Counter(fault.requirement for fault in ALL_FAULTS)
-    judged = {item.judges for case in planted_statements.all_cases() for item in case.statements if item.judges}
+    judged = {name for case in planted_statements.all_cases() for item in case.statements for name in item.requirements}
     assert {name for name in judged if planted[name] < 2} == set()
 
 
@@ -48,7 +50,7 @@ def test_ids_are_unique_and_name_what_they_judge() -> None:
     cases = planted_statements.all_cases()
     assert not [name for name, count in Counter(case.id for case in cases).items() if count > 1]
     for case in cases:
-        assert {item.judges for item in case.statements if item.judges} == set(case.requirements), case.id
+        assert {name for item in case.statements for name in item.requirements} == set(case.requirements), case.id
 
 
 def judged(answer: SqlAnswer, *outcomes: Outcome, judges: str = "S1", about: str = "") -> SqlVerdict | None:
@@ -148,3 +150,64 @@ def test_an_answer_as_before_has_the_same_error_or_rows() -> None:
     assert words(last(rows, SqlAnswer(rows=(("1",),)))) == ("rows", "('2', NULL)", "no row")
     assert words(last(rows, too_deep)) == ("error", "success", "error 3157 too deep")
     assert words(last(too_deep, rows)) == ("error", "error 3157 too deep", "success")
+
+
+# --- whole texts of warnings -----------------------------------------------------------------------------------------
+
+OBSERVED = (
+    "When {}, the option binlog_row_value_options=PARTIAL_JSON will be ignored and updates will be written in full"
+    " format to binary log."
+)
+WRAP = "Error in diagnostics area: MY-003645 - "
+
+
+def text_verdict(texts: tuple[WarningText, ...], *given: tuple[int, str], about: str = "") -> tuple[str, str] | None:
+    """Verdict and deviation that the texts of the warnings of a statement earn."""
+    item = SqlStatement(sql="SET x", judges_texts="W1.text", texts=texts, about=about)
+    found = judge_sql(SqlCase(id="x", requirements=("W1.text",), statements=(item,)), [SqlAnswer(warnings=given)])
+    assert all(verdict.requirement == "W1.text" for verdict in found)
+    return (found[0].verdict, found[0].deviation) if found else None
+
+
+def test_the_worklogs_text_passes_and_the_observed_one_is_the_deviation_exact_to_the_word() -> None:
+    texts = warning_texts.ignored_texts(warning_texts.STATEMENT, observed=warning_texts.STATEMENT)
+    seen = OBSERVED.format("binlog_format=STATEMENT")
+    assert text_verdict(texts, (3645, IGNORED_TEXT)) == ("pass", "")
+    assert text_verdict(texts, (1287, "deprecated"), (3645, seen)) == ("fail", "warning-1-text")
+    words = seen.split()
+    for number, word in enumerate(words):
+        for other in ([], [word.upper() if word.islower() else word + "x"]):
+            text = " ".join([*words[:number], *other, *words[number + 1 :]])
+            assert text_verdict(texts, (3645, text)) == ("fail", ""), text
+    assert text_verdict(texts, (3645, OBSERVED.format("the binary log is closed"))) == ("fail", "")
+
+
+def test_a_second_warning_with_another_text_is_not_hidden_by_the_first() -> None:
+    texts = warning_texts.ignored_texts(warning_texts.STATEMENT, observed=warning_texts.STATEMENT)
+    for given in (IGNORED_TEXT, OBSERVED.format("binlog_format=STATEMENT")):
+        assert text_verdict(texts, (3645, given), (3645, "other")) == ("fail", "")
+        assert text_verdict(texts, (3645, "other"), (3645, given)) == ("fail", "")
+
+
+def test_without_the_warning_its_text_is_not_judged() -> None:
+    assert text_verdict(warning_texts.only_after_texts(), (3645, IGNORED_TEXT)) is None
+
+
+def test_the_text_of_a_persisted_setting_is_read_behind_the_words_of_the_wrap() -> None:
+    texts = warning_texts.ignored_texts_of_persisted(warning_texts.STATEMENT, observed=warning_texts.STATEMENT)
+    seen = OBSERVED.format("binlog_format=STATEMENT")
+    about = "row_value_options"
+    other = (13140, "Error in diagnostics area: MY-001287 - deprecated")
+    assert text_verdict(texts, other, (13140, WRAP + IGNORED_TEXT), about=about) == ("pass", "")
+    assert text_verdict(texts, (13101, IGNORED_TEXT), about=about) == ("pass", "")
+    assert text_verdict(texts, other, (13140, WRAP + seen), about=about) == ("fail", "warning-1-text")
+    assert text_verdict(texts, (13140, WRAP + ONLY_AFTER_TEXT), about=about) == ("fail", "")
+    assert text_verdict(texts, (13140, WRAP), about=about) == ("fail", "")
+    assert text_verdict(texts, (13140, IGNORED_TEXT), about=about) == ("fail", "")
+    assert text_verdict(texts, (13101, WRAP + IGNORED_TEXT), about=about) == ("fail", "")
+
+
+def test_an_empty_text_of_a_start_is_judged_although_it_is_about_nothing() -> None:
+    texts = warning_texts.only_after_texts_at_start()
+    assert text_verdict(texts, (13103, ""), about="row_value_options") == ("fail", "")
+    assert text_verdict(texts, (13103, ONLY_AFTER_TEXT), about="row_value_options") == ("pass", "")
