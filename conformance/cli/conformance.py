@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 import shlex
 import sys
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from conformance.cli.plugin import LabRun
 
 _CHECKS = Path(__file__).parent.parent / "checks"
+_OF_PYTEST = ("PYTEST_ADDOPTS", "PYTEST_PLUGINS")
 _HAZARDS = ("none", "stops-replica", "corrupts-row", "may-crash")
 
 
@@ -178,28 +180,32 @@ def _with_cases(column: Settings, cases: Path | None) -> Settings:
 
 
 def _pytest(run: LabRun, *more: str) -> None:
-    """Run the checks in this process; pytest itself stays silent, the stream speaks."""
+    """Run the checks in this process; pytest itself stays silent, the stream speaks.
+
+    Nothing of the user's pytest has a say: no configuration, ``conftest.py`` above the checks, plugin or variable.
+    """
     import pytest
+
+    from conformance.cli import plugin
 
     arguments = [
         str(_CHECKS),
         f"--rootdir={_CHECKS}",
-        "--confcutdir=/",
-        "-c",
-        "/dev/null",
+        f"--confcutdir={_CHECKS}",
+        *("-c", "/dev/null"),
         "--import-mode=importlib",
-        "-p",
-        "no:cacheprovider",
-        "-p",
-        "no:terminal",
-        "-p",
-        "no:faulthandler",
-        "-p",
-        "no:hypothesispytest",
+        "--disable-plugin-autoload",
+        *("-p", "no:cacheprovider"),
+        *("-p", "no:terminal"),
+        *("-p", "no:faulthandler"),
         "-s",
         *more,
     ]
-    pytest.main(arguments, plugins=[run])
+    hidden = {name: os.environ.pop(name) for name in _OF_PYTEST if name in os.environ}
+    try:
+        pytest.main(arguments, plugins=[plugin, run])
+    finally:
+        os.environ.update(hidden)
 
 
 def _list(requirements: frozenset[str], profile: str) -> int:

@@ -1,8 +1,9 @@
-"""The pytest plugin: options, the ``lab`` fixture, and the result stream of a run of ``conformance.checks``.
+"""The pytest plugin: options, the fixture ``binlog_lab``, and the result stream of a run of ``conformance.checks``.
 
 Registered through the ``pytest11`` entry point, so that ``pytest --pyargs conformance.checks`` works alone; the
-``conformance`` command runs pytest with a :class:`LabRun` of its own. Nothing heavy is imported until a check of the
-kit is collected: pytest loads this module in every project of the environment.
+``conformance`` command runs pytest with a :class:`LabRun` of its own. pytest loads this module in every project of the
+environment. So nothing heavy is imported until a check of the kit is collected, all names here carry the project's, and
+no hook touches an item from elsewhere. The checks' short names (``lab``, the markers) are in their own ``conftest.py``.
 """
 
 from __future__ import annotations
@@ -26,18 +27,20 @@ _CHECKS = Path(__file__).parent.parent / "checks"
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Options for running the checks with plain pytest."""
     group = parser.getgroup("binlog-lab", "conformance checks for MySQL's partial JSON row events")
-    group.addoption("--lab-server", default="auto", metavar="SPEC", help="server under test (default: auto)")
-    group.addoption("--lab-updates", type=int, default=2_000, metavar="N", help="generated updates (default: 2000)")
-    group.addoption("--lab-seed", default="1", metavar="SEED", help="seed of the generated updates (default: 1)")
-    group.addoption("--lab-report", default=None, metavar="DIR", help="write a report there (default: none)")
+    for name, metavar, default, words in (
+        ("server", "SPEC", "auto", "server under test (default: auto)"),
+        ("updates", "N", 2_000, "generated updates (default: 2000)"),
+        ("seed", "SEED", "1", "seed of the generated updates (default: 1)"),
+        ("report", "DIR", None, "write a report there (default: none)"),
+    ):
+        kind = int if isinstance(default, int) else str
+        group.addoption(f"--binlog-lab-{name}", type=kind, default=default, metavar=metavar, help=words)
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Register the marker, and a run for plain pytest unless the command line brought one."""
-    config.addinivalue_line("markers", "requirement(*ids): the requirements that a conformance check judges")
-    config.addinivalue_line("markers", "profile(*names): the profiles that a conformance check runs in; else all")
+    """Register a run for plain pytest unless the command line brought one."""
     if _run_of(config) is None:
-        report = config.getoption("--lab-report")
+        report = config.getoption("--binlog-lab-report")
         config.pluginmanager.register(LabRun(_plain_settings(config), report=None if report is None else Path(report)))
 
 
@@ -50,9 +53,9 @@ def _plain_settings(config: pytest.Config) -> Callable[[Path | None], Settings]:
         from conformance.checks.lab import Settings
 
         return Settings(
-            server=config.getoption("--lab-server"),
-            updates=config.getoption("--lab-updates"),
-            seed=str(config.getoption("--lab-seed")),
+            server=config.getoption("--binlog-lab-server"),
+            updates=config.getoption("--binlog-lab-updates"),
+            seed=str(config.getoption("--binlog-lab-seed")),
             cases=cases,
         )
 
@@ -60,7 +63,7 @@ def _plain_settings(config: pytest.Config) -> Callable[[Path | None], Settings]:
 
 
 @pytest.fixture(scope="session")
-def lab(pytestconfig: pytest.Config) -> Iterator[Lab]:
+def binlog_lab(pytestconfig: pytest.Config) -> Iterator[Lab]:
     """The server under test and what the checks share."""
     run = _run_of(pytestconfig)
     assert run is not None
@@ -130,17 +133,19 @@ class LabRun:
     # --- collection --------------------------------------------------------------------------------------------------
 
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
-        """Keep the checks of the requirements asked for, and of the profile."""
-        kept = [item for item in items if self._profile in (profiles_of(item) or {self._profile})]
-        if self._requirements:
-            kept = [item for item in kept if self._requirements & requirements_of(item)]
-        if len(kept) < len(items):
-            config.hook.pytest_deselected(items=[item for item in items if item not in kept])
-            items[:] = kept
+        """Keep the checks of the requirements asked for and of the profile; all items that are not the kit's."""
+        left_out = [item for item in items if is_check(item) and not self._wanted(item)]
+        if left_out:
+            config.hook.pytest_deselected(items=left_out)
+            items[:] = [item for item in items if item not in left_out]
+
+    def _wanted(self, check: pytest.Item) -> bool:
+        asked_for = not self._requirements or bool(self._requirements & requirements_of(check))
+        return asked_for and self._profile in (profiles_of(check) or {self._profile})
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """The run begins when it is known what was selected."""
-        self.selected = [item for item in session.items if item.path.is_relative_to(_CHECKS)]
+        self.selected = [item for item in session.items if is_check(item)]
         first = self._before is None and not session.config.option.collectonly
         if first and self.selected and self._report_path is not None:
             from conformance.report.directory import DirectoryInUseError, ReportDirectory, ReportError
@@ -423,6 +428,11 @@ class LabOpened:
 def _check_of(item: pytest.Item) -> str:
     """The check's name in the stream."""
     return f"{item.path.stem.removeprefix('test_')}/{item.name}"
+
+
+def is_check(node: pytest.Item | pytest.Collector) -> bool:
+    """Whether pytest collected this from the kit's checks, and not from somebody else's tests."""
+    return node.path.is_relative_to(_CHECKS)
 
 
 def profiles_of(item: pytest.Item) -> set[str]:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from conformance.servers.process import ProcessServer
 
+pytest_plugins = ["pytester"]
+
 PYTEST = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider"]
 
 
@@ -29,7 +31,9 @@ def run(place: Path, *arguments: str, program: list[str] = PYTEST) -> subprocess
 
 
 def test_the_checks_pass_as_plain_pytest_without_a_server(tmp_path: Path) -> None:
-    done = run(tmp_path, "--pyargs", "conformance.checks", "--lab-server", "none", "--lab-updates", "500", "-rs")
+    done = run(
+        tmp_path, "--pyargs", "conformance.checks", "--binlog-lab-server", "none", "--binlog-lab-updates", "500", "-rs"
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     closing = done.stdout.splitlines()[-1]
     assert re.search(r"[1-9]\d* passed", closing)
@@ -40,8 +44,8 @@ def test_the_checks_pass_as_plain_pytest_without_a_server(tmp_path: Path) -> Non
 
 def test_plain_pytest_can_write_the_report_too(tmp_path: Path) -> None:
     done = run(
-        tmp_path, "--pyargs", "conformance.checks", "--lab-server", "none", "--lab-updates", "200", "--lab-seed", "9",
-        "--lab-report", "report", "-k", "event_bytes or text",
+        tmp_path, "--pyargs", "conformance.checks", "--binlog-lab-server", "none", "--binlog-lab-updates", "200", "--binlog-lab-seed", "9",
+        "--binlog-lab-report", "report", "-k", "event_bytes or text",
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     results = json.loads((tmp_path / "report" / "results.json").read_text("utf-8"))
@@ -55,7 +59,7 @@ def test_plain_pytest_can_write_the_report_too(tmp_path: Path) -> None:
 def test_the_checks_pass_as_plain_pytest_with_a_server(server: ProcessServer, tmp_path: Path) -> None:
     address = server.tcp_address()
     done = subprocess.run(
-        [*PYTEST, "--pyargs", "conformance.checks", "--lab-server", f"mysql://{address}", "--lab-updates", "100",
+        [*PYTEST, "--pyargs", "conformance.checks", "--binlog-lab-server", f"mysql://{address}", "--binlog-lab-updates", "100",
          "-k", "event_bytes or D2"],
         cwd=tmp_path, env=environment(PYTHONPATH="", BINLOG_LAB_PASSWORD=address.password or ""),
         capture_output=True, text=True, check=False, timeout=PATIENCE,
@@ -65,7 +69,7 @@ def test_the_checks_pass_as_plain_pytest_with_a_server(server: ProcessServer, tm
 
 
 def test_a_server_that_cannot_be_had_is_an_error_not_a_pass(tmp_path: Path) -> None:
-    done = run(tmp_path, "--pyargs", "conformance.checks", "--lab-server", "process:/bin/true", "-k", "updates")
+    done = run(tmp_path, "--pyargs", "conformance.checks", "--binlog-lab-server", "process:/bin/true", "-k", "updates")
     assert done.returncode == 2  # stopped: without the server no check says anything
     assert "/bin/true is not a MySQL server" in done.stdout
     assert "passed" not in done.stdout.splitlines()[-1]
@@ -73,7 +77,7 @@ def test_a_server_that_cannot_be_had_is_an_error_not_a_pass(tmp_path: Path) -> N
 
 def test_a_report_in_a_foreign_directory_is_refused(tmp_path: Path) -> None:
     (tmp_path / "mine.txt").write_text("mine", encoding="utf-8")
-    done = run(tmp_path, "--pyargs", "conformance.checks", "--lab-server", "none", "--lab-report", ".")
+    done = run(tmp_path, "--pyargs", "conformance.checks", "--binlog-lab-server", "none", "--binlog-lab-report", ".")
     assert done.returncode == 2, done.stdout + done.stderr
     assert "holds no earlier report" in done.stdout
     assert "INTERNALERROR" not in done.stdout + done.stderr
@@ -124,4 +128,103 @@ def test_failures_of_an_unrelated_project_are_its_own(tmp_path: Path, content: s
 def test_the_options_are_shown_in_a_group_of_their_own(tmp_path: Path) -> None:
     done = run(tmp_path, "--help")
     assert "conformance checks for MySQL's partial JSON row events" in done.stdout
-    assert "--lab-server" in done.stdout
+    assert "--binlog-lab-server" in done.stdout
+
+
+OF_ITS_OWN = """
+import pytest
+
+@pytest.fixture
+def lab():
+    return "the laboratory of this project"
+
+@pytest.mark.profile("admin", "guest")
+def test_of_a_profile_of_theirs(lab):
+    assert lab == "the laboratory of this project"
+
+@pytest.mark.requirement("REQ-7")
+def test_of_a_requirement_of_theirs():
+    raise AssertionError("their own failure")
+
+@pytest.mark.profile("full")
+@pytest.mark.parametrize("requirement", ["FR1", "none"])
+def test_of_both(requirement, profile):
+    assert (requirement, profile) == ("FR1", "theirs")
+"""
+CONFTEST = """
+import pytest
+
+def pytest_addoption(parser):
+    parser.addoption("--lab-server", default="theirs")
+    parser.addini("profile", "their own key")
+
+@pytest.fixture
+def profile(pytestconfig):
+    return pytestconfig.getoption("--lab-server")
+"""
+STRICT = """
+[pytest]
+strict = true
+profile = 7
+markers =
+    profile(name): a profile of theirs
+    requirement(id): a requirement of theirs
+"""
+WITHOUT = ("-p", "no:binlog-lab")
+
+
+@pytest.mark.parametrize("arguments", [(), ("-m", "profile"), ("-k", "both"), ("--collect-only", "-q"), ("--markers",)])
+def test_a_project_with_the_same_names_runs_as_without_the_package(
+    pytester: pytest.Pytester, arguments: tuple[str, ...]
+) -> None:
+    pytester.makepyfile(OF_ITS_OWN)
+    pytester.makeconftest(CONFTEST)
+    pytester.makeini(STRICT)
+    done, without = (
+        pytester.runpytest_subprocess("-p", "no:cacheprovider", *more, *arguments) for more in ((), WITHOUT)
+    )
+    assert done.ret == without.ret
+    assert _told(done) == _told(without)
+    if not arguments:
+        done.assert_outcomes(passed=2, failed=2)
+
+
+def test_a_marker_that_a_project_forgot_to_register_stays_unknown(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile("import pytest\n@pytest.mark.profile('x')\ndef test_x(): pass\n")
+    done = pytester.runpytest_subprocess("--strict-markers")
+    done.assert_outcomes(errors=1)
+    done.stdout.fnmatch_lines(["*'profile' not found in `markers`*"])
+
+
+def test_a_project_next_to_the_checks_keeps_its_items(pytester: pytest.Pytester) -> None:
+    theirs = pytester.makepyfile(
+        "import pytest\n@pytest.mark.profile('admin')\ndef test_x(): pass\ndef test_lab(lab): pass\n"
+    )
+    done = pytester.runpytest_subprocess(
+        "-p", "no:cacheprovider", str(theirs), "--pyargs", "conformance.checks", "--binlog-lab-server", "none",
+        "--binlog-lab-updates", "100", "-k", "test_x or test_lab or event_bytes",
+    )  # fmt: skip
+    done.assert_outcomes(passed=2, errors=1)
+    done.stdout.fnmatch_lines(["*fixture 'lab' not found*"])  # the checks' short name is not lent to others
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("PYTEST_ADDOPTS", "-k nothing_of_this_name"), ("PYTEST_PLUGINS", "no_such_plugin"),
+     ("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")],
+)  # fmt: skip
+def test_the_command_does_not_listen_to_the_users_pytest(tmp_path: Path, name: str, value: str) -> None:
+    (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = --no-such-option\n", encoding="utf-8")
+    command = [sys.executable, "-m", "conformance", "conformance", "--server", "none", "--list"]
+    listed = run(tmp_path, program=command).stdout
+    done = subprocess.run(
+        command, cwd=tmp_path, env=environment(**{name: value}), capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == listed
+    assert len(listed.splitlines()) > 50
+
+
+def _told(done: pytest.RunResult) -> list[str]:
+    """What pytest printed, but for times and the list of plugins."""
+    return [re.sub(r"\d+\.\d+s", "", line).strip("= ") for line in done.outlines if "plugins: " not in line]
