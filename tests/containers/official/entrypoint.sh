@@ -22,7 +22,7 @@ from_file() { # NAME
 }
 
 setting() { # NAME MYSQLD...
-  "${@:2}" --verbose --help --log-bin-index="$(mktemp -u)" 2>/dev/null | awk -v name="$1" '$1 == name { print $2; exit }'
+  "${@:2}" --verbose --help --log-bin-index="$(mktemp -u)" 2>/dev/null | awk -v name="$1" '/^[^ \t]/ && $1 == name { print $2; exit }'
 }
 
 wants_help() {
