@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from conformance.cases.files import case_id, dump_case
@@ -10,7 +10,7 @@ from conformance.requirements.versions import in_observed_range
 from conformance.stream import Block, CaseVerdict, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from conformance.cases.update_case import UpdateCase
     from conformance.checks.lab import Lab
@@ -32,13 +32,15 @@ class Problem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What a block of a check found. ``verdict`` is that of its problems; ``replay`` shows them again."""
+    """What a block of a check found. ``verdict`` is that of its problems; ``replay`` shows them again. ``listed``: how
+    many cases differ only as the documentation says they must, by its words; their verdict is ``info``."""
 
     check: str
     requirement: str
     block: int
     cases: int
     problems: Sequence[Problem] = ()
+    listed: Mapping[str, int] = field(default_factory=dict)
     verdict: Verdict = Verdict.FAIL
     case: UpdateCase | None = None
     replay: str | None = None
@@ -76,9 +78,26 @@ def record(lab: Lab, outcome: Outcome) -> int:
                 case_file=stored,
             )
         )
+    for words, count in outcome.listed.items():
+        lab.sink(
+            CaseVerdict(
+                case=identity,
+                requirement=outcome.requirement,
+                verdict=Verdict.INFO,
+                subject=lab.subject,
+                check=outcome.check,
+                block=outcome.block,
+                field=words,
+                got=f"{count} of {outcome.cases}",
+                message=words,
+                signature=f"{outcome.check}:{words}",
+            )
+        )
     # A block may have more problems than cases: every line of a text can be wrong.
     wrong = min(len(failing), outcome.cases)
-    verdicts = {str(Verdict.PASS): outcome.cases - wrong - deviating, str(outcome.verdict): wrong}
+    listed = sum(outcome.listed.values())
+    passed = max(0, outcome.cases - wrong - deviating - listed)
+    verdicts = {str(Verdict.PASS): passed, str(outcome.verdict): wrong, str(Verdict.INFO): listed}
     lab.sink(
         Block(
             check=outcome.check,

@@ -114,6 +114,38 @@ TEXT_FAULTS: Final = [
     ),
 ]
 
+# --- FR7: the examples of the executed pseudo-SQL --------------------------------------------------------------------
+
+EXECUTED_FAULTS: Final = [
+    Fault(id=f"executed/{name}", requirement="FR7", sentence=sentence, change=change)
+    for name, sentence, change in (
+        ("value", "The text has the value of the diff.", _swap(b"'$.b[7]', 8", b"'$.b[7]', 9")),
+        ("type", "A number is not quoted.", _swap(b"'$.b[7]', 8", b"'$.b[7]', '8'")),
+        ("path", "The text has the path of the diff.", _swap(b"'$.b[7]'", b"'$.b[0]'")),
+        ("function", "The text has the operation of the diff.", _swap(b"JSON_ARRAY_INSERT(", b"JSON_REPLACE(")),
+        (
+            "function-dropped",
+            "Every run of diffs is a function.",
+            _swap(b"JSON_REMOVE(@2, '$.b[0]',\n###      '$.b[1]')", b"@2"),
+        ),
+        (
+            "order",
+            "Diffs stand in their order.",
+            _swap(b"'$.b[0]',\n###      '$.b[1]'", b"'$.b[1]',\n###      '$.b[0]'"),
+        ),
+        (
+            "nesting",
+            "The last function is the outermost.",
+            _swap(b"JSON_INSERT(\n###      JSON_REMOVE(", b"JSON_REMOVE(\n###      JSON_INSERT("),
+        ),
+        ("quoting", "A quote in a string is escaped.", _swap(rb"'it\'s'", b"'its'")),
+        ("lost-type", "Of a DATE the text has its day.", _swap(b"'2024-01-02'", b"'2024-01-03'")),
+        ("another-loss", "A DATE is a string in the text, and nothing else.", _swap(b"'2024-01-02'", b"20240102")),
+        ("column", "The text is about the column itself.", _swap(b"ARRAY_INSERT(@2", b"ARRAY_INSERT(@1")),
+        ("lost-row", "Each row is printed.", lambda text: text[: text.rindex(b"### UPDATE ")]),
+    )
+]
+
 # --- FR3: rows after a replay, as (text rows, stored rows) -----------------------------------------------------------
 
 

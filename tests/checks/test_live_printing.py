@@ -8,15 +8,31 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from conformance.cases.script import build_script
+from conformance.checks import (
+    executed_pseudo_sql,
+    printing,
+    replaying,
+    test_executed_pseudo_sql,
+    test_printing,
+    test_replaying,
+    test_unchanged,
+)
 from conformance.checks import lab as labs
-from conformance.checks import printing, replaying, test_printing, test_replaying, test_unchanged
+from conformance.checks.executed_pseudo_sql import EXAMPLES
 from conformance.checks.lab import Lab, Settings
 from conformance.judge.expected import expected_groups
 from conformance.reference.binlog.event import encode_event
 from conformance.servers.run import run_case
 from conformance.stream import Block, CaseVerdict
 from tests.checks import planted
-from tests.checks.faults_of_printing import OFF_FAULTS, ON_FAULTS, OPTION_FAULTS, REPLAY_FAULTS, TEXT_FAULTS
+from tests.checks.faults_of_printing import (
+    EXECUTED_FAULTS,
+    OFF_FAULTS,
+    ON_FAULTS,
+    OPTION_FAULTS,
+    REPLAY_FAULTS,
+    TEXT_FAULTS,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -98,6 +114,40 @@ def test_a_doctored_text_of_generated_updates_fails_the_check(
     assert verdict.replay.endswith("printing-0.binlog")
     assert (tmp_path / "printing-0.binlog").read_bytes().startswith(b"\xfebin")
     assert (tmp_path / f"{verdict.case}.json").exists()
+
+
+def test_printed_updates_make_the_same_documents_when_they_are_run(
+    recorded: Recorded, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(test_executed_pseudo_sql, "_BLOCKS", {"quick": 2})
+    run: list[Any] = []
+
+    def execute(*given: Any) -> Any:
+        run.append(executed_pseudo_sql.execute(*given))
+        return run[-1]
+
+    monkeypatch.setattr(test_executed_pseudo_sql, "execute", execute)
+    test_executed_pseudo_sql.test_executed_updates(recorded.lab)
+    assert recorded.failing == set()
+    assert {item.verdict for item in recorded.of(CaseVerdict)} == {"info"}
+    example = recorded.of(Block)[0]
+    assert example.verdicts == {"pass": len(EXAMPLES) - 1, "info": 1}  # the DATE
+    assert set(run[0].functions) == {"JSON_REPLACE", "JSON_REMOVE", "JSON_INSERT", "JSON_ARRAY_INSERT"}
+    assert recorded.cases("printing/executed") >= 2 * 45
+
+
+@pytest.mark.parametrize("fault", EXECUTED_FAULTS, ids=lambda fault: fault.id)
+def test_a_text_that_does_something_else_when_it_is_run_fails_the_check(
+    recorded: Recorded, monkeypatch: pytest.MonkeyPatch, fault: Any
+) -> None:
+    real = printing.client_text
+    monkeypatch.setattr(test_executed_pseudo_sql, "_BLOCKS", {"quick": 0})
+    monkeypatch.setattr(printing, "client_text", lambda *arguments: fault.change(real(*arguments)))
+    with pytest.raises(pytest.fail.Exception, match="another change when they are run"):
+        test_executed_pseudo_sql.test_executed_updates(recorded.lab)
+    assert recorded.failing == {"printing/executed"}
+    verdict = next(item for item in recorded.of(CaseVerdict) if item.verdict.failing)
+    assert verdict.requirement == "FR7"
 
 
 # --- FR3 -------------------------------------------------------------------------------------------------------------
