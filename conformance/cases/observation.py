@@ -22,11 +22,15 @@ ReadBackRow = tuple[bytes | None, ...]
 class Observation:
     """The run of one Case. ``outcomes`` are parallel to the Case's steps, ``read_backs`` to the script's read-backs.
 
+    ``read_back_errors`` are parallel to ``read_backs``: the number of the error that ended the SELECT, 0 for none;
+    empty where nobody noted them. ``refused``: statements around the updates (INSERT, BEGIN, COMMIT), with the error.
     ``events`` are the whole events that the Case's own session wrote after its table existed, in log order.
     """
 
     outcomes: tuple[StatementOutcome, ...]
     read_backs: tuple[tuple[ReadBackRow, ...], ...]
+    read_back_errors: tuple[int, ...] = ()
+    refused: tuple[tuple[str, StatementOutcome], ...] = ()
     events: tuple[bytes, ...]
     server_version: str
     thread_id: int

@@ -37,6 +37,7 @@ def dump_capture(script: Script, observation: Observation) -> dict[str, Any]:
             [[None if value is None else _text(value) for value in row] for row in rows]
             for rows in observation.read_backs
         ],
+        "read_back_errors": list(observation.read_back_errors),
         "events": [_text(event) for event in observation.events],
     }
 
@@ -50,6 +51,7 @@ def load_capture(data: dict[str, Any]) -> tuple[Script, Observation]:
             tuple(tuple(None if value is None else base64.b64decode(value) for value in row) for row in rows)
             for rows in data["read_backs"]
         ),
+        read_back_errors=tuple(data.get("read_back_errors", ())),  # older captures have none, and none was due
         events=tuple(base64.b64decode(event) for event in data["events"]),
         server_version=data["server_version"],
         thread_id=data["thread_id"],

@@ -23,6 +23,7 @@ from conformance.checks.captures import captured_blocks
 from conformance.checks.evidence import case_verdict, signature
 from conformance.checks.shrinking import shrink_live
 from conformance.checks.topology import Pairs
+from conformance.judge.compare import REFUSED
 from conformance.judge.probes import about, as_shown, probe_all, row_of
 from conformance.requirements.deviations import Deviation, load_deviations
 from conformance.requirements.versions import FIRST, applies, dialect_name, dialect_of, in_observed_range, text_of
@@ -538,7 +539,8 @@ class Lab:
         small = None
         if self.server is not None:
             self.narrate(f"shrinking {path.name} ({name})")
-            small = shrink_live(self.server, result.case, check.kinds, mismatch.deviation)
+            refused = mismatch.field.startswith(REFUSED)
+            small = shrink_live(self.server, result.case, check.kinds, mismatch.deviation, refused=refused)
         if small is None:
             small = result.case
         smaller = self.store(small) or path

@@ -16,7 +16,8 @@ from conformance.reference.binlog.header import EventType
 from conformance.reference.binlog.rows import UPDATE_TYPES, RowsBody, included
 from conformance.reference.diffs import decode_diffs
 from conformance.reference.jsonb.decode import decode
-from conformance.reference.jsonb.encode import encode
+from conformance.reference.jsonb.encode import SMALL_LIMIT, encode
+from conformance.reference.jsonb.layout import Placed, decode_stored, encode_stored
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -150,8 +151,21 @@ def _values(
             yield "NR5", True, "diffs beside a document of their size", PartialJson(collected.encoded)
         elif collected.diffs and len(collected.encoded) > len(value) + _FAR:
             yield "NR5", False, "diffs beside a document far smaller", PartialJson(collected.encoded)
-        yield "NR3", True, "the document, one byte free at its end", value + b"\0"
+        holed = with_hole(value, 1)
+        if holed is not None:
+            yield "NR3", True, "the document, one byte free at its end", holed
+        yield "NR3", False, "the document, and a byte behind its end", value + b"\0"
         yield "NR3", False, "another document", encode([decode(value)])
+
+
+def with_hole(document: bytes, size: int) -> bytes | None:
+    """The document with free bytes at the end of its root, as a smaller value in place leaves them; ``None`` for a
+    scalar, which has no room, and where the format would have to change."""
+    stored = decode_stored(document)
+    if not isinstance(stored, Placed) or (not stored.large and stored.size + size > SMALL_LIMIT):
+        return None
+    holes = (*stored.holes, (stored.size, bytes(size)))
+    return encode_stored(replace(stored, size=stored.size + size, holes=holes))
 
 
 def _growth(observed: RowsBody, other: RowsBody) -> int:

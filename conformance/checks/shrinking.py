@@ -40,11 +40,18 @@ def judge_live(server: Server, case: UpdateCase) -> BlockResult:
 
 
 def shrink_live(
-    server: Server, data: dict[str, Any], kinds: Collection[str], deviation: str | None = None
+    server: Server,
+    data: dict[str, Any],
+    kinds: Collection[str],
+    deviation: str | None = None,
+    *,
+    refused: bool = False,
 ) -> dict[str, Any] | None:
     """The data of a smaller Case with a mismatch of one of these kinds, or ``None`` if there is none.
 
     ``deviation``: the switch that explains the mismatch; a smaller Case must show one with the same explanation.
+    ``refused``: the server refused a statement around the updates; where it did not, a cut that makes it do so is no
+    valid Case.
     """
     case = load_case(data)
     limits = server_limits(server)
@@ -60,6 +67,8 @@ def shrink_live(
             except ConnectionLost:
                 raise
             except Exception:  # noqa: BLE001 - a cut that leaves no valid Case; the stored one stays as it is
+                return False
+            if bool(observation.refused) != refused:
                 return False
             # Whether, not what: no re-synchronised predictions, no census.
             found = (*compare(script, observation).mismatches, *check_events(script, observation).found)

@@ -9,7 +9,8 @@ from conformance.cases.script import build_script
 from conformance.checks.blocks import judge_block
 from conformance.checks.campaign import server_limits
 from conformance.checks.lab import UpdateCheck
-from conformance.judge.compare import unreadable
+from conformance.judge.crashes import has_bad_member
+from conformance.reference.update import unforeseen
 from conformance.servers.run import run_case
 from conformance.stream import Verdict
 
@@ -51,10 +52,8 @@ def run(server: Server, cases: Iterable[UpdateCase]) -> Iterator[BlockResult]:
 
 
 def _harmful(script: Script) -> bool:
-    """Whether a stored object would have a key outside itself: 9.7.4 dies over such a key that it reads (FR5)."""
-    return any(
-        unreadable(stored) == "bad-key-offset"
-        for prediction in script.predictions
-        for row in prediction.rows
-        for stored in row.change.misstored.values()
-    )
+    """Whether what is stored cannot be foretold; or an object in it would have a key outside itself: 9.7.4 dies over
+    such a key that it reads (FR5)."""
+    changes = [row.change for prediction in script.predictions for row in prediction.rows]
+    stored = [document for change in changes for document in change.misstored.values()]
+    return any(map(unforeseen, changes)) or any(map(has_bad_member, stored))

@@ -14,17 +14,23 @@ from conformance.cases.script import ReadBack, Script
 from conformance.judge.events import first_difference, judge_events
 from conformance.judge.mismatch import Judgement, Mismatch
 from conformance.judge.resync import resynchronised
+from conformance.judge.stored_readings import reading_of
 from conformance.reference.errors import CodecError
 from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.layout import storage_free
 from conformance.reference.jsonb.text import format_text
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from conformance.cases.observation import Observation
     from conformance.cases.predict import RowPrediction
 
 TOO_DEEP: Final = "mysql-3157"
+TOO_DEEP_NUMBER: Final = 3157
+REFUSED: Final = "refused: "  # begins the field of a mismatch about a statement around the updates
 MISSTORED: Final = "storage_misses_triggers"  # the dialect switch
+_CELLS: Final = 3  # of a JSON column that is read back: size, free, text
 _RESYNCS: Final = 20  # a server that differs more often in one Case is beyond following
 
 
@@ -70,10 +76,25 @@ def _noted(mismatch: Mismatch, step: int, note: str) -> Mismatch:
 def compare(script: Script, observation: Observation) -> Judgement:
     """One comparison with the predictions of ``script``."""
     judgement = Judgement(updates=script.updates)
+    _judge_refusals(observation, judgement)
     _judge_outcomes(script, observation, judgement)
     judge_events(script, observation, judgement)
     _judge_read_backs(script, observation, judgement)
     return judgement
+
+
+def _judge_refusals(observation: Observation, judgement: Judgement) -> None:
+    """Statements around the updates: nothing is wrong with them, so the server may not refuse them."""
+    for sql, outcome in observation.refused:
+        judgement.add(
+            Mismatch(
+                kind="outcome",
+                step=None,
+                field=f"{REFUSED}{sql.split(maxsplit=1)[0]}",
+                expected="no error",
+                got=f"{outcome.error}: {outcome.message}",
+            )
+        )
 
 
 def _judge_outcomes(script: Script, observation: Observation, judgement: Judgement) -> None:
@@ -106,33 +127,50 @@ def _judge_outcomes(script: Script, observation: Observation, judgement: Judgeme
 def _judge_read_backs(script: Script, observation: Observation, judgement: Judgement) -> None:
     expected = [item for item in script.items if isinstance(item, ReadBack)]
     names = script.model.columns.json
-    for read_back, rows in zip(expected, observation.read_backs, strict=True):
+    errors = observation.read_back_errors or (0,) * len(observation.read_backs)
+    for read_back, rows, error in zip(expected, observation.read_backs, errors, strict=True):
         lost = _misstored(script, read_back)
-        if len(rows) != len(read_back.rows):
+        known_error, switch = _refusing(script, read_back, lost) if error else (0, None)
+        if error or len(rows) != len(read_back.rows) or any(len(row) != _CELLS * len(names) for row in rows):
             judgement.add(
                 Mismatch(
                     kind="text",
                     step=read_back.rows[0][1],
                     rows=tuple(index for index, _, _ in read_back.rows),
                     field="rows read back",
-                    expected=str(len(read_back.rows)),
-                    got=str(len(rows)),
-                    # A document that cannot be read ends the statement.
-                    deviation=MISSTORED if any(map(unreadable, lost.values())) else _deep(script, read_back),
+                    expected=f"{len(read_back.rows)} rows",
+                    got=f"error {error}"
+                    if error
+                    else f"{len(rows)} rows of {sorted({len(row) for row in rows})} cells",
+                    deviation=switch if error and error == known_error else None,
                 )
             )
             continue
         for (index, step, values), row in zip(read_back.rows, rows, strict=True):
             for place, name in enumerate(names):
-                read = row[3 * place : 3 * place + 3]
+                read = row[_CELLS * place : _CELLS * (place + 1)]
                 stored = lost.get((index, name))
                 if stored is None:
                     _judge_document(judgement, index, step, name, values[name], read)
                 else:
                     wanted = _row_of(script, step, index).change.after[name]
-                    # How a damaged document reads is nobody's promise.
-                    known = MISSTORED if unreadable(stored) or _read(stored) == read else None
+                    known = MISSTORED if read == reading_of(stored).cells else None
                     _judge_document(judgement, index, step, name, wanted, read, deviation=known)
+
+
+def _refusing(script: Script, read_back: ReadBack, lost: Mapping[tuple[int, str], bytes]) -> tuple[int, str | None]:
+    """The error with which a known server ends the SELECT, by the first document that leads to one, and the switch
+    that explains it."""
+    for index, _, values in read_back.rows:
+        for name in script.model.columns.json:
+            stored = lost.get((index, name))
+            if stored is not None:
+                error = reading_of(stored).error
+                if error:
+                    return error, MISSTORED
+            elif too_deep(values[name]):
+                return TOO_DEEP_NUMBER, "nests_without_limit"
+    return 0, None
 
 
 def _judge_document(
@@ -180,12 +218,6 @@ def _read(stored: bytes | None) -> tuple[bytes | None, ...]:
 def too_deep(stored: object) -> bool:
     """Whether a document nests deeper than any that the server reads."""
     return isinstance(stored, bytes) and unreadable(stored) == TOO_DEEP
-
-
-def _deep(script: Script, read_back: ReadBack) -> str | None:
-    """The switch with which the statement would have been refused."""
-    rows = (values[name] for _, _, values in read_back.rows for name in script.model.columns.json)
-    return "nests_without_limit" if any(map(too_deep, rows)) else None
 
 
 def unreadable(stored: bytes) -> str:

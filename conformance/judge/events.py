@@ -15,7 +15,15 @@ from conformance.judge.liberties import liberty_of
 from conformance.judge.mismatch import Judgement, Mismatch
 from conformance.reference.binlog.event import Event, decode_event
 from conformance.reference.binlog.gtid import Gtid
-from conformance.reference.binlog.header import FOOTER_SIZE, HEADER_SIZE, Checksum, EventType, checksum_of, event_name
+from conformance.reference.binlog.header import (
+    FOOTER_SIZE,
+    HEADER_SIZE,
+    Checksum,
+    EventType,
+    checksum_of,
+    event_name,
+    kind_of,
+)
 from conformance.reference.binlog.payload import TransactionPayload
 from conformance.reference.binlog.rows import RowsBody
 from conformance.reference.binlog.table_map import TableMap
@@ -44,7 +52,7 @@ def split_groups(events: Sequence[bytes]) -> list[list[bytes]]:
     """Events cut into transactions at their GTID events."""
     groups: list[list[bytes]] = []
     for event in events:
-        if event[4] in _STARTS or not groups:
+        if kind_of(event) in _STARTS or not groups:
             groups.append([])
         groups[-1].append(event)
     return groups
@@ -81,7 +89,7 @@ def _judge_group(script: Script, wanted: ExpectedGroup, group: list[bytes], judg
     if not wanted.compressed:
         _judge_sequence(script, (first, *wanted.events[1:]), group, judgement, algorithm)
         return
-    if len(group) != 2 or group[1][4] != EventType.TRANSACTION_PAYLOAD:
+    if len(group) != 2 or kind_of(group[1]) != EventType.TRANSACTION_PAYLOAD:
         payload = ExpectedEvent(TransactionPayload(payload=b""), None)
         _judge_sequence(script, (first, payload), group, judgement, algorithm)
         return
@@ -101,7 +109,7 @@ def _judge_payload(script: Script, event: bytes, judgement: Judgement, algorithm
             Mismatch(
                 kind="event",
                 step=None,
-                field=event_name(event[4]),
+                field=event_name(kind_of(event)),
                 expected="a payload that can be read",
                 got=event.hex(),
                 message=f"the event cannot be read: {error}",
@@ -121,7 +129,7 @@ def _judge_sequence(
     algorithm: Checksum,
 ) -> None:
     kinds = [event.body.type for event in wanted]  # type: ignore[attr-defined]
-    got = [event[4] for event in events]
+    got = [kind_of(event) for event in events]
     if kinds != got:
         place = first_difference(bytes(kinds), bytes(got))
         step = wanted[place].step if place < len(wanted) else wanted[-1].step
@@ -173,28 +181,32 @@ def _judge_event(
             kind="event",
             step=step,
             rows=rows,
-            field=f"{event_name(event[4])}{'.' + evidence[0].field if evidence else ''}",
+            field=f"{event_name(kind_of(event))}{'.' + evidence[0].field if evidence else ''}",
             offset=offset,
             expected=wanted.hex(),
             got=event.hex(),
             message=message,
             evidence=evidence,
-            liberty=_liberty(script, step, body, observed, len(event) - len(wanted), names),
+            liberty=_liberty(script, step, body, observed, event, len(event) - len(wanted)),
         )
     )
 
 
 def _liberty(
-    script: Script, step: int | None, body: object, observed: Event | None, growth: int, names: Sequence[str]
+    script: Script, step: int | None, body: object, observed: Event | None, event: bytes, growth: int
 ) -> str | None:
     """Whether the worklog leaves the difference of a row event free."""
     if step is None or observed is None or not isinstance(body, RowsBody):
         return None
     try:
         got = observed.typed().body
+        algorithm = Checksum.NONE if observed.checksum is None else Checksum.CRC32
+        if not isinstance(got, RowsBody) or complete(got, observed.header, algorithm=algorithm) != event:
+            return None  # more differs than what the event says: its header, its checksum, bytes that nobody reads
     except CodecError:
         return None
-    return liberty_of(script.predictions[step], body, got, growth, names) if isinstance(got, RowsBody) else None
+    names = [column.name for column in script.case.table.columns]
+    return liberty_of(script.predictions[step], body, got, growth, names)
 
 
 def _with_table_id(body: TableMap | RowsBody, event: bytes, algorithm: Checksum) -> bytes:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields, is_dataclass
 from typing import TYPE_CHECKING
 
+from conformance.judge.mismatch import printable
 from conformance.reference.binlog.columns import PartialJson
 from conformance.reference.binlog.rows import LazyRows, RowsBody, included
 from conformance.reference.diffs import decode_diffs
@@ -37,7 +38,7 @@ def compare_fields(expected: object, got: object, names: Sequence[str]) -> tuple
         try:
             got = got.typed()
         except CodecError as error:
-            return (FieldDifference("rows", "readable rows", str(error)),)
+            return (FieldDifference("rows", "readable rows", printable(str(error))),)
     if not is_dataclass(expected) or type(expected) is not type(got):
         return ()
     out: list[FieldDifference] = []
@@ -90,4 +91,5 @@ def show(value: object) -> str:
 
 
 def _cut(text: str) -> str:
+    text = printable(text)
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}... ({len(text)} characters)"

@@ -10,6 +10,11 @@ if TYPE_CHECKING:
     from conformance.judge.fields import FieldDifference
 
 
+def printable(text: str) -> str:
+    """A text that can be written as UTF-8: bytes of a server that are none stand in it as ``\\udcff``."""
+    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mismatch:
     """One difference. ``step`` is ``None`` for the start rows and for the frame of a transaction."""
@@ -26,6 +31,10 @@ class Mismatch:
     deviation: str | None = None  # the dialect switch that, flipped, explains the difference
     liberty: str | None = None  # the non-requirement that leaves the difference free: no failure of the worklog
     renewed: bool = False  # found with predictions made again from observed rows
+
+    def __post_init__(self) -> None:
+        for name in ("field", "expected", "got", "message"):
+            object.__setattr__(self, name, printable(getattr(self, name)))
 
 
 @dataclass(slots=True)

@@ -15,6 +15,7 @@ from conformance.reference.apply import apply_field
 from conformance.reference.binlog.columns import PartialJson
 from conformance.reference.binlog.rows import UPDATE_TYPES, RowsBody, included
 from conformance.reference.errors import CodecError
+from conformance.reference.jsonb.decode import decode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -28,10 +29,11 @@ Rows = dict[int, "Mapping[str, object]"]
 def resynchronised(script: Script, observation: Observation, step: int) -> Script | None:
     """The script with new predictions for the steps after ``step``, from what the log says ``step`` did.
 
-    ``None`` where that cannot be known: rows of the statement are missing in the log, or its diffs do not apply.
+    ``None`` where that cannot be known: rows of the statement are missing in the log, its diffs do not apply, or they
+    lead to rows that nobody can go on from.
     """
     observed = _observed_rows(script, observation, step)
-    if observed is None:
+    if observed is None or not all(_is_sound(script, values) for values in observed.values()):
         return None
     case = script.case
     names = [column.name for column in case.table.columns]
@@ -56,6 +58,22 @@ def resynchronised(script: Script, observation: Observation, step: int) -> Scrip
     return again
 
 
+def _is_sound(script: Script, values: Mapping[str, object]) -> bool:
+    """Whether a model can go on from a row: every document is one that a writer makes, and NULL stands where it may."""
+    for column in script.case.table.columns:
+        value = values[column.name]
+        if value is None:
+            if not column.nullable:
+                return False
+        elif column.is_json:
+            assert isinstance(value, bytes)
+            try:
+                decode(value, strict=True)
+            except CodecError:
+                return False
+    return True
+
+
 def _observed_rows(script: Script, observation: Observation, step: int) -> Rows | None:
     """The rows that a statement visited, as the log says it left them."""
     outcome = observation.outcomes[step]
@@ -74,12 +92,24 @@ def _observed_rows(script: Script, observation: Observation, step: int) -> Rows 
     if len(captured) != len(visited):
         return None
     names = [column.name for column in script.case.table.columns]
+    if not all(_is_of_table(script, body) for body, _ in captured):
+        return None
     try:
         return {
             index: _after(before[index], body, row, names) for index, (body, row) in zip(visited, captured, strict=True)
         }
     except CodecError:
         return None
+
+
+def _is_of_table(script: Script, body: RowsBody) -> bool:
+    """Whether the log has the columns of the Case's table: else the values have other types, or other places."""
+    logged, table = body.map(), script.model.table_map
+    return (
+        body.column_count == len(table.columns)
+        and logged.columns == table.columns
+        and logged.unsigned == table.unsigned
+    )
 
 
 def _rows_before(script: Script, step: int) -> Rows:

@@ -32,9 +32,12 @@ def run_case(connection: Connection, capture: Capture, script: Script, schema: s
         ]
     ).check()
     start = capture.mark(connection)
-    connection.execute(script.insert)
     outcomes: dict[int, StatementOutcome] = {}
-    read_backs: list[tuple[ReadBackRow, ...]] = []
+    read_backs: list[tuple[tuple[ReadBackRow, ...], int]] = []
+    refused: list[tuple[str, StatementOutcome]] = []
+    inserted = connection.execute_many([script.insert])
+    if inserted.error is not None:
+        refused.append((script.insert, _outcome(inserted.error)))
     items = script.items
     first = 0
     while first < len(items):
@@ -43,15 +46,23 @@ def run_case(connection: Connection, capture: Capture, script: Script, schema: s
             if isinstance(item, Statement):
                 outcomes[item.step] = StatementOutcome(result.affected)
             elif isinstance(item, ReadBack):
-                read_backs.append(result.rows)
+                read_backs.append((result.rows, 0))
         first += len(batch.results)
         if batch.error is not None:
-            _note_error(items[first], batch.error, outcomes, read_backs)
+            item = items[first]
+            if isinstance(item, Statement):
+                outcomes[item.step] = _outcome(batch.error)
+            elif isinstance(item, ReadBack):
+                read_backs.append(((), batch.error.number))
+            else:
+                refused.append((item.sql, _outcome(batch.error)))
             first += 1
     captured = capture.since(start, capture.mark(connection))
     return Observation(
         outcomes=tuple(outcomes[number] for number in range(len(script.predictions))),
-        read_backs=tuple(read_backs),
+        read_backs=tuple(rows for rows, _ in read_backs),
+        read_back_errors=tuple(error for _, error in read_backs),
+        refused=tuple(refused),
         events=tuple(groups_of_thread(captured.events, connection.thread_id)),
         server_version=connection.server_version,
         thread_id=connection.thread_id,
@@ -59,12 +70,5 @@ def run_case(connection: Connection, capture: Capture, script: Script, schema: s
     )
 
 
-def _note_error(
-    item: object, error: SqlError, outcomes: dict[int, StatementOutcome], read_backs: list[tuple[ReadBackRow, ...]]
-) -> None:
-    if isinstance(item, Statement):
-        outcomes[item.step] = StatementOutcome(0, error.number, error.message)
-    elif isinstance(item, ReadBack):
-        read_backs.append(())
-    else:
-        raise error
+def _outcome(error: SqlError) -> StatementOutcome:
+    return StatementOutcome(0, error.number, error.message)

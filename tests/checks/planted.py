@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import pytest
 
-from conformance.cases.files import load_case
+from conformance.cases.files import dump_case, load_case
 from conformance.cases.observation import Observation, StatementOutcome
 from conformance.cases.script import Script, build_script
 from conformance.checks import blocks, campaign, lab, shrinking
@@ -130,6 +130,33 @@ def more_rows_changed(observation: Observation) -> Observation:
     return replace(observation, outcomes=(*others, StatementOutcome(last.changed + 1, last.error, last.message)))
 
 
+_WHOLE: Final[dict[str, Any]] = {"first": [1, 2], "second": "text", "third": None}
+_HEAD: Final = 5  # of a small object: its type, count and size; the entries of the keys follow
+
+
+def whole_case() -> UpdateCase:
+    """A document that is assigned and therefore logged whole, and an update of it."""
+    steps = [[["k", {"value": _WHOLE}]], [_set("k", "$.second", "another text")]]
+    document = {"jsonb": encode({"a": 1}).hex()}
+    data = {
+        **dump_case(case()),
+        "rows": [[number, document, document, 7] for number in (1, 2)],
+        "steps": [{"set": step, "rows": [0, 1], "commit": True} for step in steps],
+    }
+    return load_case(data)
+
+
+def other_order(event: bytes) -> bytes:
+    """The whole document with its entries, keys and values backwards."""
+    document = encode(_WHOLE)
+    return event.replace(document, document[:_HEAD] + document[: _HEAD - 1 : -1])
+
+
+def lost_rows(observation: Observation) -> Observation:
+    """No SELECT finds a row, and none says why."""
+    return replace(observation, read_backs=tuple(() for _ in observation.read_backs))
+
+
 # What is done to the observation, and the checks that must notice.
 DOCTORED: Final[dict[str, tuple[Change, frozenset[str]]]] = {
     "value-of-a-row": (
@@ -148,7 +175,10 @@ DOCTORED: Final[dict[str, tuple[Change, frozenset[str]]]] = {
     "free": (doctor_read_back(1, lambda free: b"%d" % (int(free) + 1)), frozenset({"updates/storage"})),
     "text": (doctor_read_back(2, lambda text: text.replace(b": ", b":", 1)), frozenset({"updates/text"})),
     "rows-changed": (more_rows_changed, frozenset({"updates/event-bytes"})),
+    "other-order": (doctor_event(other_order), frozenset({"updates/event-bytes"})),
+    "lost-rows": (lost_rows, frozenset({"updates/text"})),
 }
+CASES: Final = {"other-order": whole_case}
 
 
 def plant_case(patch: pytest.MonkeyPatch, planted: UpdateCase) -> None:
@@ -192,7 +222,7 @@ def plant(patch: pytest.MonkeyPatch, fault: str) -> None:
         patch.setattr(lab, "Campaign", SerialCampaign)
         patch.setattr(blocks, "make_script", broken)
     else:
-        plant_case(patch, case())
+        plant_case(patch, CASES.get(fault, case)())
         plant_observation(patch, DOCTORED[fault][0])
 
 

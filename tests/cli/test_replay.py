@@ -31,9 +31,13 @@ live = pytest.mark.live
 
 def faulty(fault: str, report: Path, *arguments: str) -> Ended:
     """``binlog-lab conformance`` with a planted fault."""
+    return run_planted(fault, "conformance", "--updates", "1", "--report", str(report), *arguments)
+
+
+def run_planted(fault: str, *arguments: str) -> Ended:
+    """``binlog-lab`` with a planted fault."""
     done = subprocess.run(
-        [sys.executable, str(ROOT / "tests" / "checks" / "planted.py"), fault, "conformance", "--updates", "1",
-         "--report", str(report), *arguments],
+        [sys.executable, str(ROOT / "tests" / "checks" / "planted.py"), fault, *arguments],
         cwd=ROOT, env=environment(), capture_output=True, text=True, check=False,
     )  # fmt: skip
     return Ended(done.returncode, done.stdout, done.stderr)
@@ -102,6 +106,25 @@ def test_a_run_with_a_failure_ends_with_1_and_shows_it_everywhere(tmp_path: Path
     replayed = lab("replay", failure["case_file"])
     assert replayed.code == 0, replayed.text
     assert replayed.out.startswith("FIXED  ")
+
+
+@live
+@pytest.mark.planted("FR1", "IP2")
+@pytest.mark.parametrize(("fault", "requirement"), [("other-order", "FR1"), ("lost-rows", "IP2")])
+def test_garbage_ends_as_a_stored_shrunk_case_that_replays(fault: str, requirement: str, tmp_path: Path) -> None:
+    """A document in another order, all rows lost: findings, never a failure of the lab."""
+    end = faulty(fault, tmp_path / "report", "-r", requirement)
+    assert end.code == 1, end.text
+    found = results(tmp_path / "report")
+    assert found["run"]["complete"] is True
+    assert found["requirements"][requirement]["verdict"] in ("fail", "differs")
+    finding = found["findings"][0]
+    assert finding["size_after"] < finding["size_before"]
+    assert load_case(json.loads(Path(finding["case_file"]).read_text("utf-8"))).steps
+    shown = run_planted(fault, "replay", finding["case_file"])
+    assert (shown.code, shown.out.split()[0]) == (1, "FAILED"), shown.text
+    plain = lab("replay", finding["case_file"])
+    assert (plain.code, plain.out.split()[0]) == (0, "FIXED"), plain.text
 
 
 @live

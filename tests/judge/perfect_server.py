@@ -117,6 +117,12 @@ def read_backs(script: Script) -> list[list[ReadBackRow]]:
     return out
 
 
+def read_back_errors(script: Script) -> list[int]:
+    """The numbers with which read-backs end: 3157 for a document that nests too deep."""
+    items = [item for item in script.items if isinstance(item, ReadBack)]
+    return [3157 * any(too_deep(value) for _, _, values in item.rows for value in values.values()) for item in items]
+
+
 def outcomes(script: Script) -> list[StatementOutcome]:
     """Rows changed, or the error."""
     return [
@@ -148,11 +154,12 @@ def observe(
         server_id=server_id,
     )
     patch(events)
-    answers, rows = outcomes(script), read_backs(script)
+    answers, rows, errors = outcomes(script), read_backs(script), read_back_errors(script)
     client(answers, rows)
     return Observation(
         outcomes=tuple(answers),
         read_backs=tuple(map(tuple, rows)),
+        read_back_errors=tuple(errors),
         events=tuple(events),
         server_version="9.7.4",
         thread_id=4711,

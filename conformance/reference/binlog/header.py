@@ -143,6 +143,11 @@ def decode_header(data: bytes, offset: int = 0) -> Header:
     return Header._make(HEADER.unpack_from(data, offset))
 
 
+def kind_of(event: bytes) -> int:
+    """The type code of an event; 0, which no event has, where it is too short to have one."""
+    return event[4] if len(event) > 4 else 0
+
+
 def encode_header(header: Header) -> bytes:
     try:
         return HEADER.pack(*header)
