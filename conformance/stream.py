@@ -132,7 +132,8 @@ class RequirementInfo:
     """What the reports say about a requirement, so that they need no catalogue.
 
     ``within``: the requirement whose checks judge this one as well. ``reason``: why it is not judged.
-    ``finite``: why its Cases are counted out and not generated.
+    ``finite``: why its Cases are counted out and not generated. ``judged_on``: what verdicts are about: the server, an
+    old one, an unreleased one, or the kit's own model on what a server wrote.
     """
 
     title: str
@@ -145,6 +146,7 @@ class RequirementInfo:
     within: str | None = None
     reason: str | None = None
     finite: str | None = None
+    judged_on: str = "server"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,8 @@ for each requirement how many its checks and judges caught.
 A test plants a fault if one of its parameters is called ``fault`` (or ``checks``: those that must notice), or if it is
 marked ``planted`` with the requirements that the fault breaks. A fault that several tests plant is caught if all of
 them catch it. Options are pytest's: ``-m "not live"`` leaves out what needs a server, ``-k`` selects. Exit status 1 if
-a fault was missed, if a requirement with checks of its own has fewer than two faults, or if nothing ran.
+a fault was missed, if a requirement with checks of its own has fewer than two faults or one that is judged within
+another has none, or if nothing ran.
 """
 
 from __future__ import annotations
@@ -149,9 +150,24 @@ def table(found: dict[str, dict[str, str]]) -> tuple[list[str], bool]:
     for faults in found.values():
         for fault, word in faults.items():
             everything[word].add(fault)
+    said, whole = parts(found)
+    lines += said
     total = sum(map(len, everything.values()))
     lines.append(f"{len(everything['caught'])}/{total} caught/planted, {len(everything['not run'])} not run")
-    return lines, well and bool(everything["caught"]) and set(found) <= set(REQUIREMENTS)
+    return lines, well and whole and bool(everything["caught"]) and set(found) <= set(REQUIREMENTS)
+
+
+def parts(found: dict[str, dict[str, str]]) -> tuple[list[str], bool]:
+    """The requirements that are judged within another one: which has no fault of its own, and of how many one was
+    caught; and whether each has one."""
+    from conformance.requirements.catalogue import REQUIREMENTS
+
+    names = [name for name, row in REQUIREMENTS.items() if row.within and row.reason is None]
+    without = [name for name in names if not found.get(name)]
+    caught = sum("caught" in found.get(name, {}).values() for name in names)
+    lines = [f"{name:6} part without a fault" for name in without]
+    lines.append(f"{caught}/{len(names)} parts of requirements with a caught fault")
+    return lines, not without
 
 
 def main(arguments: list[str]) -> int:

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.planted import LEAST, Planted, Tally, table
+from conformance.requirements.catalogue import REQUIREMENTS
+from tests.planted import LEAST, Planted, Tally, parts, table
 
 ROOT = Path(__file__).parents[1]
 
@@ -46,6 +47,20 @@ def test_the_table_counts_by_requirement_and_names_what_was_missed() -> None:
     assert "missed: b" in lines
     assert lines[-1] == "1/3 caught/planted, 1 not run"
     assert not any(line.startswith("FR15") for line in lines)
+    assert "FR4.1  part without a fault" in lines
+
+
+def test_parts_are_counted_apart_and_each_has_a_fault() -> None:
+    everything = {name: {"a": "caught"} for name, row in REQUIREMENTS.items() if row.within}
+    lines, well = parts(everything)
+    assert well
+    assert lines == [f"{len(everything)}/{len(everything)} parts of requirements with a caught fault"]
+    lines, well = parts({**everything, "F1": {"a": "missed"}})
+    assert well  # a missed fault is told by the table
+    assert lines[-1].startswith(f"{len(everything) - 1}/")
+    lines, well = parts({**everything, "F1": {}})
+    assert not well
+    assert lines[0] == "F1     part without a fault"
 
 
 def test_a_requirement_that_is_none_is_told() -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from conformance.checks.outcomes import Problem
 from conformance.reference.binlog.header import FOOTER_SIZE, MAGIC, EventType, checksum_of, event_name
 from conformance.reference.boundaries import guess
-from conformance.reference.boundaries.markers import BoundaryType, mark, marker_of
+from conformance.reference.boundaries.markers import BoundaryType, mark, marker_of, marker_title
 from conformance.reference.boundaries.reader import Kind, read_groups
 from conformance.reference.boundaries.seen import GTID_TYPES, Seen, seen
 from conformance.reference.boundaries.shipped import ShippedParser, State
@@ -45,6 +45,16 @@ def of_another(event: bytes) -> bytes:
 def without_gtids(events: Iterable[bytes]) -> list[bytes]:
     """The stream as a server writes it that knows no GTID events."""
     return [event for event in events if event[4] not in GTID_TYPES]
+
+
+def without_marks(events: Iterable[bytes]) -> list[bytes]:
+    """The stream as a server writes it that knows no markers."""
+    return [mark(event, 0) if marker_of(_flags(event)) else event for event in events]
+
+
+def has_marks(events: Iterable[bytes]) -> bool:
+    """Whether the server marks its events: one marker is enough, so that an event without is an error."""
+    return any(markers_of(events))
 
 
 def _flags(event: bytes) -> int:
@@ -146,9 +156,27 @@ def judge_marks(events: Sequence[bytes], marked: Sequence[bytes], groups: int, c
     return problems
 
 
+def judge_own_marks(events: Sequence[bytes], groups: int, coin: str) -> list[Problem]:
+    """A stream that its server marked itself: the types of the worklog's table, and all that is asked of marks."""
+    bare = without_marks(events)
+    wanted = markers_of(mark_events(bare))
+    wrong = [
+        Problem(
+            field=_where(events, number),
+            expected=BoundaryType(due).title,
+            got=marker_title(got),
+            message="the server marks an event otherwise than the worklog's table",
+        )
+        for number, (due, got) in enumerate(zip(wanted, markers_of(events), strict=True))
+        if due != got
+    ]
+    return wrong or judge_marks(bare, events, groups, coin)
+
+
 def transactions_of(events: Iterable[bytes]) -> list[Group]:
-    """What the reader finds in a stream, its frame left out."""
-    groups = read_groups(BytesIO(b"".join(events)), 0, footer=FOOTER_SIZE)
+    """What the reader finds in a stream, its frame left out, by types and texts of events alone: what a server marks is
+    judged for itself."""
+    groups = read_groups(BytesIO(b"".join(without_marks(events))), 0, footer=FOOTER_SIZE)
     return [group for group in groups if group.kind is not Kind.FRAME]
 
 
@@ -203,11 +231,11 @@ def judge_relay_logs(files: Sequence[bytes], gtids: Sequence[str | None]) -> lis
     problems = []
     names: list[str | None] = []
     for number, data in enumerate(files):
-        found = [group for group in read_groups(BytesIO(data), relay=True) if group.kind is not Kind.FRAME]
+        events = without_marks(split_log(data))  # markers of the source's own are judged by themselves
+        found = [group for group in read_groups(BytesIO(file_of(events)), relay=True) if group.kind is not Kind.FRAME]
         names += [group.gtid for group in found]
         strange = [str(group.kind) for group in found if group.kind in (Kind.OPEN, Kind.FRAGMENT)]
         receiver, parser = guess.Receiver(relay=True), ShippedParser()
-        events = list(split_log(data))
         broken = [event for event in map(seen, events) if receiver.feed(event).broken or parser.feed(event)]
         if strange or broken:
             problems.append(

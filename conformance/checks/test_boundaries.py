@@ -1,7 +1,8 @@
 """WL#4162, transaction boundaries: real transactions of every kind, and marked files.
 
-No released server writes markers. What the worklog demands is judged on the logs of a real one, marked by the kit; what
-shipped in its place is judged as observed, by a real replica's receiver and the real client.
+No released server writes markers, so TF1, which is about a server's own, applies to none of them. What else the worklog
+demands of markers is judged on the logs of a real server that the kit marks: those are verdicts about the kit's model.
+What shipped in its place is judged as observed, by a real replica's receiver and the real client.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from generators import transactions
 from generators.draw import Stream
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from conformance.checks.lab import Lab
     from conformance.servers.capture import Capture, Captured
@@ -42,6 +43,9 @@ _DUMPS: Final = {"quick": 5, "full": 110, "soak": 500}  # of a GTID mode
 _FILES: Final = {"quick": 3, "full": 40, "soak": 200}  # marked files, of some dozen transactions each
 _MODES: Final = {"ON": ("ON", "AUTOMATIC"), "tagged": ("ON", "AUTOMATIC:lab"), "OFF": ("OFF", "AUTOMATIC")}
 _SCHEMA: Final = "binlog_lab_boundaries"
+_NO_MARKS: Final = (
+    "no event of this server has a marker, and no released server writes any; TL1, TN1 and TN2 are about the kit's own"
+)
 _STATEMENT_KINDS: Final = frozenset(
     (
         "statement-intvar",
@@ -91,25 +95,35 @@ def executed(text: str) -> frozenset[str]:
 # --- real transactions -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.requirement("TF1", "TN1", "TN2", "TP1")
+@pytest.mark.requirement("TF1", "TL1", "TN1", "TN2", "TP1")
 def test_real_transactions_of_every_kind(lab: Lab) -> None:
-    """Transactions of every kind, with GTIDs, tags and without, are accepted marked, unmarked and mixed, and by what
-    shipped."""
+    """Transactions of every kind, with GTIDs, tags and without, are accepted marked by the kit, unmarked and mixed, and
+    by what shipped; a server's own markers, if it writes any, are the worklog's."""
     target = needed_target(lab)
     table: dict[str, Counter[str]] = {}
+    logs: dict[str, Sequence[bytes]] = {}
     failed = 0
     with closing(target.server.capture()) as capture:
         for mode in _MODES:
             if mode != "tagged" or dialect_of(target.server.number).log.tagged_gtid:
-                failed += _real_mode(lab, target, capture, mode, table)
+                failed += _real_mode(lab, target, capture, mode, table, logs)
+    run = [counts for kind, counts in table.items() if kind != "artificial"]
+    failed += _own_marks(lab, logs, {mode: sum(counts[mode] for counts in run) for mode in logs})
     lab.narrate("real transactions by kind, GTIDs on, tagged, off; events:")
     for kind, counts in table.items():
         lab.narrate(f"  {kind:20} {counts['ON']:6} {counts['tagged']:6} {counts['OFF']:6} {counts['events']:8}")
     conclude(failed, "real transactions are not accepted")
 
 
-def _real_mode(lab: Lab, target: ReceiverTarget, capture: Capture, mode: str, table: dict[str, Counter[str]]) -> int:
-    """All kinds under one setting of GTIDs. ``table``: kind to counts, which are added."""
+def _real_mode(
+    lab: Lab,
+    target: ReceiverTarget,
+    capture: Capture,
+    mode: str,
+    table: dict[str, Counter[str]],
+    logs: dict[str, Sequence[bytes]],
+) -> int:
+    """All kinds under one setting of GTIDs. ``table``: kind to counts, which are added; ``logs``: so is the log."""
     gtid_mode, gtid_next = _MODES[mode]
     failed = 0
     target.set_gtid_mode(gtid_mode)
@@ -119,10 +133,32 @@ def _real_mode(lab: Lab, target: ReceiverTarget, capture: Capture, mode: str, ta
         for kind in transactions.KINDS:
             failed += _real_kind(lab, target, capture, (mode, kind), table.setdefault(kind, Counter()))
         whole = capture.since(first)
+        logs[mode] = (whole.format_description, *whole.events)
         failed += _artificial(lab, capture, whole, mode, table.setdefault("artificial", Counter()))
         failed += _heard_silently(lab, target, whole, mode)
         failed += _heard_marked(lab, target, whole, mode)
     return failed
+
+
+def _own_marks(lab: Lab, logs: Mapping[str, Sequence[bytes]], groups: Mapping[str, int]) -> int:
+    """The markers that the server itself wrote into the whole log of each mode."""
+    if not any(map(boundaries.has_marks, logs.values())):
+        lab.narrate(f"TF1: {_NO_MARKS}")
+        lab.not_applicable("boundaries/own", "TF1", _NO_MARKS)
+        return 0
+    return sum(
+        record(
+            lab,
+            Outcome(
+                check=f"boundaries/own/{mode}",
+                requirement="TF1",
+                block=0,
+                cases=groups[mode],
+                problems=boundaries.judge_own_marks(events, groups[mode], f"{lab.settings.seed}/{mode}"),
+            ),
+        )
+        for mode, events in logs.items()
+    )
 
 
 def _real_kind(lab: Lab, target: ReceiverTarget, capture: Capture, where: tuple[str, str], counts: Counter[str]) -> int:
@@ -152,13 +188,14 @@ def _real_outcomes(
     """The judges of one kind of transactions; ``name`` is mode and kind."""
     mode, _, kind = name.partition("/")
     coin = f"{lab.settings.seed}/{name}"
+    events = boundaries.without_marks(events)
     marks = boundaries.judge_marks(events, boundaries.mark_events(events), groups, coin)
     bare = boundaries.without_gtids(events)
     without = [] if kind in ("xa", "compressed") else boundaries.judge_marks(
         bare, boundaries.mark_events(bare), groups, coin
     )  # fmt: skip
     judged = [
-        ("TF1", Verdict.FAIL, marks),
+        ("TL1", Verdict.FAIL, marks),
         ("TN2", Verdict.FAIL, [*(marks if mode == "OFF" else ()), *without]),
         ("TP1", Verdict.DIFFERS, boundaries.judge_shipped(events, groups, gtids)),
     ]
@@ -198,12 +235,13 @@ def _artificial(lab: Lab, capture: Capture, whole: Captured, mode: str, counts: 
     for number in range(_DUMPS[lab.settings.profile]):
         chosen = draw.below(len(last))
         events = list(capture.dumped_events(last[chosen]))
+        bare = boundaries.without_marks(events)
         groups = len(last) - chosen
         counts[mode] += groups
         counts["events"] += len(events)
         problems = [
             *boundaries.judge_shipped(events, groups, None),
-            *boundaries.judge_marks(events, boundaries.mark_events(events), groups, f"{lab.settings.seed}/{number}"),
+            *boundaries.judge_marks(bare, boundaries.mark_events(bare), groups, f"{lab.settings.seed}/{number}"),
         ]
         if events[0][4] != EventType.ROTATE or events[0][13:17] != bytes(4):
             problems.append(
@@ -312,7 +350,7 @@ def _heard_marked(lab: Lab, target: ReceiverTarget, whole: Captured, mode: str) 
         *boundaries.judge_relayed(stream, heard.relay_logs),
     ]
     outcome = Outcome(
-        check=f"boundaries/real/{mode}/marked", requirement="TF1", block=0, cases=len(stream), problems=problems
+        check=f"boundaries/real/{mode}/marked", requirement="TL1", block=0, cases=len(stream), problems=problems
     )
     return record(lab, outcome)
 

@@ -203,6 +203,7 @@ class LabRun:
                     # What a check of another profile judges has a reason in the catalogue that this run makes void.
                     reason=None if item.reason is not None and name in judged else item.explanation,
                     finite=item.finite,
+                    judged_on=item.judged_on,
                 )
                 for name, item in REQUIREMENTS.items()
             },

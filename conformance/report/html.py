@@ -62,6 +62,7 @@ def render(package: str, template: str, extra_style: str, **context: Any) -> str
         loader=jinja2.PackageLoader(package, "templates"),
     )  # fmt: skip
     environment.filters.update(
+        about=words.about,
         bytes=words.amount_of_bytes,
         duration=words.duration,
         count=lambda number: f"{number:,}",

@@ -62,6 +62,7 @@ class Coverage(StrEnum):
 
     JUDGED = "judged"
     WITHIN = "within"  # as part of another requirement
+    MODEL = "model"  # on the kit's own model: no verdict about the subject
     NOT_JUDGED = "not-judged"
 
 
@@ -331,14 +332,12 @@ class Summary:
         rows = self.requirement_rows()
         nothing_said = (Verdict.NOT_APPLICABLE, Verdict.NOT_RUN)
         judged = {name for name, (_, total, _) in rows.items() if total.cases and total.verdict not in nothing_said}
-        return {
-            name: Coverage.JUDGED
-            if name in judged
-            else Coverage.WITHIN
-            if info.within in judged
-            else Coverage.NOT_JUDGED
-            for name, (info, _, _) in rows.items()
-        }
+        out = {}
+        for name, (info, _, _) in rows.items():
+            state = Coverage.MODEL if info.judged_on == "model" else Coverage.JUDGED
+            within = Coverage.MODEL if info.judged_on == "model" else Coverage.WITHIN
+            out[name] = state if name in judged else within if info.within in judged else Coverage.NOT_JUDGED
+        return out
 
     def coverage_counts(self) -> dict[Coverage, int]:
         """How many requirements there are of each."""
@@ -451,6 +450,7 @@ def _requirement(info: RequirementInfo, total: Cell, cells: dict[str, Cell]) -> 
                 ("needs", list(info.needs)),
                 ("within", info.within),
                 ("finite", info.finite),
+                ("judged_on", info.judged_on if info.judged_on != "server" else None),
             )
             if value
         },

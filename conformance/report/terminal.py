@@ -175,7 +175,7 @@ def _requirements(console: Console, summary: Summary) -> None:
             verdict = cell.verdict
             table.add_row(
                 requirement if not index else "",
-                Text(info.title if not index else ""),
+                Text(words.titled(info) if not index else ""),
                 *([Text(subject)] if several else []),
                 Text(f"{words.GLYPHS[verdict]} {verdict}", style=_style(verdict)),
                 words.cell_words(cell),

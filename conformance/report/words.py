@@ -11,7 +11,7 @@ from conformance.stream import Verdict
 if TYPE_CHECKING:
     from conformance.report.cells import Cell
     from conformance.report.results import Summary
-    from conformance.stream import Asked, CaseVerdict
+    from conformance.stream import Asked, CaseVerdict, RequirementInfo
 
 RECORDED = "recorded"  # capability of a subject that is captures, not a living server
 UNCONFIRMED = "unconfirmed: seen on another version, and its witness has not run on this one"
@@ -177,10 +177,23 @@ NEEDS = {
 def coverage(summary: Summary) -> str:
     """How much of the catalogue this run judged: ``15 of 140 requirements judged, 26 as part of these, 99 not``."""
     counts = summary.coverage_counts()
+    model = counts[Coverage.MODEL]
+    apart = f"{model} on the kit's own model and not on the server, " if model else ""
     return (
         f"{counts[Coverage.JUDGED]} of {plural(sum(counts.values()), 'requirement')} judged, "
-        f"{counts[Coverage.WITHIN]} as part of these, {counts[Coverage.NOT_JUDGED]} not judged"
+        f"{counts[Coverage.WITHIN]} as part of these, {apart}{counts[Coverage.NOT_JUDGED]} not judged"
     )
+
+
+def titled(info: RequirementInfo) -> str:
+    """The sentence of a requirement, and that its verdicts are about the kit's own model where they are."""
+    return f"{info.title} (the kit's own model)" if info.judged_on == "model" else info.title
+
+
+def about(info: RequirementInfo) -> str:
+    """Level and basis of a requirement; and that its verdicts are not about the server, where they are not."""
+    model = " · the kit's own model, no verdict about the server" if info.judged_on == "model" else ""
+    return f"{info.level} · {info.basis}{model}"
 
 
 def table_finding(row: dict[str, Any]) -> str:

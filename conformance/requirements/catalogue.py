@@ -3,13 +3,17 @@
 FR, NFR, NR and Def are those of WL#2955; its other sentences have ids of the kit: SQL (the variable; S as observed), W
 (warnings, with the trigger's place in the worklog), D (conditions for logging diffs), DC (what diffs hold), C (capture
 of diffs), A (applier steps), F (format), P (mysqlbinlog), SC (safety checks), RA (rejected alternatives), X
-(cross-version), FX (future), U (user stories). IP rows stand for the in-place update of JSON columns, which has no
-worklog of its own here.
+(cross-version), FX (future), U (user stories), LLD (its low-level design, by step). IP rows stand for the in-place
+update of JSON columns, which has no worklog of its own here. TM rows and those that begin with them are of WL#4618,
+the other T rows of WL#4162, SDI rows of WL#7053, LOB rows of the article on large objects.
 
 A row is judged by the checks marked with its id, or as part of another row (``within``), or it says why it is not
 (``reason``, which goes when a check comes, and stays for the profiles in which that does not run); the report shows
 which, so that nothing is missing without a word. A quick run judges a row by at least :data:`QUICK` generated Cases and
 a full one by :data:`FULL`, or the row says why there are only so many (``finite``).
+
+Not every judged row is a verdict about a server of today (``judged_on``): some need an old one, and most of what
+WL#4162 says is judged on markers that the kit itself puts into real logs.
 """
 
 from __future__ import annotations
@@ -22,9 +26,13 @@ from typing import Any, Final
 PACKAGE: Final = "conformance.requirements"
 DIRECTORY: Final = "rows"
 LEVELS: Final = ("must", "should", "may", "info")
-BASES: Final = ("worklog", "documentation", "observed on 9.7.4")
+BASES: Final = ("worklog", "documentation", "article", "observed on 9.7.4")
 # One server, a source and a replica, a chain of three, and a server that predates the event.
 NEEDS: Final = ("1S", "2S", "3S", "OLD")
+# The server under test; one of an older version; one with a feature that was never released; the kit's own model, on
+# what a server wrote.
+SERVER, OLD_SERVER, UNRELEASED, MODEL = "server", "old server", "unreleased server", "model"
+JUDGED_ON: Final = (SERVER, OLD_SERVER, UNRELEASED, MODEL)
 QUICK, FULL = 50, 1_000
 _FILE_KEYS: Final = {"title", "document", "documents", "defaults", "requirement"}
 
@@ -36,7 +44,8 @@ class CatalogueError(Exception):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Requirement:
     """One sentence. ``allowed``: the outcomes that satisfy it, in words; ``needs``: servers, see :data:`NEEDS`;
-    ``finite``: why its Cases are counted out and not generated."""
+    ``finite``: why its Cases are counted out and not generated; ``judged_on``: what its verdicts are about, see
+    :data:`JUDGED_ON`, which a row within another one has from that one."""
 
     id: str
     group: str
@@ -51,6 +60,7 @@ class Requirement:
     within: str | None = None
     reason: str | None = None
     finite: str | None = None
+    judged_on: str = SERVER
 
     @property
     def explanation(self) -> str | None:
@@ -89,13 +99,14 @@ def parse_rows(texts: dict[str, str]) -> dict[str, Requirement]:
 
 
 def _resolved(row: Requirement, rows: dict[str, Requirement]) -> Requirement:
-    """With the reason of the row that it is part of."""
+    """With what it has from the row that it is part of: the reason, and what is judged."""
     if row.within is None:
         return row
     whole = rows.get(row.within)
     if whole is None or whole.within is not None:
         raise CatalogueError(f"{row.id}: part of {row.within}, which is no row with checks of its own")
-    return row if whole.reason is None else replace(row, reason=f"part of {row.within}: {whole.reason}")
+    reason = None if whole.reason is None else f"part of {row.within}: {whole.reason}"
+    return replace(row, reason=reason, judged_on=whole.judged_on)
 
 
 def _row(name: str, item: dict[str, Any], revisions: dict[str, str]) -> Requirement:
@@ -113,7 +124,8 @@ def _row(name: str, item: dict[str, Any], revisions: dict[str, str]) -> Requirem
     if item["document"] not in revisions:
         raise CatalogueError(f"{where}: document {item['document']!r} is none of {', '.join(revisions)}")
     row = Requirement(**{**item, "needs": tuple(needs), "revision": revisions[item["document"]]})
-    for word, words in ((row.level, LEVELS), (row.basis, BASES), *((need, NEEDS) for need in needs)):
+    words_of_row = ((row.level, LEVELS), (row.basis, BASES), (row.judged_on, JUDGED_ON))
+    for word, words in (*words_of_row, *((need, NEEDS) for need in needs)):
         if word not in words:
             raise CatalogueError(f"{where}: {word!r} is none of {', '.join(words)}")
     if row.within and row.reason:

@@ -70,18 +70,18 @@ def _grown(events: list[bytes]) -> list[bytes]:
     return [mark(bytes(first), _marker(events[0])), *events[1:]]
 
 
-# --- TF1: markers are written ----------------------------------------------------------------------------------------
+# --- TL1: each event has its mark ------------------------------------------------------------------------------------
 
 MARK_FAULTS: Final = [
     Fault(
         id="marks/rows-unmarked",
-        requirement="TF1",
+        requirement="TL1",
         sentence="Every event of a transaction has a marker.",
         change=_remarked(lambda events, number: events[number][4] in _ROWS, 0, all_of_them=True),
     ),
     Fault(
         id="marks/ddl-self-behind-gtid",
-        requirement="TF1",
+        requirement="TL1",
         sentence="A statement without BEGIN behind a GTID is the end of its transaction.",
         change=_remarked(
             lambda events, number: (
@@ -94,9 +94,40 @@ MARK_FAULTS: Final = [
     ),
     Fault(
         id="marks/take-room",
-        requirement="TF1",
+        requirement="TL1",
         sentence="Markers need no additional space.",
         change=_grown,
+    ),
+]
+
+# --- TF1: a server that writes markers itself ------------------------------------------------------------------------
+
+OWN_MARK_FAULTS: Final = [
+    Fault(
+        id="own/rows-unmarked",
+        requirement="TF1",
+        sentence="Every event has a marker.",
+        change=MARK_FAULTS[0].change,
+    ),
+    Fault(
+        id="own/ddl-self-behind-gtid",
+        requirement="TF1",
+        sentence="Behind a GTID a statement without BEGIN ends its transaction.",
+        change=MARK_FAULTS[1].change,
+    ),
+    Fault(
+        id="own/begin-starts-again",
+        requirement="TF1",
+        sentence="Behind a GTID BEGIN is inside its transaction.",
+        change=_remarked(
+            lambda events, number: _is_begin(events[number]), BoundaryType.START_TRANSACTION, all_of_them=True
+        ),
+    ),
+    Fault(
+        id="own/reserved-value",
+        requirement="TF1",
+        sentence="No other values are written than those of the six types.",
+        change=_remarked(lambda events, number: events[number][4] == EventType.XID, 7, all_of_them=True),
     ),
 ]
 
@@ -346,6 +377,7 @@ ROW_FORMAT_FAULTS: Final = [
 
 FAULTS: Final = [
     *MARK_FAULTS,
+    *OWN_MARK_FAULTS,
     *FORMAT_FAULTS,
     *GTID_FAULTS,
     *TEXT_FAULTS,

@@ -18,7 +18,7 @@ from conformance.reference.boundaries.markers import mark
 from conformance.reference.boundaries.reader import Kind, read_groups
 from conformance.servers.capture import Capture
 from conformance.servers.receiving import ReceiverTarget, launch_receiver, warnings_in
-from conformance.stream import Block, CaseVerdict
+from conformance.stream import Block, CaseVerdict, Verdict
 from generators import transactions
 from generators.draw import Stream
 from tests.checks.faults_of_boundaries import (
@@ -26,6 +26,7 @@ from tests.checks.faults_of_boundaries import (
     FORMAT_FAULTS,
     GTID_FAULTS,
     MARK_FAULTS,
+    OWN_MARK_FAULTS,
     ROW_FORMAT_FAULTS,
     STREAM_FAULTS,
     TABLE_FAULTS,
@@ -34,7 +35,7 @@ from tests.checks.faults_of_boundaries import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from conformance.servers.installation import Installation
     from conformance.servers.process import ProcessServer
@@ -98,9 +99,11 @@ def test_a_real_server_passes_every_check(
     test_boundaries.test_marked_files_are_printed_and_applied(lab)
     test_broken_boundaries.test_warnings_of_a_receiver(lab)
     test_broken_boundaries.test_what_is_not_row_format_ends_the_client(lab)
-    assert not [record for record in records if isinstance(record, CaseVerdict)]
+    (said,) = [record for record in records if isinstance(record, CaseVerdict)]
+    assert (said.requirement, said.verdict) == ("TF1", Verdict.NOT_APPLICABLE)
+    assert "no released server writes any" in said.message
     judged = {name for record in records if isinstance(record, Block) for name in record.requirements}
-    assert judged == {"TF1", "TF2", "TF3", "TN1", "TN2", "TP1", "TP2", "TP3"}
+    assert judged == {"TF1", "TL1", "TF2", "TF3", "TN1", "TN2", "TP1", "TP2", "TP3"}
 
 
 @pytest.mark.live
@@ -114,6 +117,58 @@ def test_wrong_marks_are_noticed(
     with pytest.raises(pytest.fail.Exception, match="not accepted"):
         test_boundaries.test_real_transactions_of_every_kind(lab)
     assert fault.requirement in failing(records)
+
+
+def marking(monkeypatch: pytest.MonkeyPatch, change: Callable[[list[bytes]], list[bytes]]) -> None:
+    """A server that marks its events: the real one's, marked where they are captured."""
+    real = Capture.since
+    mark_events = boundaries.mark_events
+
+    def since(*arguments: Any) -> Any:
+        captured = real(*arguments)
+        whole = mark_events([captured.format_description, *captured.events])
+        first, *events = change(whole)
+        return replace(captured, format_description=first, events=tuple(events))
+
+    monkeypatch.setattr(Capture, "since", since)
+
+
+@pytest.mark.live
+def test_a_server_that_marks_as_the_worklog_says_is_accepted(
+    lab: Lab, records: list[AnyRecord], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    marking(monkeypatch, lambda events: events)
+    test_boundaries.test_real_transactions_of_every_kind(lab)
+    assert not [record for record in records if isinstance(record, CaseVerdict)]
+    (own,) = [record for record in records if isinstance(record, Block) and record.requirements == ("TF1",)]
+    assert own.cases > len(KINDS)
+    assert own.verdicts == {"pass": own.cases}
+
+
+@pytest.mark.live
+@pytest.mark.parametrize("fault", OWN_MARK_FAULTS, ids=lambda fault: fault.id)
+def test_a_server_that_marks_otherwise_is_refused(
+    lab: Lab, records: list[AnyRecord], monkeypatch: pytest.MonkeyPatch, fault: Any
+) -> None:
+    marking(monkeypatch, fault.change)
+    monkeypatch.setattr(test_boundaries, "_MODES", {"ON": ("ON", "AUTOMATIC")})
+    with pytest.raises(pytest.fail.Exception, match="not accepted"):
+        test_boundaries.test_real_transactions_of_every_kind(lab)
+    assert failing(records) == {"TF1"}, "the kit's own marks do not come from the server's"
+
+
+@pytest.mark.parametrize("fault", OWN_MARK_FAULTS, ids=lambda fault: fault.id)
+def test_wrong_marks_of_a_recorded_log_are_noticed(fault: Any) -> None:
+    data = (Path(__file__).parents[1] / "data/binlogs/13-statement-format.binlog").read_bytes()
+    data += (Path(__file__).parents[1] / "data/binlogs/05-partial-multi-json-minimal.binlog").read_bytes()[4:]
+    marked = boundaries.mark_events(list(boundaries.split_log(data)))
+    groups = len(boundaries.transactions_of(boundaries.without_marks(marked)))
+    assert boundaries.has_marks(marked)
+    assert not boundaries.has_marks(boundaries.without_marks(marked))
+    assert boundaries.judge_own_marks(marked, groups, "coin") == []
+    problems = boundaries.judge_own_marks(fault.change(marked), groups, "coin")
+    assert problems
+    assert {problem.message for problem in problems} == {"the server marks an event otherwise than the worklog's table"}
 
 
 @pytest.mark.live
@@ -290,4 +345,4 @@ def test_a_relay_log_that_drops_markers_is_noticed(
     monkeypatch.setattr(ReceiverTarget, "hear", changed)
     with pytest.raises(pytest.fail.Exception, match="not accepted"):
         test_boundaries.test_real_transactions_of_every_kind(lab)
-    assert failing(records) == {"TF1"}
+    assert failing(records) == {"TL1"}

@@ -135,7 +135,10 @@ def test_a_requirement_without_cases_says_why() -> None:
 def test_the_coverage_counts_every_requirement_once() -> None:
     part = RequirementInfo(title="A part of it.", within="FR1", reason="judged as part of FR1")
     elsewhere = RequirementInfo(title="A part of what was not run.", within="OBS3", reason="judged as part of OBS3")
-    run = dataclasses.replace(RUN, requirements={**RUN.requirements, "FR1.1": part, "OBS3.1": elsewhere})
+    model = dataclasses.replace(RUN.requirements["FR11"], judged_on="model")
+    model_part = RequirementInfo(title="A part of the model.", within="FR11", judged_on="model")
+    more = {"FR11": model, "FR1.1": part, "OBS3.1": elsewhere, "FR11.1": model_part}
+    run = dataclasses.replace(RUN, requirements={**RUN.requirements, **more})
     excluded = Block(
         check=PREDICT, subject=SERVER, requirements=("NFR1",), block=0, cases=1, verdicts={"not-applicable": 1}
     )
@@ -144,9 +147,13 @@ def test_the_coverage_counts_every_requirement_once() -> None:
     assert list(coverage) == list(run.requirements)
     assert coverage["FR1"] is coverage["FR2"] is Coverage.JUDGED
     assert coverage["FR1.1"] is Coverage.WITHIN
+    assert coverage["FR11"] is coverage["FR11.1"] is Coverage.MODEL
     # No case, part of what has no case, and only cases that do not apply.
     assert coverage["FR5"] is coverage["OBS3.1"] is coverage["NFR1"] is Coverage.NOT_JUDGED
-    assert summary.to_results()["coverage"] == {"judged": 4, "within": 1, "not-judged": 4}
+    assert summary.to_results()["coverage"] == {"judged": 3, "within": 1, "model": 2, "not-judged": 4}
+    assert summary.to_results()["requirements"]["FR11"]["judged_on"] == "model"
+    assert "judged_on" not in summary.to_results()["requirements"]["FR1"]
+    assert "2 on the kit's own model and not on the server, 4 not judged" in words.coverage(summary)
 
 
 def test_a_difference_outside_the_observed_versions_is_no_failure() -> None:

@@ -44,8 +44,23 @@ WORKLOG = {
     "7.1: rejected": ["RA4", "RA5"],
     "8: OLD to NEW, NEW to OLD": ["X1", "X2"],
     "9: future": ["FX1", "FX2", "FX3", "FX4"],
+    "1 and the sections of functional requirements: what stands beside the lists": ["FR1.1", "FR7.1", "DS1"],
+    "low-level design: splitting, memory, escapes": ["LLD15", "LLD17", "LLD18"],
+    "7: modes of execution, table maps": ["SC5", "SC6"],
     # WL#4162
     "boundaries: functional, non-functional, transition table": ["TF1", "TF2", "TF3", "TN1", "TN2", "TM1"],
+    "boundaries: summary, definitions": ["TE1", "TE2", "TE3", *(f"TD{number}" for number in range(6))],
+    "boundaries: parser, interface": ["TM2", "TM3", "TM4", "TM5", "TM6", "TI1", "TI2", "TI3", "TI4"],
+    "boundaries: low-level design": ["TL1", "TL2", "TL3", "TS1", "TS2"],
+    # WL#4618
+    "metadata: functional, non-functional": [*(f"TMF{number}" for number in range(1, 8)), "TMX1", "TMX2", "TMNF3"],
+    "metadata: variable": ["TMM1", "TMS1", "TMS2", "TMS3", "TMS5"],
+    "metadata: format": ["TMG1", "TMG5", "TMG6", "TMG7", "TMG8", "TMG9", "TMNF4", "TMH1", "TMH2"],
+    "metadata: text": ["TMP1", "TMP2", "TMP3", "TMP4"],
+    "metadata: scenarios": ["TMR1", "TMR2", "TMR3", "TMR4"],
+    # WL#7053 and the article: one after the other as they stand there
+    "dictionary information": [f"SDI{number}" for number in range(1, 68)],
+    "large objects": [f"LOB{number}" for number in range(1, 35)],
 }  # fmt: skip
 # What the sheets add: observed values, negatives of the warnings, contents of diffs, in-place rules, error numbers.
 OBSERVED = [
@@ -93,6 +108,7 @@ def test_rows_of_the_worklog_name_it_and_observed_rows_name_their_sheet() -> Non
     for name, row in REQUIREMENTS.items():
         assert row.id == name
         assert row.document.startswith("WL#") == (row.basis == "worklog"), name
+        assert (row.document == "LOB article") == (row.basis == "article"), name
         assert row.revision
         assert row.group
 
@@ -142,6 +158,7 @@ def test_a_row_without_checks_says_why_and_a_row_with_checks_has_no_excuse(check
         ({"colour": '"blue"'}, "unknown .'colour'"),
         ({"level": '"maybe"'}, "'maybe' is none of must, should, may, info"),
         ({"basis": '"hearsay"'}, "'hearsay' is none of worklog"),
+        ({"judged_on": '"paper"'}, "'paper' is none of server, old server, unreleased server, model"),
         ({"needs": '["9S"]'}, "'9S' is none of 1S, 2S, 3S, OLD"),
         ({"needs": "[]"}, "needs is no list of texts"),
         ({"needs": '"1S"'}, "needs is no list of texts"),

@@ -1,0 +1,92 @@
+"""How much of the catalogue is judged: ``python -m conformance.requirements.coverage`` prints it document by document,
+then every row that is not judged on a server of today, with the reason.
+
+A row is judged by checks of its own, or as part of such a row, or not; that every row without a reason has a check is
+for the tests to hold. Verdicts about an old server, about a server that nobody has released and about the kit's own
+model are counted apart: they say nothing of the server under test.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from enum import StrEnum
+from typing import TYPE_CHECKING, Final
+
+from conformance.requirements.catalogue import MODEL, OLD_SERVER, REQUIREMENTS, UNRELEASED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from conformance.requirements.catalogue import Requirement
+
+
+class State(StrEnum):
+    """What becomes of a row; the value heads its column."""
+
+    JUDGED = "judged"
+    WITHIN = "as part"
+    OLD = "old server"
+    UNRELEASED = "unreleased"
+    MODEL = "model"
+    NOT_JUDGED = "not judged"
+
+
+_APART: Final = {OLD_SERVER: State.OLD, UNRELEASED: State.UNRELEASED, MODEL: State.MODEL}
+_SAYS: Final = {
+    State.OLD: "judged only beside an old server",
+    State.UNRELEASED: "judged only on a server with the feature, of which none is released",
+    State.MODEL: "judged on the kit's own model, not on the server",
+}
+
+
+def state_of(row: Requirement) -> State:
+    """Of one row; a part goes with its whole where that is not judged on a server of today."""
+    if row.reason is not None:
+        return State.NOT_JUDGED
+    return _APART.get(row.judged_on, State.WITHIN if row.within else State.JUDGED)
+
+
+def counts(rows: Iterable[Requirement] = tuple(REQUIREMENTS.values())) -> dict[State, int]:
+    """How many rows there are of each state."""
+    found = Counter(map(state_of, rows))
+    return {state: found[state] for state in State}
+
+
+def by_document(rows: Mapping[str, Requirement] = REQUIREMENTS) -> dict[str, dict[State, int]]:
+    """The counts of each document, in the order of the catalogue."""
+    documents = dict.fromkeys(row.document for row in rows.values())
+    return {name: counts(row for row in rows.values() if row.document == name) for name in documents}
+
+
+def sentence() -> str:
+    """The figures in one sentence, as the README has them."""
+    found = counts()
+    return (
+        f"Of the {sum(found.values())} sentences in the catalogue {found[State.JUDGED]} are judged on a server by "
+        f"checks of their own, {found[State.WITHIN]} as part of one of these, {found[State.OLD]} only beside an old "
+        f"server, {found[State.MODEL] + found[State.UNRELEASED]} on the kit's own model because no released server has "
+        f"the feature, and {found[State.NOT_JUDGED]} are not judged"
+    )
+
+
+def lines() -> list[str]:
+    """The table of documents, and the rows apart with what is said of each."""
+    width = max(map(len, by_document()))
+    out = [f"{'':{width}} {'rows':>6} {' '.join(f'{state:>10}' for state in State)}"]
+    for name, found in {**by_document(), "all": counts()}.items():
+        cells = " ".join(f"{found[state]:>10}" for state in State)
+        out.append(f"{name:{width}} {sum(found.values()):>6} {cells}")
+    out.append("")
+    for name, row in REQUIREMENTS.items():
+        state = state_of(row)
+        if state in _SAYS:
+            part = f" (part of {row.within})" if row.within else ""
+            out.append(f"{name:8} {_SAYS[state]}{part}")
+        elif state is State.NOT_JUDGED:
+            out.append(f"{name:8} not judged: {row.reason}")
+    return [*out, "", f"{sentence()}."]
+
+
+if __name__ == "__main__":
+    sys.stdout.write("\n".join([*lines(), ""]))

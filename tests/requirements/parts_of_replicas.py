@@ -1,0 +1,249 @@
+"""Faults of the parts of FR2, FR4, FR5 and FR6: what a replica shows that errs in one step of the applier.
+
+Rows are compared by the judge of replicas, stops by its explanations, injected events by the judge of diverged rows.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from conformance.cases.injection import Demand, Injection, InjectionOutcome, RowState, partial_image, predict, state_of
+from conformance.judge.diverged import Grade, judge_injection
+from conformance.judge.own_log import judge_redo
+from conformance.judge.replica import (
+    LoggedRow,
+    Relation,
+    ReplicaModel,
+    Sides,
+    Stop,
+    Transaction,
+    compare_tables,
+    judge_stop,
+    relation_of,
+)
+from conformance.reference.binlog.columns import PartialJson
+from conformance.reference.diffs import Diff, Operation, encode_diffs
+from conformance.reference.jsonb import opaque
+from conformance.reference.jsonb.encode import encode
+from conformance.reference.jsonb.text import format_text
+from conformance.reference.paths import parse_path
+from generators import damaged
+from tests.requirements.parts import PartFault
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from conformance.reference.jsonb.values import JsonValue
+
+# --- rows of a replica behind JSON_SET(j, '$.a', 2) on the first of two rows -----------------------------------------
+
+_OLD: Final[tuple[JsonValue, ...]] = ({"a": 1, "b": "text"}, {"a": 5, "b": "other"})
+_NEW: Final[tuple[JsonValue, ...]] = ({"a": 2, "b": "text"}, _OLD[1])
+_NAMES: Final = ("id", "n", "j")
+
+
+def _compared(
+    ours: Sequence[JsonValue],
+    theirs: Sequence[JsonValue | None],
+    *,
+    n: int | None = 7,
+    relation: Relation | None = None,
+    model: Sequence[JsonValue] | None = None,
+) -> list[str]:
+    """Kinds of differences of a replica's table with the rows ``theirs`` from a source's with ``ours``."""
+    stored = [[None if value is None else encode(value) for value in rows] for rows in (ours, theirs)]
+    texts = [
+        tuple((None if value is None else format_text(value).encode(),) for value in rows) for rows in (ours, theirs)
+    ]
+    sides = Sides(
+        source=tuple((number, 7, value) for number, value in enumerate(stored[0])),
+        replica=tuple((number, n, value) for number, value in enumerate(stored[1])),
+        source_texts=texts[0],
+        replica_texts=texts[1],
+        equal=tuple((relation_of(one, other).equal,) for one, other in zip(*stored, strict=True)),
+    )
+    expected = ReplicaModel([{"j": encode(value)} for value in model or ours], ["j"])
+    relations = None if relation is None else {(row, "j"): relation for row in range(len(ours))}
+    found = compare_tables(list(_NAMES), ["j"], sides, list(range(len(ours))), expected, relations).found
+    return sorted({item.kind for item in found})
+
+
+def _rows(
+    name: str, requirement: str, sentence: str, theirs: Sequence[JsonValue | None], *, n: int | None = 7
+) -> PartFault:
+    return PartFault(
+        id=name,
+        requirement=requirement,
+        sentence=sentence,
+        judged=lambda wrong: _compared(_NEW, theirs, n=n) if wrong else _compared(_NEW, _NEW),
+    )
+
+
+_ONE: Final = encode_diffs([Diff(Operation.REPLACE, parse_path("$.a"), 2)])
+_LOGGED: Final = Transaction(
+    start=100, end=900, gtid="g:1", rows=(LoggedRow(0, 0, {"j": PartialJson(_ONE)}, 870, {"id": 0}),)
+)
+"""An update whose before-image holds the key alone."""
+
+
+def _stop(number: int, words: str) -> Callable[[bool], object]:
+    """The applier stops at an update that the reference applies."""
+    stop = Stop(number=number, message=f"{words}, Error_code: {number}; end_log_pos 870", offset=870)
+
+    def judged(wrong: bool) -> object:
+        refusal = ReplicaModel([{"j": encode(_OLD[0])}], ["j"]).apply(_LOGGED)
+        if not wrong or refusal is not None:
+            return refusal
+        found = judge_stop(refusal, _LOGGED, stop)
+        return found if found.deviation is None else None
+
+    return judged
+
+
+STEPS: Final = [
+    PartFault(
+        id="key-is-not-enough",
+        requirement="A1",
+        judged=_stop(1032, "Can't find record in 't'"),
+        sentence="An event whose before-image holds the key alone is applied.",
+    ),
+    _rows("diffs-on-nothing", "A2", "The old document is read from the engine.", ({"a": 2}, _NEW[1])),
+    _rows(
+        "another-row", "A3", "The row that is changed is that of the before-image.", (_OLD[0], {"a": 2, "b": "other"})
+    ),
+    _rows("diffs-not-applied", "A4", "The diffs are applied to the old document.", _OLD),
+    _rows("column-outside-the-image", "A5", "Columns outside the after-image keep their values.", _NEW, n=None),
+    _rows("column-lost", "A6", "The engine gets full values.", (None, _NEW[1])),
+]
+
+# --- FR4: other bytes on the replica ---------------------------------------------------------------------------------
+
+_EQUAL: Final[tuple[JsonValue, ...]] = ({"a": 2, "b": 1.0},)  # to b: 1 by =, not as text
+_SOURCE: Final[tuple[JsonValue, ...]] = ({"a": 2, "b": 1},)
+_DATE: Final[tuple[JsonValue, ...]] = ({"a": 2, "d": opaque.date(2020, 1, 1)},)
+_STRING: Final[tuple[JsonValue, ...]] = ({"a": 2, "d": "2020-01-01"},)
+
+
+def _related(
+    source: Sequence[JsonValue], right: Sequence[JsonValue], wrong: Sequence[JsonValue], relation: Relation
+) -> Callable[[bool], object]:
+    return lambda err: _compared(source, wrong if err else right, relation=relation, model=wrong if err else right)
+
+
+RELATIONS: Final = [
+    PartFault(
+        id="no-longer-equal",
+        requirement="FR4.1",
+        sentence="Documents equal by = stay so.",
+        judged=_related(_SOURCE, _EQUAL, ({"a": 2, "b": 1.5},), Relation(text=False, equal=True)),
+    ),
+    PartFault(
+        id="no-longer-the-text",
+        requirement="FR4.2",
+        sentence="Documents of equal text keep equal text.",
+        judged=_related(_DATE, _STRING, ({"a": 2, "d": "2020-01-02"},), Relation(text=True, equal=False)),
+    ),
+    PartFault(
+        id="clone-that-lost-an-update",
+        requirement="FR4.3",
+        sentence="A clone from a dump applies every later update.",
+        judged=lambda wrong: _compared(
+            _SOURCE, ({"a": 1, "b": 1},) if wrong else _SOURCE, relation=Relation(text=True, equal=True), model=_SOURCE
+        ),
+    ),
+    PartFault(
+        id="clone-that-stops",
+        requirement="FR4.3",
+        sentence="A clone from a dump goes on.",
+        judged=_stop(3648, "Could not apply JSON diff in table t, column j."),
+    ),
+]
+
+# --- FR5: injected events --------------------------------------------------------------------------------------------
+
+_DAMAGED: Final = {item.name: item for item in damaged.listed()}
+_STORED: Final = state_of(damaged.STORED)
+_CHANGED: Final = state_of(encode({"planted": 1}))
+
+
+def _injected(
+    injection: Injection, right: InjectionOutcome, wrong: InjectionOutcome, grade: Grade = Grade.FAIL
+) -> Callable[[bool], object]:
+    def judged(err: bool) -> list[Grade]:
+        found = judge_injection(injection, wrong if err else right)
+        assert found.grade in (Grade.PASS, grade)
+        assert found.deviation is None
+        return [] if found.grade is Grade.PASS else [found.grade]
+
+    return judged
+
+
+def _refusal(name: str, wrong: InjectionOutcome, grade: Grade = Grade.FAIL) -> Callable[[bool], object]:
+    """A damage of the list, which a right server refuses with the number that was observed."""
+    injection = _DAMAGED[name]
+    right = InjectionOutcome(error=injection.number or 0, before=_STORED, after=_STORED)
+    return _injected(injection, right, wrong, grade)
+
+
+_TAKEN: Final = InjectionOutcome(before=_STORED, after=_STORED)
+_APPLIED: Final = Injection(
+    name="applies by chance", stored=damaged.STORED, image=partial_image(damaged.diff()), demand=Demand.EITHER
+)
+_BY_CHANCE: Final = InjectionOutcome(before=_STORED, after=predict(_APPLIED).state)
+SAFETY: Final = [
+    PartFault(
+        id="damage-is-taken",
+        requirement="SC1",
+        sentence="A wrong format is an error.",
+        judged=_refusal("path-empty", _TAKEN),
+    ),
+    PartFault(
+        id="damage-changes-the-row",
+        requirement="SC1",
+        sentence="A wrong format leaves the row alone.",
+        judged=_refusal("path-empty", InjectionOutcome(error=3649, before=_STORED, after=_CHANGED)),
+    ),
+    PartFault(
+        id="not-rolled-back",
+        requirement="SC2",
+        sentence="What was done before the error is rolled back.",
+        judged=_refusal("two-levels-missing", InjectionOutcome(error=3648, before=_STORED, after=_CHANGED)),
+    ),
+    PartFault(
+        id="applied-to-no-json",
+        requirement="SC3",
+        sentence="What applies by chance leaves a valid document.",
+        judged=_injected(_APPLIED, _BY_CHANCE, InjectionOutcome(before=_STORED, after=RowState(error=3142))),
+    ),
+    PartFault(
+        id="another-number",
+        requirement="SC4",
+        sentence="The damage has its own number.",
+        judged=_refusal("path-empty", InjectionOutcome(error=1610, before=_STORED, after=_STORED), Grade.DIFFERS),
+    ),
+    PartFault(
+        id="operation-of-the-future",
+        requirement="FX2",
+        sentence="Operation 3 is refused.",
+        judged=_refusal("operation-3", _TAKEN),
+    ),
+]
+
+# --- FR6.2 -----------------------------------------------------------------------------------------------------------
+
+
+def _redo(growth: int) -> list[str]:
+    """Twelve updates of documents of 400 kB. ``growth``: of the redo log."""
+    return [word for word in (judge_redo(growth, 0, 12, 400_000),) if word != "pass"]
+
+
+ENGINE: Final = [
+    PartFault(
+        id="whole-documents-in-the-redo-log",
+        requirement="FR6.2",
+        sentence="The engine gets byte ranges.",
+        judged=lambda wrong: _redo(12 * 400_000 if wrong else 12 * 2_000),
+    ),
+]
+
+FAULTS: Final = [*STEPS, *RELATIONS, *SAFETY, *ENGINE]
