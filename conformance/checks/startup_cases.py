@@ -61,8 +61,11 @@ def command_line_cases() -> Iterator[SqlCase]:
     yield _case("number", "S6", started, read("GLOBAL", "PARTIAL_JSON", "S6"), rev=2)
     for name, option in (("empty", (_NAME, "")), ("skip", (f"skip-{_NAME}", None))):
         yield _case(name, "S6", _start("S6", option, outcomes=(Outcome(warnings=()),)), read("GLOBAL", "", "S6"))
-    for name, argument, number in (("bad", "BAD", 77), ("two", "2", 77), ("no-argument", None, 71)):
-        yield _case(name, "S6", _start("S6", (_NAME, argument), outcomes=refused(number)))
+    for name, argument in (("bad", "BAD"), ("two", "2")):
+        yield _case(name, "S6", _start("S6", (_NAME, argument), outcomes=refused(77)))
+    # An entry point that puts options of its own behind the missing value hands the next one over as the value.
+    missing = (Outcome(error=71), Outcome(error=77, text="Error while setting value '--"), *refused(71)[1:])
+    yield _case("no-argument", "S6", _start("S6", (_NAME, None), outcomes=missing), rev=2)
 
 
 def startup_warning_cases() -> Iterator[SqlCase]:
