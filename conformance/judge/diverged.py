@@ -8,6 +8,8 @@ which document an event makes of a diverged one, was only observed: there a diff
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from enum import Enum
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -20,7 +22,7 @@ from conformance.cases.injection import (
     state_of,
 )
 from conformance.judge.document_bytes import values_of_diffs, whole_values
-from conformance.judge.odd_values import has_invalid_text, reads_beyond_decimal
+from conformance.judge.odd_values import has_invalid_text, reads_beyond_decimal, shares_bytes, with_marked_decimal
 from conformance.reference.dialect import MYSQL, flipped
 
 if TYPE_CHECKING:
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
     from conformance.reference.dialect import Dialect
 
 ALLOWED: Final = frozenset((1610, 3142, 3157, 3648, 3649))
+UNREADABLE: Final = frozenset((3142, 1815))
+"""Numbers that reading a damaged document answers with (observed on 9.7.4)."""
 SWITCHES: Final = (
     "reads_wide_decimals",
     "stores_invalid_text",
@@ -84,14 +88,33 @@ def _by_bytes(judged: Judged, injection: Injection, outcome: InjectionOutcome, d
     behaviour, after = dialect.behaviour, outcome.after
     clean = outcome.error == MISSING_ROW and after == outcome.before
     applied = not outcome.error and after is not None
-    if behaviour.reads_wide_decimals and (clean or applied) and reads_beyond_decimal(injection.image):
+    beyond = behaviour.reads_wide_decimals and reads_beyond_decimal(injection.image)
+    if beyond and (clean or (applied and _has_other_digits(injection, after, dialect))):
         return judged._replace(deviation="reads_wide_decimals")
     no_text = after is not None and after.valid and after.text is None and not outcome.error
-    if behaviour.stores_invalid_text and no_text and has_invalid_text(values_of_diffs(injection.image)):
+    values, whole = values_of_diffs(injection.image), whole_values(injection.image)
+    predicted = predict(injection, dialect).state  # where the model has no text either, it has said so before
+    read_by_server = (predicted is not None and predicted.sound) or any(map(shares_bytes, values))
+    if behaviour.stores_invalid_text and no_text and read_by_server and has_invalid_text(values):
         return judged._replace(deviation="stores_invalid_text")
-    if behaviour.copies_full_values and no_text and has_invalid_text(whole_values(injection.image)):
+    stored = after is not None and [after.size] == [len(document) for document in whole]
+    if behaviour.copies_full_values and no_text and stored and has_invalid_text(whole):
         return judged._replace(deviation="copies_full_values")
     return judged
+
+
+def _has_other_digits(injection: Injection, after: RowState | None, dialect: Dialect) -> bool:
+    """Whether a row is what the event makes of it but for the number, which is read from bytes behind the DECIMAL."""
+    if after is None or after.is_null:
+        return False
+    if not after.sound:
+        return after.error in UNREADABLE
+    image, marker = with_marked_decimal(injection.image)
+    expected = predict(replace(injection, image=image), dialect).state
+    if expected is None or not expected.text or after.text is None:
+        return False
+    pattern = re.escape(expected.text).replace(re.escape(marker), rb"-?\d+(\.\d+)?")
+    return marker in expected.text and re.fullmatch(pattern, after.text) is not None
 
 
 def _explainable(outcome: InjectionOutcome) -> bool:
@@ -149,8 +172,11 @@ def _compare(predicted: Predicted, outcome: InjectionOutcome) -> Judged:
 def _same(predicted: RowState | None, got: RowState | None) -> bool:
     if predicted is None or got is None or predicted.is_null or got.is_null or (predicted.sound and got.sound):
         return predicted == got
-    # Which number reading answers with, and how much is free in such a value, is nobody's promise.
-    return predicted.sound == got.sound
+    if predicted.sound or got.sound:
+        return False
+    if predicted.error or got.error:  # of the two numbers for a value that cannot be read either will do
+        return predicted.error == got.error or {predicted.error, got.error} <= UNREADABLE
+    return (predicted.valid, predicted.text, predicted.size) == (got.valid, got.text, got.size)
 
 
 def _explaining(injection: Injection, dialect: Dialect) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -26,6 +27,9 @@ from generators import damaged, diverged
 from generators.draw import Stream
 from tests.checks.planted_injections import FAULTS, PlantedFault, faultless
 from tests.reference.jsonb_vectors import FREE
+
+if TYPE_CHECKING:
+    from conformance.reference.jsonb.values import JsonValue
 
 INJECTIONS = [*diverged.matrix(), *damaged.listed(), *diverged.group(Stream("judge", 1))]
 SAFE = [item for item in INJECTIONS if item.hazard == "none"]
@@ -129,9 +133,11 @@ def test_a_decimal_that_is_read_from_bytes_behind_it_may_come_to_anything_but_ha
 ) -> None:
     item = decimal_in_diff(bytes((19, 37)) + bytes(9), nested=nested, demand=demand)
     before = state_of(item.stored)
+    number = Opaque(DECIMAL, bytes.fromhex("0201 8705"))  # 7.5, as bytes behind the value may give
+    made: JsonValue = {"a": 1, "b": [1, {"k": number}] if nested else number}
     explained = [
         InjectionOutcome(error=1032, before=before, after=before),
-        InjectionOutcome(before=before, after=state_of(encode({"a": 1, "b": 7}))),
+        InjectionOutcome(before=before, after=state_of(encode(made))),
         InjectionOutcome(before=before, after=RowState(error=3142)),
     ]
     for outcome in explained:
@@ -146,6 +152,11 @@ def test_a_decimal_that_is_read_from_bytes_behind_it_may_come_to_anything_but_ha
         replace(refused, error=1062),
         replace(refused, error=1032, after=state_of(encode({"a": 2}))),
         InjectionOutcome(before=before, after=None),
+        InjectionOutcome(before=before, after=state_of(encode({"a": 2, "b": 7.5}))),
+        InjectionOutcome(before=before, after=state_of(encode({"a": 1, "b": "7.5"}))),
+        InjectionOutcome(before=before, after=state_of(encode({"a": 1}))),
+        InjectionOutcome(before=before, after=RowState(error=1064)),
+        InjectionOutcome(before=before, after=RowState(valid=True, size=9, free=0)),
         InjectionOutcome(before=before, death="signal 11"),
         InjectionOutcome(before=before, silent=True),
     ):

@@ -9,10 +9,23 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
+from conformance.cases.injection import (
+    Demand,
+    Injection,
+    InjectionOutcome,
+    RowState,
+    full_image,
+    partial_image,
+    state_of,
+)
 from conformance.cases.script import build_script
 from conformance.checks.blocks import judge_block
 from conformance.checks.triggers import _harmful as harmful
+from conformance.judge.diverged import Grade, judge_injection
 from conformance.judge.stored_readings import reading_of
+from conformance.reference.diffs import Operation, encode_diff
+from conformance.reference.jsonb.encode import encode
+from conformance.reference.paths import parse_path
 from generators import depth, triggers
 from generators.draw import Stream
 from tests.judge.perfect_server import observe
@@ -155,3 +168,63 @@ def test_a_row_with_bytes_that_nobody_knows_is_left_out() -> None:
         (row,) = script.predictions[0].rows
         assert len(stored(script)) == len(row.change.before["j"])  # type: ignore[arg-type]  # a document
         assert harmful(script)
+
+
+# --- full-values-unread, invalid-text-in-diffs ------------------------------------------------------------------------
+
+STORED: Final = encode({"a": 1})
+BAD_TEXT: Final = encode({"k": "a\udcff"})  # not UTF-8
+
+
+def applied(after: RowState) -> InjectionOutcome:
+    return InjectionOutcome(before=state_of(STORED), after=after)
+
+
+def inserted(value: bytes) -> bytes:
+    return encode_diff(Operation.INSERT, parse_path("$.b"), value)
+
+
+NO_TEXT: Final = RowState(valid=True, size=len(BAD_TEXT), free=0)
+
+
+def test_the_known_readings_of_whole_values_are_explained() -> None:
+    torn = Injection(name="", stored=STORED, image=full_image(b"\x02\x01\x00"), demand=Demand.ERROR)
+    for number in (3142, 1815):
+        assert judge_injection(torn, applied(RowState(error=number))).deviation == "copies_full_values"
+    text = Injection(name="", stored=STORED, image=full_image(BAD_TEXT), demand=Demand.ERROR)
+    assert judge_injection(text, applied(NO_TEXT)).deviation == "copies_full_values"
+
+
+@pytest.mark.planted("FR5")
+@pytest.mark.parametrize(
+    ("value", "after"),
+    [
+        (b"\x02\x01\x00", RowState(error=1064)),
+        (b"\x02\x01\x00", RowState(valid=True, size=3, free=0)),
+        (b"\x02\x01\x00", RowState(valid=False, size=3)),
+        (b"\x02\x01\x00", RowState(valid=True, text=b"[]", size=3, free=0)),
+        (BAD_TEXT, RowState(error=3142)),
+        (BAD_TEXT, replace(NO_TEXT, size=len(BAD_TEXT) + 1)),
+        (BAD_TEXT, replace(NO_TEXT, valid=False)),
+    ],
+)
+def test_another_reading_of_a_whole_value_is_not_explained(value: bytes, after: RowState) -> None:
+    item = Injection(name="", stored=STORED, image=full_image(value), demand=Demand.ERROR)
+    judged = judge_injection(item, applied(after))
+    assert (judged.grade, judged.deviation) == (Grade.FAIL, None)
+
+
+@pytest.mark.planted("FR5")
+@pytest.mark.parametrize(
+    ("diffs", "after"),
+    [
+        (inserted(encode("a\udcff")), RowState(error=3142)),
+        (inserted(encode("a\udcff")), RowState(valid=True, size=1, free=0)),
+        (b"\x07" + inserted(encode("a\udcff"))[1:], RowState(valid=True, size=16, free=0)),  # no such operation
+        (inserted(encode("a\udcff")) + b"\x01", RowState(valid=True, size=16, free=0)),  # half a diff behind it
+    ],
+)
+def test_another_end_of_a_diff_with_invalid_text_is_not_explained(diffs: bytes, after: RowState) -> None:
+    item = Injection(name="", stored=STORED, image=partial_image(diffs), demand=Demand.ERROR)
+    judged = judge_injection(item, applied(after))
+    assert (judged.grade, judged.deviation) == (Grade.FAIL, None)
