@@ -105,7 +105,7 @@ def fed(
         crash=crash_of_rows(case.rows, outcome.death, reading=outcome.reading),
     )
     if outcome.death:
-        _keep_run(lab, server, item)
+        keep_run(lab, server, item)
     return item
 
 
@@ -120,7 +120,7 @@ def torn_tried(lab: Lab, server: OwnServer, case: Torn, outcome: FeedingOutcome)
         death=outcome.death,
     )
     if outcome.death:
-        _keep_run(lab, server, item)
+        keep_run(lab, server, item)
     return item
 
 
@@ -159,7 +159,7 @@ def reshaped_tried(lab: Lab, server: OwnServer, case: Reshaped, outcome: Feeding
         death=outcome.death,
     )
     if outcome.death:
-        _keep_run(lab, server, item)
+        keep_run(lab, server, item)
     return item
 
 
@@ -177,7 +177,7 @@ def _keep(lab: Lab, server: OwnServer, item: Tried) -> None:
         lab.narrate(f"the server died ({item.death}); its data directory is kept in {data}")
 
 
-def _keep_run(lab: Lab, server: OwnServer, item: Tried) -> None:
+def keep_run(lab: Lab, server: OwnServer, item: Tried) -> None:
     """The report of a crash, of a server that was started again on its data: these are kept as they are at the end."""
     _keep_report(lab, server, item)
     if explaining(lab.deviations, lab.version, item) is None:
@@ -256,7 +256,7 @@ def _show(
             field=item.name,
             expected=judged.expected,
             got=judged.got,
-            message=judged.rule if item.crash is None else f"{judged.rule} ({item.crash})",
+            message=_message(lab, item),
             signature=signature,
             replay=replay,
             statements=statements,
@@ -281,6 +281,14 @@ def _show(
                 message=judged.rule,
             )
         )
+
+
+def _message(lab: Lab, item: Tried) -> str:
+    """What is broken; of a crash, its signature, and whether its place is a listed one."""
+    if item.crash is None:
+        return item.judged.rule
+    about = listed.about_place(lab.deviations, lab.version, item.crash)
+    return f"{item.judged.rule} ({item.crash})" + (f"; {about}" if about else "")
 
 
 def _store(lab: Lab, item: Tried, statements: tuple[str, ...]) -> tuple[Path | None, str | None]:

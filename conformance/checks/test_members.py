@@ -16,7 +16,7 @@ import pytest
 from conformance.checks.injections import explaining, injected, record
 from conformance.checks.witnesses import unexpected_pass
 from conformance.judge.crashes import damage_of
-from conformance.requirements.crashes import PRINTING
+from conformance.requirements.crashes import APPLYING, READING
 from conformance.requirements.versions import applies
 from conformance.servers.own import OwnServer
 from generators import members
@@ -69,7 +69,7 @@ def not_shown(lab: Lab, items: Iterable[Tried]) -> list[Deviation]:
         entry
         for entry in lab.deviations
         if entry.crash is not None
-        and entry.crash.during != PRINTING
+        and entry.crash.during in (APPLYING, READING)
         and applies(entry.versions, lab.version)
         and lab.asked_for(entry)
         and entry.id not in shown

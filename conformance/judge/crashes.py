@@ -3,9 +3,9 @@ so that a stored or a shrunk Case is known by the same words."""
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Final
 
+from conformance.cases.death import parse_death
 from conformance.cases.printed_log import events_in, rows_in
 from conformance.judge.document_bytes import container, containers, key_at, values_of_diffs, whole_values
 from conformance.reference.binlog.header import FOOTER_SIZE, EventType
@@ -18,7 +18,6 @@ from conformance.requirements.crashes import (
     MEMBER_IN_DOCUMENT,
     PRINTING,
     READING,
-    RELAYING,
     TWICE_IN_DIFF,
     VARIABLE_LENGTH,
     VECTOR_LENGTH,
@@ -32,24 +31,17 @@ if TYPE_CHECKING:
     from conformance.reference.jsonb.view import View
 
 _COLLATION: Final = 4  # bytes of a number that stands before the length of a user variable
-_SIGNAL: Final = re.compile(r"signal (\d+)")
 
 
 def crash_of(injection: Injection, outcome: InjectionOutcome) -> Crash | None:
     """That of a server; ``None`` if it lives, or if nothing tells by which signal it died."""
-    signal = _SIGNAL.match(outcome.death)
-    if signal is None:
-        return None
-    return Crash(READING if outcome.reading else APPLYING, damage_of(injection.image), int(signal[1]))
+    return crash_from(outcome.death, READING if outcome.reading else APPLYING, damage_of(injection.image))
 
 
 def crash_of_rows(rows: Sequence[Injection], death: str, *, reading: bool = False) -> Crash | None:
     """That of a server whose applier was given an event of these rows; the first damage in them counts."""
-    signal = _SIGNAL.match(death)
-    if signal is None:
-        return None
     damage = next(filter(None, (damage_of(row.image) for row in rows)), "")
-    return Crash(READING if reading else APPLYING, damage, int(signal[1]))
+    return crash_from(death, READING if reading else APPLYING, damage)
 
 
 def crash_of_client(data: bytes, status: int) -> Crash | None:
@@ -57,10 +49,10 @@ def crash_of_client(data: bytes, status: int) -> Crash | None:
     return Crash(PRINTING, damage_of_log(data), -status) if status < 0 else None
 
 
-def crash_of_replica(log: bytes, death: str) -> Crash | None:
-    """That of a server that was given a relay log."""
-    signal = _SIGNAL.match(death)
-    return None if signal is None else Crash(RELAYING, damage_of_log(log), int(signal[1]))
+def crash_from(death: str, during: str, damage: str) -> Crash | None:
+    """The crash of a death in words of an outcome; ``None`` if they do not tell the signal."""
+    found = parse_death(death)
+    return None if found is None else Crash(during, damage, found.signal, found.frames, found.build)
 
 
 def damage_of(image: bytes) -> str:

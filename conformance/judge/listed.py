@@ -1,4 +1,9 @@
-"""Which listed deviation explains an outcome: by its switch, or the end of a program by its signature."""
+"""Which listed deviation explains an outcome: by its switch, or the end of a program by its signature.
+
+The end of a program is known by its place on the builds that it was observed on: there, the same signal at the same
+damage in another place is something new. On a build that nobody has listed yet, within the range of versions, the
+place is unconfirmed, which is said wherever the outcome is shown.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +24,28 @@ def explaining(
 ) -> Deviation | None:
     """The first of the list that does. A crash is explained by nothing but its signature."""
     for entry in deviations:
-        known = entry.crash == crash if crash is not None else switch is not None and entry.switch == switch
+        known = is_known(entry, crash) if crash is not None else switch is not None and entry.switch == switch
         if known and applies(entry.versions, version):
             return entry
     return None
+
+
+def is_known(entry: Deviation, crash: Crash) -> bool:
+    """Whether it is the listed crash: its place counts where the entry has frames of the build."""
+    if entry.crash is None or entry.crash.kind != crash.kind:
+        return False
+    return crash.frames in entry.frames.get(crash.build, (crash.frames,))
+
+
+def about_place(deviations: Iterable[Deviation], version: Version, crash: Crash | None) -> str:
+    """What is to be said of the place of a crash whose signal and damage are listed; nothing if it is as listed."""
+    for entry in deviations:
+        if crash is None or entry.crash is None or entry.crash.kind != crash.kind:
+            continue
+        if not applies(entry.versions, version) or entry.no_frames:
+            continue
+        if crash.build not in entry.frames:
+            return f"its place is unconfirmed: {entry.id} lists no stack of build {crash.build or 'unknown'}"
+        if crash.frames not in entry.frames[crash.build]:
+            return f"this is not the place of {entry.id}" if crash.frames else f"no stack to tell it from {entry.id}"
+    return ""

@@ -2,10 +2,10 @@
 
 FR, NFR, NR and Def are those of WL#2955; its other sentences have ids of the kit: SQL (the variable; S as observed), W
 (warnings, with the trigger's place in the worklog), D (conditions for logging diffs), DC (what diffs hold), C (capture
-of diffs), A (applier steps), F (format), P (mysqlbinlog), SC (safety checks), RA (rejected alternatives), X
-(cross-version), FX (future), U (user stories), LLD (its low-level design, by step). IP rows stand for the in-place
-update of JSON columns, which has no worklog of its own here. TM rows and those that begin with them are of WL#4618,
-the other T rows of WL#4162, SDI rows of WL#7053, LOB rows of the article on large objects.
+of diffs), A (applier steps), F (format), P (mysqlbinlog), SC (safety checks), RL (relay logs), RA (rejected
+alternatives), X (cross-version), FX (future), U (user stories), LLD (its low-level design, by step). IP rows stand for
+the in-place update of JSON columns, which has no worklog of its own here. TM rows and those that begin with them are of
+WL#4618, the other T rows of WL#4162, SDI rows of WL#7053, LOB rows of the article on large objects.
 
 A row is judged by the checks marked with its id, or as part of another row (``within``), or it says why it is not
 (``reason``, which goes when a check comes, and stays for the profiles in which that does not run); the report shows

@@ -1,7 +1,7 @@
-"""The signature of a crash: when it came, which damage the input had, and the signal.
+"""The signature of a crash: when it came, which damage the input had, the signal, and the place in the program.
 
-This is what a listed crash is known by, as no model can show it (design, section 1). Frames of the stack are left out:
-they are those of one build.
+This is what a listed crash is known by, as no model can show it (design, section 1). The place is the names of the
+upper stack frames, and holds for one build: another compiler inlines other functions.
 """
 
 from __future__ import annotations
@@ -16,18 +16,36 @@ MEMBER_IN_DIFF, MEMBER_IN_DOCUMENT = "member-in-diff", "member-in-document"
 TWICE_IN_DIFF: Final = "member-twice-in-diff"  # an object has a key again whose earlier value is a container
 VECTOR_LENGTH: Final = "vector-length"  # not the four bytes of each number of a VECTOR, or none
 VARIABLE_LENGTH: Final = "user-variable-length"  # a DECIMAL in a USER_VAR event that is longer than the event
-DAMAGES: Final = (MEMBER_IN_DIFF, MEMBER_IN_DOCUMENT, TWICE_IN_DIFF, VECTOR_LENGTH, VARIABLE_LENGTH)
+# Of relay logs: sound events where no source writes them.
+PAYLOAD_UNDESCRIBED: Final = "payload-undescribed"  # TRANSACTION_PAYLOAD with no FORMAT_DESCRIPTION in front of it
+GTID_IN_TRANSACTION: Final = "gtid-in-transaction"  # GTID or GTID_TAGGED right behind the BEGIN of a transaction
+ROWS_QUERY_OUTSIDE: Final = "rows-query-outside"  # ROWS_QUERY behind a transaction, without the GTID of another one
+TRANSACTION_CONTEXT: Final = "transaction-context"  # an event that Group Replication keeps to itself
+DAMAGES: Final = (
+    MEMBER_IN_DIFF,
+    MEMBER_IN_DOCUMENT,
+    TWICE_IN_DIFF,
+    VECTOR_LENGTH,
+    VARIABLE_LENGTH,
+    PAYLOAD_UNDESCRIBED,
+    GTID_IN_TRANSACTION,
+    ROWS_QUERY_OUTSIDE,
+    TRANSACTION_CONTEXT,
+)
 
 
 _ENDS: Final = {APPLYING: "the server", READING: "the server", PRINTING: "mysqlbinlog", RELAYING: "a replica"}
 
 
 class Crash(NamedTuple):
-    """``damage`` is empty where the input has none of the damages that are known to kill."""
+    """``damage`` is empty where the input has none of the damages that are known to kill. ``frames``: names of
+    functions, innermost first; ``build``: whose they are. Both are empty where nobody knows."""
 
     during: str
     damage: str
     signal: int
+    frames: tuple[str, ...] = ()
+    build: str = ""
 
     @property
     def ends(self) -> str:
@@ -35,4 +53,10 @@ class Crash(NamedTuple):
         return _ENDS[self.during]
 
     def __str__(self) -> str:
-        return f"signal {self.signal} while {self.during}, damage: {self.damage or 'none that is listed'}"
+        place = f", in {' < '.join(self.frames)}" if self.frames else ""
+        return f"signal {self.signal} while {self.during}, damage: {self.damage or 'none that is listed'}{place}"
+
+    @property
+    def kind(self) -> tuple[str, str, int]:
+        """All but the place."""
+        return self.during, self.damage, self.signal

@@ -2,17 +2,19 @@
 
 An entry names the dialect switch that models it; or, where no model can, its witness is a sql Case: the outcome that is
 known is written out there under the entry's id, and nothing else is explained by the entry. The end of a program is
-known by its signature (``crash``: when, at which damage of the input, with which signal): its witness is a generator,
-because an input that crashes other people's software is stored nowhere.
+known by its signature (``crash``: when, at which damage of the input, with which signal) and by its place: ``frames``,
+for each build that it was observed on, or ``no_frames``, why there are none. Its witness is a generator, because an
+input that crashes other people's software is stored nowhere.
 """
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections import Counter
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from conformance.reference.dialect import ServerBehaviour
 from conformance.requirements.catalogue import REQUIREMENTS
@@ -20,12 +22,18 @@ from conformance.requirements.crashes import DAMAGES, MOMENTS, Crash
 from conformance.requirements.versions import parse_range
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
+
+Places: TypeAlias = "Mapping[str, tuple[tuple[str, ...], ...]]"  # build -> upper frames of each place, innermost first
 
 PACKAGE = "conformance.requirements"
 DATA = "deviations.toml"
 WITNESSES = "witnesses"
 _NEEDED = frozenset({"id", "requirements", "versions", "reason"})
+_OF_CRASHES: Final = frozenset({"crash", "frames", "no_frames"})
+_BUILD: Final = re.compile(r"[0-9a-f]{12}")
+_SIGNATURE: Final = ("during", "damage", "signal")
 
 
 class DeviationError(Exception):
@@ -34,12 +42,15 @@ class DeviationError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deviation:
-    """One entry. ``witness`` is the JSON text of a Case; without one there is a ``switch`` or a ``crash``."""
+    """One entry. ``witness`` is the JSON text of a Case; without one there is a ``switch`` or a ``crash``, whose places
+    are ``frames``; ``no_frames`` says why there can be none."""
 
     id: str
     requirements: tuple[str, ...]
     switch: str | None = None
     crash: Crash | None = None
+    frames: Places = field(default_factory=dict)
+    no_frames: str = ""
     versions: str
     reason: str
     witness: str | None = None
@@ -77,13 +88,15 @@ def _entry(item: dict[str, Any], path: Path | None) -> Deviation:
         missing = missing | {"switch, crash or witness"}
     if missing:
         raise DeviationError(f"{where}: {', '.join(sorted(missing))} missing")
-    unknown = set(item) - _NEEDED - {"switch", "witness", "crash"}
+    unknown = set(item) - _NEEDED - {"switch", "witness"} - _OF_CRASHES
     if unknown:
         raise DeviationError(f"{where}: unknown keys {sorted(unknown)}")
     if "crash" in item and {"switch", "witness"} & set(item):
         raise DeviationError(f"{where}: a crash has neither switch nor witness, its signature is all that is known")
+    if "crash" not in item and _OF_CRASHES & set(item):
+        raise DeviationError(f"{where}: frames are those of a crash, and there is none")
     for name, value in item.items():
-        if name == "crash":
+        if name in ("crash", "frames"):
             continue
         if not (_is_texts(value) if name == "requirements" else isinstance(value, str)):
             raise DeviationError(f"{where}: {name} is no {'list of texts' if name == 'requirements' else 'text'}")
@@ -113,6 +126,8 @@ def _entry(item: dict[str, Any], path: Path | None) -> Deviation:
         requirements=tuple(item["requirements"]),
         switch=item.get("switch"),
         crash=_crash(item["crash"], where) if "crash" in item else None,
+        frames=_places(item, where),
+        no_frames=item.get("no_frames", ""),
         versions=item["versions"],
         reason=item["reason"].strip(),
         witness=witness,
@@ -121,14 +136,33 @@ def _entry(item: dict[str, Any], path: Path | None) -> Deviation:
 
 def _crash(item: object, where: str) -> Crash:
     """``crash = { during = "applying", damage = "member-in-diff", signal = 6 }``."""
-    if not isinstance(item, dict) or set(item) != set(Crash._fields):
-        raise DeviationError(f"{where}: crash needs {', '.join(Crash._fields)}, and nothing else")
+    if not isinstance(item, dict) or set(item) != set(_SIGNATURE):
+        raise DeviationError(f"{where}: crash needs {', '.join(_SIGNATURE)}, and nothing else")
     for name, words in (("during", MOMENTS), ("damage", DAMAGES)):
         if item[name] not in words:
             raise DeviationError(f"{where}: crash: {name} {item[name]!r} is none of {', '.join(words)}")
     if not isinstance(item["signal"], int) or isinstance(item["signal"], bool) or item["signal"] < 1:
         raise DeviationError(f"{where}: crash: signal {item['signal']!r} is no number of a signal")
     return Crash(**item)
+
+
+def _places(item: dict[str, Any], where: str) -> Places:
+    """``frames = { "9.7.4-2 cc8a18826385" = [["a", "b"]] }``: version and build (digits of its identity in the report
+    of a crash) for people and for the lab, and the upper frames of each place."""
+    frames = item.get("frames", {})
+    if not isinstance(frames, dict):
+        raise DeviationError(f"{where}: frames is no table of builds")
+    if frames and "no_frames" in item:
+        raise DeviationError(f"{where}: frames and no_frames exclude each other")
+    places: dict[str, tuple[tuple[str, ...], ...]] = {}
+    for name, listed in frames.items():
+        build = name.rpartition(" ")[2]
+        if _BUILD.fullmatch(build) is None:
+            raise DeviationError(f"{where}: frames: {name!r} does not end with the first twelve digits of a build")
+        if not isinstance(listed, list) or not listed or not all(_is_texts(place) for place in listed):
+            raise DeviationError(f"{where}: frames of {name}: no list of places, each a list of functions")
+        places[build] = tuple(map(tuple, listed))
+    return places
 
 
 def _is_texts(value: object) -> bool:

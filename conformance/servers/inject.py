@@ -5,9 +5,9 @@ FORMAT_DESCRIPTION cannot go on (1782). Each event works on a row of its own tha
 its exact bytes by a WRITE_ROWS event and committed; the transaction of the event is rolled back, so that any number of
 events meet the same row. Measured on 9.7.4: 6,000 events a second, two packets for each.
 
-The server is watched: when it dies, the outcome of that event is the death with its signature (signal, and the last
-three hex digits of the frames, which address randomisation leaves alone); the server is started again on the same data
-and the events go on.
+The server is watched: when it dies, the outcome of that event is the death with its signature (signal, build, and the
+names of the upper frames; where nobody knows names, the last three hex digits of the frames, which address
+randomisation leaves alone); the server is started again on the same data and the events go on.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Self, TypeAlias
 
+from conformance.cases.death import format_death
 from conformance.cases.injection import SCHEMA, TABLE, TABLE_MAP, InjectionOutcome, RowState, row_event_body
 from conformance.cases.session import SORT_BUFFER
 from conformance.reference.binlog.event import encode_event
@@ -29,9 +30,11 @@ from conformance.reference.binlog.small import Opaque
 from conformance.reference.tables import create_table
 from conformance.servers.cache import silent
 from conformance.servers.errors import ConnectionLost, ServerDied, ServerError, SqlError
+from conformance.servers.stack import build_of, upper_frames
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
     from types import TracebackType
 
     from conformance.cases.injection import Injection
@@ -100,27 +103,30 @@ def script(injection: Injection, version: str) -> tuple[str, ...]:
     )
 
 
-def crash_report(log: str, stack: str = "") -> str:
-    """The last crash report in an error log, with what stands behind it; the last one of a signature if it is given."""
+def crash_report(log: str, death: str = "", program: Path | None = None) -> str:
+    """The last crash report in an error log, with what stands behind it; the last one of a death if it is given."""
     end = len(log)
     for found in reversed([*_SIGNAL.finditer(log)]):
-        if not stack or _signature(log[found.start() : end]) == stack:
+        if not death or _signature(log[found.start() : end], program) == death:
             return log[found.start() : end]
         end = found.start()
     return ""
 
 
-def crash_signature(log: str) -> str:
-    """Signal and relative frames of the last crash report in an error log."""
+def crash_signature(log: str, program: Path | None = None) -> str:
+    """Signal, place and build of the last crash report in an error log. ``program``: the file of the server, whose
+    names are looked up where the report has none."""
     report = crash_report(log)
-    return _signature(report) if report else "no crash report"
+    return _signature(report, program) if report else "no crash report"
 
 
-def _signature(report: str) -> str:
+def _signature(report: str, program: Path | None) -> str:
     found = _SIGNAL.match(report)
     assert found is not None
-    frames = [address[-3:] for number, address in _FRAME.findall(report) if int(number) in _FRAMES]
-    return f"signal {found.group(1).rstrip(';')}: {','.join(frames)}"
+    addresses = [address[-3:] for number, address in _FRAME.findall(report) if int(number) in _FRAMES]
+    return format_death(
+        found.group(1).rstrip(";"), upper_frames(report, program), build_of(report), ",".join(addresses)
+    )
 
 
 def launch_target(
@@ -221,7 +227,9 @@ class Injector:
         silent = took_too_long(error)
         if isinstance(error, ServerDied) or not (silent or self._lives_on()):
             self.deaths += 1
-            return InjectionOutcome(before=before, death=crash_signature(self.server.error_log()))
+            return InjectionOutcome(
+                before=before, death=crash_signature(self.server.error_log(), self.server.program_file)
+            )
         if silent:
             self.server.kill()
             return InjectionOutcome(before=before, silent=True)

@@ -49,7 +49,8 @@ class Maker(Protocol):
 
 
 class OwnServer(Server):
-    """``options`` are those it was made with; ``pid`` differs for each start (and is 0 before the first)."""
+    """``options`` are those it was made with; ``pid`` differs for each start (and is 0 before the first).
+    ``program_file``: that of mysqld, if it is one of this machine."""
 
     started_by_us = True
 
@@ -58,6 +59,7 @@ class OwnServer(Server):
     server_id: int
     keep: bool
     pid: int
+    program_file: Path | None = None
 
     @property
     @abstractmethod

@@ -80,6 +80,7 @@ class ProcessServer(OwnServer):
         narrate: Narrate = silent,
     ) -> None:
         self.installation = installation
+        self.program_file = installation.mysqld
         self.directory = directory
         self.data_directory = directory / "data"
         self.server_id = server_id

@@ -140,6 +140,10 @@ class LogReader:
             return LogEnd(waits=True)
         return LogEnd()
 
+    def retire(self) -> None:
+        """The next log goes to a new server: this one may have taken harm that shows later."""
+        self.server.kill()
+
     def close(self) -> None:
         """The server."""
         self.server.close()

@@ -17,6 +17,7 @@ from conformance.cases.shrink_event import mended, shrink_injection
 from conformance.cases.shrink_file import shrink_file
 from conformance.judge.crashes import damage_of, damage_of_log
 from conformance.judge.printing import HUNG, judge_survival
+from conformance.judge.relay_logs import damage_of_relay_log
 from conformance.servers.feeding import feed, feeding_script
 from conformance.servers.inject import crash_report, script
 from conformance.servers.printing import print_bytes
@@ -174,7 +175,7 @@ class Transactions:
 
 def _crash_report(server: OwnServer, trial: Trial) -> str:
     """Of a death: for any other finding the last one would be that of another input."""
-    return crash_report(server.error_log(), trial.death) if trial.death else ""
+    return crash_report(server.error_log(), trial.death, server.program_file) if trial.death else ""
 
 
 def single(case: Feeding, number: int) -> Feeding:
@@ -202,10 +203,13 @@ class Logs:
 
     def put(self, cases: Sequence[RelayLog]) -> Generator[Trial]:
         for case in cases:
-            yield self.bench.of_log(case, self.reader.read(case.data, TABLES))
+            trial = self.bench.of_log(case, self.reader.read(case.data, TABLES))
+            yield trial
+            if self.damage_of(case):  # what the server dies of later would be put down to another log
+                self.reader.retire()
 
     def damage_of(self, case: RelayLog) -> str:
-        return damage_of_log(case.data)
+        return damage_of_relay_log(case.data)
 
     def smaller(self, trial: Trial, seconds: float) -> Trial:
         shrinking = Shrinking(self, trial)

@@ -28,8 +28,10 @@ def bucket_lines(buckets: Buckets) -> Iterator[str]:
     """One line for each bucket, and where it is kept."""
     for bucket in buckets.found.values():
         word = "FINDING" if bucket.entry is None else f"listed as {bucket.entry.id}"
+        about = buckets.bench.about_place(bucket.smallest)
         size = f"{diff_bytes(bucket.first)} bytes made {diff_bytes(bucket.smallest)}"
         once = "" if bucket.again else ", not seen again"
-        yield f"{bucket.name}: {bucket.first.what}, {bucket.count} times, {size}, {word}{once}"
+        place = f"; {about}" if about else ""
+        yield f"{bucket.name}: {bucket.first.what}, {bucket.count} times, {size}, {word}{once}{place}"
         yield from (f"  {stack or bucket.first.judged.rule} ({count})" for stack, count in bucket.stacks.most_common(5))
         yield f"  {bucket.directory}"

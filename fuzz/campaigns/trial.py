@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from conformance.cases.feeding import FeedingOutcome
 from conformance.cases.injection import MISSING_ROW, InjectionOutcome
 from conformance.judge.applier import judge_feeding
-from conformance.judge.crashes import crash_of, crash_of_replica, crash_of_rows
+from conformance.judge.crashes import crash_of, crash_of_rows
 from conformance.judge.diverged import Grade, Judged, judge_injection
-from conformance.judge.listed import explaining
+from conformance.judge.listed import about_place, explaining
+from conformance.judge.relay_logs import crash_of_replica, judge_end
 from conformance.requirements.versions import dialect_of, in_observed_range
 from conformance.stream import Verdict
 from fuzz.campaigns.inputs import APPLIER, CLIENT, DIVERGED, REPLICA, STATEMENTS
@@ -84,6 +85,10 @@ class Bench:
         if trial.judged.grade is Grade.PASS:
             return None
         return explaining(self.deviations, self.version, crash=trial.crash, switch=trial.judged.deviation)
+
+    def about_place(self, trial: Trial) -> str:
+        """What is to be said of the place of a crash whose signal and damage are listed."""
+        return about_place(self.deviations, self.version, trial.crash)
 
     def kind(self, trial: Trial) -> tuple[str, ...]:
         """Its bucket. Where it is nested, the listed read crash has a stack of its own for each way there, so a listed
@@ -158,16 +163,11 @@ class Bench:
 
     def of_log(self, case: RelayLog, end: LogEnd) -> Trial:
         """A relay log of any events: the server lives and answers, and no more is asked for."""
-        judged = Judged(Grade.PASS)
-        if end.death:
-            judged = Judged(Grade.CRASH, "the server dies", "a living server", end.death)
-        elif end.silent:
-            judged = Judged(Grade.TIMEOUT, "the server does not answer", "an answer", "none")
         return Trial(
             channel=REPLICA,
             case=case,
             what=_what_read(end),
-            judged=judged,
+            judged=judge_end(end.death, silent=end.silent),
             crash=crash_of_replica(case.data, end.death),
             death=end.death,
         )

@@ -25,6 +25,18 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
+# As 9.7.4-2 of Debian for amd64 reported them.
+BUILD: Final = "(build cc8a18826385)"
+AT_MEMBER: Final = (
+    f"signal 6 in read_json_diff < Json_diff_vector::read_binary < Field_json::unpack_diff < unpack_row {BUILD}"
+)
+AT_READ: Final = f"signal 11 in double_quote < Json_wrapper::to_string < Field_json::val_str < Item::send {BUILD}"
+AT_TWICE: Final = (
+    f"signal 11 in Json_array::insert_alias < Json_dom::parse < read_json_diff < Json_diff_vector::read_binary {BUILD}"
+)
+_ELSEWHERE: Final = "Json_diff_vector::add_diff < Json_diff_vector::read_binary < Field_json::unpack_diff < unpack_row"
+
+
 @dataclass(frozen=True, slots=True)
 class CrashFault:
     """``verdict``: what it must be called. ``change`` gives ``None`` where the fault does not show."""
@@ -48,11 +60,11 @@ def as_released(injection: Injection) -> InjectionOutcome:
     before = state_of(injection.stored)
     damage = damage_of(injection.image)
     if damage == MEMBER_IN_DIFF:
-        return InjectionOutcome(before=before, death="signal 6: 581,506")
+        return InjectionOutcome(before=before, death=AT_MEMBER)
     if damage == MEMBER_IN_DOCUMENT:
-        return InjectionOutcome(before=before, death="signal 11: 445,018", reading=True)
+        return InjectionOutcome(before=before, death=AT_READ, reading=True)
     if damage == TWICE_IN_DIFF:
-        return InjectionOutcome(before=before, death="signal 11: fa6,45a")
+        return InjectionOutcome(before=before, death=AT_TWICE)
     if injection.image[0] == 0:
         return InjectionOutcome(before=before, after=RowState(error=3142))
     return perfect(injection)
@@ -75,10 +87,16 @@ def _sound_diff(**changes: object) -> Callable[[Injection, InjectionOutcome], In
 
 
 CRASH_FAULTS: Final = (
-    CrashFault("crashes/other-signal", "crash", _of(MEMBER_IN_DIFF, death="signal 11: 581,506")),
+    CrashFault("crashes/other-signal", "crash", _of(MEMBER_IN_DIFF, death=AT_MEMBER.replace("signal 6", "signal 11"))),
+    CrashFault("crashes/other-place", "crash", _of(MEMBER_IN_DIFF, death=f"signal 6 in {_ELSEWHERE} {BUILD}")),
+    CrashFault("crashes/place-of-another-crash", "crash", _of(MEMBER_IN_DIFF, death=AT_TWICE.replace("11", "6", 1))),
+    CrashFault("crashes/another-frame", "crash", _of(MEMBER_IN_DIFF, death=AT_MEMBER.replace("::un", "::re"))),
+    CrashFault("crashes/fewer-frames", "crash", _of(MEMBER_IN_DIFF, death=AT_MEMBER.replace(" < unpack_row", ""))),
+    CrashFault("crashes/no-stack", "crash", _of(MEMBER_IN_DIFF, death=f"signal 6: 581,506 {BUILD}")),
+    CrashFault("crashes/read-elsewhere", "crash", _of(MEMBER_IN_DOCUMENT, death=AT_READ.replace("Item", "Idea"))),
     CrashFault("crashes/dies-when-read", "crash", _of(MEMBER_IN_DIFF, reading=True)),
     CrashFault("crashes/dies-when-stored", "crash", _of(MEMBER_IN_DOCUMENT, reading=False)),
-    CrashFault("crashes/dies-at-other-damage", "crash", _sound_diff(death="signal 6: 581,506")),
+    CrashFault("crashes/dies-at-other-damage", "crash", _sound_diff(death=AT_MEMBER)),
     CrashFault("crashes/no-report", "crash", _of(MEMBER_IN_DIFF, death="no crash report")),
     CrashFault("crashes/hangs", "timeout", _of(MEMBER_IN_DIFF, death="", silent=True)),
     CrashFault(
@@ -90,7 +108,8 @@ CRASH_FAULTS: Final = (
 )  # fmt: skip
 
 TWICE_FAULTS: Final = (  # "duplicate keys: last wins"; the end of a server at some of them is listed, and no other end
-    CrashFault("crashes/twice-other-signal", "crash", _of(TWICE_IN_DIFF, death="signal 6: fa6,45a")),
+    CrashFault("crashes/twice-other-signal", "crash", _of(TWICE_IN_DIFF, death=AT_TWICE.replace("11", "6", 1))),
+    CrashFault("crashes/twice-other-place", "crash", _of(TWICE_IN_DIFF, death=f"signal 11 in {_ELSEWHERE} {BUILD}")),
     CrashFault("crashes/twice-dies-when-read", "crash", _of(TWICE_IN_DIFF, reading=True)),
     CrashFault(
         "crashes/twice-first-wins", "differs",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -138,6 +139,45 @@ def test_on_a_version_that_was_not_observed_a_crash_is_a_failure(tmp_path: Path)
     records, _, passed = check(tmp_path, as_released, number=(10, 1, 0))
     assert not passed
     assert "crash" in {str(verdict.verdict) for verdict in of(records, CaseVerdict) if verdict.deviation is None}
+
+
+def test_on_a_build_that_is_not_listed_a_crash_is_known_by_its_signature_and_its_place_unconfirmed(
+    tmp_path: Path,
+) -> None:
+    def rebuilt(injection: Injection) -> InjectionOutcome:
+        outcome = as_released(injection)
+        death = outcome.death.replace("cc8a18826385", "0123456789ab").replace("unpack_row", "unpack_row_fast")
+        return replace(outcome, death=death)
+
+    records, _, passed = check(tmp_path, rebuilt)
+    assert passed
+    assert exit_code(records) == 0
+    crashes = [item for item in of(records, CaseVerdict) if item.deviation in LISTED]
+    assert {item.deviation for item in crashes} == set(LISTED)
+    for item in crashes:
+        place = f"its place is unconfirmed: {item.deviation} lists no stack of build 0123456789ab"
+        assert item.message.endswith(place)
+
+
+def test_a_listed_crash_in_its_place_is_not_called_unconfirmed(tmp_path: Path) -> None:
+    records, _, _ = check(tmp_path, as_released)
+    assert not [item for item in of(records, CaseVerdict) if "place" in item.message]
+
+
+@pytest.mark.planted("FR5")
+def test_a_crash_in_another_place_is_a_new_finding_that_says_which_it_resembles(tmp_path: Path) -> None:
+    def elsewhere(injection: Injection) -> InjectionOutcome:
+        outcome = as_released(injection)
+        return replace(outcome, death=outcome.death.replace("read_json_diff <", "read_json_patch <"))
+
+    records, _, passed = check(tmp_path, elsewhere)
+    assert not passed
+    assert exit_code(records) == 1
+    findings = [item for item in of(records, Finding) if ":crash:" in item.signature]
+    assert len(findings) == 2  # of an abort, and of a key that comes twice
+    failing = [item for item in of(records, CaseVerdict) if item.deviation is None and str(item.verdict) == "crash"]
+    assert failing
+    assert all("this is not the place of " in item.message for item in failing)
 
 
 def test_data_directories_do_not_pile_up(tmp_path: Path) -> None:

@@ -37,6 +37,7 @@ class ModelServer:
     """What a channel asks of a server beside its answers."""
 
     version = "9.7.4"
+    program_file = None
 
     def error_log(self) -> str:
         return ""
@@ -93,6 +94,9 @@ class ModelReader:
         end = self.answer(data)
         self.restarts += bool(end.death or end.silent or end.waits)
         return end
+
+    def retire(self) -> None:
+        """It has no server."""
 
 
 def plant_applier(patch: pytest.MonkeyPatch, answer: Callable[[Feeding], FeedingOutcome]) -> None:

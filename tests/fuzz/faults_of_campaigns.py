@@ -16,6 +16,7 @@ from conformance.cases.injection import MISSING_ROW, Injection, InjectionOutcome
 from conformance.judge.crashes import damage_of
 from conformance.reference.binlog.header import EventType
 from conformance.servers.replica_log import LogEnd
+from tests.checks.faults_of_crashes import AT_MEMBER
 from tests.checks.planted_injections import PlantedFault
 
 if TYPE_CHECKING:
@@ -86,9 +87,7 @@ MALFORMED_FAULTS: Final = (
         "dies-without-damage",
         "known by its signature alone",
         "crash",
-        lambda injection, outcome: (
-            None if damage_of(injection.image) else replace(outcome, death="signal 6: 581,506", error=0)
-        ),
+        lambda injection, outcome: None if damage_of(injection.image) else replace(outcome, death=AT_MEMBER, error=0),
     ),
     PlantedFault(
         "missing-row-for-damage",  # a replica may be told to pass over a row that is not there

@@ -61,7 +61,7 @@ def test_a_server_that_dies_is_started_again_and_its_input_kept(
         (bucket,) = found.buckets.findings
         assert injector.deaths == 1
         assert injector.server.alive()
-    assert bucket.first.death.startswith("signal 11: ")
+    assert bucket.first.death.startswith("signal 11")
     assert bucket.directory is not None
     assert "got signal 11" in (bucket.directory / "error.log").read_text("utf-8")
     assert "## Error log" in (bucket.directory / "REPORT.md").read_text("utf-8")

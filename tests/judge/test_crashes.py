@@ -10,7 +10,6 @@ from conformance.cases.injection import Injection, InjectionOutcome, full_image,
 from conformance.judge.crashes import (
     crash_of,
     crash_of_client,
-    crash_of_replica,
     crash_of_rows,
     damage_of,
     damage_of_log,
@@ -24,7 +23,7 @@ from conformance.reference.diffs import Diff, Operation, encode_diff, encode_dif
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.jsonb.view import open_document
 from conformance.reference.paths import parse_path
-from conformance.requirements.crashes import PRINTING, RELAYING, VARIABLE_LENGTH, Crash
+from conformance.requirements.crashes import PRINTING, VARIABLE_LENGTH, Crash
 from generators import damaged, members
 from generators.draw import Stream
 
@@ -78,9 +77,6 @@ def user_variable(kind: int, length: int, value: bytes = bytes.fromhex("03028119
 def test_a_decimal_variable_that_is_longer_than_its_event_is_seen(length: int, damage: str) -> None:
     assert damage_of_log(user_variable(UserVarType.DECIMAL, length)) == damage
     assert crash_of_client(user_variable(UserVarType.DECIMAL, length), -11) == Crash(PRINTING, damage, 11)
-    death = crash_of_replica(user_variable(UserVarType.DECIMAL, length), "signal 11: 0a1,b2c")
-    assert death == Crash(RELAYING, damage, 11)
-    assert crash_of_replica(user_variable(UserVarType.DECIMAL, length), "") is None
 
 
 def test_variables_of_other_types_and_damaged_ones_are_not() -> None:
@@ -140,6 +136,9 @@ def test_a_crash_is_when_and_what_and_the_signal() -> None:
     assert crash_of_rows([item], "") is None
     other = Injection(name="", stored=None, image=partial_image(b""))
     assert crash_of_rows([other, item], "signal 6: 1") == Crash("applying", "member-in-diff", 6)
+    placed = crash_of(item, InjectionOutcome(death="signal 6 in a::b < c (build 0123456789ab)"))
+    assert placed == Crash("applying", "member-in-diff", 6, ("a::b", "c"), "0123456789ab")
+    assert str(placed) == "signal 6 while applying, damage: member-in-diff, in a::b < c"
     assert str(crash_of(other, InjectionOutcome(death="signal 6: 1"))) == (
         "signal 6 while applying, damage: none that is listed"
     )

@@ -68,7 +68,7 @@ OBSERVED = [
     "W0",
     *(f"D{number}" for number in range(8, 15)),
     *(f"DC{number}" for number in range(1, 9)),
-    "IP1", "IP2", "A8", "A9", "A10", "P8", "P9", "SC4", "TP1", "TP2", "TP3",
+    "IP1", "IP2", "A8", "A9", "A10", "P8", "P9", "SC4", "RL1", "TP1", "TP2", "TP3",
 ]  # fmt: skip
 DOCUMENTS = 'title = "d"\n[documents]\nd = "revision 1"\n'
 GOOD = {"id": '"X"', "statement": '"s"', "document": '"d"', "section": '"1"', "allowed": '"a"'}

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 CRASH = '{ during = "applying", damage = "member-in-diff", signal = 6 }'
+BUILD = "9.7.4-2 cc8a18826385"
 GOOD = {
     "id": '"mine"',
     "requirements": '["FR2"]',
@@ -63,6 +64,15 @@ def test_a_crash_is_an_entry_by_its_signature(tmp_path: Path) -> None:
     (item,) = load(tmp_path, entry(switch=None, crash=CRASH))
     assert item.crash == Crash("applying", "member-in-diff", 6)
     assert item.switch is None
+    assert (item.frames, item.no_frames) == ({}, "")
+
+
+def test_a_crash_has_the_upper_frames_of_each_place_on_each_build_or_says_why_there_are_none(tmp_path: Path) -> None:
+    frames = f'{{ "{BUILD}" = [["a", "b"], ["c"]], "x 0123456789ab" = [["d"]] }}'
+    (item,) = load(tmp_path, entry(switch=None, crash=CRASH, frames=frames))
+    assert item.frames == {"cc8a18826385": (("a", "b"), ("c",)), "0123456789ab": (("d",),)}
+    (item,) = load(tmp_path, entry(switch=None, crash=CRASH, no_frames='"it prints none"'))
+    assert (item.frames, item.no_frames) == ({}, "it prints none")
 
 
 def test_a_crash_is_listed_for_no_version_on_which_it_was_not_observed() -> None:
@@ -100,6 +110,18 @@ def test_an_empty_list_is_a_list(tmp_path: Path) -> None:
         (entry(switch=None, crash=CRASH.replace("member-in-diff", "")), "damage '' is none of member-in-diff"),
         (entry(switch=None, crash=CRASH.replace("6", "true")), "signal True is no number"),
         (entry(switch=None, crash=CRASH.replace("6", "0")), "signal 0 is no number"),
+        (entry(frames=f'{{ "{BUILD}" = [["a"]] }}'), "frames are those of a crash"),
+        (entry(no_frames='"why"'), "frames are those of a crash"),
+        (entry(switch=None, crash=CRASH, no_frames="1"), "no_frames is no text"),
+        (entry(switch=None, crash=CRASH, frames="[]"), "frames is no table of builds"),
+        (entry(switch=None, crash=CRASH, frames='{ "9.7.4" = [["a"]] }'), "'9.7.4' does not end with the first twelve"),
+        (entry(switch=None, crash=CRASH, frames=f'{{ "{BUILD}" = [] }}'), "no list of places"),
+        (entry(switch=None, crash=CRASH, frames=f'{{ "{BUILD}" = ["a"] }}'), "no list of places"),
+        (entry(switch=None, crash=CRASH, frames=f'{{ "{BUILD}" = [[]] }}'), "no list of places"),
+        (
+            entry(switch=None, crash=CRASH, frames=f'{{ "{BUILD}" = [["a"]] }}', no_frames='"why"'),
+            "frames and no_frames exclude each other",
+        ),
         (entry(versions='"8"'), "versions: not a version: '8'"),
         (entry(versions='"..8.0.3"'), "not a version: ''"),
         (entry(witness='"nowhere.json"'), "nowhere.json: No such file"),

@@ -107,7 +107,7 @@ def test_the_end_of_a_server_is_that_of_its_log(reader: LogReader, struck: list[
     struck.append(signal.SIGSEGV)
     before = reader.deaths
     end = reader.read(log_of(without=1), TABLES)
-    assert end.death.startswith("signal 11: ")
+    assert end.death.startswith("signal 11")
     assert reader.deaths == before + 1
     assert "got signal 11" in reader.server.error_log()  # it can be asked for until the next log
     assert reader.read(log_of(), TABLES) == LogEnd()
