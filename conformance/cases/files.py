@@ -38,6 +38,7 @@ from conformance.reference.expression import (
     Wrapper,
 )
 from conformance.reference.jsonb.tagged import from_tagged, to_tagged
+from conformance.reference.partitions import Partitions
 from conformance.reference.tables import Column as TableColumn
 from conformance.reference.tables import Table
 
@@ -217,7 +218,29 @@ def _dump_plain(value: Any) -> dict[str, Any]:
 def _dump_table(table: Table) -> dict[str, Any]:
     out = _dump_plain(table)
     out["columns"] = [_dump_plain(column) for column in table.columns]
+    if table.partitions is not None:
+        out["partitions"] = _dump_partitions(table.partitions)
     return out
+
+
+def _dump_partitions(partitions: Partitions) -> dict[str, Any]:
+    out = _dump_plain(partitions)
+    if partitions.values:
+        out["values"] = [list(values) for values in partitions.values]
+    if partitions.sub is not None:
+        out["sub"] = _dump_partitions(partitions.sub)
+    return out
+
+
+def _load_partitions(data: Mapping[str, Any]) -> Partitions:
+    return Partitions(
+        **{
+            **data,
+            "bounds": tuple(data.get("bounds", ())),
+            "values": tuple(map(tuple, data.get("values", ()))),
+            "sub": _load_partitions(data["sub"]) if "sub" in data else None,
+        }
+    )
 
 
 def _load_table(data: Mapping[str, Any]) -> Table:
@@ -228,6 +251,7 @@ def _load_table(data: Mapping[str, Any]) -> Table:
         "primary_key": _key(data.get("primary_key", ())),
         "unique_keys": tuple(_key(key) for key in data.get("unique_keys", ())),
         "other_keys": tuple(map(str, data.get("other_keys", ()))),
+        "partitions": _load_partitions(data["partitions"]) if "partitions" in data else None,
     }
     return Table(**known)
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
-from conformance.cases.images import after_columns, before_columns, read_columns
+from conformance.cases.images import RowImage, after_columns, before_columns, read_columns
 from conformance.cases.time_zone import ZONED_TYPES, needs_time_zone
 from conformance.reference.binlog.columns import PartialJson
 from conformance.reference.binlog.header import EventType
@@ -20,9 +21,12 @@ from conformance.reference.binlog.rows import (
     NO_UNIQUE_CHECKS,
     STMT_END,
     USE_SQL_FOREIGN_KEY,
+    PartitionInfo,
     Row,
     RowsBody,
+    full_bitmap,
     image_bitmap,
+    one_statement,
     split_rows,
 )
 from conformance.reference.column_json import column_as_json
@@ -233,16 +237,38 @@ class Model:
             after = after_columns(table, assigned, image)
             names = [column.name for column in self.table.columns]
             images = self._known_images[assigned] = _Images(
-                image_bitmap(before, len(names)),
+                image_bitmap(before, len(names)) | self._unused_bits,
                 image_bitmap(after, len(names)),
                 names if before is None else [names[index] for index in before],
                 names if after is None else [names[index] for index in after],
             )
         return images
 
+    @cached_property
+    def _unused_bits(self) -> int:
+        """Those of a before-image's bitmap: NOBLOB starts from all columns of a partitioned table, as FULL does
+        everywhere (observed on 9.7.4)."""
+        if self.table.partitions is None or self.session.row_image is not RowImage.NOBLOB:
+            return 0
+        count = len(self.table.columns)
+        return full_bitmap(count) & ~((1 << count) - 1)
+
     def events_of(self, rows: Iterable[RowPrediction], assigned: frozenset[int]) -> tuple[RowsBody, ...]:
         """The row events of a statement that changes these rows and assigns these columns, under the session's
-        settings."""
+        settings. Rows of other partitions than those before them stand in an event of their own."""
+        partitions = self.table.partitions
+        if partitions is None:
+            return tuple(self._events(rows, assigned))
+
+        def moved(row: RowPrediction) -> PartitionInfo:
+            return PartitionInfo(partitions.place(row.change.after), partitions.place(row.change.before))
+
+        runs = groupby(rows, moved)
+        return tuple(one_statement(event for info, run in runs for event in self._events(run, assigned, (info,))))
+
+    def _events(
+        self, rows: Iterable[RowPrediction], assigned: frozenset[int], extra: tuple[PartitionInfo, ...] = ()
+    ) -> list[RowsBody]:
         table, partial = self.table_map, self.session.partial_json
         before, after, before_names, after_names = self._images(assigned)
         json_names = self.columns.json
@@ -267,10 +293,11 @@ class Model:
             type=EventType.PARTIAL_UPDATE_ROWS if partial else EventType.UPDATE_ROWS,
             table_id=table.table_id,
             flags=self.event_flags,
+            extra=extra,
             column_count=len(table.columns),
             before_columns=before,
             after_columns=after,
             table=table,
             rows=tuple(typed),
         )
-        return tuple(split_rows(body, self.row_event_max_size))
+        return split_rows(body, self.row_event_max_size)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from conformance.cases.images import RowImage
@@ -12,7 +13,7 @@ from conformance.cases.time_zone import has_datetime
 from conformance.reference.binlog.gtid import Gtid
 from conformance.reference.binlog.header import EventType, Flag
 from conformance.reference.binlog.query import Query, Status, StatusInteger, StatusIntegers, StatusText, StatusVariable
-from conformance.reference.binlog.rows import Row, rows_body, split_rows
+from conformance.reference.binlog.rows import PartitionInfo, Row, one_statement, rows_body, split_rows
 from conformance.reference.binlog.small import RowsQuery, Xid
 from conformance.reference.jsonb.decode import decode
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     from conformance.reference.binlog.rows import RowsBody
     from conformance.reference.binlog.table_map import TableMap
+    from conformance.reference.tables import Table
 
 _NO_FOREIGN_KEY_CHECKS = 0x4000000  # bits of FLAGS2
 _RELAXED_UNIQUE_CHECKS = 0x8000000
@@ -81,10 +83,20 @@ def insert_events(script: Script, table: TableMap) -> list[ExpectedEvent]:
     case, model = script.case, script.model
     # The INSERT names every column, so every image has all of them; only FULL fills the bitmap's unused bits.
     columns = None if model.session.row_image is RowImage.FULL else range(len(table.columns))
-    rows = [Row(None, tuple(row)) for row in case.rows]  # type: ignore[arg-type]
-    body = rows_body(table, EventType.WRITE_ROWS, rows, after=columns, flags=model.event_flags)
+    bodies: list[RowsBody] = []
+    for extra, run in groupby(case.rows, lambda row: _partition(case.table, row)):
+        rows = [Row(None, tuple(row)) for row in run]  # type: ignore[arg-type]
+        body = rows_body(table, EventType.WRITE_ROWS, rows, after=columns, flags=model.event_flags, extra=extra)
+        bodies += split_rows(body, model.row_event_max_size)
     sql = script.insert if model.session.rows_query else ""
-    return statement_events(table, split_rows(body, model.row_event_max_size), None, sql)
+    return statement_events(table, one_statement(bodies), None, sql)
+
+
+def _partition(table: Table, row: Sequence[object]) -> tuple[PartitionInfo, ...]:
+    """What an event says of the partition of an inserted row; nothing where there are none."""
+    if table.partitions is None:
+        return ()
+    return (PartitionInfo(table.partitions.place(dict(zip(table.index_of, row, strict=True)))),)
 
 
 def _insert_names_time_zone(script: Script) -> bool:

@@ -16,10 +16,10 @@ from conformance.judge.events import iter_events, judge_groups, split_groups
 from conformance.judge.expected import ExpectedEvent, ExpectedGroup, applied_group, insert_events, statement_events
 from conformance.judge.mismatch import Judgement, Mismatch
 from conformance.judge.replica import ReplicaModel
-from conformance.reference.binlog.columns import BLOB, GEOMETRY, JSON, VECTOR, PartialJson
+from conformance.reference.binlog.columns import BIT, BLOB, GEOMETRY, JSON, VECTOR, PartialJson
 from conformance.reference.binlog.gtid import Gtid
 from conformance.reference.binlog.query import Query
-from conformance.reference.binlog.rows import STMT_END, UPDATE_TYPES, RowsBody, included
+from conformance.reference.binlog.rows import UPDATE_TYPES, RowsBody, included, one_statement
 from conformance.reference.decision import Decision, decide
 from conformance.reference.diffs import decode_diffs, encode_diffs
 from conformance.reference.update import ColumnChange, RowChange
@@ -109,8 +109,12 @@ class OwnReplica:
         self._schema = schema
         self._documents = ReplicaModel.of(script)
         self._table = replace(self.model.table_map, schema=schema)
-        types = (column.type for column in self.model.table_map.columns)
-        self._large = {name for name, kind in zip(names, types, strict=True) if kind in _LARGE}
+        types = zip(case.table.columns, self.model.table_map.columns, strict=True)
+        self._stored_apart = {
+            column.name
+            for column, mapped in types
+            if mapped.type in _LARGE or (mapped.type == BIT and (column.length or 1) % 8)
+        }
 
     def groups(self, log: Sequence[Transaction]) -> Iterator[ExpectedGroup]:
         """One group for the INSERT and one for each transaction, up to what the applier refuses."""
@@ -153,16 +157,16 @@ class OwnReplica:
                 change = RowChange(before, after, True, {})
                 changed.append((columns, RowPrediction(logged.row, change, decisions)))
         self.applied += len(rows)
-        bodies: list[RowsBody] = []
-        for columns, items in groupby(changed, lambda item: item[0]):
-            bodies += self.model.events_of([row for _, row in items], columns)
-        return [*(replace(body, flags=body.flags & ~STMT_END) for body in bodies[:-1]), bodies[-1]]
+        runs = groupby(changed, lambda item: item[0])
+        return one_statement(
+            body for columns, items in runs for body in self.model.events_of([row for _, row in items], columns)
+        )
 
     def _met(self, event: Sequence[LoggedRow]) -> Iterator[tuple[LoggedRow, frozenset[int]]]:
         """The rows of an event in the order in which the applier meets them, each with the columns that count as
-        assigned (observed on 9.7.4). These are the columns of the after-image, and those of BLOB's kind that had a
-        value in a before-image that was read so far in this event. Without a key all before-images are read at first,
-        and the rows are met in the order of the table, which is that of the INSERT."""
+        assigned (observed on 9.7.4). These are the columns of the after-image, and those of BLOB's kind, or of bits
+        that fill no bytes, that had a value in a before-image that was read so far in this event. Without a key all
+        before-images are read at first, and the rows are met in the order of the table, which is that of the INSERT."""
         columns = set(event[0].values)
         if not self.model.key:
             columns.update(*map(self._unpacked, event))
@@ -172,7 +176,7 @@ class OwnReplica:
             yield logged, frozenset(map(self.model.table.index_of.__getitem__, columns))
 
     def _unpacked(self, logged: LoggedRow) -> set[str]:
-        return {name for name, value in logged.before.items() if name in self._large and value is not None}
+        return {name for name, value in logged.before.items() if name in self._stored_apart and value is not None}
 
     def _decide(
         self, name: str, before: Mapping[str, object], after: Mapping[str, object], logged: LoggedRow

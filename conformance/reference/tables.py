@@ -36,6 +36,8 @@ from conformance.reference.errors import EncodeError, Unsupported
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from conformance.reference.partitions import Partitions
+
 _INTEGERS: Final = {
     "TINYINT": types.TINY,
     "BOOL": types.TINY,
@@ -112,6 +114,7 @@ class Table:
 
     ``generated_primary_key``: the server adds ``my_row_id`` in front (sql_generate_invisible_primary_key); it is not
     among ``columns``. ``other_keys``: further keys as they stand in the statement (over expressions, for one).
+    ``partitions``: how its rows are divided.
     """
 
     schema: str
@@ -123,6 +126,7 @@ class Table:
     collation: str | None = None
     generated_primary_key: bool = False
     other_keys: tuple[str, ...] = ()
+    partitions: Partitions | None = None
 
     @cached_property
     def json_columns(self) -> tuple[int, ...]:
@@ -167,6 +171,8 @@ def create_table(table: Table, *, qualified: bool = False) -> str:
     options = f"DEFAULT CHARACTER SET={table.charset}"
     if table.collation is not None:
         options += f" COLLATE={table.collation}"
+    if table.partitions is not None:  # partitions cannot lie in a shared tablespace, should that be the default
+        options += f" TABLESPACE=innodb_file_per_table {table.partitions.clause(quote_identifier)}"
     body = ",\n  ".join(lines)
     return f"CREATE TABLE {name} (\n  {body}\n) {options}"
 

@@ -56,6 +56,7 @@ __all__ = [
     "fixed_size",
     "full_bitmap",
     "included",
+    "one_statement",
     "rows_body",
     "split_rows",
 ]
@@ -426,6 +427,12 @@ def fixed_size(event: RowsHead) -> int:
     )
 
 
+def one_statement(events: Iterable[RowsBody]) -> list[RowsBody]:
+    """Events that one statement leaves behind one TABLE_MAP: only the last keeps STMT_END."""
+    found = list(events)
+    return [*(replace(event, flags=event.flags & ~STMT_END) for event in found[:-1]), *found[-1:]]
+
+
 def split_rows(event: RowsBody, limit: int = 8192) -> list[RowsBody]:
     """The events that a server with this ``binlog_row_event_max_size`` makes of the rows. Only the last one keeps
     STMT_END; a row above the limit is alone in its event."""
@@ -440,8 +447,4 @@ def split_rows(event: RowsBody, limit: int = 8192) -> list[RowsBody]:
             size = base
         groups[-1].append(row)
         size += len(encoded)
-    last = len(groups) - 1
-    return [
-        replace(event, rows=tuple(rows), flags=event.flags if index == last else event.flags & ~STMT_END)
-        for index, rows in enumerate(groups)
-    ]
+    return one_statement(replace(event, rows=tuple(rows)) for rows in groups)
