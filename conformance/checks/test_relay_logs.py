@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from conformance.checks.injections import Tried, explaining, keep_run, record, unexpected_pass
+from conformance.checks.injections import Tried, explaining, keep_run, record
+from conformance.checks.witnesses import unexpected_pass
 from conformance.judge.relay_logs import crash_of_replica, judge_end
 from conformance.requirements.crashes import RELAYING, TRANSACTION_CONTEXT
 from conformance.requirements.versions import applies

@@ -93,6 +93,27 @@ def test_a_planted_fault_is_caught_wherever_it_shows(fault: PlantedFault) -> Non
     assert shown
 
 
+def test_a_diverged_update_may_apply_or_be_refused_and_there_is_no_third_thing() -> None:
+    """NR1: whatever the reference does with it, a server that does the other is no failure; one that spoils is."""
+    shown = 0
+    for number in range(12):
+        for item in diverged.group(Stream("liberties", number)):
+            if not item.row_exists or item.stored is None:
+                continue
+            shown += 1
+            before = state_of(item.stored)
+            unreadable = RowState(error=3142)
+            for outcome, free in (
+                (InjectionOutcome(error=3648, before=before, after=before), True),
+                (InjectionOutcome(before=before, after=before), True),
+                (InjectionOutcome(before=before, after=unreadable), False),
+                (InjectionOutcome(error=3648, before=before, after=unreadable), False),
+            ):
+                grade = judge_injection(item, outcome).grade
+                assert (grade in (Grade.PASS, Grade.DIFFERS)) == free, (item.name, outcome)
+    assert shown > 50
+
+
 def test_a_server_that_answers_1610_to_everything_meets_every_demand() -> None:
     for item in SAFE:
         if predict(item).error and item.row_exists:

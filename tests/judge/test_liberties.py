@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from conformance.checks.liberties import with_hole
+from conformance.checks.allocations import with_option
+from conformance.checks.blocks import Limits, make_script
 from conformance.judge.compare import judge
 from conformance.judge.liberties import SMALL
 from conformance.reference.binlog.columns import PartialJson
@@ -18,10 +20,14 @@ from conformance.reference.jsonb.parse import parse_text
 from conformance.reference.paths import parse_path
 from tests.judge.doctoring import NUMBERS, D, after, body, row, script
 from tests.judge.perfect_server import observe
+from tests.judge.twins import twins, with_hole
 
 if TYPE_CHECKING:
     from conformance.judge.mismatch import Mismatch
     from conformance.reference.binlog.rows import RowsBody
+
+
+BLOCKS: Final = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,3 +119,26 @@ def test_what_goes_beyond_stays_a_failure(fault: Twin) -> None:
 
 def test_the_document_of_the_planted_faults_is_much_larger_than_a_diff() -> None:
     assert len(encode(parse_text(D))) > 4 * SMALL
+
+
+def test_twins_of_generated_logs_are_free_or_failures_as_the_worklog_has_it() -> None:
+    """What another server might have logged in the place of each row event, within what is left free and beyond."""
+    counts: Counter[tuple[str, bool]] = Counter()
+    limits = Limits()
+    for number in range(BLOCKS):
+        made = with_option(make_script("liberties", number, limits, updates=50), limits, partial_json=True)
+        names = [column.name for column in made.case.table.columns]
+        for twin in twins(made, observe(made)):
+            counts[twin.requirement, twin.free] += 1
+            assert (twin.taken_as(names) is not None) == twin.free, f"block {number}, {twin.step}: {twin.what}"
+    assert set(counts) == {(name, free) for name in ("NR2", "NR3", "NR5") for free in (True, False)}
+    assert min(counts.values()) >= 20, counts
+
+
+@pytest.mark.parametrize("taken", [None, "NR5"])
+def test_a_judge_that_knows_one_form_or_takes_any_is_noticed(
+    monkeypatch: pytest.MonkeyPatch, taken: str | None
+) -> None:
+    monkeypatch.setattr("tests.judge.twins.liberty_of", lambda *_: taken)
+    with pytest.raises(AssertionError):
+        test_twins_of_generated_logs_are_free_or_failures_as_the_worklog_has_it()

@@ -14,7 +14,6 @@ from conformance.cases.images import RowImage
 from conformance.cases.script import Script, build_script
 from conformance.cases.session import Session
 from conformance.cases.update_case import Step, UpdateCase
-from conformance.checks.liberties import with_hole
 from conformance.judge.compare import judge
 from conformance.judge.liberties import SMALL
 from conformance.reference.binlog.columns import PartialJson
@@ -25,6 +24,7 @@ from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.encode import encode
 from tests.judge.doctoring import TABLE, sealed
 from tests.judge.perfect_server import is_update, observe
+from tests.judge.twins import with_hole
 
 if TYPE_CHECKING:
     from conformance.reference.jsonb.values import JsonValue

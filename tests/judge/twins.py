@@ -12,9 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from conformance.judge.events import iter_events
 from conformance.judge.liberties import SMALL, liberty_of
 from conformance.reference.binlog.columns import PartialJson
-from conformance.reference.binlog.header import EventType
 from conformance.reference.binlog.rows import UPDATE_TYPES, RowsBody, included
-from conformance.reference.diffs import decode_diffs
 from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.encode import SMALL_LIMIT, encode
 from conformance.reference.jsonb.layout import Placed, decode_stored, encode_stored
@@ -69,32 +67,6 @@ def _statements(observation: Observation) -> Iterator[list[RowsBody]]:
             if event.body.statement_end:
                 yield bodies
                 bodies = []
-
-
-def root_diffs(observation: Observation) -> tuple[int, int]:
-    """Diffs whose path is the root, and all diffs."""
-    roots = total = 0
-    for bodies in _statements(observation):
-        for body in bodies:
-            for row in body.rows:
-                for value in row.after or ():
-                    if isinstance(value, PartialJson):
-                        diffs = decode_diffs(value.diffs)
-                        total += len(diffs)
-                        roots += sum(not diff.path for diff in diffs)
-    return roots, total
-
-
-def growth_without_diffs(observation: Observation) -> tuple[int, int]:
-    """Rows of events without diffs, and the bytes that they are longer than in an UPDATE_ROWS event."""
-    rows = growth = 0
-    for bodies in _statements(observation):
-        for body in bodies:
-            if all(row.value_options == 0 for row in body.rows):
-                plain = tuple(row._replace(value_options=None, partial_columns=None) for row in body.rows)
-                rows += len(body.rows)
-                growth += _growth(replace(body, type=EventType.UPDATE_ROWS, rows=plain), body)
-    return rows, growth
 
 
 def twins(script: Script, observation: Observation) -> Iterator[Twin]:
