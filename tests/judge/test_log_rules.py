@@ -1,0 +1,294 @@
+"""The rules of the fields that no model can know: none is broken by a real log, and each altered field is named."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from functools import cache
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import pytest
+
+from conformance.cases.script import build_script
+from conformance.cases.sql_expression import parse_expression
+from conformance.cases.update_case import Step, UpdateCase
+from conformance.checks.captures import load_capture, recorded
+from conformance.judge.borrowed import BODY, HEADER, RULES
+from conformance.judge.compare import judge
+from conformance.reference.binlog.header import EventType
+from conformance.reference.binlog.payload import TransactionPayload
+from conformance.reference.expression import Assignment
+from conformance.reference.jsonb.encode import encode
+from conformance.reference.tables import Column, Table
+from tests.judge.doctoring import script, sealed
+from tests.judge.perfect_server import observe
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from conformance.cases.observation import Observation
+    from conformance.cases.script import Script
+
+ROWS: Final = frozenset((EventType.WRITE_ROWS, EventType.UPDATE_ROWS, EventType.PARTIAL_UPDATE_ROWS))
+
+
+class Field(NamedTuple):
+    """Where a field stands (a negative offset: from the end of an event), and the types that have it."""
+
+    name: str
+    offset: int
+    size: int
+    types: frozenset[int] | None = None
+
+
+def gtid(name: str, offset: int, size: int) -> Field:
+    return Field(f"GTID_LOG_EVENT.{name}", offset, size, frozenset((EventType.GTID,)))
+
+
+QUERY: Final = frozenset((EventType.QUERY,))
+FIELDS: Final = {
+    field.name: field
+    for field in (
+        Field("header.timestamp", 0, 4),
+        Field("header.server_id", 5, 4),
+        Field("header.log_pos", 13, 4),
+        gtid("uuid", 20, 16),
+        gtid("gno", 36, 8),
+        gtid("last_committed", 45, 8),
+        gtid("sequence_number", 53, 8),
+        gtid("immediate_commit_timestamp", 61, 7),
+        gtid("immediate_server_version", -8, 4),
+        Field("QUERY_EVENT.thread_id", 19, 4, QUERY),
+        Field("QUERY_EVENT.execution_time", 23, 4, QUERY),
+        Field("XID_EVENT.xid", 19, 8, frozenset((EventType.XID,))),
+        Field("TABLE_MAP_EVENT.table_id", 19, 6, frozenset((EventType.TABLE_MAP,))),
+        Field("rows.table_id", 19, 6, ROWS),
+    )
+}
+CONSTANT: Final = frozenset(
+    (
+        "header.timestamp",  # a recorded block is done in a second
+        "header.server_id",
+        "GTID_LOG_EVENT.uuid",
+        "GTID_LOG_EVENT.immediate_server_version",
+        "QUERY_EVENT.thread_id",
+        "QUERY_EVENT.execution_time",
+        "TABLE_MAP_EVENT.table_id",
+        "rows.table_id",
+    )
+)
+
+
+@cache
+def captures() -> dict[bool, tuple[Script, Observation]]:
+    """Two recorded blocks of a real server, with compression and without: those with the most transactions."""
+    out: dict[bool, tuple[Script, Observation]] = {}
+    for data in recorded():
+        made, observation = load_capture(data)
+        known = out.get(made.case.session.compression)
+        if known is None or len(known[1].events) < len(observation.events):
+            out[made.case.session.compression] = made, observation
+    return out
+
+
+def unpacked(events: tuple[bytes, ...]) -> list[list[bytes]]:
+    """Each event, and behind a compressed one those inside."""
+    out = []
+    for event in events:
+        inner = []
+        if event[4] == EventType.TRANSACTION_PAYLOAD:
+            data, position = TransactionPayload.decode(event[19:-4]).uncompressed(), 0
+            while position < len(data):
+                length = int.from_bytes(data[position + 9 : position + 13], "little")
+                inner.append(data[position : position + length])
+                position += length
+        out.append([event, *inner])
+    return out
+
+
+def packed(events: list[list[bytes]]) -> tuple[bytes, ...]:
+    out = []
+    for event, *inner in events:
+        if inner:
+            whole = TransactionPayload.compress(b"".join(inner)).encode()
+            event = event[:19] + whole + event[-4:]
+        out.append(sealed(event))
+    return tuple(out)
+
+
+def altered(observation: Observation, field: Field, change: Callable[[list[int]], list[int]]) -> Observation:
+    """All values of a field, in the order of the log, changed."""
+    events = unpacked(observation.events)
+    places = [
+        (number, inner)
+        for number, group in enumerate(events)
+        for inner, event in enumerate(group)
+        if (field.types is None or event[4] in field.types) and (field.name != "header.log_pos" or not inner)
+    ]
+    values = []
+    for number, inner in places:
+        event = events[number][inner]
+        start = field.offset % len(event)
+        values.append(int.from_bytes(event[start : start + field.size], "little"))
+    new = change(values)
+    assert new != values, "the fault changes nothing"
+    for (number, inner), value in zip(places, new, strict=True):
+        event = events[number][inner]
+        start = field.offset % len(event)
+        data = (value % (1 << 8 * field.size)).to_bytes(field.size, "little")
+        events[number][inner] = event[:start] + data + event[start + field.size :]
+    return replace(observation, events=packed(events))
+
+
+def one(values: list[int]) -> list[int]:
+    return [value + (number == len(values) // 2) * max(1, value // 2) for number, value in enumerate(values)]
+
+
+def one_step(values: list[int]) -> list[int]:
+    """By the smallest step, which only the neighbours betray."""
+    return [value + (number == len(values) // 2) for number, value in enumerate(values)]
+
+
+def every(values: list[int]) -> list[int]:
+    return [(1 << 31) - 1 for _ in values]
+
+
+def shifted(values: list[int]) -> list[int]:
+    """Still rising, each by as much."""
+    return [value + 1 for value in values]
+
+
+def shifted_far(values: list[int]) -> list[int]:
+    return [value + 3_600_000_000 for value in values]
+
+
+def swapped(values: list[int]) -> list[int]:
+    return [values[-1], *values[1:-1], values[0]]
+
+
+CHANGES: Final = {change.__name__: change for change in (one, one_step, every, shifted, shifted_far, swapped)}
+LOOSE: Final = frozenset((
+    ("GTID_LOG_EVENT.immediate_commit_timestamp", "one_step"),
+    ("GTID_LOG_EVENT.immediate_commit_timestamp", "shifted"),
+    ("QUERY_EVENT.execution_time", "one_step"),
+    ("QUERY_EVENT.execution_time", "shifted"),
+))  # fmt: skip
+"""Rules that are ranges: a microsecond more, or a second in a run of several, is no fault."""
+FAULTS: Final = [
+    (name, change)
+    for name in FIELDS
+    for change in CHANGES
+    if (name, change) not in LOOSE and not (change == "swapped" and name in CONSTANT)
+]
+
+
+@pytest.mark.planted("FR1", "F3")
+@pytest.mark.parametrize("compression", [False, True], ids=["plain", "compressed"])
+@pytest.mark.parametrize(("name", "change"), FAULTS, ids=[f"{name} {change}" for name, change in FAULTS])
+def test_an_altered_field_of_a_real_log_is_named(name: str, change: str, compression: bool) -> None:
+    made, observation = captures()[compression]
+    field = FIELDS[name]
+    found = {item.field for item in judge(made, altered(observation, field, CHANGES[change])).mismatches}
+    if name.endswith("table_id"):
+        # Which of the two is wrong, when they differ, nobody can say.
+        assert any(item.endswith(".table_id") for item in found)
+    else:
+        assert name in found
+
+
+@pytest.mark.planted("FR1", "F3")
+@pytest.mark.parametrize("compression", [False, True], ids=["plain", "compressed"])
+def test_timestamps_that_change_places_are_found(compression: bool) -> None:
+    made = script(compression=compression)
+    broken = altered(observe(made), FIELDS["header.timestamp"], swapped)
+    assert "header.timestamp" in {item.field for item in judge(made, broken).mismatches}
+
+
+def test_recorded_logs_break_no_rule() -> None:
+    blocks = list(map(load_capture, recorded()))
+    assert len(blocks) >= 40
+    for made, observation in blocks:
+        assert observation.log is not None
+        assert [item for item in judge(made, observation).mismatches if not item.deviation] == []
+
+
+def test_a_message_says_what_where_expected_and_got() -> None:
+    made, observation = captures()[False]
+    broken = altered(observation, FIELDS["XID_EVENT.xid"], one_step)
+    (mismatch,) = judge(made, broken).mismatches
+    assert mismatch.field == "XID_EVENT.xid"
+    assert "event " in mismatch.message
+    assert "transaction " in mismatch.message
+    assert mismatch.expected in mismatch.message
+    assert int(mismatch.got) == int(mismatch.expected) + 1
+
+
+def test_without_facts_the_relations_are_still_judged() -> None:
+    made, observation = captures()[False]
+    bare = replace(observation, log=None)
+    assert judge(made, bare).mismatches == []
+    for name in ("header.server_id", "header.log_pos", "GTID_LOG_EVENT.gno", "XID_EVENT.xid"):
+        change = every if name == "XID_EVENT.xid" else one
+        assert name in {item.field for item in judge(made, altered(bare, FIELDS[name], change)).mismatches}
+
+
+# --- who owns the bytes ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("compression", [False, True], ids=["plain", "compressed"])
+@pytest.mark.parametrize("facts", [True, False])
+def test_bytes_are_predicted_checked_by_rule_or_taken_on_trust(compression: bool, facts: bool) -> None:
+    made, observation = captures()[compression]
+    judgement = judge(made, observation if facts else replace(observation, log=None))
+    assert judgement.predicted + judgement.by_rule + judgement.on_trust == judgement.bytes
+    sizes: Counter[str] = Counter()
+    for group in unpacked(observation.events):
+        for event in group:
+            assert event[4] in BODY or event[4] in (EventType.TRANSACTION_PAYLOAD, EventType.ROWS_QUERY)
+            for field in FIELDS.values():
+                if field.types is None or event[4] in field.types:
+                    sizes[field.name] += field.size
+            if event[4] == EventType.TRANSACTION_PAYLOAD:
+                sizes["frame"] += len(TransactionPayload.decode(event[19:-4]).payload)
+    assert judgement.bytes == sum(len(event) for group in unpacked(observation.events) for event in group)
+    assert judgement.by_rule + judgement.on_trust == sum(sizes.values())
+    related = ("frame", "GTID_LOG_EVENT.last_committed", "QUERY_EVENT.thread_id", "rows.table_id")
+    trusted = sum(size for name, size in sizes.items() if name not in related) - sizes["TABLE_MAP_EVENT.table_id"] + 6
+    assert judgement.on_trust == (6 if facts else trusted)
+
+
+def test_every_borrowed_field_has_a_rule() -> None:
+    assert {*HEADER, *(name for fields in BODY.values() for name in fields)} <= set(RULES)
+
+
+def small() -> Script:
+    """Two updates of one row."""
+    table = Table(
+        schema="lab",
+        name="t",
+        columns=(Column(name="id", type="INT", nullable=False), Column(name="j", type="JSON")),
+        primary_key=((0, 0),),
+    )
+    steps = tuple(
+        Step((Assignment("j", parse_expression(f"JSON_SET(j, '$.a', {value})", "j")),), (0,)) for value in (2, 3)
+    )
+    document = encode({"a": 1, "pad": "p" * 40})
+    return build_script(UpdateCase(id="small", table=table, selector="id", rows=((1, document),), steps=steps))
+
+
+@pytest.mark.planted("FR1", "F3")
+@pytest.mark.parametrize("bit", [0, 7])
+def test_no_byte_of_a_log_can_change_unseen(bit: int) -> None:
+    """But in the lower bytes of the time of a commit, whose rule is a range."""
+    made = small()
+    observation = observe(made)
+    assert judge(made, observation).mismatches == []
+    unseen = []
+    for number, event in enumerate(observation.events):
+        for place in range(len(event)):
+            changed = event[:place] + bytes((event[place] ^ 1 << bit,)) + event[place + 1 :]
+            other = changed if 9 <= place < 13 or place >= len(event) - 4 else sealed(changed)
+            events = (*observation.events[:number], other, *observation.events[number + 1 :])
+            if not judge(made, replace(observation, events=events)).mismatches:
+                unseen.append((EventType(event[4]).name, place))
+    assert set(unseen) <= {("GTID", place) for place in range(61, 64)}
