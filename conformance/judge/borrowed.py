@@ -19,7 +19,7 @@ from conformance.reference.binlog.small import Xid
 from conformance.reference.binlog.table_map import TableMap
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from conformance.cases.observation import LogFacts
     from conformance.reference.binlog.header import Checksum, Header
@@ -75,13 +75,15 @@ RULES: Final = {
 """What each borrowed field is held against (``judge.log_rules``)."""
 
 
-def owned(kinds: Mapping[int, int], frames: int, facts: LogFacts | None) -> tuple[int, int]:
+def owned(
+    kinds: Mapping[int, int], frames: int, facts: LogFacts | None, *, known: Collection[str] = ()
+) -> tuple[int, int]:
     """How many bytes are checked by rule and how many are taken on trust, of so many events by type code and so many
-    bytes of compressed frames."""
+    bytes of compressed frames. ``known``: fields that have their rule without ``facts``."""
     ruled, trusted = frames, 0
     for kind, count in kinds.items():
         for name, size in (HEADER | BODY.get(kind, {})).items():
-            if facts is None and name in _OUTSIDE:
+            if facts is None and name in _OUTSIDE and name not in known:
                 trusted += size * count
             else:
                 ruled += size * count

@@ -8,54 +8,57 @@ from conformance.cases.script import Control, ReadBack, Script, Statement
 from conformance.judge.log_rules import GroupNote
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
+
+    from conformance.reference.tables import Column
 
 _REMEMBERED: Final = 5_000  # rows: far less than what a server remembers the writers of (25,000, observed on 9.7.4)
 
 
 def group_notes(script: Script) -> list[GroupNote]:
     """A note for the INSERT and for each transaction that logs something, as in ``expected_groups``."""
-    names = _key_columns(script)
+    key = _key_columns(script)
+    # Two texts may be one key, and a server forgets old writers: rows then give the earliest parent only.
+    exact = not _may_meet(script, key) and script.updates + len(script.case.rows) <= _REMEMBERED
     first = _first_statements(script)
-    rows = [
-        dict(zip((column.name for column in script.case.table.columns), row, strict=True)) for row in script.case.rows
-    ]
-    notes = [GroupNote(None if names is None else frozenset(_key(row, names) for row in rows), 0, 0)]
+    rows = range(len(script.case.rows))
+    names = tuple(column.name for column in key)
+    places = {column.name: place for place, column in enumerate(script.case.table.columns)}
+    start = [tuple(script.case.rows[row][places[name]] for name in names) if exact else row for row in rows]
+    notes = [GroupNote(frozenset(start) if key else None, 0, 0, exact)]
     for steps in script.transactions:
         logged = [number for number in steps if script.predictions[number].events]
         if logged:
-            keys = None if names is None else frozenset(_written(script, steps, names))
-            notes.append(GroupNote(keys, first[steps[0]][0], first[logged[0]][1]))
+            keys = frozenset(_written(script, steps, names, exact=exact)) if key else None
+            notes.append(GroupNote(keys, first[steps[0]][0], first[logged[0]][1], exact))
     return notes
 
 
-def _key_columns(script: Script) -> tuple[str, ...] | None:
-    """The columns that tell rows apart for the server: the primary key, or a unique one without NULL in its place.
-    ``None`` also where two texts may be the same key, and where there are more rows than a server remembers."""
+def _key_columns(script: Script) -> tuple[Column, ...]:
+    """The columns that tell rows apart for the server: the primary key, or a unique one without NULL in its place."""
     table = script.case.table
     for key in (table.primary_key, *table.unique_keys):
-        columns = [table.columns[index] for index, _ in key]
-        if not columns or (key is not table.primary_key and any(column.nullable for column in columns)):
-            continue
-        names = tuple(column.name for column in columns)
-        changed = any(item.column in names for prediction in script.predictions for item in prediction.step.assignments)
-        texts = any(column.length is not None for column in columns)
-        if (changed and texts) or script.updates + len(script.case.rows) > _REMEMBERED:
-            return None
-        return names
-    return None
+        columns = tuple(table.columns[index] for index, _ in key)
+        if columns and (key is table.primary_key or not any(column.nullable for column in columns)):
+            return columns
+    return ()
 
 
-def _written(script: Script, steps: list[int], names: tuple[str, ...]) -> Iterator[object]:
+def _may_meet(script: Script, key: tuple[Column, ...]) -> bool:
+    """Whether a row may get a text as its key that another row had, in the eyes of a collation."""
+    names = {column.name for column in key if column.length is not None}
+    return any(item.column in names for prediction in script.predictions for item in prediction.step.assignments)
+
+
+def _written(script: Script, steps: list[int], names: tuple[str, ...], *, exact: bool) -> Iterator[object]:
+    """The keys of the rows before and after, or the rows' numbers."""
     for number in steps:
         for row in script.predictions[number].rows:
-            if row.change.logged:
-                yield _key(row.change.before, names)
-                yield _key(row.change.after, names)
-
-
-def _key(row: Mapping[str, object], names: tuple[str, ...]) -> object:
-    return tuple(row[name] for name in names)
+            if row.change.logged and exact:
+                yield tuple(row.change.before[name] for name in names)
+                yield tuple(row.change.after[name] for name in names)
+            elif row.change.logged:
+                yield row.index
 
 
 def _first_statements(script: Script) -> dict[int, tuple[int, int]]:

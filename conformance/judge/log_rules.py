@@ -37,12 +37,13 @@ _SECOND: Final = 1_000_000
 
 class GroupNote(NamedTuple):
     """What the Case says of a transaction. ``keys``: those of the rows it writes; ``None`` for a table without a key
-    that tells rows apart, or where collation decides. ``first`` and ``last``: numbers of the statements, of which one
-    gives the XID; 0 is the INSERT."""
+    that tells rows apart. ``first`` and ``last``: numbers of the statements, of which one gives the XID; 0 is the
+    INSERT. ``exact``: nothing but these rows makes the transaction depend on another one of the Case."""
 
     keys: frozenset[object] | None
     first: int
     last: int
+    exact: bool = True
 
 
 @dataclass(slots=True)
@@ -61,14 +62,15 @@ def judge_log(
     thread_id: int | None = None,
     notes: Sequence[GroupNote] = (),
     statements: int = 0,
+    applied: bool = False,
 ) -> list[Mismatch]:
     """One mismatch for each field whose rule some event breaks, with the first such event and how many there are.
 
     ``events``: whole transactions in the order of the log. Without ``facts`` only the relations between events are
     judged. ``notes`` are parallel to the transactions, if those are the expected ones; ``statements``: the number of
-    the last statement.
+    the last statement. ``applied``: the log is a replica's, whose workers' queries run in any order.
     """
-    log = _Log(facts, thread_id, statements)
+    log = _Log(facts, thread_id, statements, applied=applied)
     groups = split_groups(events)
     places = facts.places if facts is not None and len(facts.places) == len(groups) else (None,) * len(groups)
     known: Sequence[GroupNote | None] = notes if len(notes) == len(groups) else (None,) * len(groups)
@@ -80,8 +82,10 @@ def judge_log(
 class _Log:
     """The walk through the transactions, with what the rules remember."""
 
-    def __init__(self, facts: LogFacts | None, thread_id: int | None, statements: int) -> None:
-        self.facts, self.thread_id, self.statements = facts, thread_id, statements
+    def __init__(
+        self, facts: LogFacts | None, thread_id: int | None, statements: int, *, applied: bool = False
+    ) -> None:
+        self.facts, self.thread_id, self.statements, self.applied = facts, thread_id, statements, applied
         self.found: dict[str, _Violation] = {}
         self.seen = self.transactions = 0
         self.server_id = facts.server_id if facts else None
@@ -141,6 +145,8 @@ class _Log:
     def group(self, group: list[bytes], place: Place | None, note: GroupNote | None) -> None:
         if place is not None:
             self.position = place.start
+        elif self.position is not None:
+            self.rising(group[0])
         if self.facts is not None:
             self.now = self.seen, event_name(group[0][4])
             self.expect("checksum", self.facts.checksum, any(map(_has_checksum, group)))
@@ -165,6 +171,15 @@ class _Log:
                 self.body(event, note)
         stamps.close(commit)
         self.transactions += 1
+
+    def rising(self, event: bytes) -> None:
+        """A transaction that stands anywhere behind the last one: its first event says where."""
+        assert self.position is not None
+        self.now = self.seen, event_name(event[4])
+        end = int.from_bytes(event[13:17], "little")
+        if end < (self.position + len(event)) % _U4 and self.position < _U4:
+            self.broken("header.log_pos", f"{self.position + len(event)} or more", str(end))
+        self.position = None
 
     def payload(self, event: bytes, stamps: _Stamps, note: GroupNote | None) -> None:
         """The events inside have no place of their own."""
@@ -224,6 +239,8 @@ class _Log:
             self.expect("TABLE_MAP_EVENT.table_id", known, table_id)
 
     def xid_of(self, xid: int, note: GroupNote | None) -> None:
+        if self.applied:
+            return
         if self.xid is not None and xid <= self.xid:
             self.broken("XID_EVENT.xid", f"more than {self.xid}", str(xid))
         elif note is not None and self.facts is not None:
@@ -292,23 +309,32 @@ class _Log:
         """Between which numbers last_committed lies: that of the last writer of one of the rows, or the last that all
         depend on; and never later than what was committed when the transaction was prepared, which is at least the
         session's last one."""
-        if note is None or note.keys is None or self.facts is None or not self.facts.writesets:
+        if self.facts is None or not self.facts.writesets or (note is not None and note.keys is None):
             return self.own, sequence - 1
+        if note is None:  # nobody says which rows
+            return min(self.floor, self.own), sequence - 1
         rows = max((self.writers.get(key, 0) for key in note.keys), default=0)
         wanted = max(rows, self.floor)
         if place.others and not self.facts.alone:
             return min(wanted, self.own), sequence - 1
-        return min(wanted, self.own), wanted
+        return min(wanted, self.own), wanted if note.exact else max(wanted, self.own)
 
     def commit(self, event: bytes) -> int | None:
         """The time of the commit, and the version of the server, which end the event."""
         at = HEADER_SIZE + _GTID.size
         clock = int.from_bytes(event[at : at + _CLOCK_SIZE], "little")
-        if clock & _ORIGINAL:
+        original = clock & _ORIGINAL
+        if original and not self.applied:
             return None  # on a source the original is the same and not written: other bytes than predicted
+        clock &= ~_ORIGINAL
         field = "GTID_LOG_EVENT.immediate_commit_timestamp"
         self.within(field, self.committed_at, self.facts.clock[1] if self.facts else _ORIGINAL, clock)
         self.committed_at = clock
+        if original:
+            at += _CLOCK_SIZE
+            clock = int.from_bytes(event[at : at + _CLOCK_SIZE], "little")
+            if clock > self.committed_at:
+                self.broken("GTID_LOG_EVENT.original_commit_timestamp", f"{self.committed_at} or less", str(clock))
         end = len(event) - (FOOTER_SIZE if self.facts is None or self.facts.checksum else 0)
         version = int.from_bytes(event[end - _VERSION_SIZE : end], "little")
         if self.version is None:

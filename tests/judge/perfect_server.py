@@ -108,9 +108,10 @@ def write(
     """The events of all groups, as they stand in a log from position 4."""
     events: list[bytes] = []
     position = 4
-    for number, bodies in enumerate(groups):
+    for bodies in groups:
+        stamp = _second(bodies)
 
-        def encode(body: Any, algorithm: Checksum, start: int | None, stamp: int = STARTED + number) -> bytes:
+        def encode(body: Any, algorithm: Checksum, start: int | None, stamp: int = stamp) -> bytes:
             log_pos = 0 if start is None else None
             return encode_event(
                 body, timestamp=stamp, server_id=server_id, log_pos=log_pos, start=start or 0, algorithm=algorithm
@@ -131,6 +132,12 @@ def write(
             position += len(event)
             events.append(event)
     return events
+
+
+def _second(bodies: list[Any]) -> int:
+    """Of the commit, in which everything happens."""
+    times = (body.immediate_commit_timestamp for body in bodies if isinstance(body, Gtid))
+    return next((time // 1_000_000 for time in times if time is not None), STARTED)
 
 
 def read_backs(script: Script) -> list[list[ReadBackRow]]:
