@@ -309,10 +309,12 @@ class _Log:
         """Between which numbers last_committed lies: that of the last writer of one of the rows, or the last that all
         depend on; and never later than what was committed when the transaction was prepared, which is at least the
         session's last one."""
-        if self.facts is None or not self.facts.writesets or (note is not None and note.keys is None):
+        if self.facts is None or not self.facts.writesets:
             return self.own, sequence - 1
         if note is None:  # nobody says which rows
             return min(self.floor, self.own), sequence - 1
+        if note.keys is None:
+            return self.own, sequence - 1
         rows = max((self.writers.get(key, 0) for key in note.keys), default=0)
         wanted = max(rows, self.floor)
         if place.others and not self.facts.alone:
