@@ -14,7 +14,15 @@ from uuid import UUID
 
 from conformance.judge.events import inner_events, split_groups
 from conformance.judge.mismatch import Mismatch
-from conformance.reference.binlog.header import FOOTER_SIZE, HEADER, HEADER_SIZE, EventType, checksum_of, event_name
+from conformance.reference.binlog.header import (
+    FOOTER_SIZE,
+    HEADER,
+    HEADER_SIZE,
+    EventType,
+    checksum_of,
+    event_name,
+    kind_of,
+)
 from conformance.reference.binlog.payload import TransactionPayload
 from conformance.reference.binlog.rows import ROWS_TYPES, STMT_END
 from conformance.reference.errors import CodecError
@@ -31,6 +39,7 @@ _CLOCK_SIZE: Final = 7  # bytes of a commit timestamp; the uppermost bit says wh
 _ORIGINAL: Final = 1 << 55
 _VERSION_SIZE: Final = 4
 _TABLE_ID_SIZE: Final = 6
+_ROWS_FLAGS: Final = HEADER_SIZE + _TABLE_ID_SIZE
 _U4: Final = 1 << 32
 _SECOND: Final = 1_000_000
 
@@ -148,7 +157,7 @@ class _Log:
         elif self.position is not None:
             self.rising(group[0])
         if self.facts is not None:
-            self.now = self.seen, event_name(group[0][4])
+            self.now = self.seen, event_name(kind_of(group[0]))
             self.expect("checksum", self.facts.checksum, any(map(_has_checksum, group)))
         stamps = _Stamps(self)
         commit: int | None = None
@@ -175,7 +184,7 @@ class _Log:
     def rising(self, event: bytes) -> None:
         """A transaction that stands anywhere behind the last one: its first event says where."""
         assert self.position is not None
-        self.now = self.seen, event_name(event[4])
+        self.now = self.seen, event_name(kind_of(event))
         end = int.from_bytes(event[13:17], "little")
         if end < (self.position + len(event)) % _U4 and self.position < _U4:
             self.broken("header.log_pos", f"{self.position + len(event)} or more", str(end))
@@ -228,6 +237,8 @@ class _Log:
         """The id of a table stays while its definition does: a session that only changes rows sees the same one."""
         table_id = int.from_bytes(event[HEADER_SIZE : HEADER_SIZE + _TABLE_ID_SIZE], "little")
         start = HEADER_SIZE + _TABLE_ID_SIZE + 2
+        if start >= len(event):
+            return  # cut off
         middle = start + 1 + event[start] + 1  # lengths of names take one byte each
         name = event[start : middle + 1 + event[middle]] if middle < len(event) else event[start:]
         known = self.table_ids.get(name)
@@ -364,7 +375,7 @@ class _Stamps:
         elif timestamp < log.timestamp:
             log.broken("header.timestamp", f"{log.timestamp} or later", str(timestamp))
         log.timestamp = self.statement = timestamp
-        if kind in ROWS_TYPES and event[HEADER_SIZE + _TABLE_ID_SIZE] & STMT_END:
+        if kind in ROWS_TYPES and int.from_bytes(event[_ROWS_FLAGS : _ROWS_FLAGS + 2], "little") & STMT_END:
             self.statement = None
 
     def close(self, commit: int | None) -> None:

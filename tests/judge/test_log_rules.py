@@ -15,7 +15,7 @@ from conformance.cases.update_case import Step, UpdateCase
 from conformance.checks.captures import load_capture, recorded
 from conformance.checks.unchanged import broken_rules
 from conformance.judge.borrowed import BODY, HEADER, RULES
-from conformance.judge.compare import judge
+from conformance.judge.compare import judge, judge_rules
 from conformance.reference.binlog.header import EventType
 from conformance.reference.binlog.payload import TransactionPayload
 from conformance.reference.expression import Assignment
@@ -180,3 +180,14 @@ def test_no_byte_of_a_log_can_change_unseen(bit: int) -> None:
             if not judge(made, replace(observation, events=events)).mismatches:
                 unseen.append((EventType(event[4]).name, place))
     assert set(unseen) <= {("GTID", place) for place in range(61, 64)}
+
+
+@pytest.mark.parametrize("compression", [False, True], ids=["plain", "compressed"])
+def test_the_rules_take_any_truncation(compression: bool) -> None:
+    made = script(compression=compression)
+    observation = observe(made)
+    for number, event in enumerate(observation.events[:12]):
+        for length in range(len(event)):
+            events = (*observation.events[:number], event[:length], *observation.events[number + 1 :])
+            for log in (observation.log, None):
+                judge_rules(made, replace(observation, events=events, log=log))
