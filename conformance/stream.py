@@ -260,7 +260,10 @@ class Block(Record):
     verdicts: dict[str, int]
     failed: int | None = None
     updates_compared: int = 0
-    bytes_compared: int = 0
+    bytes_compared: int = 0  # the sum of the next three
+    bytes_predicted: int = 0
+    bytes_by_rule: int = 0
+    bytes_on_trust: int = 0
     texts_compared: int = 0
     sizes_compared: int = 0
     mismatches: int = 0

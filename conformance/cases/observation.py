@@ -14,6 +14,49 @@ class StatementOutcome:
     message: str = ""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where a captured transaction stands in the log, by the lengths of all events in front of it.
+
+    ``file``: number of the file in the capture, from 0. ``others``: transactions in front of it that are not the
+    Case's, since the last one that is or since the file began. ``floor``: which of those (from 1) is the last that
+    everything behind it depends on, because it changed no rows alone, and ``own`` which is the last of the same
+    session; 0 if none is.
+    """
+
+    file: int
+    start: int
+    others: int = 0
+    floor: int = 0
+    own: int = 0
+
+
+Interval = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogFacts:
+    """What server and session say of the facts that no model can know: by SQL and by lengths, never by the events.
+
+    Pairs are from before the first statement and from behind the last one: ``clock`` in microseconds since the epoch,
+    ``executed`` the numbers under the server's own UUID (half-open), ``queries`` the ids of the queries that stand
+    next to the Case's. ``sequence``: transactions in the first file in front of the capture, if they were counted.
+    ``writesets``: transactions depend on each other by rows. ``alone``: other sessions have no foreign keys.
+    """
+
+    server_id: int
+    server_uuid: str
+    version: int
+    checksum: bool
+    clock: tuple[int, int]
+    executed: tuple[tuple[Interval, ...], tuple[Interval, ...]]
+    queries: tuple[int, int]
+    sequence: int | None
+    writesets: bool
+    alone: bool
+    places: tuple[Place, ...]
+
+
 ReadBackRow = tuple[bytes | None, ...]
 """Storage size, storage free and text of each JSON column, as the server sent them."""
 
@@ -35,3 +78,4 @@ class Observation:
     server_version: str
     thread_id: int
     schema: str
+    log: LogFacts | None = None  # None: nobody asked, as for captures of other origin

@@ -38,7 +38,9 @@ class PairBlock:
     """What one block on a pair found. ``broken``: it was given up, and the replica must take up the log anew."""
 
     updates: int
-    bytes: int = 0  # of a log that was compared
+    bytes: int = 0  # of a log that was compared; these two among them
+    by_rule: int = 0
+    on_trust: int = 0
     stops: list[Mismatch] = field(default_factory=list)
     tables: TableComparison = field(default_factory=TableComparison)
     relations: dict[tuple[int, str], Relation] = field(default_factory=dict)

@@ -10,11 +10,12 @@ import base64
 import gzip
 import json
 import time
+from dataclasses import asdict
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final
 
 from conformance.cases.files import dump_case, load_case
-from conformance.cases.observation import Observation, StatementOutcome
+from conformance.cases.observation import LogFacts, Observation, Place, StatementOutcome
 from conformance.cases.script import Script, build_script
 from conformance.checks.blocks import BlockResult, judge_block
 
@@ -39,6 +40,7 @@ def dump_capture(script: Script, observation: Observation) -> dict[str, Any]:
         ],
         "read_back_errors": list(observation.read_back_errors),
         "events": [_text(event) for event in observation.events],
+        "log": None if observation.log is None else asdict(observation.log),
     }
 
 
@@ -56,8 +58,18 @@ def load_capture(data: dict[str, Any]) -> tuple[Script, Observation]:
         server_version=data["server_version"],
         thread_id=data["thread_id"],
         schema=data["schema"],
+        log=_load_facts(data.get("log")),
     )
     return script, observation
+
+
+def _load_facts(data: dict[str, Any] | None) -> LogFacts | None:
+    """What was asked when the block was recorded; older recordings have nothing."""
+    if data is None:
+        return None
+    before, behind = (tuple((start, end) for start, end in intervals) for intervals in data["executed"])
+    pairs = {"clock": tuple(data["clock"]), "queries": tuple(data["queries"]), "executed": (before, behind)}
+    return LogFacts(**{**data, **pairs, "places": tuple(Place(**place) for place in data["places"])})
 
 
 def recorded() -> Iterator[dict[str, Any]]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from conformance.checks.outcomes import Outcome, Problem, record
 from conformance.judge.borrowed import borrow
+from conformance.judge.log_rules import judge_log
 from conformance.judge.table_maps import concerned, judge_table_map
 from conformance.reference.binlog.forms import definable
 from conformance.reference.binlog.header import FOOTER_SIZE, HEADER_SIZE
@@ -87,7 +88,19 @@ def judge_events(lab: Lab, definitions: Sequence[Definition], log: DefinitionLog
                 )
                 verdict = Verdict.DIFFERS if mismatch.observed else Verdict.FAIL
                 found.append(Broken(requirement=mismatch.requirement, verdict=verdict, problem=problem))
-    return found
+    return [*found, *_broken_rules(log)]
+
+
+def _broken_rules(log: DefinitionLog) -> list[Broken]:
+    """Fields of the block's events that no definition decides."""
+    return [
+        Broken(
+            requirement="TMG1",
+            verdict=Verdict.FAIL,
+            problem=Problem(field=item.field, expected=item.expected, got=item.got, message=item.message),
+        )
+        for item in judge_log(log.own, log.facts, thread_id=log.thread_id)
+    ]
 
 
 def judge_text(definitions: Sequence[Definition], log: DefinitionLog, text: bytes) -> list[Broken]:

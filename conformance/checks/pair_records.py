@@ -73,6 +73,9 @@ class PairRecords:
                 verdicts={name: count for name, count in verdicts.items() if count},
                 failed=len(counted) if len(counted) != len(failing) else None,
                 bytes_compared=block.bytes,
+                bytes_predicted=block.bytes - block.by_rule - block.on_trust,
+                bytes_by_rule=block.by_rule,
+                bytes_on_trust=block.on_trust,
                 mismatches=len(failing),
                 deviating=len(explained),
                 deviations=dict(ids),
@@ -236,7 +239,10 @@ class OwnLogRecords:
     def add(self, script: Script, log: OwnLog, note: str, run: PairRun) -> None:
         """What the comparison of a block's log found; nothing where it was not compared."""
         if log.rows or log.found:
-            self.whole.add(script, PairBlock(updates=log.rows, bytes=log.bytes, stops=log.found), note, run=run)
+            block = PairBlock(
+                updates=log.rows, bytes=log.bytes, by_rule=log.by_rule, on_trust=log.on_trust, stops=log.found
+            )
+            self.whole.add(script, block, note, run=run)
         if log.narrow or log.gained:
             self.before_images.add(script, PairBlock(updates=log.narrow, stops=log.gained), note, run=run)
 

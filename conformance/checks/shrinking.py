@@ -12,7 +12,7 @@ from conformance.cases.shrink import shrink
 from conformance.checks.blocks import BlockResult, judge_block
 from conformance.checks.campaign import server_limits
 from conformance.checks.events import check_events
-from conformance.judge.compare import compare
+from conformance.judge.compare import compare, judge_rules
 from conformance.servers.errors import ConnectionLost
 from conformance.servers.run import run_case
 
@@ -71,7 +71,8 @@ def shrink_live(
             if bool(observation.refused) != refused:
                 return False
             # Whether, not what: no re-synchronised predictions, no census.
-            found = (*compare(script, observation).mismatches, *check_events(script, observation).found)
+            rules = judge_rules(script, observation)
+            found = (*compare(script, observation).mismatches, *rules, *check_events(script, observation).found)
             return any(mismatch.kind in kinds and mismatch.deviation == deviation for mismatch in found)
 
         try:

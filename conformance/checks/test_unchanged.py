@@ -53,7 +53,7 @@ def test_other_events_are_unchanged(lab: Lab) -> None:
         for number in range(_BLOCKS[lab.settings.profile]):
             begun = time.perf_counter()
             made = make_script(f"{lab.settings.seed}/unchanged", number, limits, updates=_UPDATES).case
-            runs = []
+            runs, broken = [], []
             for everywhere, session in ((False, False), (True, False), (False, True)):
                 # Compressed transactions have other bytes for other reasons.
                 case = replace(made, session=replace(made.session, partial_json=session, compression=False))
@@ -61,11 +61,13 @@ def test_other_events_are_unchanged(lab: Lab) -> None:
                     case, row_metadata=limits.row_metadata, row_event_max_size=limits.row_event_max_size
                 )
                 with _globally(connection, on=everywhere):
-                    runs.append(run_case(connection, capture, script, schema).events)
+                    observation = run_case(connection, capture, script, schema)
+                runs.append(observation.events)
+                broken.append(unchanged.broken_rules(script, observation))
             off, still_off, on = runs
-            for check, (problems, cases) in (
-                ("unchanged/off", unchanged.compare_off(off, still_off)),
-                ("unchanged/on", unchanged.compare_on(off, on)),
+            for check, (problems, cases), rules in (
+                ("unchanged/off", unchanged.compare_off(off, still_off), [*broken[0], *broken[1]]),
+                ("unchanged/on", unchanged.compare_on(off, on), broken[2]),
             ):
                 failed += record(
                     lab,
@@ -74,7 +76,7 @@ def test_other_events_are_unchanged(lab: Lab) -> None:
                         requirement="FR8",
                         block=number,
                         cases=cases,
-                        problems=problems,
+                        problems=[*problems, *rules],
                         case=made,
                         seconds=(time.perf_counter() - begun) / 2,
                     ),

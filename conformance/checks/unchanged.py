@@ -1,6 +1,7 @@
 """The log of the same workload run several times: with the option off it must not change, with it on updates alone do.
 
-What no model can know is taken from one side, as the judge does (``judge.borrowed``); every other byte is compared.
+What no model can know is taken from one side, as the judge does (``judge.borrowed``), and held against its rule in
+every run; every other byte is compared.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from conformance.checks.outcomes import Problem
 from conformance.judge.borrowed import borrow, complete
+from conformance.judge.compare import judge_rules
 from conformance.judge.events import iter_events, split_groups
 from conformance.reference.binlog.columns import PartialJson
 from conformance.reference.binlog.gtid import Gtid
@@ -21,10 +23,20 @@ from conformance.reference.errors import CodecError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from conformance.cases.observation import Observation
+    from conformance.cases.script import Script
     from conformance.reference.binlog.event import Event
     from conformance.reference.binlog.rows import Row
 
 _SHOWN: Final = 2000  # hexadecimal digits of an event
+
+
+def broken_rules(script: Script, observation: Observation) -> list[Problem]:
+    """Fields of one run that no other run decides."""
+    return [
+        Problem(field=item.field, expected=item.expected, got=item.got, message=item.message)
+        for item in judge_rules(script, observation)
+    ]
 
 
 def compare_off(first: Sequence[bytes], second: Sequence[bytes]) -> tuple[list[Problem], int]:

@@ -11,7 +11,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from conformance.cases.script import ReadBack, Script
+from conformance.judge.borrowed import owned
 from conformance.judge.events import first_difference, judge_events
+from conformance.judge.log_notes import group_notes
+from conformance.judge.log_rules import judge_log
 from conformance.judge.mismatch import Judgement, Mismatch
 from conformance.judge.resync import resynchronised
 from conformance.judge.stored_readings import reading_of
@@ -58,8 +61,21 @@ def judge(script: Script, observation: Observation) -> Judgement:
     rest = [mismatch for mismatch in judgement.mismatches if mismatch.step is None or mismatch.step > since]
     order = {id(mismatch): place for place, mismatch in enumerate(first)}
     judgement.mismatches = sorted(found + rest, key=lambda mismatch: order.get(id(mismatch), len(order)))
+    judgement.mismatches += judge_rules(script, observation)
+    judgement.by_rule, judgement.on_trust = owned(judgement.kinds, judgement.frames, observation.log)
     judgement.settle(script)
     return judgement
+
+
+def judge_rules(script: Script, observation: Observation) -> list[Mismatch]:
+    """The fields that no model can know, by their rules."""
+    return judge_log(
+        observation.events,
+        observation.log,
+        thread_id=observation.thread_id,
+        notes=group_notes(script),
+        statements=len(script.items),
+    )
 
 
 def _later(judgement: Judgement, step: int) -> list[Mismatch]:

@@ -103,7 +103,8 @@ def _judge_payload(script: Script, event: bytes, judgement: Judgement, algorithm
     """The events inside a TRANSACTION_PAYLOAD; ``None`` if it cannot be read. Its own fields are compared too."""
     footer = FOOTER_SIZE if algorithm is Checksum.CRC32 else 0
     try:
-        data = TransactionPayload.decode(event[HEADER_SIZE : len(event) - footer]).uncompressed()
+        payload = TransactionPayload.decode(event[HEADER_SIZE : len(event) - footer])
+        data = payload.uncompressed()
     except CodecError as error:
         judgement.add(
             Mismatch(
@@ -116,9 +117,10 @@ def _judge_payload(script: Script, event: bytes, judgement: Judgement, algorithm
             )
         )
         return None
+    judgement.frames += len(payload.payload)
     frame = TransactionPayload(payload=b"", uncompressed_size=len(data))
     _judge_event(script, ExpectedEvent(frame, None), event, judgement, algorithm)
-    return list(_inner_events(data))
+    return list(inner_events(data))
 
 
 def _judge_sequence(
@@ -154,6 +156,7 @@ def _judge_event(
 ) -> None:
     judgement.events += 1
     judgement.bytes += len(event)
+    judgement.kinds[event[4]] += 1
     body = expected.body
     if isinstance(body, TableMap | RowsBody):
         bytes_expected = _with_table_id(body, event, algorithm)
@@ -252,8 +255,8 @@ def _algorithm(event: bytes) -> Checksum:
     return Checksum.CRC32 if checksum_of(event[:-FOOTER_SIZE]) == stored else Checksum.NONE
 
 
-def _inner_events(data: bytes) -> Iterator[bytes]:
-    """What cannot be an event is the last item: whoever looks at it must not miss it."""
+def inner_events(data: bytes) -> Iterator[bytes]:
+    """The events of an uncompressed payload. What cannot be an event is the last item: it must not be missed."""
     position = 0
     while position < len(data):
         length = int.from_bytes(data[position + 9 : position + 13], "little")
@@ -274,7 +277,7 @@ def iter_events(events: Iterable[bytes]) -> Iterator[tuple[bytes, Event | None, 
                 tables[event.body.table_id] = event.body
             if not isinstance(event.body, TransactionPayload):
                 continue
-            for inner in _inner_events(event.body.uncompressed()):
+            for inner in inner_events(event.body.uncompressed()):
                 decoded = decode_event(inner, algorithm=Checksum.NONE, tables=tables)
                 if isinstance(decoded.body, TableMap):
                     tables[decoded.body.table_id] = decoded.body

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -39,15 +40,28 @@ class Mismatch:
 
 @dataclass(slots=True)
 class Judgement:
-    """The comparison of one Case. ``updates`` leaves out the ``marked`` ones: those of a row that was wrong before."""
+    """The comparison of one Case. ``updates`` leaves out the ``marked`` ones: those of a row that was wrong before.
+
+    Every compared byte was predicted, or checked by the rule of its field, or taken on trust. ``kinds`` counts the
+    compared events by type code, ``frames`` is the length of their compressed frames.
+    """
 
     updates: int = 0
     events: int = 0
     bytes: int = 0
+    by_rule: int = 0
+    on_trust: int = 0
+    kinds: Counter[int] = field(default_factory=Counter)
+    frames: int = 0
     texts: int = 0
     sizes: int = 0
     marked: int = 0
     mismatches: list[Mismatch] = field(default_factory=list)
+
+    @property
+    def predicted(self) -> int:
+        """Bytes that the model gave in full."""
+        return self.bytes - self.by_rule - self.on_trust
 
     def add(self, mismatch: Mismatch) -> None:
         """Note a mismatch; :meth:`settle` decides which of them say something new."""

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Final
 
 from conformance.cases.images import RowImage
 from conformance.cases.predict import Model, RowPrediction
+from conformance.judge.borrowed import owned
 from conformance.judge.events import iter_events, judge_groups, split_groups
 from conformance.judge.expected import ExpectedEvent, ExpectedGroup, applied_group, insert_events, statement_events
+from conformance.judge.log_rules import judge_log
 from conformance.judge.mismatch import Judgement, Mismatch
 from conformance.judge.replica import ReplicaModel
 from conformance.reference.binlog.columns import BIT, BLOB, GEOMETRY, JSON, VECTOR, PartialJson
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from conformance.judge.replica import LoggedRow, Transaction
 
 SHARE: Final = 0.05  # of the document: what an update in place may add to the redo log
+_KNOWN: Final = frozenset(("uuid", "gno", "server_id"))  # what came in says these
 _NOISE: Final = 0.01  # of the document: more than this without any work decides nothing
 _LARGE: Final = frozenset((BLOB, JSON, GEOMETRY, VECTOR))  # types that an applier keeps as a BLOB
 
@@ -55,6 +58,8 @@ class OwnLog:
     rows: int = 0
     events: int = 0
     bytes: int = 0
+    by_rule: int = 0
+    on_trust: int = 0
     found: list[Mismatch] = field(default_factory=list)
     narrow: int = 0
     gained: list[Mismatch] = field(default_factory=list)
@@ -72,7 +77,9 @@ def compare_own_log(
     judge_groups(replace(script, model=replica.model), expected, observed, judgement)
     judgement.settle(script)
     result = OwnLog(rows=replica.applied, events=judgement.events, bytes=judgement.bytes)
-    result.found = [_own(mismatch) for mismatch in (*judgement.mismatches, *_other_gtids(expected, observed))]
+    result.by_rule, result.on_trust = owned(judgement.kinds, judgement.frames, None, known=_KNOWN)
+    rules = judge_log([event for group in observed for event in group], None, applied=True)
+    result.found = [_own(mismatch) for mismatch in (*judgement.mismatches, *_other_gtids(expected, observed), *rules)]
     if settings.image is RowImage.MINIMAL and replica.model.key:
         rows = [row for transaction in log for row in transaction.rows]
         result.narrow = sum(any(isinstance(value, PartialJson) for value in row.values.values()) for row in rows)

@@ -41,7 +41,16 @@ if TYPE_CHECKING:
 
 RATE = "updates_per_second"  # among the totals of the last record
 WITNESS = "/witness"  # the end of the names of checks that run the witness of each listed deviation
-COUNTERS = ("updates_compared", "bytes_compared", "texts_compared", "sizes_compared", "mismatches", "deviating")
+OWNERS = ("bytes_predicted", "bytes_by_rule", "bytes_on_trust")  # of all bytes compared
+COUNTERS = (
+    "updates_compared",
+    "bytes_compared",
+    *OWNERS,
+    "texts_compared",
+    "sizes_compared",
+    "mismatches",
+    "deviating",
+)
 NO_END = "the run was broken off before its last record"
 SAMPLES_KEPT = 200  # passes whose verdict record is kept in memory
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 from conformance.report import evidence, words
-from conformance.report.results import Outcome
+from conformance.report.results import OWNERS, Outcome
 from conformance.stream import SEVERITY, Verdict
 
 if TYPE_CHECKING:
@@ -147,6 +147,10 @@ def _facts(summary: Summary) -> Iterator[str]:
         yield (
             f"{words.amount_of_bytes(counters['bytes_compared'])}, {counters['texts_compared']:,} texts and "
             f"{counters['sizes_compared']:,} sizes compared"
+        )
+    if any(counters[name] for name in OWNERS):
+        yield "bytes: " + ", ".join(
+            f"{counters[name]:,} {words.COUNTER_LABELS[name].removeprefix('bytes ')}" for name in OWNERS
         )
     if summary.run is not None:
         rate = f", {summary.rate:,.0f} updates/s (start-up excluded)" if summary.rate else ""

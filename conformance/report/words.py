@@ -44,6 +44,9 @@ OUTCOME_GLYPHS: dict[Outcome, str] = {
 COUNTER_LABELS: dict[str, str] = {
     "updates_compared": "updates compared",
     "bytes_compared": "bytes compared",
+    "bytes_predicted": "bytes predicted",
+    "bytes_by_rule": "bytes checked by rule",
+    "bytes_on_trust": "bytes taken on trust",
     "texts_compared": "document texts compared",
     "sizes_compared": "sizes compared",
     "mismatches": "mismatches",

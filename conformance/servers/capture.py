@@ -21,6 +21,8 @@ from typing import TYPE_CHECKING
 
 from conformance.requirements.versions import dialect_of
 from conformance.servers.errors import CaptureError, SqlError
+from conformance.servers.groups import STARTS
+from conformance.servers.log_facts import has_writesets
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,6 +37,7 @@ _IN_USE, _ARTIFICIAL = 0x0001, 0x0020
 _MAGIC, _ENCRYPTED_MAGIC = b"\xfebin", b"\xfdbin"
 _COM_BINLOG_DUMP, _NON_BLOCKING = 0x12, 0x0001
 _FIRST = 4
+_COUNTED = 64 << 20  # bytes that are read at most to count transactions
 
 
 @dataclass(frozen=True, slots=True, order=True, kw_only=True)
@@ -43,6 +46,11 @@ class Position:
 
     file: str
     offset: int
+
+    @property
+    def number(self) -> int:
+        """Of the file: the digits at the end of its name, which rise by one."""
+        return int(self.file.rpartition(".")[2])
 
     def __str__(self) -> str:
         return f"{self.file}:{self.offset}"
@@ -71,6 +79,8 @@ class Capture:
         self._over_protocol = over_protocol
         self._directory: Path | None = None
         self._descriptions: dict[str, bytes] = {}
+        self._counted: tuple[Position, int] | None = None
+        self._writesets: bool | None = None
         self._show_log = dialect_of(server.number).words.show_log
 
     @property
@@ -109,6 +119,34 @@ class Capture:
         else:
             events = tuple(self._read_files(start, end))
         return Captured(start=start, end=end, format_description=self.description(start.file), events=events)
+
+    # -- facts about the log ----------------------------------------------------------------------------------------
+
+    @property
+    def started_by_us(self) -> bool:
+        """Whether all that writes to this log is the lab's."""
+        return self._server.started_by_us
+
+    def writesets(self, connection: Connection) -> bool:
+        """Whether the logical clock follows rows; asked once."""
+        if self._writesets is None:
+            self._writesets = has_writesets(connection)
+        return self._writesets
+
+    def transactions_before(self, position: Position) -> int | None:
+        """How many transactions stand in a file in front of a place, which is where the next sequence number comes
+        from. ``None`` over the protocol and where there is much to read: nobody counts then."""
+        if self.over_protocol:
+            return None
+        known, count = self._counted or (position, 0)
+        if self._counted is None or known.file != position.file or known.offset > position.offset:
+            known, count = Position(file=position.file, offset=_FIRST), 0
+        if position.offset - known.offset > _COUNTED:
+            return None
+        for event in self._read_files(known, position):
+            count += event[4] in STARTS
+        self._counted = position, count
+        return count
 
     # -- files ------------------------------------------------------------------------------------------------------
 

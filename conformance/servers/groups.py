@@ -6,6 +6,7 @@ from struct import Struct
 from struct import error as struct_error
 from typing import TYPE_CHECKING
 
+from conformance.cases.observation import Place
 from conformance.reference.binlog.header import FOOTER_SIZE, HEADER_SIZE, EventType, kind_of
 from conformance.reference.binlog.payload import TransactionPayload
 from conformance.reference.errors import CodecError
@@ -14,7 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 _thread_id = Struct("<I").unpack_from
-_STARTS = frozenset((EventType.GTID, EventType.ANONYMOUS_GTID, EventType.GTID_TAGGED))
+STARTS = frozenset((EventType.GTID, EventType.ANONYMOUS_GTID, EventType.GTID_TAGGED))
+MAGIC_SIZE = 4  # of a file, in front of its first event
 _BETWEEN_GROUPS = frozenset((EventType.ROTATE, EventType.FORMAT_DESCRIPTION, EventType.PREVIOUS_GTIDS, EventType.STOP))
 
 
@@ -26,7 +28,7 @@ def groups_of_thread(events: Iterable[bytes], thread_id: int) -> Iterator[bytes]
     group: list[bytes] = []
     for event in events:
         kind = kind_of(event)
-        if kind in _STARTS or kind in _BETWEEN_GROUPS:
+        if kind in STARTS or kind in _BETWEEN_GROUPS:
             if _is_of(group, thread_id):
                 yield from group
             group = [] if kind in _BETWEEN_GROUPS else [event]
@@ -34,6 +36,66 @@ def groups_of_thread(events: Iterable[bytes], thread_id: int) -> Iterator[bytes]
             group.append(event)
     if _is_of(group, thread_id):
         yield from group
+
+
+def placed_groups(
+    events: Iterable[bytes], thread_id: int, begin: int, start: tuple[int, int]
+) -> tuple[list[bytes], list[Place]]:
+    """The events of this thread's groups that begin at ``start`` (file from 0, offset) or later, and a place for each
+    group. ``begin``: where the first event stands."""
+    walk = _Walk(thread_id, start, begin)
+    for event in events:
+        kind = kind_of(event)
+        if kind in STARTS or kind in _BETWEEN_GROUPS:
+            walk.close()
+        if kind == EventType.FORMAT_DESCRIPTION:
+            walk.next_file()
+        if kind not in _BETWEEN_GROUPS:
+            if not walk.group:
+                walk.began = walk.offset
+            walk.group.append(event)
+        walk.offset += len(event)
+    walk.close()
+    return walk.events, walk.places
+
+
+class _Walk:
+    def __init__(self, thread_id: int, start: tuple[int, int], offset: int) -> None:
+        self.thread_id, self.start = thread_id, start
+        self.file, self.offset, self.began = 0, offset, offset
+        self.others = self.floor = self.own = 0
+        self.group: list[bytes] = []
+        self.events: list[bytes] = []
+        self.places: list[Place] = []
+
+    def next_file(self) -> None:
+        """Numbers begin anew."""
+        self.file, self.offset = self.file + 1, MAGIC_SIZE
+        self.others = self.floor = self.own = 0
+
+    def close(self) -> None:
+        """The group that was open is whole."""
+        group, self.group = self.group, []
+        if not group:
+            return
+        own = _is_of(group, self.thread_id)
+        if own and (self.file, self.began) >= self.start:
+            place = Place(file=self.file, start=self.began, others=self.others, floor=self.floor, own=self.own)
+            self.events += group
+            self.places.append(place)
+            self.others = self.floor = self.own = 0
+        elif kind_of(group[0]) in STARTS:
+            self.others += 1
+            if own:
+                self.own = self.others
+            if not _changes_rows_alone(group):
+                self.floor = self.others
+
+
+def _changes_rows_alone(group: list[bytes]) -> bool:
+    """Whether it is an ordinary transaction: others depend on such a one by its rows only."""
+    second = group[1] if len(group) > 1 else b""
+    return second[4:5] == bytes((EventType.TRANSACTION_PAYLOAD,)) or b"\0BEGIN" in second[-10:]
 
 
 def _is_of(group: list[bytes], thread_id: int) -> bool:

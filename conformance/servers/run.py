@@ -8,7 +8,8 @@ from conformance.cases.observation import Observation, ReadBackRow, StatementOut
 from conformance.cases.script import ReadBack, Script, Statement
 from conformance.cases.sql import trigger_statement
 from conformance.reference.tables import create_table
-from conformance.servers.groups import groups_of_thread
+from conformance.servers.groups import placed_groups
+from conformance.servers.log_facts import before, behind, log_facts
 
 if TYPE_CHECKING:
     from conformance.servers.capture import Capture
@@ -23,6 +24,7 @@ def run_case(connection: Connection, capture: Capture, script: Script, schema: s
     error costs one round trip and nothing is skipped.
     """
     case = script.case
+    begin = capture.mark(connection)
     connection.execute_many(
         [
             *case.session.statements(),
@@ -32,6 +34,7 @@ def run_case(connection: Connection, capture: Capture, script: Script, schema: s
         ]
     ).check()
     start = capture.mark(connection)
+    first_moment = before(connection)
     outcomes: dict[int, StatementOutcome] = {}
     read_backs: list[tuple[tuple[ReadBackRow, ...], int]] = []
     refused: list[tuple[str, StatementOutcome]] = []
@@ -57,16 +60,28 @@ def run_case(connection: Connection, capture: Capture, script: Script, schema: s
             else:
                 refused.append((item.sql, _outcome(batch.error)))
             first += 1
-    captured = capture.since(start, capture.mark(connection))
+    last_moment = behind(connection)
+    captured = capture.since(begin, capture.mark(connection))
+    events, places = placed_groups(
+        captured.events, connection.thread_id, begin.offset, (start.number - begin.number, start.offset)
+    )
     return Observation(
         outcomes=tuple(outcomes[number] for number in range(len(script.predictions))),
         read_backs=tuple(rows for rows, _ in read_backs),
         read_back_errors=tuple(error for _, error in read_backs),
         refused=tuple(refused),
-        events=tuple(groups_of_thread(captured.events, connection.thread_id)),
+        events=tuple(events),
         server_version=connection.server_version,
         thread_id=connection.thread_id,
         schema=schema,
+        log=log_facts(
+            first_moment,
+            last_moment,
+            places,
+            sequence=capture.transactions_before(begin),
+            writesets=capture.writesets(connection),
+            alone=capture.started_by_us,
+        ),
     )
 
 

@@ -10,10 +10,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from conformance.reference.tables import create_table, quote_identifier
+from conformance.servers.groups import placed_groups
+from conformance.servers.log_facts import before, behind, log_facts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from conformance.cases.observation import LogFacts
     from conformance.reference.tables import Table
     from conformance.servers.capture import Capture, Captured
     from conformance.servers.connection import Connection
@@ -52,10 +55,14 @@ class Definition:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DefinitionLog:
-    """The log of a block, and the TABLE_MAP events in it: by mode, one for each table in their order."""
+    """The log of a block, and the TABLE_MAP events in it: by mode, one for each table in their order. ``facts`` are
+    about the transactions of the session ``thread_id``, whose events are ``own``."""
 
     captured: Captured
     maps: dict[str, tuple[bytes, ...]]
+    own: tuple[bytes, ...] = ()
+    thread_id: int = 0
+    facts: LogFacts | None = None
 
 
 def make_tables(connection: Connection, definitions: Sequence[Definition]) -> None:
@@ -66,8 +73,9 @@ def make_tables(connection: Connection, definitions: Sequence[Definition]) -> No
 
 def log_definitions(connection: Connection, capture: Capture, definitions: Sequence[Definition]) -> DefinitionLog:
     """One row in and out of each table; the variable is put back."""
-    before = connection.variable(f"global.{_VARIABLE}")
+    saved = connection.variable(f"global.{_VARIABLE}")
     start = capture.mark(connection)
+    first = before(connection)
     try:
         connection.execute_many(
             [
@@ -78,8 +86,23 @@ def log_definitions(connection: Connection, capture: Capture, definitions: Seque
             ]
         ).check()
     finally:
-        connection.execute(f"SET GLOBAL {_VARIABLE} = '{before}'")
+        connection.execute(f"SET GLOBAL {_VARIABLE} = '{saved}'")
+    last = behind(connection)
     captured = capture.since(start, capture.mark(connection))
+    own, places = placed_groups(captured.events, connection.thread_id, start.offset, (0, start.offset))
     found = [event for event in captured.events if event[4] == _TABLE_MAP]
     half = len(definitions)
-    return DefinitionLog(captured=captured, maps={"MINIMAL": tuple(found[:half]), "FULL": tuple(found[half:])})
+    return DefinitionLog(
+        captured=captured,
+        maps={"MINIMAL": tuple(found[:half]), "FULL": tuple(found[half:])},
+        own=tuple(own),
+        thread_id=connection.thread_id,
+        facts=log_facts(
+            first,
+            last,
+            places,
+            sequence=capture.transactions_before(start),
+            writesets=capture.writesets(connection),
+            alone=capture.started_by_us,
+        ),
+    )

@@ -157,6 +157,17 @@ def lost_rows(observation: Observation) -> Observation:
     return replace(observation, read_backs=tuple(() for _ in observation.read_backs))
 
 
+def alter(field: str, change: str) -> Change:
+    """Change the values of a field that no model can know."""
+
+    def doctored(observation: Observation) -> Observation:
+        from tests.judge.faults_of_facts import CHANGES, FIELDS, altered  # not on the path of a program before main
+
+        return altered(observation, FIELDS[field], CHANGES[change])
+
+    return doctored
+
+
 # What is done to the observation, and the checks that must notice.
 DOCTORED: Final[dict[str, tuple[Change, frozenset[str]]]] = {
     "value-of-a-row": (
@@ -171,6 +182,9 @@ DOCTORED: Final[dict[str, tuple[Change, frozenset[str]]]] = {
         doctor_event(lambda event: event.replace(b"\x03$.a", b"\x03$.z", 1)),
         frozenset({"updates/event-bytes", "updates/apply"}),
     ),
+    "server-id": (alter("header.server_id", "every"), frozenset({"updates/event-bytes"})),
+    "position": (alter("header.log_pos", "one_step"), frozenset({"updates/event-bytes"})),
+    "transaction-id": (alter("XID_EVENT.xid", "shifted"), frozenset({"updates/event-bytes"})),
     "size": (doctor_read_back(0, lambda size: b"%d" % (int(size) + 1)), frozenset({"updates/storage"})),
     "free": (doctor_read_back(1, lambda free: b"%d" % (int(free) + 1)), frozenset({"updates/storage"})),
     "text": (doctor_read_back(2, lambda text: text.replace(b": ", b":", 1)), frozenset({"updates/text"})),

@@ -31,6 +31,9 @@ from tests.checks.faults_of_definitions import (
     MapFault,
     TextFault,
 )
+from tests.judge.doctoring import script
+from tests.judge.faults_of_facts import FIELDS, altered, one
+from tests.judge.perfect_server import observe
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -172,6 +175,20 @@ def test_a_lost_event_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     short = replace(log, maps={**log.maps, "FULL": log.maps["FULL"][1:]})
     broken = definitions.judge_events(Lab(Settings(server="none"), lambda _: None), items, short)
     assert {item.requirement for item in broken} == {"TMG1"}
+
+
+@pytest.mark.planted("TMG1")
+@pytest.mark.parametrize("name", ["header.log_pos", "GTID_LOG_EVENT.gno", "TABLE_MAP_EVENT.table_id"])
+def test_a_field_that_no_definition_decides_keeps_its_rule(name: str) -> None:
+    items = definitions.made("1", range(3), "s")
+    observed = observe(script())
+    log = replace(perfect(items), own=observed.events, thread_id=observed.thread_id, facts=observed.log)
+    lab = Lab(Settings(server="none"), lambda _: None)
+    assert definitions.judge_events(lab, items, log) == []
+    wrong = replace(log, own=altered(observed, FIELDS[name], one).events)
+    found = definitions.judge_events(lab, items, wrong)
+    assert {item.requirement for item in found} == {"TMG1"}
+    assert name in {item.problem.field for item in found}
 
 
 def test_what_is_no_table_map_is_found() -> None:

@@ -10,8 +10,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
-from conformance.cases.observation import Observation, ReadBackRow, StatementOutcome
-from conformance.cases.script import ReadBack, Script
+from conformance.cases.observation import LogFacts, Observation, Place, ReadBackRow, StatementOutcome
+from conformance.cases.script import ReadBack, Script, Statement
 from conformance.judge.compare import too_deep
 from conformance.judge.expected import expected_groups
 from conformance.reference.binlog.event import encode_event
@@ -28,7 +28,7 @@ from conformance.reference.jsonb.layout import storage_free
 from conformance.reference.jsonb.text import format_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from conformance.judge.expected import ExpectedGroup
 
@@ -37,11 +37,48 @@ UUID_OF_SERVER: Final = UUID("0f0e0d0c-0b0a-0908-0706-050403020100")
 Groups = list[list[Any]]
 
 
-def groups_of(script: Script, *, number: int = 7, expected: Sequence[ExpectedGroup] | None = None) -> Groups:
+STARTED: Final = 1_700_000_000  # second of the first transaction; every one takes a second
+FIRST_NUMBER: Final = 7
+FIRST_SEQUENCE: Final = 3  # two transactions stand in the file in front of the Case's
+FIRST_QUERY: Final = 9000  # the id of the INSERT
+
+
+def dependencies(script: Script) -> list[int]:
+    """Of each transaction: the place of the last one that wrote one of its rows; -1 for the INSERT. No row changes its
+    key in the Cases of this server."""
+    out, writers = [-1], dict.fromkeys(range(len(script.case.rows)), 0)
+    keyless = not script.case.table.primary_key and not script.case.table.unique_keys
+    for steps in script.transactions:
+        if any(script.predictions[number].events for number in steps):
+            changed = {row.index for number in steps for row in script.predictions[number].rows if row.change.logged}
+            out.append(len(out) - 1 if keyless else max(writers[row] for row in changed))
+            writers.update(dict.fromkeys(changed, len(out) - 1))
+    return out
+
+
+def query_ids(script: Script) -> list[int]:
+    """Of each transaction: the id of its first statement that is no BEGIN."""
+    out = [FIRST_QUERY]
+    for steps in script.transactions:
+        if any(script.predictions[number].events for number in steps):
+            place = next(
+                place
+                for place, item in enumerate(script.items)
+                if isinstance(item, Statement) and item.step == steps[0]
+            )
+            out.append(FIRST_QUERY + 1 + place)
+    return out
+
+
+def groups_of(script: Script, *, expected: Sequence[ExpectedGroup] | None = None) -> Groups:
     """The bodies of every transaction, with the facts that a server decides: ids, clocks, times. ``expected``: of
     another log than the session's own."""
     groups: Groups = []
-    for index, group in enumerate(expected_groups(script, SCHEMA) if expected is None else expected):
+    found = expected_groups(script, SCHEMA) if expected is None else expected
+    parents, queries = dependencies(script), query_ids(script)
+    if expected is not None:  # one after the other
+        parents, queries = list(range(-1, len(found))), list(range(FIRST_QUERY, FIRST_QUERY + len(found)))
+    for index, group in enumerate(found):
         bodies: list[Any] = []
         for event in group.events:
             body: Any = event.body
@@ -49,18 +86,18 @@ def groups_of(script: Script, *, number: int = 7, expected: Sequence[ExpectedGro
                 body = replace(
                     body,
                     uuid=UUID_OF_SERVER,
-                    gno=number + index,
-                    last_committed=index,
-                    sequence_number=index + 1,
-                    immediate_commit_timestamp=1_700_000_000_000_000 + index,
+                    gno=FIRST_NUMBER + index,
+                    last_committed=FIRST_SEQUENCE + parents[index],
+                    sequence_number=FIRST_SEQUENCE + index,
+                    immediate_commit_timestamp=(STARTED + index) * 1_000_000 + index,
                     immediate_server_version=90704,
                 )
             elif isinstance(body, Query):
-                body = replace(body, thread_id=4711, execution_time=index)
+                body = replace(body, thread_id=4711, execution_time=0)
             elif isinstance(body, TableMap | RowsBody):
-                body = replace(body, table_id=200 + index)
+                body = replace(body, table_id=200)
             elif isinstance(body, Xid):
-                body = replace(body, xid=9000 + index)
+                body = replace(body, xid=queries[index])
             bodies.append(body)
         groups.append(bodies)
     return groups
@@ -72,9 +109,10 @@ def write(
     """The events of all groups, as they stand in a log from position 4."""
     events: list[bytes] = []
     position = 4
-    for number, bodies in enumerate(groups):
+    for bodies in groups:
+        stamp = _second(bodies)
 
-        def encode(body: Any, algorithm: Checksum, start: int | None, stamp: int = 1_700_000_000 + number) -> bytes:
+        def encode(body: Any, algorithm: Checksum, start: int | None, stamp: int = stamp) -> bytes:
             log_pos = 0 if start is None else None
             return encode_event(
                 body, timestamp=stamp, server_id=server_id, log_pos=log_pos, start=start or 0, algorithm=algorithm
@@ -95,6 +133,12 @@ def write(
             position += len(event)
             events.append(event)
     return events
+
+
+def _second(bodies: list[Any]) -> int:
+    """Of the commit, in which everything happens."""
+    times = (body.immediate_commit_timestamp for body in bodies if isinstance(body, Gtid))
+    return next((time // 1_000_000 for time in times if time is not None), STARTED)
 
 
 def read_backs(script: Script) -> list[list[ReadBackRow]]:
@@ -170,6 +214,10 @@ def observe(
         compression=session.compression if compression is None else compression,
         server_id=server_id,
     )
+    places = tuple(
+        Place(file=0, start=start, others=0 if number else 2, floor=0 if number else 2, own=0 if number else 2)
+        for number, start in enumerate(starts(events))
+    )
     patch(events)
     answers, rows, errors = outcomes(script), read_backs(script), read_back_errors(script)
     client(answers, rows)
@@ -181,7 +229,29 @@ def observe(
         server_version="9.7.4",
         thread_id=4711,
         schema=SCHEMA,
+        log=LogFacts(
+            server_id=33,
+            server_uuid=str(UUID_OF_SERVER),
+            version=90704,
+            checksum=algorithm is Checksum.CRC32,
+            clock=(STARTED * 1_000_000, (STARTED + len(groups)) * 1_000_000),
+            executed=(((1, FIRST_NUMBER),), ((1, FIRST_NUMBER + len(places)),)),
+            queries=(FIRST_QUERY - 1, FIRST_QUERY + len(script.items) + 1),
+            sequence=0,
+            writesets=True,
+            alone=True,
+            places=places,
+        ),
     )
+
+
+def starts(events: list[bytes]) -> Iterator[int]:
+    """Where each transaction of the log begins."""
+    position = 4
+    for event in events:
+        if event[4] == EventType.GTID:
+            yield position
+        position += len(event)
 
 
 def rows_events(group: list[Any]) -> list[int]:

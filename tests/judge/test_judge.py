@@ -13,7 +13,6 @@ from conformance.cases.script import build_script
 from conformance.cases.update_case import Step, UpdateCase
 from conformance.checks.blocks import Limits, make_script
 from conformance.checks.events import check_events
-from conformance.judge.borrowed import BORROWED
 from conformance.judge.compare import judge
 from conformance.judge.events import first_difference, split_groups
 from conformance.reference.binlog.header import Checksum, EventType
@@ -82,31 +81,6 @@ def test_every_event_of_every_transaction_is_compared() -> None:
     inside = judge(script(compression=True), observe(script(compression=True)))
     payloads = len(split_groups(observation.events))
     assert inside.events == len(observation.events) + payloads
-
-
-def test_facts_that_no_model_can_know_are_borrowed_and_nothing_else() -> None:
-    assert {"timestamp", "server_id", "log_pos", "table_id", "xid", "gtid", "thread_id"} <= set(BORROWED)
-    made = script()
-
-    def other_facts(found: list[list[object]]) -> None:
-        for group in found:
-            for place, item in enumerate(group):
-                for name, value in (("table_id", 1 << 40), ("xid", 1), ("thread_id", 9), ("execution_time", 3)):
-                    if hasattr(item, name):
-                        item = replace(item, **{name: value})  # type: ignore[type-var]
-                if hasattr(item, "gno"):
-                    item = replace(
-                        item, gno=5, last_committed=70, sequence_number=71, immediate_commit_timestamp=1,
-                        immediate_server_version=80404,
-                    )  # type: ignore[type-var] # fmt: skip
-                group[place] = item
-
-    def other_headers(events: list[bytes]) -> None:
-        for place, event in enumerate(events):
-            events[place] = sealed(b"\x01\x02\x03\x04" + event[4:13] + b"\xff\xff\x00\x00" + event[17:])
-
-    observation = observe(made, doctor=other_facts, patch=other_headers, server_id=77)
-    assert judge(made, observation).mismatches == []
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.id)

@@ -26,6 +26,7 @@ from conformance.reference.jsonb.encode import encode
 from conformance.reference.paths import parse_path
 from conformance.reference.tables import Column, Table, table_map
 from tests.checks.faults_of_pairs import FAULTS
+from tests.judge.faults_of_facts import FIELDS, altered_events, every, one, swapped
 from tests.judge.perfect_server import SCHEMA, groups_of, is_update, observe, write
 
 if TYPE_CHECKING:
@@ -233,6 +234,32 @@ def test_a_doctored_log_is_noticed(fault: str) -> None:
     assert any(item.field.endswith(field) for item in found.found), [item.field for item in found.found]
     assert {item.kind for item in found.found} == {"own-log"}
     assert found.gained == []
+
+
+@pytest.mark.planted("FR6")
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("header.timestamp", one),
+        ("header.server_id", one),
+        ("header.log_pos", one),
+        ("GTID_LOG_EVENT.uuid", one),
+        ("GTID_LOG_EVENT.last_committed", every),
+        ("GTID_LOG_EVENT.sequence_number", swapped),
+        ("GTID_LOG_EVENT.immediate_commit_timestamp", swapped),
+        ("TABLE_MAP_EVENT.table_id", one),
+        ("rows.table_id", every),
+    ],
+    ids=lambda item: item if isinstance(item, str) else item.__name__,
+)
+def test_altered_facts_of_a_replica_log_are_noticed(name: str, change: Callable[[list[int]], list[int]]) -> None:
+    made = script()
+    log = transactions(made, observe(made).events)
+    written = write(groups_of(made, expected=list(OwnReplica(made, FULL, SCHEMA).groups(log))))
+    assert compare_own_log(made, log, written, FULL, SCHEMA).found == []
+    found = compare_own_log(made, log, altered_events(written, FIELDS[name], change), FULL, SCHEMA).found
+    assert name.rpartition(".")[2] in {item.field.rpartition(".")[2] for item in found}
+    assert {item.kind for item in found} == {"own-log"}
 
 
 @pytest.mark.planted("FR6")

@@ -95,14 +95,16 @@ UNDECIDED = CaseVerdict(
 )  # fmt: skip
 BLOCKS = (
     Block(check=PREDICT, subject=SERVER, requirements=("FR1", "FR2"), block=0, cases=250, verdicts={"pass": 250},
-          updates_compared=50_000, bytes_compared=61_234_567, texts_compared=50_000, sizes_compared=50_000,
+          updates_compared=50_000, bytes_compared=61_234_567, bytes_predicted=51_000_000, bytes_by_rule=10_234_501,
+          bytes_on_trust=66, texts_compared=50_000, sizes_compared=50_000,
           seconds=21.5,
           census={"decision/1-null": 812, "decision/3-unchanged": 9_113, "decision/6-smaller": 24_001,
                   "type/DECIMAL": 77}),
     Block(check=PREDICT, subject=SERVER, requirements=("FR1", "FR2"), block=1, cases=250,
           verdicts={"pass": 248, "fail": 1}, deviating=1,
           deviations={"noop-replace-refused": 1}, mismatches=1, updates_compared=49_750,
-          bytes_compared=60_000_111, texts_compared=49_750, sizes_compared=49_750, seconds=20.25,
+          bytes_compared=60_000_111, bytes_predicted=50_000_000, bytes_by_rule=10_000_045, bytes_on_trust=66,
+          texts_compared=49_750, sizes_compared=49_750, seconds=20.25,
           census={"decision/2-option-off": 5, "evaluation/set-replaces": 40_100, "evaluation/set-inserts": 8_000}),
     Block(check=SIZES, subject=SERVER, requirements=("FR12",), block=0, cases=40,
           verdicts={"pass": 39, "inconclusive": 1}, seconds=2.0),
