@@ -5,6 +5,7 @@ Rows are compared by the judge of replicas, stops by its explanations, injected 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from conformance.cases.injection import Demand, Injection, InjectionOutcome, RowState, partial_image, predict, state_of
@@ -28,6 +29,7 @@ from conformance.reference.jsonb.encode import encode
 from conformance.reference.jsonb.text import format_text
 from conformance.reference.paths import parse_path
 from generators import damaged
+from tests.judge import test_own_log
 from tests.requirements.parts import PartFault
 
 if TYPE_CHECKING:
@@ -237,6 +239,12 @@ def _redo(growth: int) -> list[str]:
     return [word for word in (judge_redo(growth, 0, 12, 400_000),) if word != "pass"]
 
 
+def _own_log(wrong: bool) -> object:
+    """The log of a replica that writes whole documents although its own option is on."""
+    return test_own_log.judged(test_own_log.script(), test_own_log.MINIMAL, really=_WHOLE if wrong else None).found
+
+
+_WHOLE: Final = replace(test_own_log.MINIMAL, partial_json=False)
 ENGINE: Final = [
     PartFault(
         id="whole-documents-in-the-redo-log",
@@ -246,4 +254,13 @@ ENGINE: Final = [
     ),
 ]
 
-FAULTS: Final = [*STEPS, *RELATIONS, *SAFETY, *ENGINE]
+OWN_LOG: Final = [
+    PartFault(
+        id="whole-documents-in-its-own-log",
+        requirement="FR6.1",
+        sentence="Under its own option a replica logs diffs itself.",
+        judged=_own_log,
+    ),
+]
+
+FAULTS: Final = [*STEPS, *RELATIONS, *SAFETY, *ENGINE, *OWN_LOG]
