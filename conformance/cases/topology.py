@@ -11,11 +11,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplicaSettings:
-    """What a replica's own applier works with."""
+    """What a replica's own applier works with. The last three shape its own log alone."""
 
     image: RowImage
     partial_json: bool
     workers: int
+    metadata: str = "MINIMAL"
+    rows_query: bool = False
+    compression: bool = False
 
     def variables(self) -> dict[str, str]:
         """The global variables."""
@@ -23,6 +26,9 @@ class ReplicaSettings:
             "binlog_row_image": f"'{self.image}'",
             "binlog_row_value_options": "'PARTIAL_JSON'" if self.partial_json else "''",
             "replica_parallel_workers": str(self.workers),
+            "binlog_row_metadata": self.metadata,
+            "binlog_rows_query_log_events": str(int(self.rows_query)),
+            "binlog_transaction_compression": str(int(self.compression)),
             "replica_checkpoint_period": "1",  # milliseconds until the applied position is told; 300 by default
         }
 

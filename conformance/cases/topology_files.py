@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from conformance.cases.images import RowImage
 from conformance.cases.topology import MAKES, RebuiltRows, ReplicaSettings, Topology
@@ -11,13 +11,20 @@ from conformance.reference.errors import DecodeError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+_LOG: Final = {"metadata": "MINIMAL", "rows_query": False, "compression": False}  # left out where they are so
+
 
 def dump_topology(topology: Topology) -> dict[str, Any]:
     """As data."""
     out: dict[str, Any] = {
         "gtid": topology.gtid,
         "replicas": [
-            {"row_image": str(item.image), "partial_json": item.partial_json, "workers": item.workers}
+            {
+                "row_image": str(item.image),
+                "partial_json": item.partial_json,
+                "workers": item.workers,
+                **{name: getattr(item, name) for name in _LOG if getattr(item, name) != _LOG[name]},
+            }
             for item in topology.replicas
         ],
     }
@@ -31,7 +38,12 @@ def load_topology(data: Mapping[str, Any], steps: int) -> Topology:
     """From data. ``steps``: how many the Case has."""
     replicas = tuple(
         ReplicaSettings(
-            image=RowImage(item["row_image"]), partial_json=bool(item["partial_json"]), workers=int(item["workers"])
+            image=RowImage(item["row_image"]),
+            partial_json=bool(item["partial_json"]),
+            workers=int(item["workers"]),
+            metadata=str(item.get("metadata", "MINIMAL")),
+            rows_query=bool(item.get("rows_query", False)),
+            compression=bool(item.get("compression", False)),
         )
         for item in data["replicas"]
     )

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from conformance.judge.mismatch import Mismatch
     from conformance.servers.capture import Capture, Position
     from conformance.servers.connection import Connection
+    from generators.draw import Draw
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -241,6 +242,16 @@ class PairRun:
             model.rows[index] = dict(documents)
             for name, value in documents.items():
                 result.relations[index, name] = relation_of(ours[name], value)
+
+
+def logging_otherwise(draw: Draw, replica: ReplicaSettings) -> ReplicaSettings:
+    """The replica with drawn settings of what shapes its own log alone."""
+    return replace(
+        replica,
+        metadata=draw.choice(("MINIMAL", "FULL")),
+        rows_query=draw.below(2) == 1,
+        compression=draw.below(4) == 3,
+    )
 
 
 def own_settings(replica: Connection) -> OwnSettings:

@@ -17,7 +17,7 @@ from conformance.checks.blocks import make_script
 from conformance.checks.campaign import server_limits
 from conformance.checks.chains import ChainRun
 from conformance.checks.pair_records import OwnLogRecords, PairRecords
-from conformance.checks.pairs import REPLICAS, SOURCES
+from conformance.checks.pairs import REPLICAS, SOURCES, logging_otherwise
 from conformance.judge.replica import LogDiffersError
 from generators.draw import Stream
 
@@ -45,7 +45,9 @@ def test_chain(lab: Lab, gtid: bool) -> None:
             options = OPTIONS[number % len(OPTIONS)]
             source = replace(part.fork("source").choice(SOURCES), partial_json=options[0])
             middle, last = (
-                replace(part.fork(name).choice(REPLICAS), partial_json=option)
+                logging_otherwise(
+                    part.fork(f"{name} log"), replace(part.fork(name).choice(REPLICAS), partial_json=option)
+                )
                 for name, option in zip(("middle", "last"), options[1:], strict=True)
             )
 

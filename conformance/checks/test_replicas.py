@@ -22,7 +22,7 @@ from conformance.cases.topology import ReplicaSettings, Topology
 from conformance.checks.blocks import make_script
 from conformance.checks.campaign import server_limits
 from conformance.checks.pair_records import OwnLogRecords, PairRecords
-from conformance.checks.pairs import REPLICAS, SOURCES, PairRun, with_counter
+from conformance.checks.pairs import REPLICAS, SOURCES, PairRun, logging_otherwise, with_counter
 from conformance.checks.witnesses import record_gone, record_other, record_shown
 from conformance.judge.replica import SWITCHES, LogDiffersError
 from conformance.requirements.versions import applies
@@ -52,15 +52,16 @@ def test_replica_equals_source(lab: Lab, gtid: bool) -> None:
     with lab.pair(gtid=gtid) as pair, PairRun(pair, gtid=gtid) as run:
         limits = server_limits(pair.source)
         for replica in draw.shuffled(REPLICAS)[: None if whole else _QUICK]:
-            topology = Topology(gtid=gtid, replicas=(replica,))
             for source in draw.shuffled(SOURCES)[: None if whole else _QUICK]:
+                logging = logging_otherwise(draw.fork("log", records.blocks), replica)
+                topology = Topology(gtid=gtid, replicas=(logging,))
                 seed = f"{lab.settings.seed}/{check}"
 
                 def change(case: UpdateCase) -> UpdateCase:
                     return replace(source.adapt(case), topology=topology)  # noqa: B023 - called at once
 
                 script = make_script(seed, records.blocks, limits, updates=_UPDATES, change=change)
-                _run_block(run, script, records, own, f"{source}, {replica}")
+                _run_block(run, script, records, own, f"{source}, {logging}")
     own.conclude()
     records.conclude()
 
@@ -83,7 +84,7 @@ def test_before_images_of_the_replica(lab: Lab) -> None:
         limits = server_limits(pair.source)
         for number in range(_NARROW[lab.settings.profile]):
             part = draw.fork(number)
-            source, replica = sources[number % len(sources)], part.choice(replicas)
+            source, replica = sources[number % len(sources)], logging_otherwise(part, part.choice(replicas))
             topology = Topology(gtid=True, replicas=(replica,))
 
             def change(case: UpdateCase) -> UpdateCase:

@@ -70,7 +70,9 @@ def compare_own_log(
 ) -> OwnLog:
     """The replica's own log of a whole Case beside the prediction. ``log``: what the replica received, the INSERT
     included; ``events``: those of its own log that stem from the source, which may begin with definitions."""
-    replica = OwnReplica(script, settings, schema)
+    # An applier knows a statement's text only from the log that it reads.
+    told = settings.rows_query and any(item.told for item in log)
+    replica = OwnReplica(script, replace(settings, rows_query=told), schema)
     expected = list(replica.groups(log))
     observed = _behind_definitions(split_groups(events))
     judgement = Judgement()
@@ -98,8 +100,7 @@ class OwnReplica:
             row_image=settings.image,
             partial_json=settings.partial_json,
             compression=settings.compression,
-            # The applier knows a statement's text only from the source's log.
-            rows_query=settings.rows_query and case.session.rows_query,
+            rows_query=settings.rows_query,
         )
         names = [column.name for column in case.table.columns]
         rows = [dict(zip(names, row, strict=True)) for row in case.rows]

@@ -21,6 +21,7 @@ from conformance.reference.binlog.columns import PartialJson
 from conformance.reference.binlog.gtid import Gtid
 from conformance.reference.binlog.header import EventType
 from conformance.reference.binlog.rows import UPDATE_TYPES, RowsBody, included
+from conformance.reference.binlog.small import RowsQuery
 from conformance.reference.dialect import MYSQL, Dialect, flipped
 from conformance.reference.errors import CodecError, MysqlError
 from conformance.reference.jsonb.compare import equal
@@ -64,13 +65,14 @@ class LoggedRow(NamedTuple):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Transaction:
     """A transaction of the source's log with its updates. ``start`` and ``end`` are offsets in its file; ``head`` is
-    its GTID event."""
+    its GTID event; ``told``: it says its statements' texts."""
 
     start: int
     end: int
     gtid: str | None
     rows: tuple[LoggedRow, ...]
     head: Gtid | None = None
+    told: bool = False
 
     @property
     def first_step(self) -> int:
@@ -122,6 +124,7 @@ def transactions(script: Script, events: Sequence[bytes], steps: int | None = No
         rows: list[LoggedRow] = []
         keys: list[object] = []
         gtid = head = None
+        told = False
         plain = all(event[4] != EventType.TRANSACTION_PAYLOAD for event in group)
         for raw, event, error in iter_events(group):
             if event is None:
@@ -129,6 +132,7 @@ def transactions(script: Script, events: Sequence[bytes], steps: int | None = No
             if isinstance(event.body, Gtid):
                 head = event.body
                 gtid = f"{head.uuid}:{head.gno}" if head.gno else None
+            told = told or isinstance(event.body, RowsQuery)
             if not isinstance(event.body, RowsBody) or event.body.type not in UPDATE_TYPES:
                 continue
             number += 1
@@ -149,6 +153,7 @@ def transactions(script: Script, events: Sequence[bytes], steps: int | None = No
                 gtid=gtid,
                 rows=tuple(_by_key(script, rows, keys)),
                 head=head,
+                told=told,
             )
         )
     if place != len(visited):

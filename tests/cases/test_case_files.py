@@ -62,7 +62,11 @@ CASE = UpdateCase(
     note="why",
     topology=Topology(
         gtid=True,
-        replicas=(ReplicaSettings(image=RowImage.FULL, partial_json=False, workers=4),),
+        replicas=(
+            ReplicaSettings(
+                image=RowImage.FULL, partial_json=False, workers=4, metadata="FULL", rows_query=True, compression=True
+            ),
+        ),
         rebuild=RebuiltRows(after=1, make="numbers", seed="s/2"),
     ),
     table=Table(

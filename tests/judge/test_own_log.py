@@ -103,6 +103,20 @@ def test_definitions_in_front_are_passed_over() -> None:
     assert (found.rows, found.found) == (2, [])
 
 
+def test_texts_of_statements_are_passed_on_where_they_came() -> None:
+    made = script()
+    talking = build_script(replace(made.case, session=replace(made.case.session, rows_query=True)))
+    passing_on = replace(MINIMAL, rows_query=True)
+    assert judged(talking, passing_on).found == []
+    assert judged(talking, MINIMAL).found == []
+    assert judged(made, passing_on, really=MINIMAL).found == []  # none came
+    assert judged(talking, passing_on, really=MINIMAL).found
+    # A server in between that does not log them: the Case's session says what the first server did.
+    silent = transactions(talking, observe(made).events)
+    events = write(groups_of(talking, expected=list(OwnReplica(talking, MINIMAL, SCHEMA).groups(silent))))
+    assert compare_own_log(talking, silent, events, passing_on, SCHEMA).found == []
+
+
 def test_images_and_options_of_the_replica_decide() -> None:
     """A FULL event under MINIMAL keeps all columns; a MINIMAL one under FULL gains them (requirements sheet, FR6.1)."""
     for source, settings, before, after in (
