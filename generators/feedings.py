@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from generators.draw import Draw
 
+_FEW: Final = 3  # damages of each error that are always there
 _BESIDE: Final = mix((0, 55), (1, 20), (3, 20), (6, 5))
 _FITS: Final = encode({"a": 1})
 _FITTING: Final = partial_image(encode_diffs([Diff(Operation.REPLACE, parse_path("$.a"), 2)]))
@@ -121,6 +122,17 @@ def listed_damage(draw: Draw) -> Iterator[Feeding]:
     """The damages of the sheets. No document fits a damaged event; where one merely does not fit, one is looked for."""
     for number, injection in enumerate(damaged.listed()):
         yield alone(draw.fork(number), injection, _MATRIX_DOCUMENTS)
+
+
+def refused_damage(draw: Draw, part: int) -> Iterator[Feeding]:
+    """One in ``part`` of those damages of the sheets that a server refuses; all of the errors that few of them give."""
+    few: dict[int, int] = {}
+    for number, case in enumerate(listed_damage(draw)):
+        error = case.rows[0].number
+        if error:
+            few[error] = few.get(error, 0) + 1
+            if few[error] <= _FEW or not draw.fork("part", number).below(part):
+                yield case
 
 
 def damage(draw: Draw) -> Feeding:

@@ -1,5 +1,7 @@
 """What an applier does where the replica is not like its source: another table (A8), JSON values of no bytes (A9),
-errors that it was told to ignore (A10), and tables without a key (FR2).
+errors that it was told to ignore (A10), and tables without a key (FR2). Damaged events under the same settings: refused
+in IDEMPOTENT mode as in STRICT (FR5; STRICT itself is ``test_applier``), and passed over only where exactly their error
+is ignored (A10).
 
 The transactions come from a hand-written relay log, as in ``test_applier``.
 """
@@ -24,6 +26,7 @@ from generators.draw import Stream
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from conformance.cases.feeding import Feeding
     from conformance.cases.reshaped import Reshaped
     from conformance.checks.lab import Lab
     from generators.draw import Draw
@@ -32,8 +35,12 @@ _TABLES = {"quick": 55, "full": 1_000, "soak": 5_000}
 _NO_KEY = {"quick": 25, "full": 400, "soak": 5_000}  # of the many Cases of FR2
 _VALUES = {"quick": 60, "full": 1_200, "soak": 10_000}
 _PART = {"quick": 20, "full": 1, "soak": 1}  # one in so many Cases of the sheet's matrix, and all on missing rows
+_DAMAGES = {"quick": 2, "full": 1, "soak": 1}  # one in so many of the sheets' damages, for each setting
 _BLOCK = 200
 _MISSING, _DOES_NOT_FIT = frozenset((1032,)), frozenset((3648,))
+_CORRUPTED = frozenset((1610, 3142, 3157, 3649))
+_IGNORED = {"quick": (_CORRUPTED,), "full": tuple(frozenset((number,)) for number in sorted(_CORRUPTED))}
+_IGNORED["soak"] = _IGNORED["full"]
 _NOTHING = RowState(valid=True, text=b"null", size=0, free=0)
 
 
@@ -136,6 +143,17 @@ def test_missing_rows_in_idempotent_mode(lab: Lab) -> None:
         _ignoring(lab, applier, check, _MISSING)
 
 
+@pytest.mark.requirement("FR5")
+def test_damaged_events_in_idempotent_mode(lab: Lab) -> None:
+    """Nothing about damage is ignored there: an error, nothing changed, and the applier can go on."""
+    check = "applier/idempotent-damage"
+    applier = applier_of(lab, check)
+    if applier is None:
+        return
+    with applier.executing("IDEMPOTENT"):
+        _damaged(lab, applier, check, _MISSING, "FR5")
+
+
 @pytest.mark.requirement("A10")
 def test_skipped_errors(lab: Lab) -> None:
     """3648 is ignored by an option of the start, 1032 still stops."""
@@ -143,26 +161,55 @@ def test_skipped_errors(lab: Lab) -> None:
     applier = applier_of(lab, check, "A10")
     if applier is None:
         return
-    server = applier.server
+    with _told_to_ignore(lab, applier, _DOES_NOT_FIT) as ignoring:
+        _ignoring(lab, ignoring, check, _DOES_NOT_FIT)
+        _damaged(lab, ignoring, f"{check}-damage", _DOES_NOT_FIT, "A10")
+
+
+@pytest.mark.requirement("A10")
+def test_skipped_damage(lab: Lab) -> None:
+    """The errors of damaged events are ignored by an option of the start: these events are passed over, others stop."""
+    check = "applier/skip-damage"
+    applier = applier_of(lab, check, "A10")
+    if applier is None:
+        return
+    for ignored in _IGNORED[lab.settings.profile]:
+        with _told_to_ignore(lab, applier, ignored) as ignoring:
+            _damaged(lab, ignoring, check, ignored, "A10")
+
+
+def _told_to_ignore(lab: Lab, applier: Applier, ignored: frozenset[int]) -> Applier:
+    """Another server, which ignores these errors."""
     lab.narrate("starting a server whose applier ignores an error")
-    with Applier(
+    option = ",".join(map(str, sorted(ignored)))
+    return Applier(
         launch_applier(
-            server.maker,
-            options={**server.options, "replica-skip-errors": "3648"},
+            applier.server.maker,
+            options={**applier.server.options, "replica-skip-errors": option},
             keep=lab.settings.keep,
             narrate=lab.narrate,
         )
-    ) as ignoring:
-        _ignoring(lab, ignoring, check, _DOES_NOT_FIT)
+    )
 
 
 def _ignoring(lab: Lab, applier: Applier, check: str, ignored: frozenset[int]) -> None:
+    cases = feedings.ignorable(Stream(check, lab.settings.seed), _PART[lab.settings.profile])
+    _fed_and_judged(lab, applier, check, list(cases), ignored, "A10")
+
+
+def _damaged(lab: Lab, applier: Applier, check: str, ignored: frozenset[int], requirement: str) -> None:
+    cases = feedings.refused_damage(Stream(check, lab.settings.seed), _DAMAGES[lab.settings.profile])
+    _fed_and_judged(lab, applier, check, list(cases), ignored, requirement)
+
+
+def _fed_and_judged(
+    lab: Lab, applier: Applier, check: str, cases: list[Feeding], ignored: frozenset[int], requirement: str
+) -> None:
     failures = 0
-    cases = list(feedings.ignorable(Stream(check, lab.settings.seed), _PART[lab.settings.profile]))
     for block, start in enumerate(range(0, len(cases), _BLOCK)):
         begun = time.perf_counter()
         part = cases[start : start + _BLOCK]
         outcomes = zip(part, feeding.feed(applier, part), strict=True)
         tried = [fed(lab, applier.server, case, outcome, ignored) for case, outcome in outcomes]
-        failures += record(lab, check, block, tried, time.perf_counter() - begun, requirement="A10")
+        failures += record(lab, check, block, tried, time.perf_counter() - begun, requirement=requirement)
     _conclude(failures)

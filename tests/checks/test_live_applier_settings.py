@@ -16,7 +16,9 @@ from conformance.servers.process import ProcessServer
 from conformance.servers.reshaping import reshaped_script
 from conformance.stream import Block, CaseVerdict, Run
 from generators import reshaped
+from generators.damaged import STORED
 from generators.draw import Stream
+from tests.checks.planted_damage import DAMAGE_FAULTS, DamageFault
 from tests.checks.planted_reshaped import IGNORED, RESHAPED, ZERO_LENGTH, ReshapedFault
 
 if TYPE_CHECKING:
@@ -58,6 +60,7 @@ def found(
     monkeypatch.setattr(items, "_NO_KEY", {"quick": 16})
     monkeypatch.setattr(items, "_VALUES", {"quick": 20})
     monkeypatch.setattr(items, "_PART", {"quick": 40})
+    monkeypatch.setattr(items, "_DAMAGES", {"quick": 20})
     records: list[AnyRecord] = []
     lab = Lab(Settings(cases=tmp_path), records.append)
     lab._applier = Applier(target)
@@ -87,7 +90,8 @@ def fails(item: Callable[[Lab], None], found: tuple[Lab, list[AnyRecord]], requi
 
 def test_the_items_pass_on_a_server_that_is_right(found: tuple[Lab, list[AnyRecord]]) -> None:
     lab, records = found
-    for item in (*CHECKS.values(), items.test_skipped_errors):
+    added = (items.test_skipped_errors, items.test_damaged_events_in_idempotent_mode, items.test_skipped_damage)
+    for item in (*CHECKS.values(), *added):
         item(lab)
     assert {check for block in of(records, Block) for check in (block.check,)} == {
         "applier/other-table",
@@ -95,7 +99,10 @@ def test_the_items_pass_on_a_server_that_is_right(found: tuple[Lab, list[AnyReco
         "applier/zero-length",
         "applier/zero-length-sql",
         "applier/idempotent",
+        "applier/idempotent-damage",
         "applier/skip-errors",
+        "applier/skip-errors-damage",
+        "applier/skip-damage",
     }
     assert of(records, CaseVerdict) == []
     assert exit_code(records) == 0
@@ -129,6 +136,21 @@ def test_a_fault_of_an_applier_fails_its_item(
 
     monkeypatch.setattr(feeding, "feed", doctored)
     fails(CHECKS[fault.requirement], found, fault.requirement, fault.grade)
+
+
+@pytest.mark.parametrize("fault", DAMAGE_FAULTS, ids=lambda fault: fault.name)
+def test_a_fault_of_an_applier_that_meets_damage_fails_its_item(
+    found: tuple[Lab, list[AnyRecord]], fault: DamageFault, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    original = feeding.feed
+
+    def doctored(applier: Applier, cases: Sequence[Feeding]) -> list[FeedingOutcome]:
+        outcomes = zip(cases, original(applier, cases), strict=True)
+        damaged = all(case.rows[0].stored == STORED for case in cases)
+        return [fault.doctor(case, outcome) or outcome if damaged else outcome for case, outcome in outcomes]
+
+    monkeypatch.setattr(feeding, "feed", doctored)
+    fails(fault.item, found, fault.requirement, fault.grade)
 
 
 @pytest.mark.planted("A9")

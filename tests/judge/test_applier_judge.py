@@ -6,10 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from conformance.cases.feeding import AFTER_ANOTHER, Feeding
-from conformance.cases.injection import row_event_body
-from conformance.judge.applier import judge_feeding, judge_torn
+from conformance.cases.feeding import AFTER_ANOTHER, Feeding, FeedingOutcome
+from conformance.cases.injection import row_event_body, state_of
+from conformance.judge.applier import judge_feeding, judge_ignoring, judge_torn
 from conformance.judge.diverged import Grade
+from conformance.reference.jsonb.encode import encode
 from generators import feedings
 from generators.draw import Stream
 from tests.checks.planted_feedings import FAULTS, TORN, FeedingFault, faultless, number_of, torn_faultless
@@ -104,3 +105,23 @@ def test_damages_leave_the_length_and_change_the_event() -> None:
         assert len(damaged) == len(event)
         assert damaged != event
     assert {case.name.split()[0] for case in FILES} == {"checksum", "byte", "type", "length"}
+
+
+@pytest.mark.planted("A10")
+def test_only_a_row_in_front_of_the_damage_may_change_where_its_error_is_ignored() -> None:
+    cases = {case.name: case for case in feedings.refused_damage(Stream("in-front", 1), 1)}
+    assert len(cases) == 85
+    assert {case.rows[0].number for case in cases.values()} == {1610, 3142, 3157, 3648, 3649}
+    ignored = frozenset((1610, 3142, 3157, 3648, 3649))
+    applied = state_of(
+        encode({"n": 2, "s": "abc", "o": {"x": 1}, "arr": [1, 2, 3, [4, 5]], "t": True, "pad": "p" * 120})
+    )
+    other = state_of(encode({"planted": 1}))
+    for name, case in cases.items():
+        before = (state_of(case.rows[0].stored),)
+        outcome = FeedingOutcome(before=before, after=before, committed=True, beside=case.beside)
+        assert judge_ignoring(case, outcome, ignored).grade is Grade.PASS
+        grade = Grade.PASS if name == "byte-after-the-row" else Grade.FAIL
+        assert judge_ignoring(case, replace(outcome, after=(applied,)), ignored).grade is grade, name
+        for wrong in (other, None):
+            assert judge_ignoring(case, replace(outcome, after=(wrong,)), ignored).grade is Grade.FAIL, name
