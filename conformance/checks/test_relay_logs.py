@@ -82,6 +82,7 @@ def not_shown(lab: Lab, items: Iterable[Tried]) -> list[Deviation]:
         and entry.crash.during == RELAYING
         and entry.crash.damage != TRANSACTION_CONTEXT
         and applies(entry.versions, lab.version)
+        and lab.asked_for(entry)
         and entry.id not in shown
     ]
 
