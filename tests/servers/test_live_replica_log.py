@@ -130,6 +130,7 @@ def test_a_death_has_names_where_the_server_s_file_keeps_any(
     assert death.frames
     assert all("0x" not in frame and "(" not in frame for frame in death.frames)
     assert build_of(reader.server.error_log()) == death.build
+    assert reader.read(log_of(), TABLES) == LogEnd()
 
 
 def test_a_server_that_does_not_answer_is_ended(
