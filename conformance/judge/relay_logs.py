@@ -67,9 +67,9 @@ def _behind(state: _State, kind: int, event: bytes) -> _State:
 def _behind_query(state: _State, text: bytes) -> _State:
     if text == b"BEGIN" or text.startswith(b"XA START"):
         return _State.BEGUN if state is _State.NAMED else _State.INSIDE
-    if text in (b"COMMIT", b"ROLLBACK") or state is _State.NAMED:
-        return _State.BEHIND
-    return state if state in (_State.NOWHERE, _State.BEHIND) else _State.INSIDE
+    if text in (b"COMMIT", b"ROLLBACK") or state in (_State.NOWHERE, _State.NAMED, _State.BEHIND):
+        return _State.BEHIND  # a statement that is a transaction by itself
+    return _State.INSIDE
 
 
 def crash_of_replica(log: bytes, death: str) -> Crash | None:

@@ -19,7 +19,7 @@ VARIABLE_LENGTH: Final = "user-variable-length"  # a DECIMAL in a USER_VAR event
 # Of relay logs: sound events where no source writes them.
 PAYLOAD_UNDESCRIBED: Final = "payload-undescribed"  # TRANSACTION_PAYLOAD with no FORMAT_DESCRIPTION in front of it
 GTID_IN_TRANSACTION: Final = "gtid-in-transaction"  # GTID or GTID_TAGGED right behind the BEGIN of a transaction
-ROWS_QUERY_OUTSIDE: Final = "rows-query-outside"  # ROWS_QUERY behind a transaction, without the GTID of another one
+ROWS_QUERY_OUTSIDE: Final = "rows-query-outside"  # ROWS_QUERY behind a transaction, with no other one begun
 TRANSACTION_CONTEXT: Final = "transaction-context"  # an event that Group Replication keeps to itself
 DAMAGES: Final = (
     MEMBER_IN_DIFF,

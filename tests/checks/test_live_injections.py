@@ -22,6 +22,7 @@ from conformance.reference.jsonb.encode import encode
 from conformance.reference.paths import parse_path
 from conformance.report.results import Summary
 from conformance.servers.inject import Injector, crash_signature, launch_target, script
+from conformance.servers.own import OwnServer
 from conformance.stream import Block, CaseVerdict, Finding, Run, Verdict
 from generators import diverged
 from tests.checks.planted_injections import FAULTS, PlantedFault
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 
     from conformance.requirements.deviations import Deviation
     from conformance.servers.installation import Installation
-    from conformance.servers.own import OwnServer
     from conformance.servers.process import ProcessServer
     from conformance.stream import AnyRecord
 
@@ -205,7 +205,8 @@ def test_a_death_keeps_case_log_and_data(found: tuple[Lab, list[AnyRecord]], mon
     assert (block.cases, block.verdicts) == (len(SAMPLE), {"pass": len(SAMPLE) - 1, "crash": 1})
     assert lab.settings.cases is not None
     (log,) = lab.settings.cases.glob("crash-*.error.log")
-    assert crash_signature(log.read_text("utf-8")) == verdict.got
+    assert isinstance(lab.server, OwnServer)
+    assert crash_signature(log.read_text("utf-8"), lab.server.program_file) == verdict.got
     (data,) = lab.settings.cases.glob("crash-*.data")
     assert (data / "mysql.ibd").exists()
     case = load_any_case(json.loads((lab.settings.cases / f"{verdict.case}.json").read_text("utf-8")))

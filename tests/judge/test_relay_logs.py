@@ -92,10 +92,10 @@ def test_the_gtid_of_another_transaction_kills_right_behind_a_begin_alone(first:
 def test_a_rows_query_kills_behind_a_transaction() -> None:
     for end in (COMMIT, Query(text=b"ROLLBACK"), Xid(xid=1), XaPrepare(gtrid=b"x"), Incident()):
         assert damage_of_relay_log(log(gtid(), BEGIN, end, ROWS_QUERY)) == ROWS_QUERY_OUTSIDE
-    behind: list[list[Body]] = [[gtid(), OTHER], [gtid(), payload()], [gtid(), OTHER, OTHER]]
+    behind: list[list[Body]] = [[gtid(), OTHER], [gtid(), payload()], [gtid(), OTHER, OTHER], [OTHER]]
     assert {damage_of_relay_log(log(*bodies, ROWS_QUERY)) for bodies in behind} == {ROWS_QUERY_OUTSIDE}
     inside: list[list[Body]] = [
-        [], [gtid()], [gtid(), BEGIN], [gtid(), BEGIN, OTHER], [gtid(), OTHER, gtid()], [OTHER], [BEGIN],
+        [], [gtid()], [gtid(), BEGIN], [gtid(), BEGIN, OTHER], [gtid(), OTHER, gtid()], [BEGIN], [BEGIN, OTHER],
     ]  # fmt: skip
     assert {damage_of_relay_log(log(*bodies, ROWS_QUERY)) for bodies in inside} == {""}
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from conformance.cases.death import parse_death
 from conformance.reference.binlog.event import encode_event
 from conformance.reference.binlog.format_description import FormatDescription
 from conformance.reference.binlog.header import MAGIC, EventType
@@ -16,6 +17,8 @@ from conformance.reference.binlog.small import Opaque
 from conformance.servers import replica_log
 from conformance.servers.relay_log import applier_status, placed
 from conformance.servers.replica_log import LogEnd, LogReader, launch_replica, log_script
+from conformance.servers.stack import build_of
+from conformance.servers.symbols import symbols_of
 from generators import streams
 from generators.draw import Stream
 from generators.streams import TABLES
@@ -107,11 +110,27 @@ def test_the_end_of_a_server_is_that_of_its_log(reader: LogReader, struck: list[
     struck.append(signal.SIGSEGV)
     before = reader.deaths
     end = reader.read(log_of(without=1), TABLES)
-    assert end.death.startswith("signal 11")
+    death = parse_death(end.death)
+    assert death is not None
+    assert death.signal == 11
     assert reader.deaths == before + 1
     assert "got signal 11" in reader.server.error_log()  # it can be asked for until the next log
     assert reader.read(log_of(), TABLES) == LogEnd()
     assert reader.deaths == before + 1
+
+
+def test_a_death_has_names_where_the_server_s_file_keeps_any(
+    reader: LogReader, struck: list[int], installation: Installation
+) -> None:
+    struck.append(signal.SIGSEGV)
+    death = parse_death(reader.read(log_of(without=1), TABLES).death)
+    assert death is not None
+    if not symbols_of(installation.mysqld).names:
+        pytest.skip(f"needs a server with names of its functions: {installation.mysqld} keeps none")
+    assert death.frames
+    assert all("0x" not in frame and "(" not in frame for frame in death.frames)
+    assert build_of(reader.server.error_log()) == death.build
+    assert reader.read(log_of(), TABLES) == LogEnd()
 
 
 def test_a_server_that_does_not_answer_is_ended(
