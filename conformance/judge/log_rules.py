@@ -282,7 +282,7 @@ class _Log:
         before, after = self.facts.executed if self.facts else ((), ())
         if self.gno is not None and place is not None:
             wanted = low = _next_free(self.gno, before)
-            for _ in range(place.others):
+            for _ in range(place.others + place.earlier):
                 wanted = _next_free(wanted, before)
             # Others may bring numbers of their own.
             self.within(field, low if self.facts is not None and not self.facts.alone else wanted, wanted, gno)
@@ -303,7 +303,8 @@ class _Log:
         if place.file != self.file:
             start = 0 if place.file else self.facts.sequence if self.facts else None
             self.file, self.sequence = place.file, start
-            self.own = self.floor = 0
+            self.own = 0
+            self.floor = 1 if place.file else 0  # a server that begins another file forgets the writers
             self.writers.clear()
         wanted = sequence if self.sequence is None else self.sequence + place.others + 1
         before = wanted - place.others - 1
