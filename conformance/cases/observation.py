@@ -21,7 +21,7 @@ class Place:
     ``file``: number of the file in the capture, from 0. ``others``: transactions in front of it that are not the
     Case's, since the last one that is or since the file began. ``floor``: which of those (from 1) is the last that
     everything behind it depends on, because it changed no rows alone, and ``own`` which is the last of the same
-    session; 0 if none is.
+    session; 0 if none is. ``earlier``: transactions of others behind the Case's last one, in the files before this.
     """
 
     file: int
@@ -29,6 +29,7 @@ class Place:
     others: int = 0
     floor: int = 0
     own: int = 0
+    earlier: int = 0
 
 
 Interval = tuple[int, int]

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import binascii
 from dataclasses import dataclass
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from struct import Struct
 from typing import TYPE_CHECKING
@@ -37,7 +38,7 @@ _IN_USE, _ARTIFICIAL = 0x0001, 0x0020
 _MAGIC, _ENCRYPTED_MAGIC = b"\xfebin", b"\xfdbin"
 _COM_BINLOG_DUMP, _NON_BLOCKING = 0x12, 0x0001
 _FIRST = 4
-_COUNTED = 64 << 20  # bytes that are read at most to count transactions
+_COUNTED = 256 << 20  # bytes that are read at most to count transactions
 
 
 @dataclass(frozen=True, slots=True, order=True, kw_only=True)
@@ -138,14 +139,28 @@ class Capture:
         from. ``None`` over the protocol and where there is much to read: nobody counts then."""
         if self.over_protocol:
             return None
-        known, count = self._counted or (position, 0)
-        if self._counted is None or known.file != position.file or known.offset > position.offset:
-            known, count = Position(file=position.file, offset=_FIRST), 0
+        counted = self._counted
+        if counted is None or counted[0].file != position.file or counted[0] > position:
+            counted = Position(file=position.file, offset=_FIRST), 0
+        known, count = counted
         if position.offset - known.offset > _COUNTED:
             return None
-        for event in self._read_files(known, position):
-            count += event[4] in STARTS
+        count += self._count(known, position.offset)
         self._counted = position, count
+        return count
+
+    def _count(self, start: Position, end: int) -> int:
+        """Transactions in a file from a place on; the file is not held in memory."""
+        path = self._log_path(start.file)
+        count, place = 0, start.offset
+        with path.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as data:
+            while place < end:
+                whole = place + _HEADER.size <= end <= len(data)
+                length = _LENGTH(data, place + 9)[0] if whole else 0
+                if length < _HEADER.size:
+                    raise CaptureError(f"{path} has no whole event at {place}")
+                count += data[place + 4] in STARTS
+                place += length
         return count
 
     # -- files ------------------------------------------------------------------------------------------------------

@@ -63,13 +63,14 @@ class _Walk:
     def __init__(self, thread_id: int, start: tuple[int, int], offset: int) -> None:
         self.thread_id, self.start = thread_id, start
         self.file, self.offset, self.began = 0, offset, offset
-        self.others = self.floor = self.own = 0
+        self.others = self.floor = self.own = self.earlier = 0
         self.group: list[bytes] = []
         self.events: list[bytes] = []
         self.places: list[Place] = []
 
     def next_file(self) -> None:
-        """Numbers begin anew."""
+        """Numbers begin anew, but those of GTIDs."""
+        self.earlier += self.others
         self.file, self.offset = self.file + 1, MAGIC_SIZE
         self.others = self.floor = self.own = 0
 
@@ -80,10 +81,17 @@ class _Walk:
             return
         own = _is_of(group, self.thread_id)
         if own and (self.file, self.began) >= self.start:
-            place = Place(file=self.file, start=self.began, others=self.others, floor=self.floor, own=self.own)
+            place = Place(
+                file=self.file,
+                start=self.began,
+                others=self.others,
+                floor=self.floor,
+                own=self.own,
+                earlier=self.earlier,
+            )
             self.events += group
             self.places.append(place)
-            self.others = self.floor = self.own = 0
+            self.others = self.floor = self.own = self.earlier = 0
         elif kind_of(group[0]) in STARTS:
             self.others += 1
             if own:

@@ -37,6 +37,8 @@ from tests.judge.faults_of_facts import (
 from tests.judge.perfect_server import observe
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from conformance.cases.observation import Observation
     from conformance.cases.script import Script
 
@@ -118,6 +120,33 @@ def test_runs_that_are_compared_with_each_other_keep_the_rules(name: str) -> Non
     made, observation = captures()[False]
     assert broken_rules(made, observation) == []
     assert [item.field for item in broken_rules(made, altered(observation, FIELDS[name], every))] == [name]
+
+
+@pytest.mark.parametrize(("parents", "found"), [((0, 1, 1), set()), ((0, 0, 0), {"GTID_LOG_EVENT.last_committed"})])
+def test_numbers_begin_anew_in_the_next_file(parents: tuple[int, ...], found: set[str]) -> None:
+    """Behind the first transaction of a file all depend on it at least (observed on 9.7.4)."""
+    made = script()
+    observation = observe(made)
+    assert observation.log is not None
+    groups = len(observation.log.places)
+    first = groups - len(parents)
+    places = tuple(
+        replace(place, file=int(number >= first), earlier=2 if number == first else 0)
+        for number, place in enumerate(observation.log.places)
+    )
+    executed = (observation.log.executed[0], ((1, 1000),))
+    moved = replace(observation, log=replace(observation.log, places=places, executed=executed))
+
+    def last(new: tuple[int, ...]) -> Callable[[list[int]], list[int]]:
+        return lambda values: [*values[:first], *new]
+
+    numbers = last((1, 2, 3))
+    moved = altered(moved, FIELDS["GTID_LOG_EVENT.sequence_number"], numbers)
+    moved = altered(moved, FIELDS["GTID_LOG_EVENT.last_committed"], last(parents))
+    moved = altered(
+        moved, FIELDS["GTID_LOG_EVENT.gno"], lambda values: [*values[:first], *(value + 2 for value in values[first:])]
+    )
+    assert {item.field for item in judge_rules(made, moved)} == found
 
 
 # --- who owns the bytes ----------------------------------------------------------------------------------------------

@@ -366,6 +366,21 @@ def test_the_summary_is_plain_where_there_is_no_terminal() -> None:
     assert "set-replaces 40,100 (83 %) · set-inserts 8,000 (17 %)" in text
 
 
+def test_terminal_page_and_json_say_who_owns_the_bytes() -> None:
+    summary = Summary(records())
+    assert "bytes: 101,000,000 predicted, 20,234,546 checked by rule, 132 taken on trust" in summary_text(summary)
+    shown = page(summary)
+    for text in (
+        "<b>101.0 MB</b><span>predicted",
+        "<b>20.2 MB</b><span>checked by rule",
+        "<b>132 bytes</b><span>taken on trust",
+    ):
+        assert text in shown
+    totals = summary.to_results()["totals"]
+    owners = (totals["bytes_predicted"], totals["bytes_by_rule"], totals["bytes_on_trust"])
+    assert sum(owners) == totals["bytes_compared"] == 121_234_678
+
+
 def test_the_summary_shows_where_the_sides_part_and_never_an_unknown_place() -> None:
     text = summary_text(Summary(records()))
     assert "First difference: after.j.diffs[1].data, offset 17." in text

@@ -57,7 +57,7 @@ def test_numbers_begin_anew_in_the_next_file() -> None:
     assert events == flat(ours, ours)
     assert places == [
         Place(file=0, start=500 + size(theirs), others=1),
-        Place(file=1, start=4 + size(head, theirs), others=1),
+        Place(file=1, start=4 + size(head, theirs), others=1, earlier=1),
     ]
 
 
