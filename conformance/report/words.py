@@ -144,7 +144,7 @@ def _except(summary: Summary) -> str:
     """``Conformant except 18 known deviations, 4 of which end the server and 2 mysqlbinlog.``"""
     shown = {entry["id"]: entry.get("ends", "") for entry in summary.deviations() if entry["verdict"] == "deviates"}
     ended = [f"{count} {name}" for name, count in Counter(filter(None, shown.values())).items()]
-    deaths = " and ".join(ended).replace(" ", " of which end ", 1)
+    deaths = " and ".join(filter(None, (", ".join(ended[:-1]), *ended[-1:]))).replace(" ", " of which end ", 1)
     return f"Conformant except {plural(len(shown), 'known deviation')}{f', {deaths}' if deaths else ''}."
 
 
