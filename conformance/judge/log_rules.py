@@ -370,7 +370,7 @@ class _Stamps:
 
     def add(self, kind: int, timestamp: int, event: bytes) -> None:
         log = self.log
-        if kind in (EventType.GTID, EventType.TRANSACTION_PAYLOAD):
+        if kind in (EventType.GTID, EventType.ANONYMOUS_GTID, EventType.TRANSACTION_PAYLOAD):
             self.frame.append((log.now, timestamp))
             return
         if self.statement is not None and kind != EventType.XID:

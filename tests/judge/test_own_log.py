@@ -12,11 +12,12 @@ from conformance.cases.script import Script, build_script
 from conformance.cases.session import Session
 from conformance.cases.sql_expression import parse_expression
 from conformance.cases.update_case import Step, UpdateCase
+from conformance.judge.log_rules import judge_log
 from conformance.judge.own_log import OwnLog, OwnReplica, OwnSettings, compare_own_log, judge_redo
 from conformance.judge.replica import transactions
 from conformance.reference.binlog.columns import PartialJson
 from conformance.reference.binlog.gtid import Gtid
-from conformance.reference.binlog.header import EventType
+from conformance.reference.binlog.header import EventType, checksum_of
 from conformance.reference.binlog.query import Query, Status, StatusInteger
 from conformance.reference.binlog.rows import Row, RowsBody
 from conformance.reference.binlog.table_map import TableMap
@@ -32,6 +33,7 @@ from tests.judge.perfect_server import SCHEMA, groups_of, is_update, observe, wr
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from conformance.judge.replica import Transaction
     from tests.judge.perfect_server import Groups
 
 COLUMNS: Final = (
@@ -82,6 +84,10 @@ def judged(
     return compare_own_log(made, log, write(groups, compression=logged.compression), settings, SCHEMA)
 
 
+def log_of(made: Script) -> Sequence[Transaction]:
+    return transactions(made, observe(made).events)
+
+
 def updates(groups: Groups) -> Sequence[tuple[list[Any], int]]:
     return [(group, at) for group in groups for at, body in enumerate(group) if is_update(body)]
 
@@ -92,6 +98,18 @@ def test_a_log_by_its_settings_passes(image: RowImage, settings: OwnSettings) ->
     found = judged(script(image), settings)
     assert (found.rows, found.found, found.gained) == (2, [], [])
     assert found.narrow == (1 if settings.image is RowImage.MINIMAL else 0)
+
+
+def test_a_transaction_without_gtid_may_be_committed_a_second_later() -> None:
+    """Its first event and its XID then have another second than the statement."""
+    made = script()
+    (group,) = groups_of(made, expected=list(OwnReplica(made, MINIMAL, SCHEMA).groups(log_of(made))))[1:2]
+    group[0] = replace(group[0], type=EventType.ANONYMOUS_GTID)
+    events = write([group])
+    for place in (0, -1):
+        later = (int.from_bytes(events[place][:4], "little") + 1).to_bytes(4, "little") + events[place][4:-4]
+        events[place] = later + checksum_of(later).to_bytes(4, "little")
+    assert [item.field for item in judge_log(events, None, applied=True) if item.field == "header.timestamp"] == []
 
 
 def test_definitions_in_front_are_passed_over() -> None:
