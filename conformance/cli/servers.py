@@ -6,7 +6,6 @@ import contextlib
 import json
 import os
 import re
-import sys
 from typing import TYPE_CHECKING, Any
 
 import click
