@@ -67,12 +67,19 @@ def command(
     on_server = form is not None or context.get_parameter_source("server") is not ParameterSource.DEFAULT
     scenarios = () if on_server else tuple(path for path in cases if _is_scenario(path))
     code = _replay_scenarios(scenarios)
+    if form == "sql":
+        for path in cases:
+            if str(path).startswith(_DEVIATION):
+                click.echo(_deviation_script(path, deviations_file), nl=False)
+            else:
+                click.echo(as_sql(_load(path, deviations_file)), nl=False)
+        return code
     loaded = [(path, _load(path, deviations_file)) for path in cases if path not in scenarios]
     if not loaded:
         return code
     if form is not None:
         for _, case in loaded:
-            click.echo(_as_json(case) if form == "json" else as_sql(case), nl=False)
+            click.echo(_as_json(case), nl=False)
         return int(ExitCode.OK)
     from conformance.requirements.deviations import DeviationError, load_deviations
     from conformance.servers.auto import Wishes, parse_server_option
@@ -146,12 +153,32 @@ def _scenario_case(path: Path) -> AnyCase:
         raise Usage(str(problem)) from problem
 
 
-def _deviation_case(name: str, deviations: Path | None) -> AnyCase:
-    from conformance.checks.scripts.of_deviation import case_named
+def _named_deviation(path: Path, deviations: Path | None) -> Deviation:
+    from conformance.checks.scripts.of_deviation import named
     from conformance.requirements.deviations import DeviationError
 
     try:
-        return case_named(name.removeprefix(_DEVIATION), deviations)
+        return named(str(path).removeprefix(_DEVIATION), deviations)
+    except DeviationError as problem:
+        raise Usage(str(problem)) from problem
+
+
+def _deviation_case(path: Path, deviations: Path | None) -> AnyCase:
+    from conformance.checks.scripts.of_deviation import case_of
+    from conformance.requirements.deviations import DeviationError
+
+    try:
+        return case_of(_named_deviation(path, deviations))
+    except DeviationError as problem:
+        raise Usage(str(problem)) from problem
+
+
+def _deviation_script(path: Path, deviations: Path | None) -> str:
+    from conformance.checks.scripts.of_deviation import script_of_deviation
+    from conformance.requirements.deviations import DeviationError
+
+    try:
+        return script_of_deviation(_named_deviation(path, deviations))
     except DeviationError as problem:
         raise Usage(str(problem)) from problem
 
@@ -160,7 +187,7 @@ def _load(path: Path, deviations: Path | None) -> AnyCase:
     if _is_scenario(path):
         return _scenario_case(path)
     if str(path).startswith(_DEVIATION):
-        return _deviation_case(str(path), deviations)
+        return _deviation_case(path, deviations)
     from conformance.cases.files import load_any_case
     from conformance.reference.errors import CodecError
 

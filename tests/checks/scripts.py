@@ -69,9 +69,13 @@ def _programs(servers: Mapping[str, ProcessServer]) -> dict[str, str]:
 
 
 def run_script(installation: Installation, script: str, directory: Path) -> Told:
-    """Run a script on fresh servers: SQL by ``mysql``, the other by the shell."""
+    """Run a script on fresh servers, with the options that it names: SQL by ``mysql``, the other by the shell."""
     mode = "ON" if "gtid_mode=ON" in script else "OFF"
-    options = {"gtid-mode": mode, "enforce-gtid-consistency": mode}
+    named = re.search(r"needs a server with (--.*?) \*/", script)
+    options: dict[str, str | None] = {"gtid-mode": mode, "enforce-gtid-consistency": mode}
+    if named is not None:
+        words = [word.removeprefix("--").partition("=") for word in named[1].split()]
+        options = {name: value if equals else None for name, equals, value in words}
     names = [name for name in SERVERS if name == "SOURCE" or f"${name}" in script]
     with ExitStack() as stack:
         servers = {

@@ -16,7 +16,8 @@ from conformance.checks.blocks import Limits, make_script
 from conformance.checks.rebuilding import KINDS
 from conformance.checks.scripts import update
 from conformance.checks.scripts.of_case import script_of
-from conformance.checks.scripts.of_deviation import case_of
+from conformance.checks.scripts.of_deviation import script_of_deviation
+from conformance.checks.scripts.relay_log import BY_CHANCE
 from conformance.reference.dialect import flipped
 from conformance.reference.expression import Assignment, Call, Column, Function
 from conformance.reference.jsonb.encode import encode
@@ -34,11 +35,13 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.live
 
+_TIMES = 40  # that a script is run on fresh servers again which die by chance, one in eight of them
 # Of each: the check that shows it, and a part of what its output says was got there.
 SHOWN = {
     "unchanging-replace": ("the replica takes the log", "ERROR 3648"),
     "lookup-by-before-image": ("the applier of REPLICA: whether it runs, and its error", "No 1032"),
     "sql-log-bin-without-warning": ("the option is on, and loses its effect", "success, no warning"),
+    "warning-1-text": ("SET SESSION binlog_row_value_options", "the option binlog_row_value_options=PARTIAL_JSON"),
     "invalid-text-in-diffs": ("the row", "a text that is NULL"),
     "full-values-unread": ("the event", "success"),
     "wide-decimal-in-diff": ("the event", "error "),
@@ -65,7 +68,13 @@ def removing() -> UpdateCase:
 def test_the_script_of_each_deviation_shows_the_fault(
     installation: Installation, deviation: Deviation, tmp_path: Path
 ) -> None:
-    told = run_script(installation, script_of(case_of(deviation)), tmp_path)
+    script = script_of_deviation(deviation)
+    told = run_script(installation, script, tmp_path)
+    if deviation.crash is not None and deviation.crash.damage in BY_CHANCE:
+        for _ in range(_TIMES):
+            if not told.lives:
+                break
+            told = run_script(installation, script, tmp_path)
     if deviation.crash is None:
         assert told.lives, told.text
         what, got = SHOWN.get(deviation.id, ("", ""))

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Final
 
 from conformance.cases.event_case import EventCase
 from conformance.cases.files import load_any_case
+from conformance.checks.scripts.of_case import script_of
+from conformance.checks.scripts.relay_log import relay_log_script
 from conformance.judge.crashes import damage_of, damage_of_log
-from conformance.requirements.crashes import APPLYING, MEMBER_IN_DOCUMENT, PRINTING, READING, TWICE_IN_DIFF
+from conformance.requirements.crashes import APPLYING, MEMBER_IN_DOCUMENT, PRINTING, READING, RELAYING, TWICE_IN_DIFF
 from conformance.requirements.deviations import DeviationError, load_deviations
 from generators import members
 from generators.draw import Stream
@@ -40,6 +42,10 @@ def case_of(deviation: Deviation) -> AnyCase:
     crash = deviation.crash
     if crash is None:
         raise DeviationError(f"deviation {deviation.id!r} has neither a witness nor a crash")
+    if crash.during == RELAYING:
+        raise DeviationError(
+            f"deviation {deviation.id!r} is shown by a relay log, no Case: --as sql prints it"
+        )
     number = _ENDS_IT.get((crash.during, crash.damage), 0)
     found = next(islice(inputs(crash), number, None), None)
     if found is None:
@@ -47,12 +53,22 @@ def case_of(deviation: Deviation) -> AnyCase:
     return found
 
 
-def case_named(name: str, path: Path | None = None) -> AnyCase:
-    """The Case of an entry of the kit's list, or of a file's. Raises :class:`DeviationError`."""
+def script_of_deviation(deviation: Deviation) -> str:
+    """The script of the Case; of a replica that dies, of a relay log. Raises :class:`DeviationError`."""
+    if deviation.crash is not None and deviation.crash.during == RELAYING:
+        script = relay_log_script(deviation.crash)
+        if script is None:
+            raise DeviationError(f"deviation {deviation.id!r}: no generator makes a log with {deviation.crash.damage}")
+        return script
+    return script_of(case_of(deviation))
+
+
+def named(name: str, path: Path | None = None) -> Deviation:
+    """An entry of the kit's list, or of a file's. Raises :class:`DeviationError`."""
     listed = {entry.id: entry for entry in load_deviations(path)}
     if name not in listed:
         raise DeviationError(f"no deviation {name!r} is listed, expected one of {', '.join(listed)}")
-    return case_of(listed[name])
+    return listed[name]
 
 
 def inputs(crash: Crash) -> Iterator[AnyCase]:
