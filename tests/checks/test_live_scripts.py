@@ -98,22 +98,22 @@ def test_scripts_of_sound_cases_show_no_fault(installation: Installation, tmp_pa
         assert not told.faults, told.text
 
 
-@pytest.mark.parametrize("fault", ["partial_remove", "value"])
+@pytest.mark.parametrize("altered", ["prediction", "statement"])
 def test_the_script_of_a_failing_case_shows_its_difference(
-    installation: Installation, fault: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    installation: Installation, altered: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A prediction that is wrong: JSON_REMOVE is never logged as a diff, or a document has another value."""
+    """The prediction is wrong (JSON_REMOVE is never logged as a diff), or the statement removes another member."""
     case = removing()
-    if fault == "partial_remove":
+    if altered == "prediction":
         monkeypatch.setattr(update, "RIGHT", flipped(update.RIGHT, "partial_remove"))
     script = script_of(case)
-    if fault == "value":
-        altered = script.replace("'$.a'", "'$.pad'")
-        assert altered != script
-        script = altered
+    if altered == "statement":
+        wrong = script.replace("'$.a'", "'$.pad'")
+        assert wrong != script
+        script = wrong
     told = run_script(installation, script, tmp_path)
     shown = [check.what for check in told.faults]
-    if fault == "partial_remove":
+    if altered == "prediction":
         assert "log of statement 1" in shown, told.text
     else:
         assert "row 1, column j, after statement 1" in shown, told.text
