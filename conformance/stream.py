@@ -307,6 +307,10 @@ class CaseVerdict(Record):
     evidence: tuple[Evidence, ...] = ()
     deviation: str | None = None  # id of the listed deviation that explains it, or that is gone
     case_file: str | None = None  # where the Case is stored, relative to the report
+    error_log: str | None = None  # the part about this failure
+    data_directory: str | None = None  # of the server, as it was left
+    data_bytes: int | None = None
+    nearest: str = ""  # the listed deviation that is nearest, and why it does not explain this
     failed: bool | None = None
 
     def __post_init__(self) -> None:

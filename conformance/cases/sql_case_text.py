@@ -37,23 +37,25 @@ def script_of(case: SqlCase) -> str:
         if statement.judges:
             lines += _expected(statement)
         lines += [f"-- the whole text of {item.number}: {item.text}" for item in statement.texts if not item.deviation]
-        if statement.sql and (statement.texts or any(outcome.warnings for outcome in _allowed(statement))):
+        if statement.sql and (statement.texts or any(outcome.warnings for outcome in allowed_outcomes(statement))):
             lines.append("SHOW WARNINGS;")
     return "\n".join(lines) + "\n"
 
 
 def _expected(statement: SqlStatement) -> list[str]:
     return [
-        f"-- {'expected' if number == 0 else 'or'}: {_words(outcome)}"
-        for number, outcome in enumerate(_allowed(statement))
+        f"-- {'expected' if number == 0 else 'or'}: {outcome_words(outcome)}"
+        for number, outcome in enumerate(allowed_outcomes(statement))
     ]
 
 
-def _allowed(statement: SqlStatement) -> list[Outcome]:
+def allowed_outcomes(statement: SqlStatement) -> list[Outcome]:
+    """Those that are no difference."""
     return [outcome for outcome in statement.outcomes if outcome.verdict not in ("fail", "differs")]
 
 
-def _words(outcome: Outcome) -> str:
+def outcome_words(outcome: Outcome) -> str:
+    """An outcome for people."""
     if outcome.as_before:
         return "the same as the statement before it"
     parts = ["success" if outcome.error is None else f"error {outcome.error}"]

@@ -11,6 +11,7 @@ from conformance.cases import shrink_file as shrinking
 from conformance.cases.bytes_case import bytes_id
 from conformance.cases.files import dump_case
 from conformance.judge import listed
+from conformance.judge.nearest import nearest_crash
 from conformance.judge.printing import HUNG, Printed, judge_print
 from conformance.requirements.versions import in_observed_range
 from conformance.servers.printing import print_bytes
@@ -124,6 +125,7 @@ def _show(
             replay=None if stored is None else lab.replay_of(stored),
             deviation=None if entry is None else entry.id,
             case_file=None if stored is None else str(stored),
+            nearest="" if entry is not None else nearest_crash(lab.deviations, item.crash),
         )
     )
     if entry is None and stored is not None and lab.first(signature):

@@ -20,6 +20,7 @@ from conformance.judge import listed
 from conformance.judge.applier import judge_ignoring, judge_torn
 from conformance.judge.crashes import crash_of, crash_of_rows
 from conformance.judge.diverged import Grade, judge_injection
+from conformance.judge.nearest import nearest_crash, nearest_injection, nearest_listed
 from conformance.judge.reshaped import judge_reshaped
 from conformance.requirements.versions import dialect_of, in_observed_range
 from conformance.servers.feeding import feeding_script, torn_script
@@ -165,14 +166,15 @@ def reshaped_tried(lab: Lab, server: OwnServer, case: Reshaped, outcome: Feeding
 
 def _keep(lab: Lab, server: OwnServer, item: Tried) -> None:
     """The report of a crash; and the data, where the crash is a new one."""
-    name = _keep_report(lab, server, item)
+    _keep_report(lab, server, item)
     if explaining(lab.deviations, lab.version, item) is not None:
         return
     directory = lab.settings.cases
     if directory is None:
         server.keep = True
-    elif name is not None and sum(1 for _ in directory.glob("crash-*.data")) < _KEPT:
-        data = directory / f"{name}.data"
+        return
+    data = directory / f"{_crash_name(item)}.data"
+    if not data.exists() and sum(1 for _ in directory.glob("crash-*.data")) < _KEPT:
         server.copy_data(data)
         lab.narrate(f"the server died ({item.death}); its data directory is kept in {data}")
 
@@ -184,16 +186,13 @@ def keep_run(lab: Lab, server: OwnServer, item: Tried) -> None:
         server.keep = True
 
 
-def _keep_report(lab: Lab, server: OwnServer, item: Tried) -> str | None:
-    """The report of a crash; the name it has, if it is the first with this stack."""
+def _keep_report(lab: Lab, server: OwnServer, item: Tried) -> None:
+    """The report of a crash, of the first with this stack."""
     if lab.settings.cases is None:
-        return None
-    name = f"crash-{hashlib.blake2b(item.death.encode(), digest_size=4).hexdigest()}"
-    log = lab.settings.cases / f"{name}.error.log"
-    if log.exists():
-        return None
-    log.write_text(crash_report(server.error_log()), encoding="utf-8")
-    return name
+        return
+    log = lab.settings.cases / f"{_crash_name(item)}.error.log"
+    if not log.exists():
+        log.write_text(crash_report(server.error_log()), encoding="utf-8")
 
 
 def record(
@@ -245,6 +244,7 @@ def _show(
     judged = item.judged
     statements = item.script()
     stored, replay = _store(lab, item, statements)
+    log, data = _kept(lab, item)
     lab.sink(
         CaseVerdict(
             case=item.id,
@@ -262,6 +262,10 @@ def _show(
             statements=statements,
             deviation=None if entry is None else entry.id,
             case_file=None if stored is None else str(stored),
+            error_log=None if log is None else str(log),
+            data_directory=None if data is None else str(data),
+            data_bytes=None if data is None else size_of(data),
+            nearest="" if entry is not None else _nearest(lab, item, requirement),
         )
     )
     if entry is None and stored is not None and replay is not None and lab.first(signature):
@@ -289,6 +293,32 @@ def _message(lab: Lab, item: Tried) -> str:
         return item.judged.rule
     about = listed.about_place(lab.deviations, lab.version, item.crash)
     return f"{item.judged.rule} ({item.crash})" + (f"; {about}" if about else "")
+
+
+def _nearest(lab: Lab, item: Tried, requirement: str) -> str:
+    if item.death:
+        return nearest_crash(lab.deviations, item.crash)
+    if item.case is None:
+        return nearest_listed(lab.deviations, requirement)
+    return nearest_injection(lab.deviations, requirement, item.case.injection, item.judged.got, lab.dialect)
+
+
+def _kept(lab: Lab, item: Tried) -> tuple[Path | None, Path | None]:
+    """The report and the data of a crash, as far as they were kept."""
+    if not item.death or lab.settings.cases is None:
+        return None, None
+    log = lab.settings.cases / f"{_crash_name(item)}.error.log"
+    data = lab.settings.cases / f"{_crash_name(item)}.data"
+    return (log if log.exists() else None), (data if data.exists() else None)
+
+
+def size_of(directory: Path) -> int:
+    """Bytes of all files in it."""
+    return sum(path.stat().st_size for path in directory.rglob("*") if path.is_file())
+
+
+def _crash_name(item: Tried) -> str:
+    return f"crash-{hashlib.blake2b(item.death.encode(), digest_size=4).hexdigest()}"
 
 
 def _store(lab: Lab, item: Tried, statements: tuple[str, ...]) -> tuple[Path | None, str | None]:

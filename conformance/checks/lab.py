@@ -21,6 +21,7 @@ from conformance.checks.answers import gather
 from conformance.checks.campaign import Campaign
 from conformance.checks.captures import captured_blocks
 from conformance.checks.evidence import case_verdict, signature
+from conformance.checks.nearest import telling_nearest
 from conformance.checks.shrinking import shrink_live
 from conformance.checks.topology import Pairs
 from conformance.judge.compare import REFUSED
@@ -137,6 +138,7 @@ class Lab:
     def __post_init__(self) -> None:
         if self.settings.deviations:
             self.deviations = load_deviations(self.settings.deviations_file)
+            self.sink = telling_nearest(self.sink, self.deviations)
 
     # --- the subject -------------------------------------------------------------------------------------------------
 

@@ -26,7 +26,7 @@ Each directory holds one Case: what is done to a server, and what must come of i
 | file | holds |
 |---|---|
 | `case.json` | the Case as data; `binlog-lab replay case.json` runs it again |
-| `script.sql` | the same as a script, with what is expected as comments |
+| `script.sql`, `script.sh` | a script for `mysql` or `bash`, which prints what is expected beside what came |
 | `{capture}` | recorded Cases: a binary log with the events that a real server wrote, from the rows' INSERT on |
 | `expected.jsonl` | the row changes in it, one JSON object a line, as `binlog-lab decode --format jsonl` prints them |
 | `resolved.jsonl` | the same with the diffs applied: whole documents |
@@ -219,7 +219,9 @@ def _write(item: SuiteCase, directory: Path) -> None:
     place = directory / item.id
     place.mkdir(parents=True, exist_ok=True)
     (place / "case.json").write_text(_json(item), encoding="utf-8")
-    (place / "script.sql").write_text(_sql(item), encoding="utf-8", errors="backslashreplace")
+    script = _sql(item)
+    name = "script.sh" if script.startswith("#!") else "script.sql"
+    (place / name).write_text(script, encoding="utf-8", errors="backslashreplace")
     if item.recording is None:
         return
     log = item.recording.binary_log()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Final
 
 import click
 from click.core import ParameterSource
@@ -17,12 +17,12 @@ from conformance.stream import ExitCode
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from conformance.cases.bytes_case import BytesCase
-    from conformance.cases.event_case import EventCase
     from conformance.cases.files import AnyCase
-    from conformance.cases.update_case import UpdateCase
     from conformance.requirements.deviations import Deviation
     from conformance.servers.auto import Wishes
+
+
+_DEVIATION: Final = "deviation:"
 
 
 @click.command(name="replay")
@@ -58,20 +58,28 @@ def command(
 ) -> int:
     """Run stored Cases again: FIXED (nothing differs), FAILED (still differs) or ERROR (could not run).
 
-    CASE is a file of a report's cases/ directory, or a scenario: matrix:NAME/CELL/INDEX, which runs on the reference
-    alone unless --server is given. With --as sql a script for a bug report is printed, with what is
-    expected of each statement as comments. An event that may end a server is put only into one of the lab's own, a file
-    for mysqlbinlog is given to that of the server's installation.
+    CASE is a file of a report's cases/ directory; the Case that shows a listed deviation: deviation:ID; or a scenario:
+    matrix:NAME/CELL/INDEX, which runs on the reference alone unless --server is given. With --as sql a script for a bug
+    report is printed, whose output says what is expected, what came, and FAULT where they differ: SQL for the mysql
+    program, or a shell script (it begins with #!) where servers and programs work together. An event that may end a
+    server is put only into one of the lab's own, a file for mysqlbinlog is given to that of the server's installation.
     """
     on_server = form is not None or context.get_parameter_source("server") is not ParameterSource.DEFAULT
     scenarios = () if on_server else tuple(path for path in cases if _is_scenario(path))
     code = _replay_scenarios(scenarios)
-    loaded = [(path, _load(path)) for path in cases if path not in scenarios]
+    if form == "sql":
+        for path in cases:
+            if str(path).startswith(_DEVIATION):
+                click.echo(_deviation_script(path, deviations_file), nl=False)
+            else:
+                click.echo(as_sql(_load(path, deviations_file)), nl=False)
+        return code
+    loaded = [(path, _load(path, deviations_file)) for path in cases if path not in scenarios]
     if not loaded:
         return code
     if form is not None:
         for _, case in loaded:
-            click.echo(_as_json(case) if form == "json" else as_sql(case), nl=False)
+            click.echo(_as_json(case), nl=False)
         return int(ExitCode.OK)
     from conformance.requirements.deviations import DeviationError, load_deviations
     from conformance.servers.auto import Wishes, parse_server_option
@@ -145,9 +153,41 @@ def _scenario_case(path: Path) -> AnyCase:
         raise Usage(str(problem)) from problem
 
 
-def _load(path: Path) -> AnyCase:
+def _named_deviation(path: Path, deviations: Path | None) -> Deviation:
+    from conformance.checks.scripts.of_deviation import named
+    from conformance.requirements.deviations import DeviationError
+
+    try:
+        return named(str(path).removeprefix(_DEVIATION), deviations)
+    except DeviationError as problem:
+        raise Usage(str(problem)) from problem
+
+
+def _deviation_case(path: Path, deviations: Path | None) -> AnyCase:
+    from conformance.checks.scripts.of_deviation import case_of
+    from conformance.requirements.deviations import DeviationError
+
+    try:
+        return case_of(_named_deviation(path, deviations))
+    except DeviationError as problem:
+        raise Usage(str(problem)) from problem
+
+
+def _deviation_script(path: Path, deviations: Path | None) -> str:
+    from conformance.checks.scripts.of_deviation import script_of_deviation
+    from conformance.requirements.deviations import DeviationError
+
+    try:
+        return script_of_deviation(_named_deviation(path, deviations))
+    except DeviationError as problem:
+        raise Usage(str(problem)) from problem
+
+
+def _load(path: Path, deviations: Path | None) -> AnyCase:
     if _is_scenario(path):
         return _scenario_case(path)
+    if str(path).startswith(_DEVIATION):
+        return _deviation_case(path, deviations)
     from conformance.cases.files import load_any_case
     from conformance.reference.errors import CodecError
 
@@ -211,109 +251,7 @@ def _as_json(case: AnyCase) -> str:
 
 
 def as_sql(case: AnyCase) -> str:
-    """A script that reproduces a Case, for people: statements, and what is expected as comments."""
-    from conformance.cases.bytes_case import BytesCase
-    from conformance.cases.event_case import EventCase
-    from conformance.cases.sql_case import SqlCase
-    from conformance.cases.sql_case_text import script_of
+    """A script that shows a Case, for people: SQL, or a shell script (``#!``) where several programs are needed."""
+    from conformance.checks.scripts.of_case import script_of
 
-    if isinstance(case, EventCase):
-        return _event_script(case)
-    if isinstance(case, BytesCase):
-        return _file_script(case)
-    return script_of(case) if isinstance(case, SqlCase) else _update_script(case)
-
-
-def _file_script(case: BytesCase) -> str:
-    """Comments only: the file is for a program, not for a server."""
-    import base64
-
-    text = base64.b64encode(case.data).decode("ascii")
-    lines = [
-        f"Case {case.id}{f', seed {case.seed}' if case.seed else ''}; requirements: {', '.join(case.requirements)}",
-        f"{case.name}: a file for {case.subject}, no statements. Make it, and print it:",
-        "base64 --decode > damaged.binlog <<END",
-        *(text[start : start + 100] for start in range(0, len(text), 100)),
-        "END",
-        f"{case.subject} --no-defaults -v --base64-output=decode-rows damaged.binlog",
-        "expected: the program lives, says that the value is damaged, and prints the event behind it.",
-    ]
-    return "".join(f"-- {line}\n" for line in lines)
-
-
-def _event_script(case: EventCase) -> str:
-    from conformance.cases.injection import Demand
-    from conformance.judge.diverged import expected_of, show
-    from conformance.servers.inject import script
-
-    *before, event, read = script(case.injection, "9.7.4")
-    expected = expected_of(case.injection)
-    wanted = f"error {expected.error}" if expected.error else show(expected.state)
-    lines = [
-        f"-- Case {case.id}{f', seed {case.seed}' if case.seed else ''}; requirements: {', '.join(case.requirements)}",
-        "-- Run it with mysql --force on a server of your own with gtid_mode=OFF and enforce_gtid_consistency=OFF.",
-        *([f"-- Hazard {case.hazard}: it may do that to the server."] if case.hazard != "none" else []),
-        *(f"{statement};" for statement in before),
-        f"-- The event: {case.injection.name}.",
-        f"{event};",
-        "-- expected: an error" if case.injection.demand is Demand.ERROR else f"-- expected: {wanted}",
-        "-- expected in any case: the server lives, and the row holds a document that can be read.",
-        f"{read};",
-        "DROP SCHEMA binlog_lab_injection;",
-    ]
-    return "\n".join(lines) + "\n"
-
-
-def _update_script(case: UpdateCase) -> str:
-    from conformance.cases.script import TRIGGER_SWITCHES, Control, ReadBack, Statement, build_script
-    from conformance.cases.sql import trigger_statement
-    from conformance.reference.dialect import MYSQL, flipped
-    from conformance.reference.tables import create_table
-
-    if case.topology is not None:
-        from conformance.checks.pair_script import pair_script
-
-        return pair_script(case, _expectations)
-
-    # What is right, not what is known of a server (requirements D13, D15 and IP3).
-    script = build_script(case, dialect=flipped(MYSQL, *TRIGGER_SWITCHES, "nests_without_limit"))
-    refused = any(prediction.error is not None for prediction in script.predictions)
-    lines = [
-        f"-- Case {case.id}{f', seed {case.seed}' if case.seed else ''}; requirements: {', '.join(case.requirements)}",
-        "-- Expected values are the predictions of binlog-lab.",
-        *(["-- A statement is to be refused: run this with mysql --force."] if refused else []),
-        "CREATE SCHEMA IF NOT EXISTS lab DEFAULT CHARACTER SET utf8mb4;",
-        "USE lab;",
-        *(f"{text};" for text in case.session.statements()),
-        f"DROP TABLE IF EXISTS `{case.table.name.replace('`', '``')}`;",
-        f"{create_table(case.table)};",
-        *([f"{trigger_statement(case.table, case.trigger)};"] if case.trigger else []),
-        f"{script.insert};",
-    ]
-    for item in script.items:
-        if isinstance(item, Control):
-            lines.append(f"{item.sql};")
-        elif isinstance(item, Statement):
-            lines.append(f"{item.sql};")
-            lines += _expectations(script.predictions[item.step])
-        elif isinstance(item, ReadBack):
-            lines.append(f"{item.sql};")
-    return "\n".join(lines) + "\n"
-
-
-def _expectations(prediction: Any) -> list[str]:
-    if prediction.error is not None:
-        return [f"-- expected: error {prediction.error.number} ({prediction.error.symbol})"]
-    lines = [f"-- expected: {prediction.changed} rows changed"]
-    for row in prediction.rows:
-        for name, change in row.change.columns.items():
-            decision = row.decisions[name]
-            if not row.change.logged:
-                continue
-            if decision.data is None:
-                form = "NULL"
-            else:
-                form = f"{'diffs' if decision.partial else 'whole document'} {decision.field.hex()[:200]}"
-            size = "NULL" if change.after is None else len(change.after)
-            lines.append(f"--   row {row.index + 1}, column {name}: logged as {form}; JSON_STORAGE_SIZE {size}")
-    return lines
+    return script_of(case)

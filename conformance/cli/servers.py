@@ -1,9 +1,10 @@
-"""``binlog-lab servers list|install|start|stop``: real MySQL servers outside a run."""
+"""``binlog-lab servers list|install|start|stop|client``: real MySQL servers outside a run."""
 
 from __future__ import annotations
 
 import contextlib
 import json
+import os
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -213,3 +214,32 @@ def stop(*, names: tuple[str, ...], everything: bool) -> None:
                 continue
             stopped = stop_standing(standing[name])
             narrate(f"{name}: {'stopped' if stopped else 'had ended already'}; its directory is removed")
+
+
+@command.command(
+    context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False}, options_metavar="[NAME]"
+)
+@click.argument("words", nargs=-1, required=True, metavar="PROGRAM [ARGUMENT]...", type=click.UNPROCESSED)
+def client(*, words: tuple[str, ...]) -> None:
+    """Run a client program of the bundle: mysql, mysqlbinlog or mysqldump.
+
+    NAME is a server that 'start' left running: the program connects to it, with its account. Without a name the
+    program runs as it is, with your own options and option files. Terminal, input and exit code are the program's.
+
+    \b
+      binlog-lab servers client source mysql
+      binlog-lab servers client source mysqlbinlog --read-from-remote-server -v binlog.000002
+      binlog-lab servers client mysqlbinlog -v FILE
+    """
+    from conformance.servers.bundle import ensure
+    from conformance.servers.clients import ClientWordsError, client_words
+
+    with server_errors(), fetch_progress() as show:
+        try:
+            options, (program, *arguments) = client_words(words)
+        except ClientWordsError as problem:
+            raise Usage(str(problem)) from problem
+        line = ensure(narrate=narrate, progress=show).installation().program(program)
+    if options is not None:
+        line.append(f"--defaults-file={options}")
+    os.execvp(line[0], [*line, *arguments])  # noqa: S606 - the program takes the place of this one

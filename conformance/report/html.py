@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from conformance.report import evidence, words
+from conformance.report import cards, evidence, words
 from conformance.report.results import COUNTERS, Outcome
 from conformance.stream import RUN_FILE, SEVERITY, Verdict
 
@@ -123,6 +123,8 @@ def _context(summary: Summary) -> dict[str, Any]:
         "tone": _tone,
         "cell_words": words.cell_words,
         "evidence_rows": evidence.rows,
+        "links": cards.links,
+        "script_command": cards.script_command,
         "per_signature": PER_SIGNATURE,
         "stream_file": RUN_FILE,
     }  # fmt: skip

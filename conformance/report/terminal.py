@@ -6,7 +6,7 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
-from conformance.report import evidence, words
+from conformance.report import cards, evidence, words
 from conformance.report.results import OWNERS, Outcome
 from conformance.stream import SEVERITY, Verdict
 
@@ -234,8 +234,21 @@ def _failures(console: Console, summary: Summary) -> None:
             console.print(f"  {finding.replay}   (the smallest case)", style="bold", markup=False, soft_wrap=True)
         if failure.replay:
             console.print(f"  {failure.replay}", style="bold", markup=False, soft_wrap=True)
+        _offers(console, failure)
     if len(distinct) > FAILURES_SHOWN:
         console.print(f"… and {words.plural(len(distinct) - FAILURES_SHOWN, 'more kind')} of failure", style="red")
+
+
+def _offers(console: Console, failure: CaseVerdict) -> None:
+    """The script, the files that were kept, and the nearest listed deviation."""
+    script = cards.script_command(failure)
+    if script is not None:
+        console.print(f"  {script}   (a script that shows it without the lab)", markup=False, soft_wrap=True)
+    for link in cards.links(failure):
+        if link.path != failure.case_file:  # the commands name that
+            console.print(f"  {link.label}: {link.path} {link.detail}".rstrip(), markup=False, soft_wrap=True)
+    if failure.nearest:
+        console.print(f"  nearest listed deviation: {failure.nearest}", style="dim", markup=False, soft_wrap=True)
 
 
 def _sides(console: Console, failure: CaseVerdict) -> None:

@@ -96,9 +96,9 @@ def test_show_prints_the_script(capsys: pytest.CaptureFixture[str]) -> None:
     for identity in (WITNESS, RECORDED, STATEMENT):
         code, out, _ = run(capsys, "show", identity, "--as", "sql")
         assert code == 0
-        assert out.startswith(f"-- Case {identity}")
+        assert f" Case {identity}" in "".join(out.splitlines(keepends=True)[:2])
         assert "UPDATE" in out
-        assert "-- expected" in out
+        assert "AS expected" in out
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,9 @@ def test_an_export_has_every_case_and_an_index(exported: Path) -> None:
     assert [entry["id"] for entry in index] == [item.id for item in items]
     for item in items:
         assert json.loads((exported / item.id / "case.json").read_text("utf-8"))["id"] == item.id
-        assert (exported / item.id / "script.sql").read_text("utf-8").startswith("-- Case ")
+        (script,) = (exported / item.id).glob("script.*")
+        beginning = {".sql": "-- Case ", ".sh": "#!/bin/bash\n# Case "}[script.suffix]
+        assert script.read_text("utf-8").startswith(beginning)
         assert (exported / item.id / CAPTURE).exists() == (item.recording is not None)
     assert CAPTURE in (exported / "README.md").read_text("utf-8")
 

@@ -17,13 +17,14 @@ from conformance.cases.images import RowImage
 from conformance.checks.blocks import Limits, make_script
 from conformance.checks.surroundings import STOPS, stopped
 from conformance.cli import main as frame
-from conformance.cli.replay import as_sql
 from generators.draw import Stream
 from tests.checks import planted
+from tests.checks.scripts import run_script
 from tests.live import ROOT, Ended, environment, lab
 
 if TYPE_CHECKING:
     from conformance.cases.update_case import UpdateCase
+    from conformance.servers.installation import Installation
     from conformance.servers.process import ProcessServer
 
 live = pytest.mark.live
@@ -58,7 +59,7 @@ def store(case: UpdateCase, path: Path) -> Path:
 
 @live
 def test_a_deviation_that_is_not_listed_fails_and_its_replay_command_shows_it_again(
-    server: ProcessServer, tmp_path: Path
+    installation: Installation, tmp_path: Path
 ) -> None:
     report = tmp_path / "a report"  # the command must survive the blank
     end = faulty("deviation", report, "-r", "FR2", "--no-deviations", "--seed", "7")
@@ -84,7 +85,8 @@ def test_a_deviation_that_is_not_listed_fails_and_its_replay_command_shows_it_ag
 
     script = lab("replay", words[-1], "--as", "sql")
     assert script.code == 0, script.text
-    run_script(server, script.out)
+    told = run_script(installation, script.out, tmp_path)
+    assert any("ERROR 3648" in check.got for check in told.faults), told.text
 
 
 @live
@@ -234,41 +236,3 @@ def test_statements_for_a_replica_run_on_a_pair(tmp_path: Path) -> None:
     assert (first.split()[0], second.split()[0]) == ("FIXED", "FAILED")
     assert "expected success" in rest[1]
     assert "got      error 3648" in rest[2]
-
-
-# --- scripts for bug reports -----------------------------------------------------------------------------------------
-
-
-def run_script(server: ProcessServer, script: str, *options: str) -> str:
-    """Feed a script to the mysql program of the server's installation, in a schema that goes away."""
-    done = subprocess.run(
-        [*server.program("mysql"), "--no-defaults", f"--socket={server.address.socket}", "--user=root",
-         "--default-character-set=utf8mb4", *options],
-        input=script.encode(), capture_output=True, check=False,
-    )  # fmt: skip
-    with server.connect() as connection:
-        connection.execute("DROP SCHEMA IF EXISTS lab")
-    assert done.returncode == 0, done.stderr.decode("utf-8", "replace") + script
-    return done.stderr.decode("utf-8", "replace")
-
-
-@live
-def test_scripts_of_generated_cases_run_in_the_mysql_client(server: ProcessServer) -> None:
-    refused = 0
-    for number in range(12):
-        case = replace(make_script("scripts", number, Limits(), updates=30).case, id="script")
-        script = as_sql(case)
-        expected = script.count("-- expected: error ")
-        refused += bool(expected)
-        said = run_script(server, script, *(["--force"] if expected else []))
-        assert said.count("ERROR ") == expected, said
-        assert ("--force" in script) == bool(expected)
-
-
-def test_a_script_says_what_each_statement_must_give() -> None:
-    script = as_sql(planted.case())
-    lines = script.splitlines()
-    assert lines[0].startswith("-- Case planted")
-    assert sum(line.startswith("UPDATE ") for line in lines) == 5
-    assert sum(line.startswith("-- expected: ") for line in lines) == 5
-    assert "-- expected: 0 rows changed" in lines

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from conformance.cases.event_case import EventCase
 from conformance.cases.files import dump_case, load_any_case
 from conformance.cases.injection import Demand, Injection, full_image, partial_image
-from conformance.cli.replay import as_sql, command
+from conformance.cli.replay import command
 from conformance.reference.jsonb.encode import encode
 from generators import damaged, members
 from generators.draw import Stream
@@ -64,21 +64,6 @@ def test_an_event_and_a_file_are_judged_again(server: ProcessServer, tmp_path: P
         "FIXED",
         *["FAILED"] * 3,
     ]
-
-
-def test_an_event_as_a_script() -> None:
-    text = as_sql(SPOILING)
-    assert "gtid_mode=OFF" in text
-    assert "Hazard corrupts-row" in text
-    assert text.count("BINLOG '") == 3
-    assert "-- expected: an error" in text
-    assert '-- expected: {"n": 2}' in as_sql(GOOD)
-
-
-def test_a_file_as_a_script_is_comments_only() -> None:
-    text = as_sql(printed(Stream("replay", 2), "vector"))
-    assert all(line.startswith("-- ") for line in text.splitlines())
-    assert "base64 --decode" in text
 
 
 def test_cases_come_back_as_json() -> None:

@@ -69,6 +69,9 @@ def test_an_empty_list_is_no_data_and_a_hint(empty: dict[str, str]) -> None:
         (("start", "--server-option", "port=1"), 2, "the lab sets port itself"),
         (("start", "--server-option", "=1"), 2, "name of the server option"),
         (("nonsense",), 2, "no such command"),
+        (("client",), 2, "PROGRAM"),
+        (("client", "psql"), 2, "'psql' is neither a program nor a standing server (named: there is none)"),
+        (("client", "nobody", "mysql"), 2, "'nobody' is neither a program nor a standing server"),
     ],
 )
 def test_exit_codes_and_messages(empty: dict[str, str], words: tuple[str, ...], code: int, message: str) -> None:
@@ -120,6 +123,26 @@ def test_a_server_is_started_listed_and_stopped_by_name(installation: Installati
         listed = json.loads(command("servers", "list", "--format", "json").stdout)
         assert [server["url"] for server in listed["servers"] if server["name"] == "commandtest"] == [url]
         assert [item["version"] for item in listed["bundles"]] == [item.version for item in cached()]
+        asked = command("servers", "client", "commandtest", "mysql", "-N", "-e", "SELECT @@server_id")
+        assert (asked.returncode, asked.stdout) == (0, "9\n"), asked.stderr
+        piped = subprocess.run(
+            [sys.executable, "-m", "conformance", "servers", "client", "commandtest", "mysql", "--table"],
+            input="SELECT 7 AS n;", capture_output=True, text=True, check=False, cwd=ROOT,
+        )  # fmt: skip
+        assert "| n |" in piped.stdout, piped.stderr
+        assert command("servers", "client", "commandtest", "mysql", "-e", "nonsense").returncode == 1
+        dump = command("servers", "client", "commandtest", "mysqldump", "--no-data", "mysql", "db")
+        assert "CREATE TABLE" in dump.stdout, dump.stderr
+        (log,) = command(
+            "servers", "client", "commandtest", "mysql", "-N", "-e", "SHOW BINARY LOG STATUS"
+        ).stdout.split("\t")[:1]
+        read = command("servers", "client", "commandtest", "mysqlbinlog", "--read-from-remote-server", log)
+        assert read.returncode == 0, read.stderr
+        assert "BINLOG '" in read.stdout
+        for words, message in ((("commandtest",), "no word stands behind"), (("commandtest", "ls"), "'ls' stands")):
+            wrong = command("servers", "client", *words)
+            assert (wrong.returncode, wrong.stdout) == (2, "")
+            assert message in wrong.stderr
         again = command("servers", "start", "--name", "commandtest", f"process:{installation.mysqld}")
         assert again.returncode == 3
         assert "servers stop commandtest" in again.stderr
@@ -128,6 +151,17 @@ def test_a_server_is_started_listed_and_stopped_by_name(installation: Installati
     assert (stopped.returncode, stopped.stdout) == (0, "")
     assert "stopped" in stopped.stderr
     assert command("servers", "stop", "commandtest").returncode == 2
+
+
+@pytest.mark.live
+def test_a_client_program_without_a_name_runs_as_it_is(installation: Installation, tmp_path: Path) -> None:
+    for program in ("mysql", "mysqlbinlog", "mysqldump"):
+        answer = command("servers", "client", program, "--version")
+        assert answer.returncode == 0, answer.stderr
+        assert answer.stdout.split()[0].endswith(program)
+    missing = command("servers", "client", "mysqlbinlog", "--no-defaults", str(tmp_path / "none"))
+    assert missing.returncode == 1
+    assert "none" in missing.stderr
 
 
 @pytest.mark.live
