@@ -125,31 +125,6 @@ class PairRecords:
             )
         )
 
-    def inconclusive(self, script: Script, reason: str) -> None:
-        """A block whose source already departs from the prediction: nothing can be said of the replica."""
-        self.lab.sink(
-            CaseVerdict(
-                case=self._stored(script)[0],
-                requirement=self.requirement,
-                verdict=Verdict.INCONCLUSIVE,
-                subject=self.lab.subject,
-                check=self.check,
-                block=self.blocks,
-                message=reason,
-            )
-        )
-        self.lab.sink(
-            Block(
-                check=self.check,
-                subject=self.lab.subject,
-                requirements=(self.requirement,),
-                block=self.blocks,
-                cases=1,
-                verdicts={str(Verdict.INCONCLUSIVE): 1},
-            )
-        )
-        self.blocks += 1
-
     def conclude(self) -> None:
         """Say what was done, and fail if something failed."""
         known = ", ".join(f"{count} stops by {name}" for name, count in sorted(self.explained.items())) or "no stop"

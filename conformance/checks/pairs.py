@@ -20,9 +20,11 @@ from conformance.checks.rebuilding import rebuild_by
 from conformance.judge.own_log import OwnSettings, compare_own_log
 from conformance.judge.replica import (
     SAME,
+    LogDiffersError,
     ReplicaModel,
     explain_lost_triggers,
     judge_stop,
+    log_mismatch,
     relation_of,
     transactions,
 )
@@ -137,6 +139,13 @@ class PairRun:
         self.ready = True
 
     def block(self, script: Script) -> PairBlock:
+        """Run one block; a log of the source that is not that of the updates is its only finding."""
+        try:
+            return self._block(script)
+        except LogDiffersError as error:
+            return PairBlock(updates=script.updates, stops=[log_mismatch(error)], broken=True)
+
+    def _block(self, script: Script) -> PairBlock:
         """Run one block. Where the Case's topology says so, the replica has its settings, and its rows are made anew
         before the last steps come; with settings and without such rows its own log is compared as well, if nothing had
         to be repaired."""

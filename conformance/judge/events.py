@@ -156,7 +156,7 @@ def _judge_event(
 ) -> None:
     judgement.events += 1
     judgement.bytes += len(event)
-    judgement.kinds[event[4]] += 1
+    judgement.kinds[kind_of(event)] += 1
     body = expected.body
     if isinstance(body, TableMap | RowsBody):
         bytes_expected = _with_table_id(body, event, algorithm)

@@ -19,14 +19,14 @@ from conformance.judge.mismatch import Mismatch
 from conformance.reference.apply import apply_field
 from conformance.reference.binlog.columns import PartialJson
 from conformance.reference.binlog.gtid import Gtid
-from conformance.reference.binlog.header import EventType
+from conformance.reference.binlog.header import EventType, kind_of
 from conformance.reference.binlog.rows import UPDATE_TYPES, RowsBody, included
 from conformance.reference.binlog.small import RowsQuery
 from conformance.reference.dialect import MYSQL, Dialect, flipped
 from conformance.reference.errors import CodecError, MysqlError
 from conformance.reference.jsonb.compare import equal
 from conformance.reference.jsonb.decode import decode
-from conformance.reference.jsonb.layout import storage_free
+from conformance.reference.jsonb.layout import decode_stored, storage_free
 from conformance.reference.jsonb.text import format_text
 from conformance.reference.jsonb.values import same
 
@@ -108,6 +108,18 @@ class LogDiffersError(Exception):
     """The source's log cannot be laid beside its prediction; the check of the source's own events says how."""
 
 
+def log_mismatch(error: LogDiffersError) -> Mismatch:
+    """A source's log beside which nothing can be laid, as a finding: its replica has nothing to go by."""
+    return Mismatch(
+        kind="log",
+        step=None,
+        field="the source's log",
+        expected="the predicted updates",
+        got=str(error),
+        message="the source's log is not that of the updates",
+    )
+
+
 def transactions(script: Script, events: Sequence[bytes], steps: int | None = None) -> list[Transaction]:
     """The transactions of a Case's session (or of its first ``steps`` statements), every logged row with the statement
     and start row it belongs to."""
@@ -125,7 +137,7 @@ def transactions(script: Script, events: Sequence[bytes], steps: int | None = No
         keys: list[object] = []
         gtid = head = None
         told = False
-        plain = all(event[4] != EventType.TRANSACTION_PAYLOAD for event in group)
+        plain = all(kind_of(event) != EventType.TRANSACTION_PAYLOAD for event in group)
         for raw, event, error in iter_events(group):
             if event is None:
                 raise LogDiffersError(f"an event cannot be read: {error}")
@@ -136,6 +148,7 @@ def transactions(script: Script, events: Sequence[bytes], steps: int | None = No
             if not isinstance(event.body, RowsBody) or event.body.type not in UPDATE_TYPES:
                 continue
             number += 1
+            _check_columns(script, event.body)
             columns = included(event.body.after_columns or 0, event.body.column_count)
             old = list(included(event.body.before_columns or 0, event.body.column_count))
             for row in event.body.rows:
@@ -159,6 +172,23 @@ def transactions(script: Script, events: Sequence[bytes], steps: int | None = No
     if place != len(visited):
         raise LogDiffersError(f"{place} rows are logged of the {len(visited)} that change")
     return found
+
+
+def _check_columns(script: Script, body: RowsBody) -> None:
+    """Raise :class:`LogDiffersError` where the log has another table, or a document that nobody can follow."""
+    if body.column_count != len(script.case.table.columns) or body.map().columns != script.model.table_map.columns:
+        raise LogDiffersError("the log has another table")
+    json = set(script.case.table.json_columns)
+    for row in body.rows:
+        for bitmap, image in ((body.before_columns, row.before), (body.after_columns, row.after)):
+            for index, value in zip(included(bitmap or 0, body.column_count), image or (), strict=True):
+                if index not in json or not isinstance(value, bytes):
+                    continue
+                try:
+                    decode_stored(value)
+                except CodecError as error:
+                    if error.code != f"mysql-{TOO_DEEP}":
+                        raise LogDiffersError(f"a document in the log cannot be read: {error}") from None
 
 
 def key_before(script: Script, step: int, row: int) -> object:

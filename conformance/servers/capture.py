@@ -206,7 +206,7 @@ class Capture:
                 data = file.read(last - first)
             if len(data) != last - first:
                 raise CaptureError(f"{path} has {first + len(data)} bytes, expected {last}")
-            yield from split_events(data, f"{name}:{first}")
+            yield from split_events(data)
 
     # -- protocol ---------------------------------------------------------------------------------------------------
 
@@ -291,22 +291,19 @@ class Capture:
             self._connection.close()
 
 
-def split_events(data: bytes, where: str) -> Iterator[bytes]:
-    """Cut a run of whole events."""
+def split_events(data: bytes) -> Iterator[bytes]:
+    """Cut a run of whole events. What cannot be one is the last piece: whoever looks at the log must not miss it."""
     pos, size = 0, len(data)
     while pos < size:
-        if size - pos < _HEADER.size:
-            raise CaptureError(f"half an event header {pos} bytes behind {where}")
-        length = _LENGTH(data, pos + 9)[0]
-        if length < _HEADER.size or pos + length > size:
-            raise CaptureError(f"an event of length {length} does not fit {pos} bytes behind {where}")
-        yield without_in_use_flag(data[pos : pos + length])
-        pos += length
+        length = _LENGTH(data, pos + 9)[0] if size - pos >= _HEADER.size else 0
+        end = pos + length if _HEADER.size <= length <= size - pos else size
+        yield without_in_use_flag(data[pos:end])
+        pos = end
 
 
 def without_in_use_flag(event: bytes) -> bytes:
     """A live log's description event with the flag cleared; its checksum was computed without the flag (sheet 0.3)."""
-    if event[4] != _FORMAT_DESCRIPTION or not event[17] & _IN_USE:
+    if len(event) < _HEADER.size or event[4] != _FORMAT_DESCRIPTION or not event[17] & _IN_USE:
         return event
     return event[:17] + bytes((event[17] & ~_IN_USE,)) + event[18:]
 

@@ -172,7 +172,7 @@ def test_captured_bytes_are_those_of_the_file_in_the_container(server: Container
         captured = capture.since(start)
     capture.close()
     (data,) = [file.read() for _, file in read_tree(server.container, f"{DATA}/{start.file}") if file is not None]
-    assert captured.events == tuple(split_events(data[start.offset : captured.end.offset], start.file))
+    assert captured.events == tuple(split_events(data[start.offset : captured.end.offset]))
     assert captured.start.offset < captured.end.offset
 
 
