@@ -2,8 +2,9 @@
 
 The text does not carry all types (requirements sheet, FR7; mysqlbinlog-output sheet, 3.2 and 4.1): temporal values and
 other opaque ones are printed as strings, a DOUBLE reads as a DECIMAL, a DECIMAL inside a container as a DOUBLE, and a
-string that is a whole document has lost its quotes. What comes of that is foretold here from the event's own values,
-never from the text, so that a text with another value explains nothing.
+string that is a whole document has lost its quotes. Nor does an UPDATE store what is equal by ``=`` to the old document
+(0 for -0.0): on the source another column of the row had changed. What comes of that is foretold here from the event's
+own values, never from the text, so that a text with another value explains nothing.
 """
 
 from __future__ import annotations
@@ -41,6 +42,8 @@ TYPES: Final = "temporal and other opaque values become strings"
 DOUBLES: Final = "a DECIMAL inside an array or object becomes a DOUBLE"
 DECIMALS: Final = "a DOUBLE becomes a DECIMAL"
 BARE_STRING: Final = "a string that is the whole document has no JSON quotes"
+
+UNCHANGED: Final = "an UPDATE does not store a document that is equal to the old one by ="
 
 
 class Result(NamedTuple):
@@ -117,6 +120,9 @@ def foretell(before: bytes | None, value: object, after: bytes | None) -> Foreto
             stored, document = value, _carried_document(decode(value), losses)
         if stored is None:
             return Foretold(Result(None, after is None), frozenset(losses))
+        if before is not None and equal(document, old := decode(before)) and not same(document, old):
+            losses.add(UNCHANGED)
+            document = old
         is_equal = after is not None and equal(document, decode(after))
         return Foretold(Result(format_text(document).encode("utf-8", "surrogateescape"), is_equal), frozenset(losses))
     except MysqlError as error:

@@ -82,6 +82,14 @@ def test_a_whole_document_is_read_as_text() -> None:
     assert foretell(encode(1), None, None).result == Result(None, True)
 
 
+def test_an_equal_document_is_not_stored() -> None:
+    before, after = encode({"a": -0.0}), encode({"a": 0})
+    assert foretell(before, diffs(0), after) == pseudo.Foretold(
+        Result(b'{"a": -0.0}', True), frozenset({pseudo.UNCHANGED})
+    )
+    assert foretell(before, diffs(1), encode({"a": 1})).losses == frozenset()
+
+
 def test_a_replace_that_changes_nothing_and_an_empty_list_keep_the_document() -> None:
     document = encode({"a": 1})
     assert foretell(document, diffs(1), document).result == Result(b'{"a": 1}', True)
