@@ -43,9 +43,7 @@ def case_of(deviation: Deviation) -> AnyCase:
     if crash is None:
         raise DeviationError(f"deviation {deviation.id!r} has neither a witness nor a crash")
     if crash.during == RELAYING:
-        raise DeviationError(
-            f"deviation {deviation.id!r} is shown by a relay log, no Case: --as sql prints it"
-        )
+        raise DeviationError(f"deviation {deviation.id!r} is shown by a relay log, no Case: --as sql prints it")
     number = _ENDS_IT.get((crash.during, crash.damage), 0)
     found = next(islice(inputs(crash), number, None), None)
     if found is None:
