@@ -68,9 +68,9 @@ def _text(files: tuple[str, ...], *, types: bool, metadata: bool, dialect: Diale
     from conformance.reference.errors import CodecError
     from conformance.reference.log_text import LogText
 
-    output = Output()
+    output, spool = Output(), FileSpool()
     server = None if dialect is None else dialect.server
-    text = LogText(types=types, metadata=metadata, clock=localtime, spool=FileSpool(), server=server)
+    text = LogText(types=types, metadata=metadata, clock=localtime, spool=spool, server=server)
     hidden: Counter[str] = Counter()
     events = 0
     try:
@@ -95,6 +95,7 @@ def _text(files: tuple[str, ...], *, types: bool, metadata: bool, dialect: Diale
     finally:
         for piece in text.failed():
             output.write(piece)
+        spool.close()
         output.flush()
         narrate(f"{_count(events, 'event')}; contents not shown: {_listed(hidden)}")
 

@@ -1,4 +1,4 @@
-"""``binlog-lab servers list|install|start|stop|client``: real MySQL servers outside a run."""
+"""``binlog-lab servers list|install|start|stop|clean|client``: real MySQL servers outside a run."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from conformance.cli.console import CouldNotRun, Usage, narrate, progress
+from conformance.cli.console import CouldNotRun, NamedCommands, Usage, narrate, progress
+from conformance.cli.servers_clean import clean
 from conformance.servers.errors import ServerError, SpecError
 from conformance.stream import Progress
 
@@ -48,12 +49,15 @@ def fetch_progress() -> Iterator[Callable[[bundle.Progress], None]]:
         yield show
 
 
-@click.group(name="servers")
+@click.group(name="servers", cls=NamedCommands)
 def command() -> None:
     """List, install, start and stop real MySQL servers.
 
     The lab starts what a run needs by itself; this is for looking around and for preparing a machine.
     """
+
+
+command.add_command(clean)
 
 
 @command.command(name="list")
@@ -164,6 +168,7 @@ def start(*, spec: str, name: str | None, options: tuple[str, ...], server_id: i
         if parsed.kind not in (Kind.PROCESS, Kind.DOCKER):
             raise Usage(f"'servers start' starts processes and containers; got {parsed}")
         settings = dict(parse_server_option(option) for option in options)
+        narrate(f"starting {parsed}")
         if parsed.kind is Kind.DOCKER:
             click.echo(
                 start_container(
