@@ -7,6 +7,7 @@ already has a source, are refused.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -31,6 +32,7 @@ _NEEDED = {
     "DELETE": "change rows",
     "SELECT": "read rows back",
 }
+_MADE = re.compile(rf"{SCHEMA_PREFIX}[0-9a-f]{{12}}")  # see Server.schema
 _ALL_PRIVILEGES = "ALL PRIVILEGES"
 
 
@@ -248,7 +250,11 @@ def leftovers(server: Server) -> list[Leftover]:
             " WHERE SCHEMA_NAME REGEXP '^binlog_lab_[0-9a-f]{12}$' AND IS_FREE_LOCK(SCHEMA_NAME) = 1"
             " GROUP BY SCHEMA_NAME ORDER BY SCHEMA_NAME"
         ).texts()
-    return [Leftover(name=name, tables=int(tables or 0), created=made or "") for name, tables, made in rows if name]
+    return [
+        Leftover(name=name, tables=int(tables or 0), created=made or "")
+        for name, tables, made in rows
+        if name and _MADE.fullmatch(name)  # names compare without their case in the dictionary
+    ]
 
 
 def drop_leftover(server: Server, name: str) -> bool:
