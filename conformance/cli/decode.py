@@ -46,8 +46,9 @@ def command(
     """Print binary log files as mysqlbinlog does, or as one JSON object per row change.
 
     FILE may be - for standard input. Times in comments are local, those of values UTC. Events with boundary markers
-    (WL#4162) show them as comments, and stderr tells which do not fit their transactions. Exit code 1: a file is
-    corrupt, truncated or encrypted (what came before is printed); 2: it is missing or no binary log.
+    (WL#4162) show them as comments, and stderr tells which do not fit their transactions. On a terminal control
+    characters are escaped; a file or a pipe gets them as they are. Exit code 1: a file is corrupt, truncated or
+    encrypted (what came before is printed); 2: it is missing or no binary log.
     """
     if form == "text" and (types or resolve or which != "rows"):
         raise Usage("--types, --events and --resolve belong to --format jsonl")

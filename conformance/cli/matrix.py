@@ -67,10 +67,12 @@ def run(
     bytes and sizes are compared with the model and with the matrix's rows. Needs the extra spark
     (pip install 'binlog-lab[spark]').
     """
+    from scenarios.matrix import MatrixError, load_matrix
+
+    narrate(f"matrix {name} on {master}")  # at once: what runs it takes a second to load
     from conformance.report.directory import DirectoryInUseError, ReportError
     from scenarios.costs import words
     from scenarios.manifest import ManifestError
-    from scenarios.matrix import MatrixError, load_matrix
     from scenarios.page import headline
     from scenarios.runs import run_matrix
     from scenarios.spark.session import SparkUnavailable, require_packages, session
@@ -83,7 +85,7 @@ def run(
         if live is not None:
             matrix.share(live)
         require_packages()
-        narrate(f"{name}: {scenarios or matrix.total:,} scenarios in {matrix.cells} cells on {master}")
+        narrate(f"{scenarios or matrix.total:,} scenarios in {matrix.cells} cells")
         tie = None if live is None else _live(matrix, live, server)
         with session(master) as spark:
             ran = run_matrix(

@@ -73,6 +73,8 @@ def command(
     scenarios = () if on_server else tuple(path for path in cases if _is_scenario(path))
     if len(scenarios) == len(cases) and (replica or allow or server_options):
         raise Usage("--replica, --allow and --server-option need --server: a scenario runs on the reference alone else")
+    if form is None:
+        _say_what_runs(len(scenarios), len(cases) - len(scenarios), server)
     code = _replay_scenarios(scenarios)
     if form == "sql":
         for path in cases:
@@ -98,6 +100,17 @@ def command(
     except (SpecError, DeviationError) as problem:
         raise Usage(str(problem)) from problem
     return max(code, _replay(loaded, server, replica, Wishes(allow=frozenset(allow), options=options), listed))
+
+
+def _say_what_runs(scenarios: int, cases: int, server: str) -> None:
+    """At once: what runs them takes a second to load."""
+    from conformance.servers.specs import parse_spec
+
+    if scenarios:
+        narrate(f"{scenarios} scenario{'' if scenarios == 1 else 's'} on the reference")
+    if cases:
+        with server_errors():
+            narrate(f"{cases} Case{'' if cases == 1 else 's'}, server {parse_spec(server)}")
 
 
 def check_witnesses(deviations: Iterable[Deviation]) -> None:
@@ -216,12 +229,10 @@ def _replay(
     from conformance.checks.topology import Pairs
     from conformance.requirements.versions import applies
     from conformance.servers.auto import resolve
-    from conformance.servers.specs import parse_spec
 
     found: list[str]
     code = ExitCode.OK
     with server_errors(), fetch_progress() as fetching:
-        narrate(f"{len(cases)} Case{'' if len(cases) == 1 else 's'}, server {parse_spec(spec)}")
         server = resolve(spec, wishes, narrate=narrate, progress=fetching)
     if server is None:
         raise Usage(

@@ -152,11 +152,14 @@ def start(*, spec: str, name: str | None, options: tuple[str, ...], server_id: i
 
     It listens on 127.0.0.1; the account's password is in the file that the URL names.
     """
+    from conformance.servers.specs import DEFAULT_IMAGE, Kind, parse_spec
+
+    with server_errors():
+        narrate(f"starting {parse_spec(spec)}")  # at once: what starts it takes a second to load
     from conformance.servers.auto import find_installation, parse_server_option
     from conformance.servers.containers.image import find_image
     from conformance.servers.process import launch
     from conformance.servers.runs import free_name
-    from conformance.servers.specs import DEFAULT_IMAGE, Kind, parse_spec
     from conformance.servers.standing import hand_over, start_container
 
     if name is not None and not _NAME.fullmatch(name):
@@ -168,7 +171,6 @@ def start(*, spec: str, name: str | None, options: tuple[str, ...], server_id: i
         if parsed.kind not in (Kind.PROCESS, Kind.DOCKER):
             raise Usage(f"'servers start' starts processes and containers; got {parsed}")
         settings = dict(parse_server_option(option) for option in options)
-        narrate(f"starting {parsed}")
         if parsed.kind is Kind.DOCKER:
             click.echo(
                 start_container(

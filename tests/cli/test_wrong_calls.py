@@ -79,10 +79,12 @@ CALLS = [
     call("conformance --server process:/no/such", 3, "/no/such does not exist", "give a mysqld", process=True),
     call("conformance --server process:text", 3, "text is not executable", process=True),
     call("conformance --server mysql://u@127.0.0.1:1", 3, "cannot connect to u@127.0.0.1:1", process=True),
-    call("replay case.json --server mysql://u@127.0.0.1:1", 3, "cannot connect to u@127.0.0.1:1"),
+    call(
+        "replay case.json --server mysql://u@127.0.0.1:1", 3, "1 Case, server mysql", "cannot connect to u@127.0.0.1:1"
+    ),
     call("servers start mysql://u@h", 2, "starts processes and containers; got mysql://u@h"),
     call("servers start --name 'a b'", 2, "--name 'a b': expected 1 to 24 letters, digits and underscores"),
-    call("servers start process:/no/such", 3, "/no/such does not exist"),
+    call("servers start process:/no/such", 3, "starting process:/no/such", "/no/such does not exist"),
     call("servers clean process", 2, "process: the lab removes what it started", "expected mysql://user@host:port"),
     call("servers clean mysql://u@127.0.0.1:1 --yes", 3, "cannot connect to u@127.0.0.1:1"),
     call(
