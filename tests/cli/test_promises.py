@@ -41,9 +41,10 @@ def commands_in(text: str) -> Iterator[tuple[str, bool]]:
     blocks = "\n".join(_BLOCK.findall(text)).replace("\\\n", " ")
     spans = _SPAN.findall(_BLOCK.sub("", text))
     for code, whole in [*((line, True) for line in blocks.splitlines()), *((span, False) for span in spans)]:
-        found = _COMMAND.search(code)
-        if found and not found[1].startswith("@"):
-            yield found[1], whole
+        for part in code.split(" && "):
+            found = _COMMAND.search(part)
+            if found and not found[1].startswith("@"):
+                yield found[1], whole
 
 
 def spelled_out(command: str) -> Iterator[tuple[str, ...]]:
