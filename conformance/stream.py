@@ -504,7 +504,7 @@ def _records(data: bytes, problems: list[str]) -> Iterator[AnyRecord]:
     for number, line in enumerate(lines, 1):
         try:
             record = from_line(line)
-        except (ValueError, TypeError, KeyError, AttributeError):
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
             problems.append(f"line {number} is damaged")
             continue
         if record is not None:

@@ -74,5 +74,5 @@ def finished(path: Path) -> tuple[dict[str, Any], dict[int, CellTally]]:
             int(record["cell"]): CellTally(int(record["rows"]), int(record["scenarios"]), int(record["xor"]))
             for record in cells
         }
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise ManifestError(f"{path}: not a manifest: {error}") from error

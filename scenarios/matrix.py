@@ -20,6 +20,8 @@ from importlib import import_module, resources
 from math import prod
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
+from conformance.messages import did_you_mean
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from types import ModuleType
@@ -144,7 +146,8 @@ def matrix_names() -> list[str]:
 def load_matrix(name: str) -> Matrix:
     """A matrix of the package by name."""
     if name not in matrix_names():
-        raise MatrixError(f"no matrix {name!r}; there are {', '.join(matrix_names())}")
+        known = matrix_names()
+        raise MatrixError(f"no matrix {name!r}{did_you_mean(name, known)}; there are {', '.join(known)}")
     text = resources.files("scenarios.matrices").joinpath(f"{name}.toml").read_text("utf-8")
     return parse_matrix(text, f"{name}.toml")
 

@@ -64,7 +64,7 @@ def read(directory: Path) -> dict[str, Any]:
         raise _nothing(directory) from None
     try:
         content = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise NoResults(f"{path}: not JSON: {error}") from error
     if not isinstance(content, dict) or "matrix" not in content:
         raise NoResults(

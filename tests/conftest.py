@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 
+from conformance.checks.conftest import pytest_configure  # noqa: F401 - tests import checks: their markers are known
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

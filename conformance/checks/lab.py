@@ -22,6 +22,7 @@ from conformance.checks.campaign import Campaign
 from conformance.checks.captures import captured_blocks
 from conformance.checks.evidence import case_verdict, signature
 from conformance.checks.nearest import telling_nearest
+from conformance.checks.profiles import PROFILES
 from conformance.checks.shrinking import shrink_live
 from conformance.checks.topology import Pairs
 from conformance.judge.compare import REFUSED
@@ -51,7 +52,6 @@ if TYPE_CHECKING:
     from conformance.servers.pair import Pair
     from conformance.stream import AnyRecord
 
-PROFILES: Final = {"quick": 10_000, "full": 100_000, "soak": 1_000_000}
 # A run makes and drops a table for every block: without files and statistics of their own that is ten times faster.
 _MANY_TABLES: Final = {"innodb-file-per-table": "OFF", "innodb-stats-persistent": "OFF"}
 _FINDINGS: Final = 5  # distinct failures of a family of checks that are shrunk; more are stored only

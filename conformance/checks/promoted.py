@@ -21,6 +21,7 @@ from conformance.cases.event_case import EventCase
 from conformance.cases.files import dump_case, load_any_case, validate
 from conformance.cases.update_case import Hazard
 from conformance.judge.crashes import damage_of, damage_of_log
+from conformance.messages import did_you_mean
 from conformance.reference.errors import CodecError
 from conformance.requirements.catalogue import REQUIREMENTS
 from conformance.servers.cache import data_root
@@ -71,15 +72,15 @@ def read_case(path: Path) -> AnyCase:
     """The Case of a file."""
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
+        if not isinstance(data, dict):
+            raise PromotionError(f"{path}: not a Case: expected an object")
+        return load_any_case(data)
     except OSError as problem:
         raise PromotionError(f"{path}: {problem.strerror or problem}") from None
-    except ValueError as problem:
+    except RecursionError:
+        raise PromotionError(f"{path}: not a Case: nested too deeply") from None
+    except (ValueError, CodecError) as problem:
         raise PromotionError(f"{path}: not a Case: {problem}") from None
-    try:
-        case = load_any_case(data)
-    except (CodecError, AttributeError) as problem:
-        raise PromotionError(f"{path}: not a Case: {problem}") from None
-    return case
 
 
 def content_hash(case: AnyCase) -> str:
@@ -106,7 +107,8 @@ def promote(
         raise PromotionError("the Case names no requirement: name one with -r")
     unknown = [name for name in kept.requirements if name not in REQUIREMENTS]
     if unknown:
-        raise PromotionError(f"unknown requirement {', '.join(unknown)}")
+        shown = ", ".join(f"{name}{did_you_mean(name, REQUIREMENTS)}" for name in unknown)
+        raise PromotionError(f"unknown requirement {shown}")
     if may_crash(case):
         raise PromotionError(
             "this input may crash other people's software, and such inputs are kept nowhere: the lab finds it again "

@@ -24,6 +24,7 @@ def command(files: tuple[str, ...], form: str, limit: int) -> None:
 
     Rows come from row events; of statements only those that define tables are followed. A statement that cannot be
     followed and a row that is not there end the replay with exit code 1: the tables as they were before it are printed.
+    Rows are in the order of the first column, then the next: as text with --format json, else numbers as numbers.
     """
     from conformance.reference.errors import CodecError
     from conformance.reference.replay.engine import Replay
@@ -79,7 +80,7 @@ def _print(replay: Replay, form: str) -> None:
             output.write(json.dumps(shown, ensure_ascii=False, indent=1).encode("utf-8", "backslashreplace") + b"\n")
         else:
             for (schema, name), state in tables:
-                rows = table_rows(state)
+                rows = table_rows(state, numeric=True)
                 lines = [f"{schema}.{name}: {len(rows)} row{'' if len(rows) == 1 else 's'}"]
                 lines.append("  " + "\t".join(state.column_names()))
                 lines += [

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from conformance.cli.console import CouldNotRun, Usage, narrate
+from conformance.cli.console import CouldNotRun, NamedCommands, Usage, narrate, unknown
 from conformance.stream import ExitCode
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ The description event and the positions in `{capture}` are the export's, all els
 """
 
 
-@click.group(name="cases")
+@click.group(name="cases", cls=NamedCommands)
 def command() -> None:
     """List, show, export and extend the case suite."""
 
@@ -50,9 +50,8 @@ def list_(requirements: tuple[str, ...]) -> int:
     """Print one line a Case: id, kind, requirements, where it comes from."""
     from conformance.requirements.catalogue import REQUIREMENTS
 
-    unknown = [name for name in requirements if name not in REQUIREMENTS]
-    if unknown:
-        raise Usage(f"unknown requirement {', '.join(unknown)}")
+    if wrong := [name for name in requirements if name not in REQUIREMENTS]:
+        raise unknown("requirement", wrong, REQUIREMENTS)
     found = [item for item in _suite() if not requirements or set(requirements) & set(item.case.requirements)]
     if not found:
         raise Usage(f"no Case of the suite is for {', '.join(requirements)}")
@@ -185,7 +184,8 @@ def _find(identity: str) -> SuiteCase:
     for item in _suite():
         if item.id == identity:
             return item
-    raise Usage(f"no Case {identity} in the suite", hint="binlog-lab cases list names them all")
+    known = [item.id for item in _suite()]
+    raise unknown("Case", [identity], known, hint="binlog-lab cases list names those of the suite")
 
 
 def _json(item: SuiteCase) -> str:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import click
 
 from conformance.cli.columns import ORDER, OrderedServers, column_names, server_pairs
-from conformance.cli.console import CouldNotRun, Usage, error, narrate, progress
+from conformance.cli.console import CouldNotRun, Usage, error, narrate, progress, unknown
 
 if TYPE_CHECKING:
     from conformance.checks.lab import Settings
@@ -34,7 +34,6 @@ _HAZARDS = ("none", "stops-replica", "corrupts-row", "may-crash")
     help="auto (default), process[:PATH], docker[:IMAGE], mysql://…, none.",
 )
 @click.option("--replica", "replicas", multiple=True, metavar="SPEC", help="Replica of the server before it.")
-@click.option("--subject", "subjects", multiple=True, metavar="SPEC", help="A decoder or other program to judge.")
 @click.option("-r", "--requirement", "requirements", multiple=True, metavar="REQ", help="Only these requirements.")
 @click.option("--updates", type=click.IntRange(min=1), metavar="N", help="Generated updates (default: by profile).")
 @click.option("--seed", metavar="N", help="Seed of everything generated (default: a new one, printed).")
@@ -60,7 +59,6 @@ _HAZARDS = ("none", "stops-replica", "corrupts-row", "may-crash")
 def command(
     servers: tuple[str, ...],
     replicas: tuple[str, ...],
-    subjects: tuple[str, ...],
     requirements: tuple[str, ...],
     updates: int | None,
     seed: str | None,
@@ -79,27 +77,38 @@ def command(
     Starts what is needed, generates documents and updates, runs them, and compares every byte the server wrote with
     what the reference predicts. DIR gets index.html, results.json, run.jsonl, junit.xml and summary.md.
     """
-    from conformance.checks.lab import PROFILES, Settings
-    from conformance.cli.replay import check_witnesses
+    from conformance.checks.profiles import PROFILES
     from conformance.requirements.catalogue import REQUIREMENTS
     from conformance.requirements.deviations import DeviationError, load_deviations
     from conformance.servers.auto import parse_server_option
     from conformance.servers.errors import SpecError
-    from conformance.servers.specs import parse_spec
+    from conformance.servers.specs import Kind, parse_spec
 
-    if subjects:
-        raise Usage("this version judges servers: give no --subject")
     pairs = server_pairs(servers, replicas, click.get_current_context().meta.get(ORDER, ()))
-    unknown = sorted(set(requirements) - set(REQUIREMENTS))
-    if unknown:
-        raise Usage(f"unknown requirement {', '.join(unknown)}", hint=f"known: {', '.join(REQUIREMENTS)}")
+    if wrong := sorted(set(requirements) - set(REQUIREMENTS)):
+        raise unknown("requirement", wrong, REQUIREMENTS, hint="--list shows which check judges which")
     try:
         parsed = [(parse_spec(server), str(parse_spec(replica)) if replica else "") for server, replica in pairs]
         options = tuple(parse_server_option(text) for text in server_options)
-        check_witnesses(load_deviations(deviations_file))
+        listed = load_deviations(deviations_file)
     except (SpecError, DeviationError) as problem:
         raise Usage(str(problem)) from problem
+    if (options or wrapper) and any(spec.kind is Kind.NONE for spec, _ in parsed):
+        raise Usage("--server-option and --wrapper are for servers that the lab starts; --server none starts none")
+    if list_only:
+        return _list(frozenset(requirements), profile)
     seed = seed or str(secrets.randbelow(1 << 32))
+    shown = ", ".join(str(spec) for spec, _ in parsed)
+    amount = "recorded updates" if shown == "none" else f"{updates or PROFILES[profile]:,} updates"
+    narrate(f"seed {seed}, {amount}, server {shown}")
+    # Loading the checks takes a second, so the run has said by now what it is.
+    from conformance.checks.lab import Settings
+    from conformance.cli.replay import check_witnesses
+
+    try:
+        check_witnesses(listed)
+    except DeviationError as problem:
+        raise Usage(str(problem)) from problem
     names = column_names([str(spec) for spec, _ in parsed]) if len(parsed) > 1 else [""]
     settings = [
         Settings(
@@ -122,19 +131,14 @@ def command(
         )
         for name, (given, given_replica), (spec, replica) in zip(names, pairs, parsed, strict=True)
     ]
-    if list_only:
-        return _list(frozenset(requirements), profile)
-    shown = ", ".join(str(spec) for spec, _ in parsed)
-    return _run(settings, shown, report, frozenset(requirements), profile)
+    return _run(settings, report, frozenset(requirements), profile)
 
 
-def _run(columns: list[Settings], shown: str, report: Path, requirements: frozenset[str], profile: str) -> int:
+def _run(columns: list[Settings], report: Path, requirements: frozenset[str], profile: str) -> int:
     from conformance.cli.plugin import LabRun
     from conformance.report.directory import ReportError
     from conformance.report.terminal import print_summary
 
-    updates = "recorded updates" if shown == "none" else f"{columns[0].updates:,} updates"
-    narrate(f"seed {columns[0].seed}, {updates}, server {shown}")
     names = tuple(column.column for column in columns if column.column)
     run: LabRun | None = None
     with progress() as display:

@@ -1,20 +1,23 @@
 """What the subcommands share: words to the user, progress, and errors that carry an exit code.
 
-Data goes to stdout; everything here goes to stderr. Exit codes are those of the contract (design 6).
+Data goes to stdout, words to stderr. Exit codes are those of the contract (design 6). What a log, a server or a file
+name says may hold control characters: words never print them as they are, data only where no terminal obeys them.
 """
 
 from __future__ import annotations
 
+import io
 import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from conformance.messages import did_you_mean, printable
 from conformance.stream import ExitCode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
     from conformance.stream import ProgressSink
 
@@ -55,17 +58,51 @@ class CouldNotRun(CliError):
 
 def narrate(message: str, *, file: Any = None) -> None:
     """Tell the user what happens, on stderr."""
-    click.echo(message, file=file or sys.stderr)
+    click.echo(printable(message), file=file or sys.stderr)
 
 
 def error(message: str, *, file: Any = None) -> None:
     """Say what went wrong, on stderr; the word is red on a terminal and never the only sign."""
-    click.echo(f"{click.style('error:', fg='red', bold=True)} {message}", file=file or sys.stderr)
+    click.echo(f"{click.style('error:', fg='red', bold=True)} {printable(message)}", file=file or sys.stderr)
 
 
 def warn(message: str, *, file: Any = None) -> None:
     """Say what the user should know although the command goes on."""
-    click.echo(f"{click.style('warning:', fg='yellow', bold=True)} {message}", file=file or sys.stderr)
+    click.echo(f"{click.style('warning:', fg='yellow', bold=True)} {printable(message)}", file=file or sys.stderr)
+
+
+def unknown(what: str, names: Iterable[str], known: Collection[str], *, hint: str | None = None) -> Usage:
+    """The error about names that are not known: each with the nearest that are."""
+    return Usage(f"unknown {what} {', '.join(f'{name}{did_you_mean(name, known)}' for name in names)}", hint=hint)
+
+
+class NamedCommands(click.Group):
+    """A group that answers a mistyped command with the nearest ones (click has that from 8.4 on)."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """As ever, or the error with a suggestion."""
+        known = self.list_commands(ctx)
+        if args[0] not in known and not args[0].startswith("-") and not ctx.resilient_parsing:
+            raise click.UsageError(f"no such command {args[0]!r}{did_you_mean(args[0], known)}", ctx)
+        return super().resolve_command(ctx, args)
+
+
+class TerminalText(io.TextIOWrapper):
+    """Standard output where it is a terminal: data that holds control characters cannot steer it.
+
+    ``styled`` is the stream for those that print styles of their own and escape what they print.
+    """
+
+    def __init__(self, stdout: io.TextIOWrapper) -> None:
+        super().__init__(stdout.buffer, encoding="utf-8", errors="backslashreplace", line_buffering=True)
+        self.styled = stdout
+
+    def write(self, text: str, /) -> int:
+        """Write the text with its control characters escaped."""
+        super().write(printable(text))
+        return len(text)
 
 
 @contextmanager

@@ -46,8 +46,9 @@ def command(
     """Print binary log files as mysqlbinlog does, or as one JSON object per row change.
 
     FILE may be - for standard input. Times in comments are local, those of values UTC. Events with boundary markers
-    (WL#4162) show them as comments, and stderr tells which do not fit their transactions. Exit code 1: a file is
-    corrupt, truncated or encrypted (what came before is printed); 2: it is missing or no binary log.
+    (WL#4162) show them as comments, and stderr tells which do not fit their transactions. On a terminal control
+    characters are escaped; a file or a pipe gets them as they are. Exit code 1: a file is corrupt, truncated or
+    encrypted (what came before is printed); 2: it is missing or no binary log.
     """
     if form == "text" and (types or resolve or which != "rows"):
         raise Usage("--types, --events and --resolve belong to --format jsonl")
@@ -68,9 +69,9 @@ def _text(files: tuple[str, ...], *, types: bool, metadata: bool, dialect: Diale
     from conformance.reference.errors import CodecError
     from conformance.reference.log_text import LogText
 
-    output = Output()
+    output, spool = Output(), FileSpool()
     server = None if dialect is None else dialect.server
-    text = LogText(types=types, metadata=metadata, clock=localtime, spool=FileSpool(), server=server)
+    text = LogText(types=types, metadata=metadata, clock=localtime, spool=spool, server=server)
     hidden: Counter[str] = Counter()
     events = 0
     try:
@@ -95,6 +96,7 @@ def _text(files: tuple[str, ...], *, types: bool, metadata: bool, dialect: Diale
     finally:
         for piece in text.failed():
             output.write(piece)
+        spool.close()
         output.flush()
         narrate(f"{_count(events, 'event')}; contents not shown: {_listed(hidden)}")
 

@@ -36,6 +36,8 @@ def command(file: str, position: int | None, limit: int) -> None:
     if file == STDIN:
         raise Usage("explain needs a file: it does not read standard input")
     check_files([file])
+    if not Path(file).is_file():
+        raise Usage(f"{file}: not a file whose size is known, which explain needs")
     output = Output()
     shown = 0
     try:
@@ -44,10 +46,10 @@ def command(file: str, position: int | None, limit: int) -> None:
             output.write(("\n".join(lines) + "\n").encode("utf-8", "backslashreplace"))
     finally:
         output.flush()
-        if shown:
+        if shown or position is None:
             narrate(f"{shown} event{'' if shown == 1 else 's'} explained")
-    if not shown:
-        raise Usage(f"{file}: there is no event at offset {position}" if position is not None else f"{file}: no events")
+    if not shown and position is not None:
+        raise Usage(f"{file}: there is no event at offset {position}")
 
 
 def _explained(path: str, position: int | None, limit: int) -> Iterator[list[str]]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from conformance.cli.console import CouldNotRun, Usage, narrate
+from conformance.cli.console import CouldNotRun, NamedCommands, Usage, narrate
 from conformance.cli.fuzz_inputs import CORPORA, chosen, coverage, merge, minimize, replay
 from conformance.cli.fuzz_server import server
 from conformance.stream import ExitCode
@@ -30,7 +30,7 @@ _FINDINGS = click.option(
 )
 
 
-@click.group(name="fuzz")
+@click.group(name="fuzz", cls=NamedCommands)
 def command() -> None:
     """Fuzz decoders and servers; replay and minimise findings."""
 

@@ -60,6 +60,12 @@ def server(
     refused.
     The exit code is 1 if something is not allowed and not listed, 0 if all that died is listed.
     """
+    from conformance.servers.specs import parse_spec
+
+    if seconds is not None and runs is not None:
+        raise Usage("--seconds and --runs exclude each other")
+    with server_errors():
+        narrate(f"campaign {name}, server {parse_spec(server)}")  # at once: what runs it takes a second to load
     from conformance.cli.replay import as_sql
     from conformance.requirements.deviations import load_deviations
     from fuzz.campaigns.buckets import Buckets
@@ -71,8 +77,6 @@ def server(
     from fuzz.campaigns.trial import Bench
     from fuzz.runner.findings import findings_directory
 
-    if seconds is not None and runs is not None:
-        raise Usage("--seconds and --runs exclude each other")
     try:
         place = None if only is None else Place.parse(only)
     except ValueError as problem:

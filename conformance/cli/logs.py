@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import tempfile
+from codecs import getincrementaldecoder
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final
@@ -102,24 +103,34 @@ def refused(path: str, error: CodecError) -> Usage | InputCorrupt:
 
 
 class Output:
-    """Bytes to stdout, gathered into pieces that are worth a system call."""
+    """Bytes to stdout, gathered into pieces that are worth a system call.
+
+    A file or a pipe gets them exactly. A terminal gets text: control characters and bytes that are not UTF-8 escaped.
+    """
 
     def __init__(self) -> None:
         self._parts: list[bytes] = []
         self._size = 0
+        self._decoder = getincrementaldecoder("utf-8")("backslashreplace") if sys.stdout.isatty() else None
 
     def write(self, data: bytes) -> None:
         """Add to the output."""
         self._parts.append(data)
         self._size += len(data)
         if self._size >= 1 << 16:
-            self.flush()
+            self._send(final=False)
 
     def flush(self) -> None:
         """Everything out: before messages, and at the end."""
-        if self._parts:
-            data, self._parts, self._size = b"".join(self._parts), [], 0
-            sys.stdout.buffer.write(data)
+        self._send(final=True)
+
+    def _send(self, *, final: bool) -> None:
+        data, self._parts, self._size = b"".join(self._parts), [], 0
+        if self._decoder is not None:
+            sys.stdout.write(self._decoder.decode(data, final))
+            sys.stdout.flush()
+            return
+        sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
 
 
@@ -132,6 +143,10 @@ class FileSpool:
     @staticmethod
     def _new() -> tempfile.SpooledTemporaryFile[bytes]:
         return tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY)
+
+    def close(self) -> None:
+        """Forget what was not taken."""
+        self._file.close()
 
     def add(self, text: bytes) -> None:
         """Keep a piece."""

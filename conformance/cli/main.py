@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from conformance.cli.console import error, narrate
+from conformance.cli.console import NamedCommands, TerminalText, error, narrate
 from conformance.stream import ExitCode
 from conformance.version import __version__
 
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from types import FrameType
 
 PROGRAM = "binlog-lab"
+COMPLETE_VARIABLE = (
+    "_BINLOG_LAB_COMPLETE"  # click's name for it: bash_source, zsh_source or fish_source in it asks for a script
+)
 DEBUG_VARIABLE = "BINLOG_LAB_DEBUG"
 SIGNALLED = 128  # shells report a program that a signal ended as 128 + the signal's number
 NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
@@ -56,7 +59,7 @@ class Terminated(KeyboardInterrupt):
     """SIGTERM or SIGHUP, raised like Ctrl-C so that every server is stopped on the way out."""
 
 
-class LazyGroup(click.Group):
+class LazyGroup(NamedCommands):
     """A group that knows its commands by name and one line, and imports one only when it is called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -96,6 +99,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     is_run = bool(RUNS.intersection(arguments[:1]))
     try:
+        if instruction := os.environ.get(COMPLETE_VARIABLE):
+            return _complete(instruction)
         # Not cli.main(): that ends a broken pipe with exit code 1, which means something else here.
         with cli.make_context(PROGRAM, list(arguments)) as context:
             result = cli.invoke(context)
@@ -122,6 +127,17 @@ def run(arguments: Sequence[str] | None = None) -> int:
         _debug_hint()
         return int(ExitCode.COULD_NOT_RUN)
     return result if isinstance(result, int) else int(ExitCode.OK)
+
+
+def _complete(instruction: str) -> int:
+    """Print the script that completes commands in a shell, or the completions that the script asks for."""
+    from click.shell_completion import shell_complete
+
+    code = shell_complete(cli, {}, PROGRAM, COMPLETE_VARIABLE, instruction)
+    if code:
+        error(f"{COMPLETE_VARIABLE}={instruction}: expected bash_source, zsh_source or fish_source")
+        return int(ExitCode.USAGE)
+    return int(ExitCode.OK)
 
 
 def _usage(problem: click.UsageError) -> None:
@@ -165,6 +181,8 @@ def main() -> NoReturn:
         signal.signal(getattr(signal, name), _raise_terminated)
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")  # data is UTF-8 whatever the locale says
+        if sys.stdout.isatty():
+            sys.stdout = TerminalText(sys.stdout)
     code = run()
     try:
         sys.stdout.flush()

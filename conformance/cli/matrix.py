@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from conformance.cli.console import CouldNotRun, Usage, narrate
+from conformance.cli.console import CouldNotRun, InputCorrupt, NamedCommands, Usage, narrate
 from conformance.stream import ExitCode
 
 if TYPE_CHECKING:
+    from scenarios.estimate.questions import Trouble
     from scenarios.live import Live
     from scenarios.matrix import Matrix
 
 
-@click.group(name="matrix")
+@click.group(name="matrix", cls=NamedCommands)
 def command() -> None:
     """Scenario matrices: many generated updates, judged against size budgets."""
 
@@ -66,10 +67,12 @@ def run(
     bytes and sizes are compared with the model and with the matrix's rows. Needs the extra spark
     (pip install 'binlog-lab[spark]').
     """
+    from scenarios.matrix import MatrixError, load_matrix
+
+    narrate(f"matrix {name} on {master}")  # at once: what runs it takes a second to load
     from conformance.report.directory import DirectoryInUseError, ReportError
     from scenarios.costs import words
     from scenarios.manifest import ManifestError
-    from scenarios.matrix import MatrixError, load_matrix
     from scenarios.page import headline
     from scenarios.runs import run_matrix
     from scenarios.spark.session import SparkUnavailable, require_packages, session
@@ -82,8 +85,8 @@ def run(
         if live is not None:
             matrix.share(live)
         require_packages()
+        narrate(f"{scenarios or matrix.total:,} scenarios in {matrix.cells} cells")
         tie = None if live is None else _live(matrix, live, server)
-        narrate(f"{name}: {scenarios or matrix.total:,} scenarios in {matrix.cells} cells on {master}")
         with session(master) as spark:
             ran = run_matrix(
                 matrix,
@@ -176,12 +179,13 @@ def report_(directory: Path) -> int:
     metavar="URL",
     help="Spark to read with: local[N], spark://…, sc://…, or none [default: none up to 64 MB of logs, else local[*]].",
 )
-def estimate(paths: tuple[str, ...], form: str, master: str | None) -> int:
+def estimate(paths: tuple[str, ...], form: str, master: str | None) -> None:
     """What partial JSON saves, or would save, in binary logs: files, directories or patterns.
 
     Logs with full row images say most: from the documents before and after an update follows what its diffs would have
     been. Where more than one statement could have made a change there are bounds, from the cheapest one to one that
-    sets the whole document; "single values set" is between them.
+    sets the whole document; "single values set" is between them. Exit code 1: a log is corrupt, truncated or encrypted;
+    2: a file is missing or no binary log; 3: Spark could not run.
     """
     import json
 
@@ -216,7 +220,16 @@ def estimate(paths: tuple[str, ...], form: str, master: str | None) -> int:
     else:
         for line in as_text(found):
             click.echo(line)
-    return 1 if any(problem.damage for problem in found.troubles) else 0
+    _end_of_estimate([problem for problem in found.troubles if problem.damage])
+
+
+def _end_of_estimate(damage: list[Trouble]) -> None:
+    """As of a file command: 1 if a log is corrupt, truncated or encrypted, 2 if a file is none; all is printed."""
+    from scenarios.binlogs.reading import NO_LOG
+
+    corrupt = [problem for problem in damage if problem.code not in NO_LOG]
+    for problem in corrupt or damage:
+        raise (InputCorrupt if corrupt else Usage)(f"{problem.file}: {problem.message}")
 
 
 @command.command(name="zip")

@@ -26,7 +26,9 @@ _DEVIATION: Final = "deviation:"
 
 
 @click.command(name="replay")
-@click.argument("cases", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="CASE…")
+@click.argument(
+    "cases", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="(CASE|matrix:NAME/CELL/INDEX)…"
+)
 @click.option("--as", "form", type=click.Choice(["sql", "json"]), help="Print the Case instead of running it.")
 @click.option("--server", default="auto", show_default=True, metavar="SPEC", help="Where to run it.")
 @click.option(
@@ -58,14 +60,21 @@ def command(
 ) -> int:
     """Run stored Cases again: FIXED (nothing differs), FAILED (still differs) or ERROR (could not run).
 
-    CASE is a file of a report's cases/ directory; the Case that shows a listed deviation: deviation:ID; or a scenario:
-    matrix:NAME/CELL/INDEX, which runs on the reference alone unless --server is given. With --as sql a script for a bug
-    report is printed, whose output says what is expected, what came, and FAULT where they differ: SQL for the mysql
-    program, or a shell script (it begins with #!) where servers and programs work together. An event that may end a
-    server is put only into one of the lab's own, a file for mysqlbinlog is given to that of the server's installation.
+    CASE is a file of a report's cases/ directory, or the Case that shows a listed deviation: deviation:ID. With --as
+    sql a script for a bug report is printed, whose output says what is expected, what came, and FAULT where they
+    differ: SQL for the mysql program, or a shell script (it begins with #!) where servers and programs work together.
+    An event that may end a server is put only into one of the lab's own, a file for mysqlbinlog is given to that of the
+    server's installation.
+
+    matrix:NAME/CELL/INDEX is a scenario of a matrix ('binlog-lab matrix list'), by the numbers of its cell and in it.
+    It runs on the reference alone, as in 'matrix run', and its budgets are judged; with --server it runs as a Case.
     """
     on_server = form is not None or context.get_parameter_source("server") is not ParameterSource.DEFAULT
     scenarios = () if on_server else tuple(path for path in cases if _is_scenario(path))
+    if len(scenarios) == len(cases) and (replica or allow or server_options):
+        raise Usage("--replica, --allow and --server-option need --server: a scenario runs on the reference alone else")
+    if form is None:
+        _say_what_runs(len(scenarios), len(cases) - len(scenarios), server)
     code = _replay_scenarios(scenarios)
     if form == "sql":
         for path in cases:
@@ -93,6 +102,17 @@ def command(
     return max(code, _replay(loaded, server, replica, Wishes(allow=frozenset(allow), options=options), listed))
 
 
+def _say_what_runs(scenarios: int, cases: int, server: str) -> None:
+    """At once: what runs them takes a second to load."""
+    from conformance.servers.specs import parse_spec
+
+    if scenarios:
+        narrate(f"{scenarios} scenario{'' if scenarios == 1 else 's'} on the reference")
+    if cases:
+        with server_errors():
+            narrate(f"{cases} Case{'' if cases == 1 else 's'}, server {parse_spec(server)}")
+
+
 def check_witnesses(deviations: Iterable[Deviation]) -> None:
     """Raise if a witness is not a Case that can be run, or not one that knows the entry that has no switch."""
     from conformance.cases.bytes_case import BytesCase
@@ -109,7 +129,7 @@ def check_witnesses(deviations: Iterable[Deviation]) -> None:
             known = isinstance(case, SqlCase) and any(
                 deviation.id in statement.deviations for statement in case.statements
             )
-        except (ValueError, TypeError, CodecError) as problem:
+        except (ValueError, TypeError, RecursionError, CodecError) as problem:
             raise DeviationError(f"deviation {deviation.id!r}: the witness is not a Case: {problem}") from problem
         if known == (deviation.switch is not None) or isinstance(case, BytesCase):
             expected = (
@@ -188,23 +208,14 @@ def _load(path: Path, deviations: Path | None) -> AnyCase:
         return _scenario_case(path)
     if str(path).startswith(_DEVIATION):
         return _deviation_case(path, deviations)
-    from conformance.cases.files import load_any_case
-    from conformance.reference.errors import CodecError
+    from conformance.checks.promoted import PromotionError, read_case
 
+    if not path.exists():
+        raise Usage(f"{path}: no such Case file", hint="expected a file, or matrix:NAME/CELL/INDEX for a scenario")
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise Usage(f"{path}: no such Case file") from None
-    except OSError as problem:
-        raise Usage(f"{path}: {problem.strerror}") from problem
-    except ValueError as problem:
-        raise Usage(f"{path}: not a Case: {problem}") from problem
-    if not isinstance(data, dict):
-        raise Usage(f"{path}: not a Case: expected an object")
-    try:
-        return load_any_case(data)
-    except CodecError as problem:
-        raise Usage(f"{path}: {problem}") from problem
+        return read_case(path)
+    except PromotionError as problem:
+        raise Usage(str(problem)) from problem
 
 
 def _replay(
@@ -224,7 +235,10 @@ def _replay(
     with server_errors(), fetch_progress() as fetching:
         server = resolve(spec, wishes, narrate=narrate, progress=fetching)
     if server is None:
-        raise Usage("a Case needs a server to run on: --server none only prints (--as sql, --as json)")
+        raise Usage(
+            "a Case needs a server to run on: --server none only prints (--as sql, --as json)",
+            hint="a scenario of a matrix runs on the reference when --server is left out",
+        )
     entries = [entry for entry in deviations if applies(entry.versions, server.number)]
     with server, closing(Pairs(server, narrate, replica=replica)) as pairs:
         for path, case in cases:

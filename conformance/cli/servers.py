@@ -1,4 +1,4 @@
-"""``binlog-lab servers list|install|start|stop|client``: real MySQL servers outside a run."""
+"""``binlog-lab servers list|install|start|stop|clean|client``: real MySQL servers outside a run."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from conformance.cli.console import CouldNotRun, Usage, narrate, progress
+from conformance.cli.console import CouldNotRun, NamedCommands, Usage, narrate, progress
+from conformance.cli.servers_clean import clean
 from conformance.servers.errors import ServerError, SpecError
 from conformance.stream import Progress
 
@@ -48,12 +49,15 @@ def fetch_progress() -> Iterator[Callable[[bundle.Progress], None]]:
         yield show
 
 
-@click.group(name="servers")
+@click.group(name="servers", cls=NamedCommands)
 def command() -> None:
     """List, install, start and stop real MySQL servers.
 
     The lab starts what a run needs by itself; this is for looking around and for preparing a machine.
     """
+
+
+command.add_command(clean)
 
 
 @command.command(name="list")
@@ -148,11 +152,14 @@ def start(*, spec: str, name: str | None, options: tuple[str, ...], server_id: i
 
     It listens on 127.0.0.1; the account's password is in the file that the URL names.
     """
+    from conformance.servers.specs import DEFAULT_IMAGE, Kind, parse_spec
+
+    with server_errors():
+        narrate(f"starting {parse_spec(spec)}")  # at once: what starts it takes a second to load
     from conformance.servers.auto import find_installation, parse_server_option
     from conformance.servers.containers.image import find_image
     from conformance.servers.process import launch
     from conformance.servers.runs import free_name
-    from conformance.servers.specs import DEFAULT_IMAGE, Kind, parse_spec
     from conformance.servers.standing import hand_over, start_container
 
     if name is not None and not _NAME.fullmatch(name):

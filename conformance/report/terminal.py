@@ -6,6 +6,7 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
+from conformance.messages import printable
 from conformance.report import cards, evidence, words
 from conformance.report.results import OWNERS, Outcome
 from conformance.stream import SEVERITY, Verdict
@@ -83,13 +84,25 @@ def _mebibytes(count: float) -> str:
     return f"{count / 2**20:,.1f} MiB"
 
 
+def console_on(file: TextIO, **settings: Any) -> Console:
+    """A console of rich whose styles reach the terminal, and no control character of the texts."""
+    from rich.console import Console
+    from rich.segment import Segment
+
+    class Escaping(Console):
+        def render(self, *arguments: Any, **more: Any) -> Iterator[Segment]:
+            for segment in super().render(*arguments, **more):
+                yield segment if segment.control else Segment(printable(segment.text), segment.style)
+
+    return Escaping(file=getattr(file, "styled", file), **settings)
+
+
 @contextmanager
 def _bars(file: TextIO) -> Iterator[ProgressSink]:
-    from rich.console import Console
     from rich.progress import BarColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Bars
 
-    console = Console(file=file)
+    console = console_on(file)
     columns: tuple[Any, ...] = (
         SpinnerColumn(finished_text="[green]✓"),
         TextColumn("{task.description}", markup=False),
@@ -113,10 +126,7 @@ def _bars(file: TextIO) -> Iterator[ProgressSink]:
 
 def print_summary(summary: Summary, file: TextIO, *, directory: Path | None = None) -> None:
     """What came out: the sentence, requirements, failures with their replay command, gaps of the census."""
-    from rich.console import Console
-
-    width = None if file.isatty() else PLAIN_WIDTH
-    console = Console(file=file, highlight=False, width=width, emoji=False)
+    console = console_on(file, highlight=False, width=None if file.isatty() else PLAIN_WIDTH, emoji=False)
     console.on_broken_pipe = _broken_pipe  # type: ignore[method-assign]  # its own ends the process with exit code 1
     colour = _COLOURS.get(summary.outcome, "red")
     glyph = words.OUTCOME_GLYPHS[summary.outcome]

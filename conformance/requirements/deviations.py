@@ -66,7 +66,7 @@ def load_deviations(path: Path | None = None) -> tuple[Deviation, ...]:
         data = tomllib.loads(text)
     except OSError as error:
         raise DeviationError(f"{path}: {error.strerror or error}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise DeviationError(f"{path or DATA}: not TOML: {error}") from None
     unknown = set(data) - {"deviation"}
     if unknown:

@@ -150,7 +150,7 @@ def distribution() -> Distribution:
 
 
 def archives(sources: list[Source], here: Distribution) -> list[Source]:
-    """The distribution's own archive among the sources, best first; ``BINLOG_LAB_MIRROR`` stands in front of all.
+    """The distribution's own archive among the sources, best first; ``BINLOG_LAB_MIRROR`` alone where it is set.
 
     The main archive is known by what it serves: the distribution's codename (or a name every Debian has) as suite and
     ``main`` as component. Other vendors' archives often copy one of the two, the security archive has other suites.
@@ -164,5 +164,5 @@ def archives(sources: list[Source], here: Distribution) -> list[Source]:
     mirror = os.environ.get("BINLOG_LAB_MIRROR")
     if mirror:
         signed_by = found[0].signed_by if found else ""
-        found.insert(0, Source(uri=mirror, suites=(), components=("main",), signed_by=signed_by))
+        return [Source(uri=mirror, suites=(), components=("main",), signed_by=signed_by)]
     return found

@@ -41,9 +41,9 @@ def parse_server_option(text: str) -> tuple[str, str | None]:
     name, equals, value = text.strip().lstrip("-").partition("=")
     name = name.strip().replace("_", "-")
     if not name or not all(part.isalnum() for part in name.split("-")):
-        raise SpecError(text, "the name of the server option is missing or wrong", expected="NAME=VALUE")
+        raise SpecError(text, "the name is missing or wrong", expected="NAME=VALUE", what="server option")
     if name in ("datadir", "socket", "port", "pid-file", "log-error", "bind-address", "tmpdir", "user", "server-id"):
-        raise SpecError(text, f"the lab sets {name} itself", expected="another option")
+        raise SpecError(text, f"the lab sets {name} itself", expected="another option", what="server option")
     return name, value if equals else None
 
 

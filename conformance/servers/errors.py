@@ -19,11 +19,11 @@ class SpecError(ServerError):
 
     exit_code = 2
 
-    def __init__(self, text: str, problem: str, *, expected: str | None = None) -> None:
+    def __init__(self, text: str, problem: str, *, expected: str | None = None, what: str = "server spec") -> None:
         self.text = text
         self.problem = problem
         self.expected = expected
-        message = f"server spec {text!r}: {problem}"
+        message = f"{what} {text!r}: {problem}"
         super().__init__(message if expected is None else f"{message}; expected {expected}")
 
 

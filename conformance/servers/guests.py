@@ -7,6 +7,7 @@ already has a source, are refused.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -31,6 +32,7 @@ _NEEDED = {
     "DELETE": "change rows",
     "SELECT": "read rows back",
 }
+_MADE = re.compile(rf"{SCHEMA_PREFIX}[0-9a-f]{{12}}")  # see Server.schema
 _ALL_PRIVILEGES = "ALL PRIVILEGES"
 
 
@@ -109,8 +111,8 @@ def open_guest(
     if narrate is not None:
         for note in guest.capabilities.notes:
             narrate(f"{guest.id}: {note}")
-        for name in leftovers(guest):
-            narrate(f"{guest.id}: schema {name} looks like the leftover of a lab that was killed: DROP SCHEMA {name}")
+        if left := ", ".join(item.name for item in leftovers(guest)):
+            narrate(f"{guest.id}: a killed run left {left}: binlog-lab servers clean '{guest.id}' drops such schemas")
     return guest
 
 
@@ -230,11 +232,35 @@ def _first_that_works(connection: Connection, statements: tuple[str, ...]) -> li
     return None
 
 
-def leftovers(server: Server) -> list[str]:
-    """Schemas with the lab's prefix whose maker is not connected any more. They are told, never removed."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Leftover:
+    """A schema of the lab whose maker is gone. ``created``: its oldest table, by the server's clock; else empty."""
+
+    name: str
+    tables: int
+    created: str
+
+
+def leftovers(server: Server) -> list[Leftover]:
+    """Schemas with names of the lab whose maker is not connected any more. A run only tells them."""
     with server.connect() as connection:
-        names = connection.execute(
-            "SELECT SCHEMA_NAME FROM information_schema.SCHEMATA "
-            "WHERE SCHEMA_NAME REGEXP '^binlog_lab_[0-9a-f]{12}$' AND IS_FREE_LOCK(SCHEMA_NAME) = 1"
+        rows = connection.execute(
+            "SELECT SCHEMA_NAME, COUNT(TABLE_NAME), MIN(CREATE_TIME) FROM information_schema.SCHEMATA"
+            " LEFT JOIN information_schema.TABLES ON TABLE_SCHEMA = SCHEMA_NAME"
+            " WHERE SCHEMA_NAME REGEXP '^binlog_lab_[0-9a-f]{12}$' AND IS_FREE_LOCK(SCHEMA_NAME) = 1"
+            " GROUP BY SCHEMA_NAME ORDER BY SCHEMA_NAME"
         ).texts()
-    return [name for (name,) in names if name]
+    return [
+        Leftover(name=name, tables=int(tables or 0), created=made or "")
+        for name, tables, made in rows
+        if name and _MADE.fullmatch(name)  # names compare without their case in the dictionary
+    ]
+
+
+def drop_leftover(server: Server, name: str) -> bool:
+    """Drop a schema that :func:`leftovers` found, under its lock; false if a living run holds that."""
+    with server.connect() as connection:
+        if connection.execute(f"SELECT GET_LOCK('{name}', 0)").scalar() != "1":
+            return False
+        connection.execute(f"DROP SCHEMA IF EXISTS {name}")
+    return True

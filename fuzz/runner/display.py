@@ -34,10 +34,11 @@ def display(file: TextIO) -> Iterator[Callable[[Campaign], None]]:
     if not file.isatty():
         yield Plain(file)
         return
-    from rich.console import Console
     from rich.live import Live
 
-    with Live(console=Console(file=file), refresh_per_second=5, transient=True) as live:
+    from conformance.report.terminal import console_on
+
+    with Live(console=console_on(file), refresh_per_second=5, transient=True) as live:
         yield lambda campaign: live.update(living(campaign, live.console.size.height))
 
 
@@ -74,9 +75,9 @@ def line(state: State) -> str:
 
 def print_table(campaign: Campaign, file: TextIO) -> None:
     """The table at the end."""
-    from rich.console import Console
+    from conformance.report.terminal import console_on
 
-    console = Console(file=file, highlight=False, width=None if file.isatty() else PLAIN_WIDTH, emoji=False)
+    console = console_on(file, highlight=False, width=None if file.isatty() else PLAIN_WIDTH, emoji=False)
     scale = campaign.scale
     table = _table(*(["of empty"] if scale else []), "result")
     for state in campaign.states:

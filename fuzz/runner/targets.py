@@ -7,6 +7,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from conformance.messages import did_you_mean
 from fuzz.runner.errors import UnknownTarget
 
 if TYPE_CHECKING:
@@ -70,6 +71,8 @@ def find(names: Iterable[str]) -> list[Target]:
     found = []
     for name in dict.fromkeys(names):
         if name not in known:
-            raise UnknownTarget(f"no target is called {name}; binlog-lab fuzz list prints them")
+            raise UnknownTarget(
+                f"no target is called {name}{did_you_mean(name, known)}; binlog-lab fuzz list prints them"
+            )
         found.append(known[name])
     return found

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from conformance.reference.binlog.event import Event
     from scenarios.binlogs.parts import Part
 
+NO_LOG: Final = ("not-a-binlog", "not-a-file", "unreadable")  # codes of files that are no binary log to begin with
 _LENGTH: Final = slice(len(MAGIC) + 9, len(MAGIC) + 13)
 
 

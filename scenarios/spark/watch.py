@@ -26,6 +26,7 @@ class Watch:
         self.begun = time.monotonic()
         self.first = done
         self._said = 0.0
+        self._shown = -1
 
     @contextmanager
     def group(self, scenarios: int) -> Iterator[None]:
@@ -71,6 +72,9 @@ class Watch:
             return
         self._said = now
         done = self.done + scenarios * completed // tasks
+        if done == self._shown:
+            return
+        self._shown = done
         seconds = now - self.begun
         rate = (done - self.first) / seconds
         pace = f", {rate:,.0f}/s, about {(self.total - done) / rate:.0f} s left" if rate > 0 else ""

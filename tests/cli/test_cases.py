@@ -104,7 +104,7 @@ def test_show_prints_the_script(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["show", "no-such-case"], "no Case no-such-case"),
+        (["show", "no-such-case"], "unknown Case no-such-case"),
         (["list", "-r", "FR99"], "unknown requirement FR99"),
         (["list", "-r", "U1"], "no Case of the suite is for U1"),
         (["export"], "DIR"),

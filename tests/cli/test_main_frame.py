@@ -17,6 +17,7 @@ from conformance.cli import main as frame
 from conformance.cli.console import CouldNotRun, InputCorrupt, Usage
 from conformance.report.directory import ReportDirectory
 from conformance.version import __version__
+from tests.live import environment
 from tests.report.synthetic_stream import green
 
 if TYPE_CHECKING:
@@ -173,6 +174,45 @@ def test_a_reader_that_goes_away_is_no_error() -> None:
     os.close(write)
     assert done.returncode == 141
     assert done.stderr == b""
+
+
+# -- completion --------------------------------------------------------------------------------------------------------
+
+
+def completed(instruction: str, *words: str) -> subprocess.CompletedProcess[str]:
+    more = {"_BINLOG_LAB_COMPLETE": instruction, "COMP_WORDS": " ".join(words), "COMP_CWORD": str(len(words) - 1)}
+    return subprocess.run(PYTHON, env=environment(**more), capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize(("shell", "line"), [
+    ("bash", "complete -o nosort -F _binlog_lab_completion binlog-lab"),
+    ("zsh", "#compdef binlog-lab"),
+    ("fish", "complete --no-files --command binlog-lab"),
+])  # fmt: skip
+def test_the_completion_script_of_each_shell_is_printed(shell: str, line: str) -> None:
+    done = completed(f"{shell}_source")
+    assert done.returncode == 0, done.stderr
+    assert line in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        (("binlog-lab", "conf"), {"conformance"}),
+        (("binlog-lab", "servers", "st"), {"start", "stop"}),
+        (("binlog-lab", "conformance", "--server"), {"--server", "--server-option"}),
+        (("binlog-lab", "conformance", "--profile", "s"), {"soak"}),
+    ],
+)
+def test_commands_options_and_values_are_completed(words: tuple[str, ...], found: set[str]) -> None:
+    done = completed("bash_complete", *words)
+    assert {line.partition(",")[2] for line in done.stdout.splitlines()} == found, done.stderr
+
+
+def test_another_shell_is_wrong_usage() -> None:
+    done = completed("tcsh_source")
+    assert done.returncode == 2
+    assert "expected bash_source, zsh_source or fish_source" in done.stderr
 
 
 # -- report ------------------------------------------------------------------------------------------------------------

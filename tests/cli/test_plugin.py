@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 pytest_plugins = ["pytester"]
 
 PYTEST = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider"]
+NONE = ("--pyargs", "conformance.checks", "--binlog-lab-server", "none")
 
 
 def run(place: Path, *arguments: str, program: list[str] = PYTEST) -> subprocess.CompletedProcess[str]:
@@ -31,9 +32,7 @@ def run(place: Path, *arguments: str, program: list[str] = PYTEST) -> subprocess
 
 
 def test_the_checks_pass_as_plain_pytest_without_a_server(tmp_path: Path) -> None:
-    done = run(
-        tmp_path, "--pyargs", "conformance.checks", "--binlog-lab-server", "none", "--binlog-lab-updates", "500", "-rs"
-    )
+    done = run(tmp_path, *NONE, "--binlog-lab-updates", "500", "-rs")
     assert done.returncode == 0, done.stdout + done.stderr
     closing = done.stdout.splitlines()[-1]
     assert re.search(r"[1-9]\d* passed", closing)
@@ -44,8 +43,8 @@ def test_the_checks_pass_as_plain_pytest_without_a_server(tmp_path: Path) -> Non
 
 def test_plain_pytest_can_write_the_report_too(tmp_path: Path) -> None:
     done = run(
-        tmp_path, "--pyargs", "conformance.checks", "--binlog-lab-server", "none", "--binlog-lab-updates", "200", "--binlog-lab-seed", "9",
-        "--binlog-lab-report", "report", "-k", "event_bytes or text",
+        tmp_path, *NONE, "--binlog-lab-updates", "200", "--binlog-lab-seed", "9", "--binlog-lab-report", "report",
+        "-k", "event_bytes or text",
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     results = json.loads((tmp_path / "report" / "results.json").read_text("utf-8"))
@@ -59,8 +58,8 @@ def test_plain_pytest_can_write_the_report_too(tmp_path: Path) -> None:
 def test_the_checks_pass_as_plain_pytest_with_a_server(server: ProcessServer, tmp_path: Path) -> None:
     address = server.tcp_address()
     done = subprocess.run(
-        [*PYTEST, "--pyargs", "conformance.checks", "--binlog-lab-server", f"mysql://{address}", "--binlog-lab-updates", "100",
-         "-k", "event_bytes or D2"],
+        [*PYTEST, "--pyargs", "conformance.checks", "--binlog-lab-server", f"mysql://{address}",
+         "--binlog-lab-updates", "100", "-k", "event_bytes or D2"],
         cwd=tmp_path, env=environment(PYTHONPATH="", BINLOG_LAB_PASSWORD=address.password or ""),
         capture_output=True, text=True, check=False, timeout=PATIENCE,
     )  # fmt: skip
@@ -77,7 +76,7 @@ def test_a_server_that_cannot_be_had_is_an_error_not_a_pass(tmp_path: Path) -> N
 
 def test_a_report_in_a_foreign_directory_is_refused(tmp_path: Path) -> None:
     (tmp_path / "mine.txt").write_text("mine", encoding="utf-8")
-    done = run(tmp_path, "--pyargs", "conformance.checks", "--binlog-lab-server", "none", "--binlog-lab-report", ".")
+    done = run(tmp_path, *NONE, "--binlog-lab-report", ".")
     assert done.returncode == 2, done.stdout + done.stderr
     assert "holds no earlier report" in done.stdout
     assert "INTERNALERROR" not in done.stdout + done.stderr
@@ -201,7 +200,7 @@ def test_a_project_next_to_the_checks_keeps_its_items(pytester: pytest.Pytester)
         "import pytest\n@pytest.mark.profile('admin')\ndef test_x(): pass\ndef test_lab(lab): pass\n"
     )
     done = pytester.runpytest_subprocess(
-        "-p", "no:cacheprovider", str(theirs), "--pyargs", "conformance.checks", "--binlog-lab-server", "none",
+        "-p", "no:cacheprovider", str(theirs), *NONE,
         "--binlog-lab-updates", "100", "-k", "test_x or test_lab or event_bytes",
     )  # fmt: skip
     done.assert_outcomes(passed=2, errors=1)

@@ -42,6 +42,15 @@ def test_without_docker_host_the_places_that_were_looked_at_are_named(
     assert f"{tmp_path}/a.sock, {tmp_path}/b.sock" in caught.value.missing
 
 
+def test_a_missing_package_names_the_extra_whether_there_is_an_engine_or_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine, "find_spec", lambda _: None)
+    monkeypatch.delenv("DOCKER_HOST", raising=False)
+    monkeypatch.setattr(engine, "sockets", list)
+    with pytest.raises(ServerUnavailable, match="package docker is not installed") as caught:
+        engine.connect()
+    assert caught.value.remedy == "pip install 'binlog-lab[docker]'"
+
+
 def test_an_engine_that_is_gone_does_not_answer(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     with socket.socket(socket.AF_UNIX) as left:
         left.bind(str(tmp_path / "s"))

@@ -25,12 +25,12 @@ from conformance.servers.errors import (
     ServerDied,
     StartFailed,
 )
-from conformance.servers.guests import granted, leftovers
+from conformance.servers.guests import Leftover, drop_leftover, granted, leftovers
 from conformance.servers.identity import processes_with_argument
 from conformance.servers.process import launch
 from conformance.servers.runs import standing_servers, stop_standing
 from conformance.servers.standing import hand_over
-from tests.live import run_directories
+from tests.live import lab, run_directories
 
 if TYPE_CHECKING:
     from conformance.servers.connection import Connection
@@ -347,12 +347,48 @@ def test_a_schema_whose_maker_was_killed_is_told_and_left_alone(server: ProcessS
     with resolve(address_of(server)) as guest, server.connect() as root:  # type: ignore[union-attr]
         root.execute("CREATE SCHEMA binlog_lab_00000000beef")
         try:
-            assert leftovers(guest) == ["binlog_lab_00000000beef"]
+            assert leftovers(guest) == [Leftover(name="binlog_lab_00000000beef", tables=0, created="")]
             told: list[str] = []
             resolve(address_of(server), narrate=told.append)
-            assert "DROP SCHEMA binlog_lab_00000000beef" in " ".join(told)
+            assert f"a killed run left binlog_lab_00000000beef: binlog-lab servers clean '{guest.id}'" in told[-1]
         finally:
             root.execute("DROP SCHEMA binlog_lab_00000000beef")
+
+
+def test_what_a_killed_run_left_is_dropped_on_demand_and_nothing_else(
+    server: ProcessServer, guest_password: str
+) -> None:
+    address, password = address_of(server), {"BINLOG_LAB_PASSWORD": guest_password}
+    others = ("binlog_lab_mine", "binlog_lab_00000000BEEA", "binlog_lab_00000000beef0", "shop")
+    with server.connect() as root, server.connect() as living:
+        for name in ("binlog_lab_00000000beef", "binlog_lab_00000000cafe", *others):
+            root.execute(f"CREATE SCHEMA {name}")
+        root.execute("CREATE TABLE binlog_lab_00000000beef.t (i INT)")
+        living.execute("SELECT GET_LOCK('binlog_lab_00000000cafe', 0)")  # as a run that goes on
+        try:
+            asked = lab("servers", "clean", address, env=password)
+            assert asked.code == 2
+            assert re.fullmatch(r"binlog_lab_00000000beef  tables: 1  \d{4}-.*\n", asked.out)
+            assert "give --yes to drop them" in asked.err
+            assert len(schemas_of_lab(root)) == 5
+            done = lab("servers", "clean", address, "--yes", env=password)
+            assert done.code == 0, done.text
+            assert "1 dropped" in done.err
+            assert guest_password not in done.text
+            with resolve(address) as guest:  # type: ignore[union-attr]
+                assert guest is not None
+                assert not drop_leftover(guest, "binlog_lab_00000000cafe")
+            assert schemas_of_lab(root) == {"binlog_lab_00000000cafe", *others[:-1]}
+            again = lab("servers", "clean", address, env=password)
+            assert (again.code, again.out) == (0, "")
+            assert "no schema that a killed run left" in again.err
+        finally:
+            for left in (*schemas_of_lab(root), "shop"):
+                root.execute(f"DROP SCHEMA {left}")
+
+
+def schemas_of_lab(root: Connection) -> set[str | None]:
+    return {name for (name,) in root.execute("SHOW SCHEMAS LIKE 'binlog\\_lab\\_%'").texts()}
 
 
 @pytest.mark.parametrize(

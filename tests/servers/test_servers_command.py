@@ -67,7 +67,7 @@ def test_an_empty_list_is_no_data_and_a_hint(empty: dict[str, str]) -> None:
         (("start", "process:/nonexistent"), 3, "/nonexistent does not exist"),
         (("start", "--name", "a/b"), 2, "letters, digits"),
         (("start", "--server-option", "port=1"), 2, "the lab sets port itself"),
-        (("start", "--server-option", "=1"), 2, "name of the server option"),
+        (("start", "--server-option", "=1"), 2, "the name is missing or wrong"),
         (("nonsense",), 2, "no such command"),
         (("client",), 2, "PROGRAM"),
         (("client", "psql"), 2, "'psql' is neither a program nor a standing server (named: there is none)"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from conformance.reference.binlog import columns as types
@@ -18,8 +19,11 @@ if TYPE_CHECKING:
     from conformance.reference.replay.table_state import TableState
 
 
-def table_rows(state: TableState) -> list[list[str | None]]:
-    """All rows, ordered by the text of the first column, then the next; NULL comes first."""
+def table_rows(state: TableState, *, numeric: bool = False) -> list[list[str | None]]:
+    """All rows, ordered by the text of the first column, then the next; NULL comes first.
+
+    ``numeric``: the values of columns of numbers in the order of numbers, and not of their text.
+    """
     shown = [_shown(info) for info in state.infos()]
     out: list[list[str | None]] = []
     for values in state.rows.values():
@@ -30,7 +34,13 @@ def table_rows(state: TableState) -> list[list[str | None]]:
             except CodecError as error:
                 raise error.at(name).at(".".join(state.name)) from None
         out.append(row)
-    out.sort(key=lambda row: [(value is not None, value or "") for value in row])
+    counted = [numeric and (info.type.is_numeric or info.type.real_type == types.BIT) for info in state.infos()]
+    out.sort(
+        key=lambda row: [
+            (value is not None, Decimal(value or 0) if number else Decimal(0), value or "")
+            for value, number in zip(row, counted, strict=True)
+        ]
+    )
     return out
 
 

@@ -14,6 +14,7 @@ import socket
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -54,6 +55,11 @@ def sockets() -> list[Path]:
 
 def connect() -> DockerClient:
     """The engine that ``DOCKER_HOST`` names, else the first of this machine that answers."""
+    if find_spec("docker") is None:
+        raise ServerUnavailable(
+            "the Python package docker is not installed, which talks to container engines",
+            "pip install 'binlog-lab[docker]'",
+        )
     named = os.environ.get("DOCKER_HOST")
     if named:
         return _connect(named)
@@ -75,15 +81,10 @@ def connect() -> DockerClient:
 
 
 def _connect(url: str) -> DockerClient:
-    try:
-        from docker.errors import DockerException
+    from docker.errors import DockerException
 
-        import docker
-    except ImportError as error:
-        raise ServerUnavailable(
-            "the Python package docker is not installed, which talks to container engines",
-            "pip install 'binlog-lab[docker]'",
-        ) from error
+    import docker
+
     try:
         if url.startswith("unix://"):  # the client, when it fails, leaves the socket open and wraps the reason twice
             with socket.socket(socket.AF_UNIX) as probe:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -387,3 +388,31 @@ def test_rows_are_shown_in_the_order_of_their_texts_with_null_in_front() -> None
     assert table_rows(log.replay.tables["d", "t"]) == [
         [None, "10"], [None, "9"], ["", "2"], ["A", None], ["A", "1"], ["B", "1"], ["FF", "1"],
     ]  # fmt: skip
+    assert table_rows(log.replay.tables["d", "t"], numeric=True) == [
+        [None, "9"], [None, "10"], ["", "2"], ["A", None], ["A", "1"], ["B", "1"], ["FF", "1"],
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("column", "values"),
+    [
+        (INT, (-10, -9, 0, 9, 10)),
+        (ColumnType(types.DOUBLE, 8), (-1e30, -1.5, 0.25, 3.0, 1e20)),
+        (ColumnType(types.NEWDECIMAL, 0x0A02), tuple(map(Decimal, ("-10.50", "-9.75", "9.00", "10.00")))),
+        (ColumnType(types.BIT, 0x0200), (2, 10, 100)),
+    ],
+    ids=["INT", "DOUBLE", "DECIMAL", "BIT"],
+)  # fmt: skip
+def test_numbers_are_in_the_order_of_numbers_where_people_read_them(
+    column: ColumnType, values: tuple[Any, ...]
+) -> None:
+    log = Log(create="")
+    table = table_of(column)
+    for value in (*values[1:], None, values[0]):
+        log.insert((value,), table=table)
+    state = log.replay.tables["d", "t"]
+    by_text, by_number = table_rows(state), table_rows(state, numeric=True)
+    assert by_number[0] == [None]
+    assert [Decimal(str(text)) for (text,) in by_number[1:]] == [Decimal(str(value)) for value in values]
+    assert by_text != by_number
+    assert sorted(map(str, by_text)) == sorted(map(str, by_number))

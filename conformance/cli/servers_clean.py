@@ -1,0 +1,49 @@
+"""``binlog-lab servers clean ADDRESS``: drop what a killed run left on a server at an address."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from conformance.cli.console import CouldNotRun, Usage, narrate
+from conformance.stream import ExitCode
+
+
+@click.command()
+@click.argument("address", metavar="mysql://USER@HOST:PORT")
+@click.option("--yes", is_flag=True, help="Drop them without asking.")
+def clean(*, address: str, yes: bool) -> int:
+    """Drop the schemas that a killed run left on a server at an address.
+
+    Lists them, and asks. Schemas of the lab are called binlog_lab_ and 12 hexadecimal digits, and a run holds a lock of
+    that name on each: whatever has another name, or whose lock is held, stays. A source with replicas is refused.
+    """
+    from conformance.cli.servers import server_errors
+    from conformance.servers.guests import GuestServer, drop_leftover, leftovers
+    from conformance.servers.specs import Kind, parse_spec
+
+    with server_errors():
+        spec = parse_spec(address)
+        if spec.kind is not Kind.MYSQL:
+            raise Usage(
+                f"{spec}: the lab removes what it started; only a server at an address can hold leftovers",
+                hint="expected mysql://user@host:port",
+            )
+        server = GuestServer(spec)
+        found = leftovers(server)
+        for left in found:
+            click.echo(f"{left.name}  tables: {left.tables}  {left.created or 'empty'}")
+        if not found:
+            narrate(f"{spec}: no schema that a killed run left")
+            return int(ExitCode.OK)
+        if not yes and not sys.stdin.isatty():
+            raise Usage("nothing was dropped: nobody can be asked here", hint="give --yes to drop them")
+        if not yes and not click.confirm(f"Drop {len(found)} of {spec}?", err=True):
+            narrate("nothing was dropped")
+            return int(ExitCode.OK)
+        kept = [left.name for left in found if not drop_leftover(server, left.name)]
+    narrate(f"{spec}: {len(found) - len(kept)} dropped")
+    if kept:
+        raise CouldNotRun(f"not dropped, because a run has begun to use it: {', '.join(kept)}")
+    return int(ExitCode.OK)

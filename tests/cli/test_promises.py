@@ -1,0 +1,178 @@
+"""What README, docs and action.yml promise: every command line in them is one that this version takes."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+import pytest
+import yaml
+
+from conformance.cli import main as frame
+from conformance.cli import plugin
+from conformance.requirements.catalogue import REQUIREMENTS
+from conformance.servers.auto import parse_server_option
+from conformance.servers.specs import parse_spec
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from typing import TypeAlias
+
+    Parse: TypeAlias = Callable[[Sequence[str]], list[dict[str, Any]]]
+
+ROOT = Path(__file__).parents[2]
+PAGES = [
+    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md", "docker/README.md", "fuzz/README.md")),
+    *sorted((ROOT / "docs").glob("*.md")),
+]
+_BLOCK = re.compile(r"^```(?:sh|text)?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_SPAN = re.compile(r"`([^`\n]+)`")
+_COMMAND = re.compile(r"(?:^|[\s/;(])binlog-lab (.+)")
+
+
+def commands_in(text: str) -> Iterator[tuple[str, bool]]:
+    """What stands behind ``binlog-lab`` in the code of a page, and whether it is a whole line: prose names a part."""
+    blocks = "\n".join(_BLOCK.findall(text)).replace("\\\n", " ")
+    spans = _SPAN.findall(_BLOCK.sub("", text))
+    for code, whole in [*((line, True) for line in blocks.splitlines()), *((span, False) for span in spans)]:
+        for part in code.split(" && "):
+            found = _COMMAND.search(part)
+            if found and not found[1].startswith("@"):
+                yield found[1], whole
+
+
+def spelled_out(command: str) -> Iterator[tuple[str, ...]]:
+    """The words of a command, once for each of ``list|stop``; without comments, pipes and what stands for more."""
+    words = shlex.split(command, comments=True)
+    words = words[: words.index("|")] if "|" in words else words
+    words = [word for word in words if word not in ("…", "...")]
+    choices = next((word for word in words[:2] if "|" in word), "")
+    for choice in choices.split("|"):
+        yield tuple(choice if choices and word == choices else word for word in words)
+
+
+LINES = {
+    words: whole
+    for page in PAGES
+    for command, whole in sorted(commands_in(page.read_text("utf-8")), key=lambda found: found[1])
+    for words in spelled_out(command)
+}
+
+
+@pytest.fixture
+def parsed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Parse:
+    """Parse a command line as the entry point does, and do nothing: the parameters of the commands that would run."""
+    called: list[dict[str, Any]] = []
+    monkeypatch.setattr(click.Command, "invoke", lambda self, context: called.append(dict(context.params)))
+    monkeypatch.chdir(tmp_path)
+    for name in ("report", "budget", "fuzzed"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "FINDING.bin").touch()
+
+    def parse(words: Sequence[str]) -> list[dict[str, Any]]:
+        called.clear()
+        assert frame.run(words) == 0
+        return called
+
+    return parse
+
+
+def after(words: Sequence[str], *options: str) -> Iterator[str]:
+    """The values of options."""
+    return (value for option, value in pairwise(words) if option in options)
+
+
+@pytest.mark.parametrize("words", LINES, ids=" ".join)
+def test_a_promised_command_is_one(words: tuple[str, ...], parsed: Parse, capsys: pytest.CaptureFixture[str]) -> None:
+    if LINES[words]:
+        parsed(words)
+    else:
+        assert frame.run(words) == 0 or "error: missing " in capsys.readouterr().err
+    for spec in after(words, "--server", "--replica"):
+        parse_spec(spec)
+    for option in after(words, "--server-option"):
+        parse_server_option(option)
+    assert set(after(words, "-r")) <= set(REQUIREMENTS)
+
+
+def test_the_pages_hold_many_commands_and_a_wrong_one_is_seen(
+    parsed: Parse,
+) -> None:
+    assert sum(LINES.values()) > 30
+    for wrong in ("conformance --subject x # all", "servers strat", "matrix run --live x size-budget"):
+        ((command, whole),) = commands_in(f"# Page\n```sh\n.venv/bin/binlog-lab {wrong}\n```\n")
+        assert whole
+        with pytest.raises(AssertionError):
+            parsed(next(spelled_out(command)))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_options_of_the_pytest_plugin_are_there(page: Path) -> None:
+    class Parser:
+        def __init__(self) -> None:
+            self.names: set[str] = set()
+
+        def getgroup(self, *_: str) -> Parser:
+            return self
+
+        def addoption(self, name: str, **_: object) -> None:
+            self.names.add(name)
+
+    parser = Parser()
+    plugin.pytest_addoption(parser)  # type: ignore[arg-type]
+    assert set(re.findall(r"--(?:binlog-)?lab-\w+", page.read_text("utf-8"))) <= parser.names
+
+
+# --- the action ------------------------------------------------------------------------------------------------------
+
+ACTION = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
+JUDGE = next(step for step in ACTION["runs"]["steps"] if step.get("id") == "run")
+STUB = """#!/bin/sh
+printf '%s\\n' "$@" >"$RUNNER_TEMP/arguments"
+mkdir -p out
+echo '## a summary' >out/summary.md
+exit 1
+"""
+
+
+def test_the_action_calls_the_command_with_every_input_and_shows_the_summary(tmp_path: Path, parsed: Parse) -> None:
+    program = tmp_path / "binlog-lab" / "bin" / "binlog-lab"
+    program.parent.mkdir(parents=True)
+    program.write_text(STUB, "utf-8")
+    program.chmod(0o755)
+    given = {
+        "server": "docker:mysql:8.4\nmysql://u@h\n", "updates": "10", "profile": "full", "seed": "7", "report": "out",
+        "requirements": "FR1\nFR2 FR3",
+    }  # fmt: skip
+    inputs = {name: _filled(value, given) for name, value in JUDGE["env"].items()}
+    files = {name: str(tmp_path / name) for name in ("GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY")}
+    done = subprocess.run(
+        ["bash", "-eo", "pipefail", "-c", JUDGE["run"]], cwd=tmp_path, check=False,
+        env={"PATH": os.environ["PATH"], "RUNNER_TEMP": str(tmp_path), **inputs, **files},
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert (tmp_path / "GITHUB_OUTPUT").read_text("utf-8") == "exit-code=1\n"
+    assert (tmp_path / "GITHUB_STEP_SUMMARY").read_text("utf-8") == "## a summary\n"
+    command = parsed((tmp_path / "arguments").read_text("utf-8").splitlines())[-1]
+    assert command["servers"] == ("docker:mysql:8.4", "mysql://u@h")
+    assert command["requirements"] == ("FR1", "FR2", "FR3")
+    assert (command["updates"], command["profile"], command["seed"]) == (10, "full", "7")
+    assert command["report"] == Path("out")
+
+
+def test_every_input_of_the_action_is_used_and_the_example_gives_known_ones() -> None:
+    steps = str(ACTION["runs"]["steps"])
+    assert all(f"inputs.{name} " in steps for name in ACTION["inputs"])
+    example = re.search(r"```yaml\n(- uses: .*?)```", (ROOT / "README.md").read_text("utf-8"), re.DOTALL)
+    assert example is not None
+    assert set(yaml.safe_load(example[1])[0]["with"]) <= set(ACTION["inputs"])
+
+
+def _filled(template: str, given: dict[str, str]) -> str:
+    return re.sub(r"\$\{\{ inputs\.([\w-]+) \}\}", lambda match: given[match[1]], template)
