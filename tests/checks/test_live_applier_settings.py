@@ -138,6 +138,7 @@ def test_a_fault_of_an_applier_fails_its_item(
     fails(CHECKS[fault.requirement], found, fault.requirement, fault.grade)
 
 
+@pytest.mark.planted("SC5")
 @pytest.mark.parametrize("fault", DAMAGE_FAULTS, ids=lambda fault: fault.name)
 def test_a_fault_of_an_applier_that_meets_damage_fails_its_item(
     found: tuple[Lab, list[AnyRecord]], fault: DamageFault, monkeypatch: pytest.MonkeyPatch

@@ -136,6 +136,7 @@ def test_printed_updates_make_the_same_documents_when_they_are_run(
     assert recorded.cases("printing/executed") >= 2 * 45
 
 
+@pytest.mark.planted("FR7.1")
 @pytest.mark.parametrize("fault", EXECUTED_FAULTS, ids=lambda fault: fault.id)
 def test_a_text_that_does_something_else_when_it_is_run_fails_the_check(
     recorded: Recorded, monkeypatch: pytest.MonkeyPatch, fault: Any
