@@ -200,7 +200,8 @@ def test_the_checks_are_listed_without_a_server() -> None:
     assert end.code == 0, end.text
     lines = end.out.splitlines()
     assert [line.split()[0] for line in lines] == [
-        "conditions/test_condition[D5]", "updates/test_event_bytes", "updates/test_storage",
+        "conditions/test_condition[D5]", "partitions/test_partitions", "updates/test_event_bytes",
+        "updates/test_storage",
     ]  # fmt: skip
 
 
