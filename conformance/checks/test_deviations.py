@@ -14,7 +14,7 @@ from conformance.cases.sql_case import SqlCase
 from conformance.cases.update_case import UpdateCase
 from conformance.checks.shrinking import judge_live
 from conformance.checks.sql_runs import judge_live_sql
-from conformance.checks.witnesses import record_gone, record_other, record_shown
+from conformance.checks.witnesses import Witness
 from conformance.judge.diverged import Grade, judge_injection
 from conformance.requirements.versions import applies, dialect_of
 
@@ -59,14 +59,13 @@ def test_witnesses(lab: Lab) -> None:
         else:
             shown, found = _judge(server, case, deviation)
         seconds = time.perf_counter() - begun
+        witness = Witness(lab=lab, entry=deviation, check=CHECK, block=number, seconds=seconds)
         if shown:
-            record_shown(lab, deviation, check=CHECK, block=number, seconds=seconds)
+            witness.shown()
         elif found:
-            record_other(lab, deviation, check=CHECK, block=number, got="; ".join(found), seconds=seconds)
+            witness.other("; ".join(found))
             wrong.append(deviation.id)
-        elif record_gone(
-            lab, deviation, check=CHECK, version=lab.version, block=number, got="no difference", seconds=seconds
-        ):
+        elif witness.gone(lab.version, "no difference"):
             wrong.append(deviation.id)
     if wrong:
         pytest.fail(f"not shown by their witnesses: {', '.join(wrong)}", pytrace=False)

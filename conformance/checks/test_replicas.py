@@ -23,7 +23,7 @@ from conformance.checks.blocks import make_script
 from conformance.checks.campaign import server_limits
 from conformance.checks.pair_records import OwnLogRecords, PairRecords
 from conformance.checks.pairs import REPLICAS, SOURCES, PairRun, logging_otherwise, with_counter
-from conformance.checks.witnesses import record_gone, record_other, record_shown
+from conformance.checks.witnesses import Witness
 from conformance.judge.replica import SWITCHES
 from conformance.requirements.versions import applies
 from generators.draw import Stream
@@ -137,20 +137,13 @@ def test_witnesses_stop_a_replica(lab: Lab, requirement: str) -> None:
                 run.restart()
             seconds = time.perf_counter() - begun
             got = "; ".join(f"{item.kind} {item.field}: {item.got}" for item in block.found)
+            witness = Witness(lab=lab, entry=deviation, check=WITNESS, block=number, seconds=seconds)
             if shown:
-                record_shown(lab, deviation, check=WITNESS, block=number, seconds=seconds)
+                witness.shown()
             elif got:
-                record_other(lab, deviation, check=WITNESS, block=number, got=got, seconds=seconds)
+                witness.other(got)
                 gone.append(deviation.id)
-            elif record_gone(
-                lab,
-                deviation,
-                check=WITNESS,
-                version=lab.replica_version,
-                block=number,
-                got="the replica applied everything",
-                seconds=seconds,
-            ):
+            elif witness.gone(lab.replica_version, "the replica applied everything"):
                 gone.append(deviation.id)
     if gone:
         pytest.fail(f"not shown on a pair: {', '.join(gone)}", pytrace=False)

@@ -1,13 +1,13 @@
 """What the witness of a listed deviation shows: the deviation, another difference, or none.
 
-No difference any more is an error of the list, or the deviation is mended in a later version.
-Inside the versions on which an entry was observed the list is wrong, and the run says so with exit code 1. Behind them
-the difference is ``fixed``: the requirement passes, and the report advises to end the entry's range.
+None is an error of the list inside the versions on which the entry was observed (exit code 1). Behind them the
+difference is ``fixed``: the requirement passes, and the report advises to end the entry's range.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -22,94 +22,52 @@ if TYPE_CHECKING:
     from conformance.requirements.versions import Version
 
 
-def record_gone(
-    lab: Lab, entry: Deviation, *, check: str, version: Version, block: int, got: str, seconds: float = 0.0
-) -> bool:
-    """Write the records of an entry that is gone; whether that counts as a failure. ``got``: what was looked at."""
-    failed = not after_observed(version)
-    said = (
-        f"the list is in error: {entry.id} was observed up to {OBSERVED}, and {text_of(version)} does not show it"
-        if failed
-        else f"gone in {text_of(version)}: narrow the range of {entry.id}, {entry.versions}"
-    )
-    lab.sink(
-        CaseVerdict(
-            case=entry.id,
-            requirement=entry.requirements[0],
-            verdict=Verdict.FIXED,
-            subject=lab.subject,
-            check=check,
-            block=block,
-            field=entry.id,
-            expected=expected_of(entry),
-            got=got,
-            message=said,
-            signature=f"{check}:{entry.id}",
-            deviation=entry.id,
-            failed=failed,
-        )
-    )
-    lab.sink(
-        Block(
-            check=check,
-            subject=lab.subject,
-            requirements=(entry.requirements[0],),
-            block=block,
-            cases=1,
-            verdicts={str(Verdict.FIXED): 1},
-            failed=int(failed),
-            seconds=seconds,
-        )
-    )
-    return failed
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Witness:
+    """What was run to see whether an entry of the list is still there, and the records of what came out."""
 
+    lab: Lab
+    entry: Deviation
+    check: str
+    block: int
+    seconds: float = 0.0
 
-def record_shown(lab: Lab, entry: Deviation, *, check: str, block: int, seconds: float) -> None:
-    """Write the record of an entry that its witness shows, and nothing else."""
-    lab.sink(
-        Block(
-            check=check,
-            subject=lab.subject,
-            requirements=entry.requirements,
-            block=block,
-            cases=1,
-            verdicts={},
-            deviating=1,
-            deviations={entry.id: 1},
-            seconds=seconds,
-        )
-    )
+    def shown(self) -> None:
+        """The entry is there, and nothing else."""
+        self._block(self.entry.requirements, verdicts={}, deviating=1, deviations={self.entry.id: 1})
 
+    def other(self, got: str) -> None:
+        """Another difference: a failure on every version. ``got``: which."""
+        self._verdict(Verdict.FAIL, got, "the witness of the listed deviation shows another difference")
+        self._block(self.entry.requirements, verdicts={str(Verdict.FAIL): 1}, mismatches=1)
 
-def record_other(lab: Lab, entry: Deviation, *, check: str, block: int, got: str, seconds: float) -> None:
-    """Write the records of an entry whose witness shows another difference: a failure on every version."""
-    lab.sink(
-        CaseVerdict(
-            case=entry.id,
-            requirement=entry.requirements[0],
-            verdict=Verdict.FAIL,
-            subject=lab.subject,
-            check=check,
-            block=block,
-            field=entry.id,
-            expected=expected_of(entry),
-            got=got,
-            message="the witness of the listed deviation shows another difference",
-            signature=f"{check}:{entry.id}",
+    def gone(self, version: Version, got: str) -> bool:
+        """No difference; whether that counts as a failure. ``got``: what was looked at."""
+        entry, failed = self.entry, not after_observed(version)
+        said = (
+            f"the list is in error: {entry.id} was observed up to {OBSERVED}, and {text_of(version)} does not show it"
+            if failed
+            else f"gone in {text_of(version)}: narrow the range of {entry.id}, {entry.versions}"
         )
-    )
-    lab.sink(
-        Block(
-            check=check,
-            subject=lab.subject,
-            requirements=entry.requirements,
-            block=block,
-            cases=1,
-            verdicts={str(Verdict.FAIL): 1},
-            mismatches=1,
-            seconds=seconds,
-        )
-    )
+        self._verdict(Verdict.FIXED, got, said, deviation=entry.id, failed=failed)
+        self._block(entry.requirements[:1], verdicts={str(Verdict.FIXED): 1}, failed=int(failed))
+        return failed
+
+    def _verdict(self, verdict: Verdict, got: str, message: str, **more: Any) -> None:
+        entry = self.entry
+        record = CaseVerdict(
+            case=entry.id, requirement=entry.requirements[0], verdict=verdict, subject=self.lab.subject,
+            check=self.check, block=self.block, field=entry.id, expected=expected_of(entry), got=got, message=message,
+            signature=f"{self.check}:{entry.id}", **more,
+        )  # fmt: skip
+        self.lab.sink(record)
+
+    def _block(self, requirements: tuple[str, ...], *, verdicts: dict[str, int], **more: Any) -> None:
+        record = Block(
+            check=self.check, subject=self.lab.subject, requirements=requirements, block=self.block, cases=1,
+            verdicts=verdicts, seconds=self.seconds, **more,
+        )  # fmt: skip
+        self.lab.sink(record)
 
 
 def expected_of(entry: Deviation) -> str:
@@ -126,8 +84,8 @@ def unexpected_pass(lab: Lab, check: str, gone: Sequence[Deviation]) -> None:
     wrong = [
         entry.id
         for number, entry in enumerate(gone)
-        if record_gone(
-            lab, entry, check=f"{check}-listed", version=lab.version, block=number, got="no generated event shows it"
+        if Witness(lab=lab, entry=entry, check=f"{check}-listed", block=number).gone(
+            lab.version, "no generated event shows it"
         )
     ]
     if wrong:
