@@ -18,6 +18,13 @@ if TYPE_CHECKING:
     from conformance.requirements.crashes import Crash
 
 BY_CHANCE: Final = (ROWS_QUERY_OUTSIDE, TRANSACTION_CONTEXT)  # memory is damaged: not every time the server dies of it
+# The transaction is whole, and yet the applier waits behind it: it does not even stop when it is told to (1875).
+_STOPPED: Final = (
+    "SELECT 'the applier, told to stop' AS checked, 'has stopped' AS expected,",
+    "  IF(service_state = 'OFF', 'has stopped', 'waits for ever') AS got,",
+    "  IF(service_state = 'OFF', 'as expected', 'FAULT') AS verdict",
+    "  FROM performance_schema.replication_applier_status;",
+)
 _MANY: Final = 20  # logs of a generator that are looked at for a damage
 
 
@@ -33,11 +40,13 @@ def relay_log_script(crash: Crash) -> str | None:
         f"-- A relay log with {crash.damage}, seed {seed}.",
         f"-- Run it with: {RUN_WITH} < SCRIPT 2>&1",
         *(["-- The server dies by chance only: run it again, on fresh servers."] if crash.damage in BY_CHANCE else []),
+        *(["-- Each time, its applier waits for ever."] if crash.damage == TRANSACTION_CONTEXT else []),
         f"{needs};",
         # STOP REPLICA waits for an applier that waits for the rest of a transaction: for a year by default.
         "SET GLOBAL rpl_stop_replica_timeout = 2;",
         "SELECT 'the relay log' AS next, 'the server lives, whatever it makes of the log' AS expected;",
         *(f"{statement};" for statement in statements),
+        *(_STOPPED if crash.damage == TRANSACTION_CONTEXT else ()),
         "SELECT 'the server' AS checked, 'lives' AS expected, 'lives' AS got, 'as expected' AS verdict;",
     ]
     return "\n".join(lines) + "\n"
