@@ -8,10 +8,11 @@ became of the server when somebody (the process handle) knows.
 from __future__ import annotations
 
 import contextlib
+import os
 import socket
 import struct
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from conformance.servers.errors import ConnectionLost, LoginRefused, ProtocolError, ServerUnavailable, SqlError
 from conformance.servers.packets import PacketStream, Result, parse_error
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 _REFUSALS = frozenset({1044, 1045, 1129, 1130, 1251, 1698, 1820, 1862, 2059, 2061, 3118, 3159})
 _QUERY_ATTRIBUTES = 1 << 27
 _CLIENT_SSL = 1 << 11
+PATIENCE: Final = "BINLOG_LAB_PATIENCE"
+_PATIENCE_SECONDS: Final = 600.0
 _COM_QUIT, _COM_PING = b"\x01", b"\x0e"
 _PACKET_TARGET = 4 << 20  # statements per packet: by size, so that one failure never costs more than one packet
 
@@ -254,6 +257,18 @@ class Connection:
         return f"<Connection {self.address} thread {self.thread_id}{' closed' if self.closed else ''}>"
 
 
+def patience() -> float:
+    """Seconds after which a server that is there, and says nothing, is given up: ``BINLOG_LAB_PATIENCE``, or ten
+    minutes, which no statement of a run comes near to."""
+    named = os.environ.get(PATIENCE)
+    try:
+        return max(1.0, float(named)) if named else _PATIENCE_SECONDS
+    except ValueError:
+        raise ServerUnavailable(
+            f"{PATIENCE} is {named!r}, expected a number of seconds", f"unset {PATIENCE}, or give it a number"
+        ) from None
+
+
 def _unknown_fate(error: ConnectionLost) -> ConnectionLost:
     return error
 
@@ -266,7 +281,7 @@ def connect(
     connect_timeout: float = 10.0,
     fate: Callable[[ConnectionLost], ConnectionLost] = _unknown_fate,
 ) -> Connection:
-    """Log in. ``timeout`` bounds every wait for the server (None: as long as it takes)."""
+    """Log in. ``timeout``: seconds of every wait for the server (``None``: :func:`patience`)."""
     try:
         from mysql import connector  # heavy, and only needed where a server is
     except ImportError as error:
@@ -308,7 +323,7 @@ def connect(
             "this version of mysql-connector-python does not let its socket be used",
             "pip install a version that the lab was tested with (9.1 to 26.10)",
         )
-    sock.settimeout(timeout)
+    sock.settimeout(patience() if timeout is None else timeout)
     stream = PacketStream(sock, query_attributes=bool(raw.client_flags & _QUERY_ATTRIBUTES))
     return Connection(raw, stream, address, fate)
 

@@ -90,11 +90,12 @@ def test_a_server_without_a_binary_log_cannot_be_judged(installation: Installati
 # --- trouble in the middle -------------------------------------------------------------------------------------------
 
 
-def running(place: Path, *arguments: str) -> subprocess.Popen[str]:
+def running(place: Path, *arguments: str, env: dict[str, str] | None = None) -> subprocess.Popen[str]:
     """A run far from its end, in the middle of its updates."""
     program = started(
-        "conformance", "-r", "FR1", "--updates", "1000000", "--seed", "1", "--report", "report", *arguments, cwd=place
-    )
+        "conformance", "-r", "FR1", "--updates", "1000000", "--seed", "1", "--report", "report", *arguments, cwd=place,
+        env=env,
+    )  # fmt: skip
     stream = place / "report" / "run.jsonl"
     assert until(lambda: stream.exists() and b'"updates/event-bytes"' in stream.read_bytes(), program=program), (
         place / "err"
@@ -213,6 +214,57 @@ def test_a_server_that_dies_ends_the_run_with_3_and_its_fate(installation: Insta
     assert "SIGKILL" in end.err
     assert "Traceback" not in end.text
     assert results(tmp_path / "report")["run"]["complete"] is False
+
+
+@live
+def test_a_server_that_stands_still_ends_the_run_with_3(installation: Installation, tmp_path: Path) -> None:
+    program = running(tmp_path, env={"BINLOG_LAB_PATIENCE": "4"})
+    os.kill(server_of(program), signal.SIGSTOP)
+    end = ended(program, tmp_path)
+    assert end.code == 3, end.text
+    assert "no answer" in end.err
+    assert nothing_left(program)
+    assert_whole(tmp_path / "report", 3)
+    assert "Traceback" not in end.text
+
+
+@live
+@pytest.mark.nightly
+def test_a_server_that_stands_still_at_its_start_ends_the_run_with_3(
+    installation: Installation, tmp_path: Path
+) -> None:
+    program = started("conformance", "--updates", "100", "--report", "report", cwd=tmp_path)
+    assert until(lambda: run_directories(program.pid) and server_started(program), program=program)
+    os.kill(server_of(program), signal.SIGSTOP)
+    end = ended(program, tmp_path)
+    assert end.code == 3, end.text
+    assert "does not answer" in end.err
+    assert nothing_left(program)
+
+
+def server_started(program: subprocess.Popen[str]) -> bool:
+    return all((directory / "process.json").is_file() for directory in run_directories(program.pid))
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to mount a small file system")
+@live
+@pytest.mark.parametrize(
+    ("variable", "said"), [("BINLOG_LAB_CACHE", "the disk is full"), ("TMPDIR", "not enough disk space")]
+)
+def test_a_full_disk_under_cache_or_servers_is_named(
+    installation: Installation, tmp_path: Path, variable: str, said: str
+) -> None:
+    small = tmp_path / "small"
+    small.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", str(small)]
+    done = subprocess.run(mount, capture_output=True, text=True, check=False)
+    if done.returncode:
+        pytest.skip(f"no file system can be mounted here: {done.stderr.strip()}")
+    try:
+        end = refused("--updates", "100", place=tmp_path, env={variable: str(small)})
+        assert said in end.err
+    finally:
+        subprocess.run(["umount", str(small)], check=True)
 
 
 def test_a_closed_standard_output_does_not_end_the_report(tmp_path: Path) -> None:
