@@ -163,7 +163,7 @@ def test_a_stop_that_nobody_foretold_fails(recorded: Recorded, monkeypatch: pyte
     with pytest.raises(pytest.fail.Exception, match="not shown on a pair: unchanging-replace"):
         test_replicas.test_witnesses_stop_a_replica(recorded.lab, "FR2")
     (verdict,) = recorded.verdicts()
-    assert verdict.expected == "the applier stops at the diff that it refuses"
+    assert verdict.expected == "the deviation that the switch refuse_unchanging_replace explains"
 
 
 def test_the_combinations_are_all_there() -> None:

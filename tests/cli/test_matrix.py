@@ -49,7 +49,7 @@ def test_a_scenario_is_printed_as_a_script(capsys: pytest.CaptureFixture[str]) -
     assert run(["replay", "matrix:size-budget/9/4", "--as", "sql"]) == 0
     out = capsys.readouterr().out
     assert "UPDATE `m` SET `j0`=JSON_" in out
-    assert "expected: 1 rows changed" in out
+    assert "'rows changed: 1' AS expected" in out
 
 
 @pytest.mark.parametrize(
