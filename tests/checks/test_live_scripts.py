@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.live
 
-_TIMES = 8  # that a script is run again, on fresh servers that die by chance
+_TIMES = 20  # that a script is run again, on fresh servers that die by chance
 # Of each: the check that shows it, and a part of what its output says was got there.
 SHOWN = {
     "unchanging-replace": ("the replica takes the log", "ERROR 3648"),
