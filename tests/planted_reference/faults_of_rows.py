@@ -47,8 +47,8 @@ FAULTS: Final = [
     Fault(
         "first-event-ends-the-statement",
         "binlog.rows",
-        "event.flags if index == last else",
-        "event.flags if index == 0 else",
+        "return [*(replace(event, flags=event.flags & ~STMT_END) for event in found[:-1]), *found[-1:]]",
+        "return [*found[:1], *(replace(event, flags=event.flags & ~STMT_END) for event in found[1:])]",
         "10.1: only the last event of a statement says so",
     ),
     Fault(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from click.testing import CliRunner
 
+from conformance.cli.console import InputCorrupt
 from conformance.cli.matrix import command
 from conformance.reference.decision import decide
 from conformance.reference.errors import DecodeError, MysqlError
@@ -197,4 +198,4 @@ def test_the_command_prints_text_and_json(tmp_path: Path) -> None:
     cut.write_bytes(Path(log).read_bytes()[:3000])
     shown = runner.invoke(command, ["estimate", str(cut)], standalone_mode=False)
     assert "the rest was not read" in shown.stdout
-    assert shown.return_value == 1
+    assert isinstance(shown.exception, InputCorrupt)  # exit code 1

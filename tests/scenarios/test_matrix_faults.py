@@ -78,7 +78,7 @@ def _plant(fault: MatrixFault, patch: pytest.MonkeyPatch) -> None:
 
             def longer(**fields: Any) -> rows.RowsBody:
                 extra = (rows.UnknownInfo(7, b""),) if fields["type"] == EventType.UPDATE_ROWS else ()
-                return make(**fields, extra=extra)
+                return make(**{**fields, "extra": extra})
 
             patch.setattr(predict, "RowsBody", longer)
         case "image/whole-before-image":
