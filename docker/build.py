@@ -30,9 +30,9 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 sys.path.insert(0, str(ROOT))  # run from a checkout, the lab need not be installed
 
-from conformance.servers.apt import machine_acquire_settings, require_program  # noqa: E402
-from conformance.servers.aptsources import archives, distribution, read_sources  # noqa: E402
 from conformance.servers.errors import ServerUnavailable  # noqa: E402
+from conformance.servers.install.apt import machine_acquire_settings, require_program  # noqa: E402
+from conformance.servers.install.apt_sources import archives, distribution, read_sources  # noqa: E402
 
 SUITE = "sid"
 BASE = "binlog-lab-base"

@@ -37,12 +37,12 @@ from conformance.reference.binlog.small import (
     XaPrepare,
     Xid,
 )  # fmt: skip
-from conformance.reference.binlog.table_map import TableMap
 from conformance.reference.binlog.writer import FileWriter
 from conformance.reference.jsonb.encode import encode
-from conformance.reference.tables import Column, Table, table_map
+from conformance.reference.tables.definitions import Column, Table, table_map
+from conformance.reference.tables.table_map import TableMap
 from fuzz.documents import shared
-from generators.damaged import STORED, diff
+from generators.damaged_events import STORED, diff
 from generators.draw import Stream
 from generators.streams import GROUPS, SOURCE, group
 

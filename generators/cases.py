@@ -18,9 +18,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from conformance.cases.update_case import Step, UpdateCase
-from conformance.reference.expression import Assignment, Constant, Increment
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.jsonb.view import open_document
+from conformance.reference.partial.expression import Assignment, Constant, Increment
 from generators import documents, updates
 from generators.documents import Size
 from generators.draw import mix
@@ -28,8 +28,8 @@ from generators.tables import SELECTOR, column_value, session, sources, table
 
 if TYPE_CHECKING:
     from conformance.cases.session import Session
-    from conformance.reference.expression import Expression
-    from conformance.reference.tables import Column, Table
+    from conformance.reference.partial.expression import Expression
+    from conformance.reference.tables.definitions import Column, Table
     from generators.draw import Draw
 
 Row: TypeAlias = Mapping[str, object]

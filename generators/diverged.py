@@ -8,18 +8,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from conformance.cases.injection import Injection, partial_image
-from conformance.reference.apply import apply_diffs
-from conformance.reference.diffs import Diff, Operation, encode_diffs
+from conformance.cases.by_hand.injection import Injection, partial_image
 from conformance.reference.errors import CodecError, MysqlError
-from conformance.reference.expression import Assignment
 from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.jsonb.opaque import decimal_from_text
 from conformance.reference.jsonb.view import open_document
-from conformance.reference.paths import Path, parse_path
-from conformance.reference.update import Columns, update_row
-from generators import documents, places, updates
+from conformance.reference.partial.apply import apply_diffs
+from conformance.reference.partial.diffs import Diff, Operation, encode_diffs
+from conformance.reference.partial.expression import Assignment
+from conformance.reference.partial.paths import Path, parse_path
+from conformance.reference.partial.update import Columns, update_row
+from generators import documents, updates
+from generators import path_targets as places
 from generators.documents import Size
 from generators.draw import mix
 

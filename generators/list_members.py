@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from conformance.reference.binlog.charsets import BINARY, COLLATIONS, bytes_of
+from conformance.reference.tables.charsets import BINARY, COLLATIONS, bytes_of
 from generators.draw import mix
 
 if TYPE_CHECKING:

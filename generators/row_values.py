@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import TYPE_CHECKING, Any, Final
 
-from conformance.cases.sql_format import format_document
-from conformance.reference.binlog.charsets import COLLATION_IDS, COLLATIONS, DEFAULT_COLLATIONS, bytes_of, text_of
-from conformance.reference.tables import Column, Table
+from conformance.reference.sql.formatting import format_document
+from conformance.reference.tables.charsets import COLLATION_IDS, COLLATIONS, DEFAULT_COLLATIONS, bytes_of, text_of
+from conformance.reference.tables.definitions import Column, Table
 from generators import documents, scalars
 from generators.draw import Stream, mix
 

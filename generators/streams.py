@@ -36,7 +36,7 @@ from conformance.reference.binlog.small import (
     XaPrepare,
     Xid,
 )
-from conformance.reference.binlog.table_map import TableMap
+from conformance.reference.tables.table_map import TableMap
 from generators.draw import mix
 
 if TYPE_CHECKING:

@@ -9,10 +9,10 @@ import struct
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
-from conformance.cases.images import RowImage
+from conformance.cases.row_images import RowImage
 from conformance.cases.session import Session
 from conformance.reference.binlog import temporal
-from conformance.reference.tables import Column, Table
+from conformance.reference.tables.definitions import Column, Table
 from generators import scalars
 from generators.draw import mix
 

@@ -10,20 +10,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from conformance.reference.expression import Call, Column, Function, Literal, SqlNull, Wrapped, Wrapper
 from conformance.reference.jsonb.values import MAX_DEPTH
 from conformance.reference.jsonb.view import open_document
-from conformance.reference.paths import Cell, Path
-from generators import documents, places, scalars, values
+from conformance.reference.partial.expression import Call, Column, Function, Literal, SqlNull, Wrapped, Wrapper
+from conformance.reference.partial.paths import Cell, Path
+from generators import documents, scalars, values
+from generators import path_targets as places
 from generators.draw import mix
-from generators.places import Place, spell
+from generators.path_targets import Place, spell
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from conformance.reference.expression import Expression
     from conformance.reference.jsonb.values import JsonValue
     from conformance.reference.jsonb.view import View
+    from conformance.reference.partial.expression import Expression
     from generators.draw import Draw
 
 _Pair = tuple[str | None, "Expression | None"]

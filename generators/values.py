@@ -10,20 +10,20 @@ from decimal import Decimal
 from enum import Enum
 from typing import TYPE_CHECKING, Final
 
-from conformance.reference.expression import Column, Literal
-from conformance.reference.inplace import find_room
 from conformance.reference.jsonb import opaque
 from conformance.reference.jsonb.values import DATE, DATETIME, DECIMAL, TIME, VARCHAR, Opaque, UInt
+from conformance.reference.partial.expression import Column, Literal
+from conformance.reference.partial.in_place import find_room
 from generators import documents, scalars
 from generators.documents import Size
 from generators.draw import mix
-from generators.places import DEEPEST
+from generators.path_targets import DEEPEST
 
 if TYPE_CHECKING:
-    from conformance.reference.expression import Expression
     from conformance.reference.jsonb.values import JsonValue
+    from conformance.reference.partial.expression import Expression
     from generators.draw import Draw
-    from generators.places import Place
+    from generators.path_targets import Place
 
 COPIED: Final = 3000
 """Values of more bytes than this are hardly ever written out again in a statement."""

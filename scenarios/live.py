@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Final
 
 from conformance.cases.script import build_script
 from conformance.cases.update_case import Step, UpdateCase
-from conformance.judge.compare import judge
+from conformance.judge.updates.compare import judge
 from conformance.reference.binlog.header import FOOTER_SIZE, HEADER_SIZE, EventType, decode_header
 from conformance.reference.binlog.payload import TransactionPayload
-from conformance.servers.run import run_case
+from conformance.servers.roles.update_cases import run_case
 from scenarios.budgets import replay_id
 from scenarios.engines import update
 from scenarios.figures import size_word
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from conformance.servers.base import Server
-    from conformance.servers.capture import Capture
-    from conformance.servers.connection import Connection
+    from conformance.servers.wire.capture import Capture
+    from conformance.servers.wire.connection import Connection
     from scenarios.engines.update import Scenario
     from scenarios.matrix import Matrix
 

@@ -12,12 +12,12 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from conformance.reference.binlog.charsets import COLLATIONS, DEFAULT_COLLATIONS, bytes_of, text_of
+from conformance.reference.tables.charsets import COLLATIONS, DEFAULT_COLLATIONS, bytes_of, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from conformance.servers.connection import Connection
+    from conformance.servers.wire.connection import Connection
 
 FILE: Final = Path(__file__).parent / "data" / "charsets-9.7.4.json"
 CHARSETS: Final = tuple(sorted({item.charset for item in COLLATIONS.values()} - {"binary"}))
@@ -110,7 +110,7 @@ def digests(read: Mapping[bytes, str], written: Mapping[str, bytes]) -> dict[str
 def main() -> None:
     """Ask a server that the lab starts."""
     from conformance.servers.auto import find_installation
-    from conformance.servers.process import launch
+    from conformance.servers.run.process import launch
     from conformance.servers.specs import parse_spec
 
     with launch(find_installation(parse_spec("process"))) as server, server.connect() as connection:

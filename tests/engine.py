@@ -29,7 +29,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from conformance.servers.cache import cache_root
+from conformance.servers.install.cache import cache_root
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from conformance.servers.runs import runs_root
+from conformance.servers.run.directories import runs_root
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

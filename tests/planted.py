@@ -28,13 +28,13 @@ LEAST: Final = 2  # faults of a requirement with checks of its own
 _MODULES: Final = {
     "jsonb": ("F3",),
     "cursor": ("F3",),
-    "paths": ("F3",),
-    "diffs": ("F3",),
-    "document": ("IP2",),
-    "inplace": ("IP1",),
-    "update": ("FR1", "D5", "D6"),
-    "decision": ("FR1", "D5", "D6"),
-    "apply": ("FR2",),
+    "partial.paths": ("F3",),
+    "partial.diffs": ("F3",),
+    "partial.document": ("IP2",),
+    "partial.in_place": ("IP1",),
+    "partial.update": ("FR1", "D5", "D6"),
+    "partial.decision": ("FR1", "D5", "D6"),
+    "partial.apply": ("FR2",),
 }
 
 
@@ -63,17 +63,17 @@ def planted_by(item: pytest.Item) -> Planted | None:
 
 def _of_checks(checks: Iterable[str]) -> tuple[str, ...]:
     """What the checks of the update campaign judge that must notice."""
-    from conformance.checks.lab import UPDATE_CHECKS
+    from conformance.harness.lab import UPDATE_CHECKS
 
     return tuple(name for check in sorted(checks) for name in UPDATE_CHECKS[check].requirements)
 
 
 def _broken_by(fault: Any) -> tuple[str, ...]:
     """The requirements of a fault of any of the catalogues."""
-    from conformance.checks.lab import UPDATE_CHECKS
-    from tests.checks.faults_of_pairs import FAULTS
-    from tests.checks.planted import DOCTORED
-    from tests.checks.planted_injections import PlantedFault
+    from conformance.harness.lab import UPDATE_CHECKS
+    from tests.checks.diverged.planted_injections import PlantedFault
+    from tests.checks.replicas.faults_of_pairs import FAULTS
+    from tests.harness.planted import DOCTORED
 
     if isinstance(fault, PlantedFault):
         return ("FR5",)
@@ -86,7 +86,7 @@ def _broken_by(fault: Any) -> tuple[str, ...]:
     if hasattr(fault, "kind"):  # of a mismatch that the judge must find
         return _of_checks(check.id for check in UPDATE_CHECKS.values() if fault.kind in check.kinds)
     if hasattr(fault, "module"):  # of the reference, whose text it changes
-        return _MODULES[str(fault.module).partition(".")[0]]
+        return next(names for start, names in _MODULES.items() if str(fault.module).startswith(start))
     return ()
 
 

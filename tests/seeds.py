@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from conformance.reference.binlog.header import EventType
-from conformance.reference.binlog.table_map import TableMap
 from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.jsonb.parse import parse_text
 from conformance.reference.jsonb.text import format_text
+from conformance.reference.tables.table_map import TableMap
 from fuzz.mutators.framing import split_file
 from fuzz.prefixed import join
 from fuzz.runner.corpora import COMMITTED, LARGEST, MOST_FILES
@@ -28,7 +28,8 @@ from fuzz.runner.regressions import may_crash_others
 from fuzz.runner.targets import find, own_targets
 from fuzz.targets.rows import CODES
 from fuzz.violation import attempt
-from tests.reference import apply_vectors, jsonb_vectors, path_vectors, update_vectors
+from tests.reference.jsonb import jsonb_vectors
+from tests.reference.partial import apply_vectors, path_vectors, update_vectors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -13,9 +13,9 @@ from decimal import Decimal
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
+from conformance.cases.by_hand.event_case import EventCase, dump_event_case, load_event_case
 from conformance.cases.bytes_case import BytesCase, dump_bytes_case, load_bytes_case
-from conformance.cases.event_case import EventCase, dump_event_case, load_event_case
-from conformance.cases.images import RowImage
+from conformance.cases.row_images import RowImage
 from conformance.cases.session import Session
 from conformance.cases.sql_case import SqlCase
 from conformance.cases.sql_case_files import dump_sql_case, load_sql_case
@@ -23,7 +23,8 @@ from conformance.cases.topology_files import dump_topology, load_topology
 from conformance.cases.update_case import Hazard, Step, UpdateCase
 from conformance.reference.binlog.temporal import Date, Datetime, Time, Timestamp
 from conformance.reference.errors import CodecError, DecodeError
-from conformance.reference.expression import (
+from conformance.reference.jsonb.tagged import from_tagged, to_tagged
+from conformance.reference.partial.expression import (
     Assignment,
     Call,
     Column,
@@ -37,10 +38,9 @@ from conformance.reference.expression import (
     Wrapped,
     Wrapper,
 )
-from conformance.reference.jsonb.tagged import from_tagged, to_tagged
-from conformance.reference.partitions import Partitions
-from conformance.reference.tables import Column as TableColumn
-from conformance.reference.tables import Table
+from conformance.reference.tables.definitions import Column as TableColumn
+from conformance.reference.tables.definitions import Table
+from conformance.reference.tables.partitions import Partitions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -12,7 +12,7 @@ from functools import cached_property
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
-from conformance.cases.images import RowImage, after_columns, before_columns, read_columns
+from conformance.cases.row_images import RowImage, after_columns, before_columns, read_columns
 from conformance.cases.time_zone import ZONED_TYPES, needs_time_zone
 from conformance.reference.binlog.columns import PartialJson
 from conformance.reference.binlog.header import EventType
@@ -29,21 +29,21 @@ from conformance.reference.binlog.rows import (
     one_statement,
     split_rows,
 )
-from conformance.reference.column_json import column_as_json
-from conformance.reference.decision import Decision, decide
 from conformance.reference.dialect import MYSQL, Dialect
 from conformance.reference.errors import MysqlError
-from conformance.reference.expression import Constant, referenced_columns
-from conformance.reference.tables import Table, table_map
-from conformance.reference.update import Columns, RowChange, update_row
+from conformance.reference.jsonb.from_columns import column_as_json
+from conformance.reference.partial.decision import Decision, decide
+from conformance.reference.partial.expression import Constant, referenced_columns
+from conformance.reference.partial.update import Columns, RowChange, update_row
+from conformance.reference.tables.definitions import Table, table_map
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from conformance.cases.session import Session
     from conformance.cases.update_case import Step
-    from conformance.reference.expression import Assignment
     from conformance.reference.jsonb.values import JsonValue
+    from conformance.reference.partial.expression import Assignment
 
 
 class RowPrediction(NamedTuple):

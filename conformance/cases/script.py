@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from conformance.cases.case_sql import insert_statement, read_back_statement, update_statement
 from conformance.cases.predict import Model, StepPrediction
-from conformance.cases.sql import insert_statement, read_back_statement, update_statement
 from conformance.reference.dialect import MYSQL, Dialect
 
 if TYPE_CHECKING:

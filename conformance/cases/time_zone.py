@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from conformance.reference.expression import Call, Expression, Literal, Wrapped
 from conformance.reference.jsonb.values import DATETIME, Opaque
+from conformance.reference.partial.expression import Call, Expression, Literal, Wrapped
 
 if TYPE_CHECKING:
     from conformance.reference.jsonb.values import JsonValue

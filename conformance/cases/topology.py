@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from conformance.cases.images import RowImage
+    from conformance.cases.row_images import RowImage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from conformance.cases.images import RowImage
+from conformance.cases.row_images import RowImage
 from conformance.cases.topology import MAKES, RebuiltRows, ReplicaSettings, Topology
 from conformance.reference.errors import DecodeError
 

@@ -14,8 +14,8 @@ from conformance.cases.session import Session
 
 if TYPE_CHECKING:
     from conformance.cases.topology import Topology
-    from conformance.reference.expression import Assignment
-    from conformance.reference.tables import Table
+    from conformance.reference.partial.expression import Assignment
+    from conformance.reference.tables.definitions import Table
 
 
 class Hazard(StrEnum):

@@ -11,13 +11,23 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from conformance.checks.lab import Lab
+    from pathlib import Path
+
+    from conformance.harness.lab import Lab
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Register the markers of the checks."""
     config.addinivalue_line("markers", "requirement(*ids): the requirements that a conformance check judges")
     config.addinivalue_line("markers", "profile(*names): the profiles that a conformance check runs in; else all")
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Module | None:
+    """The checks of a room are in ``check.py``, or in several ``check_*.py``."""
+    name = file_path.name
+    if name == "check.py" or (name.startswith("check_") and name.endswith(".py")):
+        return pytest.Module.from_parent(parent, path=file_path)
+    return None
 
 
 @pytest.fixture(scope="session")

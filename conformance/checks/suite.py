@@ -13,17 +13,23 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
 from conformance.cases.files import case_id, load_any_case, load_case
-from conformance.checks.captures import load_capture, recorded
-from conformance.checks.conditions import CONDITIONS
-from conformance.checks.promoted import promoted
-from conformance.checks.startup_cases import command_line_cases, startup_warning_cases
-from conformance.checks.variable_cases import hint_cases, privilege_cases, restriction_cases, scope_cases, value_cases
-from conformance.checks.warning_cases import closed_log_case, global_cases, session_cases, v1_cases
+from conformance.checks.conditions.cases import CONDITIONS
+from conformance.checks.sql_interface.startup_cases import command_line_cases, startup_warning_cases
+from conformance.checks.sql_interface.variable_cases import (
+    hint_cases,
+    privilege_cases,
+    restriction_cases,
+    scope_cases,
+    value_cases,
+)
+from conformance.checks.sql_interface.warning_cases import closed_log_case, global_cases, session_cases, v1_cases
+from conformance.harness.captures import load_capture, recorded
+from conformance.harness.promoted import promoted
 from conformance.reference.binlog.files import FileReader
 from conformance.reference.binlog.format_description import FormatDescription
 from conformance.reference.binlog.writer import FileWriter
 from conformance.reference.replay.engine import Replay
-from conformance.reference.row_changes import RowChanges
+from conformance.reference.text.row_changes import RowChanges
 from conformance.requirements.deviations import load_deviations
 
 if TYPE_CHECKING:

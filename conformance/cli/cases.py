@@ -117,7 +117,7 @@ def promote(finding: str, identity: str | None, requirements: tuple[str, ...], n
     """
     if finding.endswith(".bin"):
         return _promote_input(Path(finding), identity or "", requirements, note)
-    from conformance.checks.promoted import PromotionError, content_hash, promote, read_case
+    from conformance.harness.promoted import PromotionError, content_hash, promote, read_case
 
     path = Path(finding) if finding.endswith(".json") else report / "cases" / f"{finding}.json"
     if not path.is_file():
@@ -144,7 +144,7 @@ def promote(finding: str, identity: str | None, requirements: tuple[str, ...], n
 def _promote_input(path: Path, identity: str, requirements: tuple[str, ...], note: str) -> int:
     """Keep the input of a fuzz finding."""
     from conformance.cases.bytes_case import BytesCase, bytes_id
-    from conformance.checks.promoted import PromotionError, in_checkout, promote
+    from conformance.harness.promoted import PromotionError, in_checkout, promote
     from conformance.reference.binlog.header import MAGIC
     from fuzz.runner.errors import Unfit
     from fuzz.runner.regressions import keep
@@ -171,8 +171,8 @@ def _promote_input(path: Path, identity: str, requirements: tuple[str, ...], not
 
 
 def _suite() -> Iterable[SuiteCase]:
-    from conformance.checks.promoted import PromotionError
     from conformance.checks.suite import suite
+    from conformance.harness.promoted import PromotionError
 
     try:
         yield from suite()

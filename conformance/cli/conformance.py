@@ -17,8 +17,8 @@ from conformance.cli.columns import ORDER, OrderedServers, column_names, server_
 from conformance.cli.console import CouldNotRun, Usage, error, narrate, progress, unknown
 
 if TYPE_CHECKING:
-    from conformance.checks.lab import Settings
     from conformance.cli.plugin import LabRun
+    from conformance.harness.lab import Settings
 
 _CHECKS = Path(__file__).parent.parent / "checks"
 _OF_PYTEST = ("PYTEST_ADDOPTS", "PYTEST_PLUGINS")
@@ -77,7 +77,7 @@ def command(
     Starts what is needed, generates documents and updates, runs them, and compares every byte the server wrote with
     what the reference predicts. DIR gets index.html, results.json, run.jsonl, junit.xml and summary.md.
     """
-    from conformance.checks.profiles import PROFILES
+    from conformance.harness.profiles import PROFILES
     from conformance.requirements.catalogue import REQUIREMENTS
     from conformance.requirements.deviations import DeviationError, load_deviations
     from conformance.servers.auto import parse_server_option
@@ -102,8 +102,8 @@ def command(
     amount = "recorded updates" if shown == "none" else f"{updates or PROFILES[profile]:,} updates"
     narrate(f"seed {seed}, {amount}, server {shown}")
     # Loading the checks takes a second, so the run has said by now what it is.
-    from conformance.checks.lab import Settings
     from conformance.cli.replay import check_witnesses
+    from conformance.harness.lab import Settings
 
     try:
         check_witnesses(listed)
@@ -214,8 +214,8 @@ def _pytest(run: LabRun, *more: str) -> None:
 
 def _list(requirements: frozenset[str], profile: str) -> int:
     """Print the checks that would run, one a line."""
-    from conformance.checks.lab import Settings
     from conformance.cli.plugin import LabRun, requirements_of
+    from conformance.harness.lab import Settings
 
     run = LabRun(lambda _: Settings(), requirements=requirements, profile=profile)
     _pytest(run, "--collect-only")

@@ -15,7 +15,7 @@ from conformance.cli.logs import MAX_UNCOMPRESSED, FileSpool, Output, check_file
 if TYPE_CHECKING:
     from conformance.reference.binlog.event import Event
     from conformance.reference.dialect import Dialect
-    from conformance.reference.row_changes import RowChanges
+    from conformance.reference.text.row_changes import RowChanges
 
 _SHOWN = 8  # event types in the closing line
 
@@ -67,7 +67,7 @@ def _text(files: tuple[str, ...], *, types: bool, metadata: bool, dialect: Diale
     from conformance.reference.binlog.load import LoadBlock
     from conformance.reference.binlog.small import Opaque, RowsQuery
     from conformance.reference.errors import CodecError
-    from conformance.reference.log_text import LogText
+    from conformance.reference.text.mysqlbinlog import LogText
 
     output, spool = Output(), FileSpool()
     server = None if dialect is None else dialect.server
@@ -106,7 +106,7 @@ def _jsonl(
 ) -> None:
     from conformance.reference.errors import CodecError
     from conformance.reference.replay.engine import Replay
-    from conformance.reference.row_changes import RowChanges
+    from conformance.reference.text.row_changes import RowChanges
 
     output = Output()
     changes = RowChanges(tagged=types, rows_only=rows_only)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from conformance.reference.binlog.header import Flag
-from conformance.reference.boundaries.guess import Receiver
 from conformance.reference.boundaries.markers import marker_of
-from conformance.reference.boundaries.seen import seen_of
+from conformance.reference.boundaries.observed_event import seen_of
+from conformance.reference.boundaries.unmarked import Receiver
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -17,7 +17,7 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
 
-    from conformance.checks.lab import Lab, Settings
+    from conformance.harness.lab import Lab, Settings
     from conformance.report.directory import ReportDirectory
     from conformance.stream import AnyRecord, End
 
@@ -50,7 +50,7 @@ def _run_of(config: pytest.Config) -> LabRun | None:
 
 def _plain_settings(config: pytest.Config) -> Callable[[Path | None], Settings]:
     def make(cases: Path | None) -> Settings:
-        from conformance.checks.lab import Settings
+        from conformance.harness.lab import Settings
 
         return Settings(
             server=config.getoption("--binlog-lab-server"),
@@ -169,7 +169,7 @@ class LabRun:
     def _run_record(self) -> AnyRecord:
         from datetime import UTC, datetime
 
-        from conformance.checks.environment import environment
+        from conformance.harness.environment import environment
         from conformance.judge.census import MIX, RULES, WHOLES
         from conformance.requirements.catalogue import REQUIREMENTS
         from conformance.requirements.deviations import load_deviations
@@ -236,7 +236,7 @@ class LabRun:
 
     def open_lab(self) -> LabOpened:
         """The lab of this run as a context."""
-        from conformance.checks.lab import Lab
+        from conformance.harness.lab import Lab
 
         cases = None if self.report is None else self.report.cases
         self._lab = Lab(self._make_settings(cases), self.sink, self._narrate)
@@ -428,7 +428,8 @@ class LabOpened:
 
 def _check_of(item: pytest.Item) -> str:
     """The check's name in the stream."""
-    return f"{item.path.stem.removeprefix('test_')}/{item.name}"
+    room, module = item.path.parent.name, item.path.stem.removeprefix("check").removeprefix("_")
+    return "/".join(filter(None, (room, module, item.name)))
 
 
 def is_check(node: pytest.Item | pytest.Collector) -> bool:

@@ -14,12 +14,12 @@ from conformance.cli.dialects import named_dialect
 from conformance.stream import ExitCode
 
 if TYPE_CHECKING:
-    from conformance.reference.decision import Decision
     from conformance.reference.dialect import Dialect, JsonForms
-    from conformance.reference.diffs import Diff
     from conformance.reference.errors import MysqlError
-    from conformance.reference.expression import Expression
-    from conformance.reference.update import ColumnChange
+    from conformance.reference.partial.decision import Decision
+    from conformance.reference.partial.diffs import Diff
+    from conformance.reference.partial.expression import Expression
+    from conformance.reference.partial.update import ColumnChange
 
 _COLUMN: Final = "j"
 _OTHER: Final = "n"
@@ -129,10 +129,10 @@ def _dialect(name: str) -> Dialect:
 
 
 def _run(before: bytes, expressions: tuple[str, ...], *, row_changes: bool, dialect: Dialect) -> list[Step]:
-    from conformance.reference.decision import decide
     from conformance.reference.errors import MysqlError
-    from conformance.reference.expression import Assignment, Increment
-    from conformance.reference.update import Columns, update_row
+    from conformance.reference.partial.decision import decide
+    from conformance.reference.partial.expression import Assignment, Increment
+    from conformance.reference.partial.update import Columns, update_row
 
     columns = Columns((_COLUMN,))
     row: dict[str, object] = {_COLUMN: before, _OTHER: 0}
@@ -162,8 +162,8 @@ def _run(before: bytes, expressions: tuple[str, ...], *, row_changes: bool, dial
 
 def _parse(sql: str, forms: JsonForms) -> Expression | MysqlError:
     """The expression, or the error with which MySQL refuses it; what is outside the grammar ends the command."""
-    from conformance.cases.sql_expression import parse_expression
     from conformance.reference.errors import CodecError, MysqlError
+    from conformance.reference.sql.expressions import parse_expression
 
     try:
         return parse_expression(sql, _COLUMN, forms)
@@ -208,8 +208,8 @@ def _diffs(step: Step) -> tuple[Diff, ...] | None:
 
 def _value(diff: Diff) -> str | None:
     """The value of a diff in MySQL's text; ``None`` for REMOVE, which has none."""
-    from conformance.reference.diffs import Operation
     from conformance.reference.jsonb.text import format_text
+    from conformance.reference.partial.diffs import Operation
 
     return None if diff.operation is Operation.REMOVE else format_text(diff.value)
 

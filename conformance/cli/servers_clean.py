@@ -20,7 +20,7 @@ def clean(*, address: str, yes: bool) -> int:
     that name on each: whatever has another name, or whose lock is held, stays. A source with replicas is refused.
     """
     from conformance.cli.servers import server_errors
-    from conformance.servers.guests import GuestServer, drop_leftover, leftovers
+    from conformance.servers.run.guests import GuestServer, drop_leftover, leftovers
     from conformance.servers.specs import Kind, parse_spec
 
     with server_errors():

@@ -9,18 +9,18 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
-from conformance.reference.column_json import column_as_json
-from conformance.reference.expression import Call, Column, Expression, Literal, SqlNull, Wrapped
 from conformance.reference.jsonb import values
+from conformance.reference.jsonb.from_columns import column_as_json
 from conformance.reference.jsonb.layout import storage_free
 from conformance.reference.jsonb.values import LARGE_ARRAY, Opaque, UInt
+from conformance.reference.partial.expression import Call, Column, Expression, Literal, SqlNull, Wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from conformance.cases.predict import RowPrediction, StepPrediction
     from conformance.cases.script import Script
-    from conformance.reference.tables import Table
+    from conformance.reference.tables.definitions import Table
 
 RULES: Final[dict[str, str]] = {
     # partial-update sheet, section 1 and the preparation of paths

@@ -1,6 +1,6 @@
 """What the answers of a live server say about the rows of the dialect table (versions sheet, section 11).
 
-Answers are a flat mapping from a question to text, a number, or hexadecimal bytes: what ``conformance.checks.answers``
+Answers are a flat mapping from a question to text, a number, or hexadecimal bytes: what ``conformance.harness.answers``
 asks. A question that could not be asked is not in it, and ``None`` is the answer that there is no such thing. A probe
 that cannot tell from the answers raises :class:`Undecided`; it never guesses.
 """
@@ -15,10 +15,10 @@ from conformance.reference.binlog.files import EventDecoder
 from conformance.reference.binlog.format_description import FormatDescription
 from conformance.reference.binlog.gtid import Gtid, GtidTagged
 from conformance.reference.binlog.header import EventType
-from conformance.reference.binlog.metadata import Field
 from conformance.reference.binlog.rows import ROWS_TYPES, V1_TYPES, LazyRows, PartitionInfo
-from conformance.reference.binlog.table_map import TableMap
 from conformance.reference.errors import CodecError
+from conformance.reference.tables.metadata import Field
+from conformance.reference.tables.table_map import TableMap
 from conformance.requirements.versions import SWITCHES, Cell, Value, text_of
 
 if TYPE_CHECKING:

@@ -14,9 +14,8 @@ from itertools import groupby
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from conformance.judge.events import first_difference, iter_events, split_groups
-from conformance.judge.mismatch import Mismatch
-from conformance.reference.apply import apply_field
+from conformance.judge.updates.events import first_difference, iter_events, split_groups
+from conformance.judge.updates.mismatch import Mismatch
 from conformance.reference.binlog.columns import PartialJson
 from conformance.reference.binlog.gtid import Gtid
 from conformance.reference.binlog.header import EventType, kind_of
@@ -29,6 +28,7 @@ from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.layout import decode_stored, storage_free
 from conformance.reference.jsonb.text import format_text
 from conformance.reference.jsonb.values import same
+from conformance.reference.partial.apply import apply_field
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

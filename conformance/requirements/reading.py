@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from conformance.reference.binlog.forms import version_rules
-from conformance.reference.binlog.metadata import SHIPPED, WORKLOG, MetadataRules
+from conformance.reference.binlog.versions import version_rules
+from conformance.reference.tables.metadata import SHIPPED, WORKLOG, MetadataRules
 from conformance.requirements.versions import dialect_of, parse_version
 
 if TYPE_CHECKING:

@@ -5,21 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from conformance.servers import bundle
-from conformance.servers.cache import silent
 from conformance.servers.containers.image import find_image
 from conformance.servers.errors import ServerUnavailable, SpecError, StartFailed
-from conformance.servers.guests import Role, open_guest
-from conformance.servers.installation import Installation, from_path, on_path
+from conformance.servers.install import bundle
+from conformance.servers.install.cache import silent
+from conformance.servers.install.installation import Installation, from_path, on_path
+from conformance.servers.run.guests import Role, open_guest
 from conformance.servers.specs import DEFAULT_IMAGE, Kind, ServerSpec, parse_spec
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from conformance.servers.base import Server
-    from conformance.servers.bundle import Progress
-    from conformance.servers.cache import Narrate
-    from conformance.servers.own import Maker, OwnServer
+    from conformance.servers.install.bundle import Progress
+    from conformance.servers.install.cache import Narrate
+    from conformance.servers.run.owned import Maker, OwnServer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

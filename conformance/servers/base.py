@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import TracebackType
 
-    from conformance.servers.capture import Capture
-    from conformance.servers.connection import Address, Connection
+    from conformance.servers.wire.capture import Capture
+    from conformance.servers.wire.connection import Address, Connection
 
 SCHEMA_PREFIX = "binlog_lab_"
 ALL_HAZARDS = frozenset({"none", "stops-replica", "corrupts-row", "may-crash"})
@@ -90,7 +90,7 @@ class Server(ABC):
 
     def capture(self) -> Capture:
         """Reads this server's binary log between two moments."""
-        from conformance.servers.capture import Capture  # the two know each other
+        from conformance.servers.wire.capture import Capture  # the two know each other
 
         return Capture(self)
 

@@ -14,8 +14,8 @@ from enum import StrEnum
 from pathlib import Path
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
-from conformance.servers.connection import Address
 from conformance.servers.errors import SpecError
+from conformance.servers.wire.connection import Address
 
 DEFAULT_IMAGE = "mysql:8.4"
 _EXPECTED = "auto, process, process:PATH, docker, docker:IMAGE, mysql://user@host:port or none"

@@ -11,17 +11,17 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
+from conformance.cases.by_hand.applier_transaction import Feeding
 from conformance.cases.bytes_case import bytes_id
-from conformance.cases.feeding import Feeding
-from conformance.cases.shrink_event import mended, shrink_injection
-from conformance.cases.shrink_file import shrink_file
-from conformance.judge.crashes import damage_of, damage_of_log
-from conformance.judge.printing import HUNG, judge_survival
-from conformance.judge.relay_logs import damage_of_relay_log
-from conformance.servers.feeding import feed, feeding_script
-from conformance.servers.inject import crash_report, script
-from conformance.servers.printing import print_bytes
-from conformance.servers.replica_log import log_script
+from conformance.cases.shrinking.events import mended, shrink_injection
+from conformance.cases.shrinking.files import shrink_file
+from conformance.judge.damage.crashes import damage_of, damage_of_log
+from conformance.judge.damage.mysqlbinlog import HUNG, judge_survival
+from conformance.judge.damage.relay_logs import damage_of_relay_log
+from conformance.servers.roles.applier_cases import feed, feeding_script
+from conformance.servers.roles.injector import crash_report, script
+from conformance.servers.roles.mysqlbinlog import print_bytes
+from conformance.servers.roles.relay_log_applier import log_script
 from fuzz.campaigns import inputs
 from fuzz.campaigns.inputs import APPLIER, CLIENT, MUTATED_LOG, REPLICA, STATEMENTS
 from fuzz.campaigns.shrink_log import shrink_log
@@ -30,12 +30,12 @@ from generators.streams import TABLES
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
 
+    from conformance.cases.by_hand.injection import Injection
     from conformance.cases.bytes_case import BytesCase
-    from conformance.cases.injection import Injection
-    from conformance.servers.applier import Applier
-    from conformance.servers.inject import Injector
-    from conformance.servers.own import OwnServer
-    from conformance.servers.replica_log import LogReader
+    from conformance.servers.roles.applier import Applier
+    from conformance.servers.roles.injector import Injector
+    from conformance.servers.roles.relay_log_applier import LogReader
+    from conformance.servers.run.owned import OwnServer
     from fuzz.campaigns.inputs import RelayLog
     from fuzz.campaigns.trial import Bench, Trial
 

@@ -11,12 +11,12 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from conformance.cases.by_hand.applier_transaction import Feeding
+from conformance.cases.by_hand.damaged_log import rows_in
+from conformance.cases.by_hand.event_case import EventCase
+from conformance.cases.by_hand.injection import Injection
 from conformance.cases.bytes_case import BytesCase
-from conformance.cases.event_case import EventCase
-from conformance.cases.feeding import Feeding
 from conformance.cases.files import dump_case
-from conformance.cases.injection import Injection
-from conformance.cases.printed_log import rows_in
 from fuzz.campaigns.inputs import RelayLog
 
 if TYPE_CHECKING:

@@ -8,18 +8,22 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from conformance.cases.by_hand.damaged_log import log_of_image
 from conformance.cases.bytes_case import MYSQLBINLOG, BytesCase, bytes_id
-from conformance.cases.printed_log import log_of_image
 from conformance.cases.update_case import Hazard
 from conformance.reference.binlog.header import MAGIC
 from fuzz.mutators.framing import mutate_file
-from generators import damaged, diverged, feedings, members, mutated, streams
+from generators import applier_transactions as feedings
+from generators import damaged_events as damaged
+from generators import diverged, streams
+from generators import object_entries as members
+from generators import random_damage as mutated
+from generators.damaged_values import PLACES, printed
 from generators.draw import Stream, mix
-from generators.printed import PLACES, printed
 
 if TYPE_CHECKING:
-    from conformance.cases.feeding import Feeding
-    from conformance.cases.injection import Injection
+    from conformance.cases.by_hand.applier_transaction import Feeding
+    from conformance.cases.by_hand.injection import Injection
     from generators.draw import Draw
 
 DIVERGED, MALFORMED, STREAMS = "diverged", "malformed", "streams"

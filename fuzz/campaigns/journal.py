@@ -11,7 +11,7 @@ import json
 import os
 from typing import TYPE_CHECKING, Final, NamedTuple, Self
 
-from conformance.servers.identity import is_running, start_time
+from conformance.servers.run.process_identity import is_running, start_time
 from fuzz.campaigns.inputs import Place
 
 if TYPE_CHECKING:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from conformance.servers.applier import Applier, launch_applier
 from conformance.servers.auto import find_maker
 from conformance.servers.errors import ServerUnavailable, SpecError
-from conformance.servers.inject import Injector, launch_target
-from conformance.servers.installation import Installation
-from conformance.servers.replica_log import LogReader, launch_replica
+from conformance.servers.install.installation import Installation
+from conformance.servers.roles.applier import Applier, launch_applier
+from conformance.servers.roles.injector import Injector, launch_target
+from conformance.servers.roles.relay_log_applier import LogReader, launch_replica
 from conformance.servers.specs import Kind, parse_spec
 from fuzz.campaigns.channels import Files, Logs, Statements, Transactions
 from fuzz.campaigns.inputs import APPLIER, CLIENT, REPLICA, STATEMENTS
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import ExitStack
 
-    from conformance.servers.cache import Narrate
-    from conformance.servers.own import Maker
+    from conformance.servers.install.cache import Narrate
+    from conformance.servers.run.owned import Maker
     from fuzz.campaigns.channels import Channel
     from fuzz.campaigns.trial import Bench
 

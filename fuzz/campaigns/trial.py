@@ -6,29 +6,29 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from conformance.cases.feeding import FeedingOutcome
-from conformance.cases.injection import MISSING_ROW, InjectionOutcome
-from conformance.judge.applier import judge_feeding
-from conformance.judge.crashes import crash_of, crash_of_rows
-from conformance.judge.diverged import Grade, Judged, judge_injection
-from conformance.judge.listed import about_place, explaining
-from conformance.judge.relay_logs import crash_of_replica, judge_end
+from conformance.cases.by_hand.applier_transaction import FeedingOutcome
+from conformance.cases.by_hand.injection import MISSING_ROW, InjectionOutcome
+from conformance.judge.damage.applier import judge_feeding
+from conformance.judge.damage.crashes import crash_of, crash_of_rows
+from conformance.judge.damage.diverged import Grade, Judged, judge_injection
+from conformance.judge.damage.listed import about_place, explaining
+from conformance.judge.damage.relay_logs import crash_of_replica, judge_end
 from conformance.requirements.versions import dialect_of, in_observed_range
 from conformance.stream import Verdict
 from fuzz.campaigns.inputs import APPLIER, CLIENT, DIVERGED, REPLICA, STATEMENTS
-from generators import mutated
+from generators import random_damage as mutated
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from conformance.cases.by_hand.applier_transaction import Feeding
+    from conformance.cases.by_hand.injection import Injection, RowState
     from conformance.cases.bytes_case import BytesCase
-    from conformance.cases.feeding import Feeding
-    from conformance.cases.injection import Injection, RowState
-    from conformance.judge.printing import Printed
+    from conformance.judge.damage.mysqlbinlog import Printed
     from conformance.requirements.crashes import Crash
     from conformance.requirements.deviations import Deviation
     from conformance.requirements.versions import Version
-    from conformance.servers.replica_log import LogEnd
+    from conformance.servers.roles.relay_log_applier import LogEnd
     from fuzz.campaigns.inputs import Place, RelayLog
 
 

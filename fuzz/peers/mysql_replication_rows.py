@@ -9,10 +9,10 @@ from conformance.reference.binlog.columns import PartialJson
 from conformance.reference.binlog.event import encode_event
 from conformance.reference.binlog.header import EventType
 from conformance.reference.binlog.rows import V1_TYPES, RowsBody, decode_rows_event, included
-from conformance.reference.binlog.table_map import TableMap
-from conformance.reference.diffs import decode_diffs
 from conformance.reference.errors import CodecError
 from conformance.reference.jsonb.decode import decode
+from conformance.reference.partial.diffs import decode_diffs
+from conformance.reference.tables.table_map import TableMap
 from fuzz.prefixed import split
 from fuzz.targets import rows
 from fuzz.violation import Violation, require

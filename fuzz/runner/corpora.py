@@ -6,7 +6,7 @@ import hashlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from conformance.servers.cache import cache_root
+from conformance.servers.install.cache import cache_root
 from fuzz.runner.errors import Unfit
 
 if TYPE_CHECKING:

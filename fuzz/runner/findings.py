@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from conformance.servers.cache import data_root
+from conformance.servers.install.cache import data_root
 from conformance.version import __version__
 from fuzz.runner.errors import Unfit
 from fuzz.runner.signature import identity

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from conformance.judge.crashes import damage_of, damage_of_log
+from conformance.judge.damage.crashes import damage_of, damage_of_log
 from conformance.reference.binlog.header import MAGIC
 from fuzz.runner.corpora import REGRESSIONS
 from fuzz.runner.errors import Unfit

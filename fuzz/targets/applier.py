@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from conformance.reference.apply import apply_diffs, apply_field
 from conformance.reference.dialect import MYSQL
-from conformance.reference.diffs import decode_diffs
 from conformance.reference.errors import MysqlError
 from conformance.reference.jsonb.compare import equal
 from conformance.reference.jsonb.decode import decode
@@ -15,6 +13,8 @@ from conformance.reference.jsonb.encode import encode
 from conformance.reference.jsonb.layout import storage_free
 from conformance.reference.jsonb.text import format_text
 from conformance.reference.jsonb.values import depth
+from conformance.reference.partial.apply import apply_diffs, apply_field
+from conformance.reference.partial.diffs import decode_diffs
 from fuzz import documents
 from fuzz.mutators.draw import SeedDraw
 from fuzz.mutators.framing import edited
@@ -22,7 +22,7 @@ from fuzz.mutators.trees import mutate_document
 from fuzz.prefixed import join, mutate_one, split
 from fuzz.targets import diffs as diffs_target
 from fuzz.violation import attempt, require
-from generators.damaged import STORED, diff, listed
+from generators.damaged_events import STORED, diff, listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,10 +32,10 @@ INVARIANT: Final = (
     " changed in place or made anew; the document before is never touched."
 )
 INSTRUMENT: Final[tuple[str, ...]] = (
-    "conformance.reference.apply",
-    "conformance.reference.diffs",
-    "conformance.reference.document",
-    "conformance.reference.inplace",
+    "conformance.reference.partial.apply",
+    "conformance.reference.partial.diffs",
+    "conformance.reference.partial.document",
+    "conformance.reference.partial.in_place",
     "conformance.reference.jsonb.view",
 )
 MAX_LEN: Final = 768

@@ -6,12 +6,12 @@ from io import BytesIO
 from typing import TYPE_CHECKING, Final
 
 from conformance.reference.binlog.header import FOOTER_SIZE, HEADER_SIZE, EventType
-from conformance.reference.boundaries.guess import Receiver, query_role
 from conformance.reference.boundaries.markers import BoundaryType, mark, marker_of
+from conformance.reference.boundaries.observed_event import Seen, query_text, seen
 from conformance.reference.boundaries.reader import Group, find_event, read_groups
-from conformance.reference.boundaries.seen import Seen, query_text, seen
 from conformance.reference.boundaries.shipped import EventClass, ShippedParser, State, classify, classify_query
 from conformance.reference.boundaries.source import mark_stream
+from conformance.reference.boundaries.unmarked import Receiver, query_role
 from conformance.reference.boundaries.worklog import BoundaryParser
 from fuzz.events import file_seeds
 from fuzz.mutators.framing import mutate_file, split_file

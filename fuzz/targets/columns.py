@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final
 
 from conformance.reference.binlog import columns as types
 from conformance.reference.binlog import temporal
-from conformance.reference.binlog.charsets import COLLATIONS, bytes_of, text_of
 from conformance.reference.binlog.columns import (
     ColumnType,
     PartialJson,
@@ -18,18 +17,19 @@ from conformance.reference.binlog.columns import (
     value_size,
     write_value,
 )
-from conformance.reference.binlog.metadata import ColumnInfo
 from conformance.reference.binlog.rows import RowsBody
-from conformance.reference.column_json import column_as_json
-from conformance.reference.column_text import member_text, plain_text, stored_bytes
 from conformance.reference.jsonb import opaque
 from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.encode import encode
+from conformance.reference.jsonb.from_columns import column_as_json
 from conformance.reference.jsonb.text import format_text
 from conformance.reference.jsonb.values import Opaque, same
-from conformance.reference.pseudo_json import Damaged
-from conformance.reference.pseudo_values import column_text
-from conformance.reference.tables import Column
+from conformance.reference.tables.charsets import COLLATIONS, bytes_of, text_of
+from conformance.reference.tables.definitions import Column
+from conformance.reference.tables.metadata import ColumnInfo
+from conformance.reference.text.columns import member_text, plain_text, stored_bytes
+from conformance.reference.text.pseudo_json import Damaged
+from conformance.reference.text.pseudo_values import column_text
 from fuzz.events import every_type, row_bodies
 from fuzz.violation import attempt, require
 
@@ -43,12 +43,12 @@ INVARIANT: Final = (
     " is the same in a document; text of a character set has the bytes it came from."
 )
 INSTRUMENT: Final[tuple[str, ...]] = (
-    "conformance.reference.binlog.charsets",
+    "conformance.reference.tables.charsets",
     "conformance.reference.binlog.columns",
     "conformance.reference.binlog.temporal",
-    "conformance.reference.column_json",
-    "conformance.reference.column_text",
-    "conformance.reference.pseudo_values",
+    "conformance.reference.jsonb.from_columns",
+    "conformance.reference.text.columns",
+    "conformance.reference.text.pseudo_values",
 )
 MAX_LEN: Final = 96
 DICTIONARY: Final = (b"\xfc", b"\xf5\x04", b"\xf6\x41\x1e", b"\xfe\xfe", b"\x12\x06", b"\x13\x06", b"\x11\x06", b"\x10")

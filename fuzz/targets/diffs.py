@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from conformance.reference.diffs import Diff, Operation, RawDiff, decode_diffs, encode_diffs, split_diffs
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.jsonb.values import JsonValue, same
+from conformance.reference.partial.diffs import Diff, Operation, RawDiff, decode_diffs, encode_diffs, split_diffs
 from fuzz import documents
 from fuzz.violation import attempt, require
-from generators.damaged import diff
+from generators.damaged_events import diff
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,9 +20,9 @@ INVARIANT: Final = (
 )
 INSTRUMENT: Final[tuple[str, ...]] = (
     "conformance.reference.cursor",
-    "conformance.reference.diffs",
+    "conformance.reference.partial.diffs",
     "conformance.reference.jsonb.decode",
-    "conformance.reference.paths",
+    "conformance.reference.partial.paths",
 )
 MAX_LEN: Final = 512
 DICTIONARY: Final = (

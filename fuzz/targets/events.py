@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from conformance.reference.binlog.event import Event, decode_event
+from conformance.reference.binlog.gtid_text import gtid_text
 from conformance.reference.binlog.header import Checksum
 from conformance.reference.binlog.rows import LazyRows
 from conformance.reference.errors import CodecError
-from conformance.reference.gtid_text import gtid_text
 from fuzz.events import event_seeds, tables
 from fuzz.mutators.framing import mutate_event
 from fuzz.violation import attempt, require
@@ -23,7 +23,7 @@ INVARIANT: Final = (
 INSTRUMENT: Final[tuple[str, ...]] = (
     "conformance.reference.binlog",
     "conformance.reference.cursor",
-    "conformance.reference.gtid_text",
+    "conformance.reference.binlog.gtid_text",
 )
 MAX_LEN: Final = 1024
 DICTIONARY: Final = (

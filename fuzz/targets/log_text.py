@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from conformance.reference.binlog.files import FileReader
 from conformance.reference.dialect import MYSQL
-from conformance.reference.log_text import LogText
-from conformance.reference.row_changes import RowChanges
+from conformance.reference.text.mysqlbinlog import LogText
+from conformance.reference.text.row_changes import RowChanges
 from fuzz.events import file_seeds
 from fuzz.mutators.framing import mutate_file
 from fuzz.violation import attempt, require
@@ -24,13 +24,13 @@ INVARIANT: Final = (
     " is printed does not depend on the other printers."
 )
 INSTRUMENT: Final[tuple[str, ...]] = (
-    "conformance.reference.column_text",
-    "conformance.reference.log_session",
-    "conformance.reference.log_text",
-    "conformance.reference.pseudo_json",
-    "conformance.reference.pseudo_sql",
-    "conformance.reference.pseudo_values",
-    "conformance.reference.row_changes",
+    "conformance.reference.text.columns",
+    "conformance.reference.text.session",
+    "conformance.reference.text.mysqlbinlog",
+    "conformance.reference.text.pseudo_json",
+    "conformance.reference.text.pseudo_sql",
+    "conformance.reference.text.pseudo_values",
+    "conformance.reference.text.row_changes",
 )
 MAX_LEN: Final = 1280
 DICTIONARY: Final = (b"\x05\x03SYSTEM", b"\x04\x21\x00\x21\x00\x21\x00", b"BEGIN", b"COMMIT", b"XA START", b"$[0]")

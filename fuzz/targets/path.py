@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from conformance.reference.errors import MysqlError
-from conformance.reference.paths import Cell, CellRange, Member, Wildcard, is_identifier, parse_path
+from conformance.reference.partial.paths import Cell, CellRange, Member, Wildcard, is_identifier, parse_path
 from fuzz.violation import attempt, require
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ INVARIANT: Final = (
     "The canonical text of a path parses to the same path and is its own canonical text; indexes have 32 bits; errors"
     " point into the text."
 )
-INSTRUMENT: Final[tuple[str, ...]] = ("conformance.reference.paths",)
+INSTRUMENT: Final[tuple[str, ...]] = ("conformance.reference.partial.paths",)
 MAX_LEN: Final = 256
 DICTIONARY: Final = (
     b"$", b"$.", b"$[", b"[last-", b"last", b" to ", b"**", b".*", b"[*]", b'."', b'\\"', b"\\u0041", b"\\ud83d\\ude00",

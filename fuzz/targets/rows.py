@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from conformance.reference.binlog.header import EventType
 from conformance.reference.binlog.rows import RowsBody, decode_rows_event, encode_head, fixed_size, split_rows
-from conformance.reference.binlog.table_map import TableMap
+from conformance.reference.tables.table_map import TableMap
 from fuzz.events import every_type, row_bodies, tables
 from fuzz.mutators.draw import SeedDraw
 from fuzz.mutators.framing import edited, mutate_columns

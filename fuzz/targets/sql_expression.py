@@ -4,45 +4,45 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from conformance.cases.sql_expression import parse_expression
-from conformance.cases.sql_format import format_expression
-from conformance.reference.apply import apply_field
 from conformance.reference.binlog.columns import PartialJson
-from conformance.reference.decision import decide
 from conformance.reference.errors import MysqlError
-from conformance.reference.expression import Assignment
 from conformance.reference.jsonb.compare import equal
 from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.jsonb.layout import storage_free
-from conformance.reference.update import Columns, eligible_columns, update_row
+from conformance.reference.partial.apply import apply_field
+from conformance.reference.partial.decision import decide
+from conformance.reference.partial.expression import Assignment
+from conformance.reference.partial.update import Columns, eligible_columns, update_row
+from conformance.reference.sql.expressions import parse_expression
+from conformance.reference.sql.formatting import format_expression
 from fuzz import documents
 from fuzz.mutators.draw import SeedDraw
 from fuzz.mutators.framing import edited
 from fuzz.mutators.trees import mutate_document
 from fuzz.prefixed import join, mutate_one, split
 from fuzz.violation import attempt, require
-from generators.damaged import STORED
+from generators.damaged_events import STORED
 from generators.draw import Stream
 from generators.updates import partial, whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from conformance.reference.expression import Expression
+    from conformance.reference.partial.expression import Expression
 
 INVARIANT: Final = (
     "An expression that is parsed is written as SQL that parses to the same expression; what the model says an UPDATE"
     " makes of a sound document is a document that can be read, and its diffs lead a replica to an equal one."
 )
 INSTRUMENT: Final[tuple[str, ...]] = (
-    "conformance.cases.sql_expression",
-    "conformance.cases.sql_tokens",
-    "conformance.cases.sql_values",
-    "conformance.reference.decision",
-    "conformance.reference.document",
-    "conformance.reference.inplace",
-    "conformance.reference.update",
+    "conformance.reference.sql.expressions",
+    "conformance.reference.sql.tokens",
+    "conformance.reference.sql.values",
+    "conformance.reference.partial.decision",
+    "conformance.reference.partial.document",
+    "conformance.reference.partial.in_place",
+    "conformance.reference.partial.update",
 )
 MAX_LEN: Final = 768
 DICTIONARY: Final = (

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Final
 from conformance.reference.binlog.event import Event
 from conformance.reference.binlog.header import EventType, Header
 from conformance.reference.binlog.query import Query
-from conformance.reference.definition_sql import parse_definition
 from conformance.reference.replay.ddl import parse_statement
 from conformance.reference.replay.engine import Replay
 from conformance.reference.replay.tables_text import table_rows
-from conformance.reference.replay.words import ANSI_QUOTES, NO_BACKSLASH_ESCAPES, split_words
-from conformance.reference.tables import create_table, table_map
+from conformance.reference.sql.statement_words import ANSI_QUOTES, NO_BACKSLASH_ESCAPES, split_words
+from conformance.reference.tables.create_table import parse_definition
+from conformance.reference.tables.definitions import create_table, table_map
 from fuzz.mutators.draw import SeedDraw
 from fuzz.mutators.framing import edited
 from fuzz.violation import attempt, require
@@ -27,9 +27,9 @@ INVARIANT: Final = (
     " followed or refused, the lenient reading never refuses, and rolling back ends with a table for every name."
 )
 INSTRUMENT: Final[tuple[str, ...]] = (
-    "conformance.reference.definition_sql",
+    "conformance.reference.tables.create_table",
     "conformance.reference.replay",
-    "conformance.reference.tables",
+    "conformance.reference.tables.definitions",
 )
 MAX_LEN: Final = 512
 DICTIONARY: Final = (

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from conformance.reference.binlog.metadata import (
+from conformance.reference.tables.definitions import table_map
+from conformance.reference.tables.metadata import (
     SHIPPED,
     MetadataRules,
     charset_columns,
@@ -14,10 +15,9 @@ from conformance.reference.binlog.metadata import (
     has_sign,
     key_parts,
 )  # fmt: skip
-from conformance.reference.binlog.table_map import TableMap
-from conformance.reference.metadata_text import metadata_text, type_name
-from conformance.reference.pseudo_values import column_text, type_text
-from conformance.reference.tables import table_map
+from conformance.reference.tables.table_map import TableMap
+from conformance.reference.text.pseudo_values import column_text, type_text
+from conformance.reference.text.table_metadata import metadata_text, type_name
 from fuzz.events import tables
 from fuzz.mutators.draw import SeedDraw
 from fuzz.mutators.framing import edited
@@ -33,10 +33,10 @@ INVARIANT: Final = (
     " its metadata says of them."
 )
 INSTRUMENT: Final[tuple[str, ...]] = (
-    "conformance.reference.binlog.metadata",
-    "conformance.reference.binlog.table_map",
-    "conformance.reference.metadata_text",
-    "conformance.reference.pseudo_values",
+    "conformance.reference.tables.metadata",
+    "conformance.reference.tables.table_map",
+    "conformance.reference.text.table_metadata",
+    "conformance.reference.text.pseudo_values",
 )
 MAX_LEN: Final = 768
 DICTIONARY: Final = (

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from conformance.reference.expression import Assignment
 from conformance.reference.jsonb.view import open_document
-from generators import cases, places, updates
+from conformance.reference.partial.expression import Assignment
+from generators import cases, updates
+from generators import path_targets as places
 from generators import tables as make_tables
 from generators.strategies.draw import drawn
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
     from conformance.cases.update_case import UpdateCase
-    from conformance.reference.tables import Table
+    from conformance.reference.tables.definitions import Table
     from generators.cases import Advance
     from generators.draw import Draw
 

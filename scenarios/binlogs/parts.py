@@ -14,8 +14,8 @@ from stat import S_ISREG
 from typing import TYPE_CHECKING, BinaryIO, Final, NamedTuple
 
 from conformance.reference.binlog.header import HEADER, HEADER_SIZE, MAGIC, EventType, Flag
+from conformance.reference.boundaries.observed_event import GTID_TYPES
 from conformance.reference.boundaries.reader import Kind, file_footer, read_groups
-from conformance.reference.boundaries.seen import GTID_TYPES
 from conformance.reference.errors import CodecError
 
 if TYPE_CHECKING:

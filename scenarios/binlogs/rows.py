@@ -17,7 +17,7 @@ from conformance.reference.binlog.payload import TransactionPayload
 from conformance.reference.binlog.rows import ROWS_TYPES, LazyRows, RowsBody, included
 from conformance.reference.boundaries.source import split_inner
 from conformance.reference.errors import CodecError
-from conformance.reference.row_changes import Form, Gtids, changes_of, operation_of, table_of
+from conformance.reference.text.row_changes import Form, Gtids, changes_of, operation_of, table_of
 from scenarios.binlogs.options import Content, Documents, Problems
 from scenarios.binlogs.reading import Problem, problem_of, read_part
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from conformance.reference.binlog.event import Event
     from conformance.reference.binlog.images import Row
-    from conformance.reference.binlog.table_map import TableMap
+    from conformance.reference.tables.table_map import TableMap
     from scenarios.binlogs.options import Options
     from scenarios.binlogs.parts import Part
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from conformance.reference.expression import Assignment, Call, Column, Function, Increment, Literal, SqlNull
+from conformance.reference.partial.expression import Assignment, Call, Column, Function, Increment, Literal, SqlNull
 from scenarios.engines.documents import MOST, pattern_of, text
 
 if TYPE_CHECKING:
-    from conformance.reference.expression import Expression
     from conformance.reference.jsonb.values import JsonValue
+    from conformance.reference.partial.expression import Expression
     from generators.draw import Draw
     from scenarios.engines.documents import Leaf, Made
 

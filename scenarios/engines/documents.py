@@ -9,9 +9,9 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from conformance.reference.diffs import Operation, encode_diff
 from conformance.reference.jsonb.encode import encode
-from conformance.reference.paths import Cell, Member, Path
+from conformance.reference.partial.diffs import Operation, encode_diff
+from conformance.reference.partial.paths import Cell, Member, Path
 
 if TYPE_CHECKING:
     from conformance.reference.jsonb.values import JsonValue

@@ -9,16 +9,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from conformance.cases.injection import Injection, InjectionOutcome, partial_image, predict, state_of
-from conformance.judge.diverged import ALLOWED, Grade, judge_injection
-from conformance.reference.apply import apply_field
+from conformance.cases.by_hand.injection import Injection, InjectionOutcome, partial_image, predict, state_of
+from conformance.judge.damage.diverged import ALLOWED, Grade, judge_injection
 from conformance.reference.dialect import MYSQL, flipped
-from conformance.reference.diffs import encode_diffs
 from conformance.reference.errors import MysqlError
 from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.jsonb.text import format_text
-from generators import damaged, diverged
+from conformance.reference.partial.apply import apply_field
+from conformance.reference.partial.diffs import encode_diffs
+from generators import damaged_events as damaged
+from generators import diverged
 from scenarios.engines.documents import SHAPES, document
 from scenarios.verdicts import Verdict, Wrong
 

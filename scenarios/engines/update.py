@@ -9,11 +9,10 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from conformance.cases.images import RowImage
 from conformance.cases.predict import Model
+from conformance.cases.row_images import RowImage
 from conformance.cases.session import Session
 from conformance.cases.update_case import Step, UpdateCase
-from conformance.reference.apply import apply_diffs, apply_field
 from conformance.reference.binlog.columns import PartialJson
 from conformance.reference.binlog.event import decode_event, encode_event
 from conformance.reference.binlog.header import Checksum
@@ -21,18 +20,19 @@ from conformance.reference.binlog.images import included
 from conformance.reference.binlog.payload import TransactionPayload
 from conformance.reference.binlog.rows import LazyRows
 from conformance.reference.binlog.small import Xid
-from conformance.reference.binlog.table_map import TableMap
 from conformance.reference.binlog.writer import FileWriter, begin
 from conformance.reference.cursor import packed_size
-from conformance.reference.diffs import Diff, Operation, split_diffs
 from conformance.reference.errors import CodecError, MysqlError
-from conformance.reference.expression import Assignment, Call, Column, Function, Increment, Literal
 from conformance.reference.jsonb.decode import container_header, scalar_end
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.jsonb.values import LARGE_ARRAY
-from conformance.reference.paths import parse_path
-from conformance.reference.tables import Column as TableColumn
-from conformance.reference.tables import Table, table_map
+from conformance.reference.partial.apply import apply_diffs, apply_field
+from conformance.reference.partial.diffs import Diff, Operation, split_diffs
+from conformance.reference.partial.expression import Assignment, Call, Column, Function, Increment, Literal
+from conformance.reference.partial.paths import parse_path
+from conformance.reference.tables.definitions import Column as TableColumn
+from conformance.reference.tables.definitions import Table, table_map
+from conformance.reference.tables.table_map import TableMap
 from scenarios.engines import changes
 from scenarios.engines.documents import SHAPES, document, pattern_of, tight
 from scenarios.verdicts import Verdict, Wrong

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from conformance.reference.decision import diffs_pay
+from conformance.reference.partial.decision import diffs_pay
 from scenarios.estimate.difference import difference
 
 LENGTH: Final = 4  # bytes of a JSON value's length in a row

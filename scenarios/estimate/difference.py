@@ -27,7 +27,7 @@ from conformance.reference.errors import DecodeError
 from conformance.reference.jsonb.encode import INLINED_LARGE, INLINED_SMALL, SMALL_LIMIT, encode, encoded_size
 from conformance.reference.jsonb.values import LARGE_ARRAY, same
 from conformance.reference.jsonb.view import View, open_document
-from conformance.reference.paths import Member, Path
+from conformance.reference.partial.paths import Member, Path
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from conformance.cases.images import RowImage
+from conformance.cases.row_images import RowImage
 from conformance.version import __version__
 from scenarios.estimate.meter import DAMAGED, NO_BEFORE, NO_DOCUMENT, NO_TABLE, ROWS
 from scenarios.estimate.questions import PERCENTS

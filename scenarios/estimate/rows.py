@@ -13,7 +13,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from conformance.cases.images import RowImage, after_columns, before_columns
+from conformance.cases.row_images import RowImage, after_columns, before_columns
 from conformance.reference.binlog.columns import BLOB, JSON, PartialJson, codec, value_size, write_value
 from conformance.reference.binlog.images import included
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from conformance.reference.binlog.images import Row
     from conformance.reference.binlog.rows import LazyRows, RowsBody
-    from conformance.reference.binlog.table_map import TableMap
+    from conformance.reference.tables.table_map import TableMap
     from scenarios.estimate.costs import FieldCost
 
 OPTIONS: Final = 1  # bytes of value_options, which every row has with the option on

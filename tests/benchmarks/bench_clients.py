@@ -14,12 +14,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from conformance.servers.auto import Wishes, resolve
-from conformance.servers.process import ProcessServer
+from conformance.servers.run.process import ProcessServer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from conformance.servers.connection import Connection
+    from conformance.servers.wire.connection import Connection
 
 STATEMENTS = 20_000
 ROWS = 20_000

@@ -33,10 +33,10 @@ from conformance.reference.binlog.files import read_events
 from conformance.reference.binlog.header import MAGIC, EventType
 from conformance.reference.binlog.rows import LazyRows, Row, rows_body
 from conformance.reference.binlog.writer import FileWriter, row_group
-from conformance.reference.diffs import decode_diffs
 from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.encode import encode
-from conformance.reference.tables import Column, Table, table_map
+from conformance.reference.partial.diffs import decode_diffs
+from conformance.reference.tables.definitions import Column, Table, table_map
 from tests.gtids import gtid
 
 if TYPE_CHECKING:

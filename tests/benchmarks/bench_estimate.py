@@ -18,7 +18,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from conformance.servers.auto import find_installation
-from conformance.servers.process import launch
+from conformance.servers.run.process import launch
 from conformance.servers.specs import parse_spec
 from tests.scenarios.estimate_checks import compare
 from tests.scenarios.workloads import KINDS, run, workload

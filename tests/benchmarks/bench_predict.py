@@ -11,11 +11,11 @@ from __future__ import annotations
 import argparse
 from time import process_time
 
-from conformance.reference.decision import decide
-from conformance.reference.expression import Assignment
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.jsonb.layout import storage_free
-from conformance.reference.update import Columns, update_row
+from conformance.reference.partial.decision import decide
+from conformance.reference.partial.expression import Assignment
+from conformance.reference.partial.update import Columns, update_row
 from generators import updates
 from generators.documents import Size, document
 from generators.draw import Stream

@@ -20,15 +20,15 @@ from typing import TYPE_CHECKING, Any
 from conformance.reference.binlog.event import encode_event
 from conformance.reference.binlog.files import EventDecoder
 from conformance.reference.binlog.header import EventType
-from conformance.reference.binlog.table_map import TableMap
-from conformance.reference.tables import table_map
+from conformance.reference.tables.definitions import table_map
+from conformance.reference.tables.table_map import TableMap
 from generators.definitions import definition
 from generators.draw import Stream
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from conformance.reference.tables import Table
+    from conformance.reference.tables.definitions import Table
 
 _MODES = ("MINIMAL", "FULL")
 _MANY = 128

@@ -16,14 +16,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conformance.cases.files import case_id, case_schema, dump_case, load_case, validate
-from conformance.cases.images import RowImage
 from conformance.cases.predict import Model
+from conformance.cases.row_images import RowImage
 from conformance.cases.session import Session
 from conformance.cases.topology import RebuiltRows, ReplicaSettings, Topology
 from conformance.cases.update_case import Hazard, Step, UpdateCase
 from conformance.reference.binlog.temporal import Date, Datetime, Time, Timestamp
 from conformance.reference.errors import DecodeError
-from conformance.reference.expression import (
+from conformance.reference.jsonb import opaque
+from conformance.reference.jsonb.encode import encode
+from conformance.reference.jsonb.values import Opaque, UInt
+from conformance.reference.partial.expression import (
     Assignment,
     Call,
     Column,
@@ -36,11 +39,8 @@ from conformance.reference.expression import (
     Wrapped,
     Wrapper,
 )
-from conformance.reference.jsonb import opaque
-from conformance.reference.jsonb.encode import encode
-from conformance.reference.jsonb.values import Opaque, UInt
-from conformance.reference.tables import Column as TableColumn
-from conformance.reference.tables import Table
+from conformance.reference.tables.definitions import Column as TableColumn
+from conformance.reference.tables.definitions import Table
 from generators.cases import update_case
 from generators.draw import Stream
 from generators.strategies import sequences

@@ -7,16 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from conformance.cases.event_case import EventCase
+from conformance.cases.by_hand.event_case import EventCase
+from conformance.cases.by_hand.injection import Demand, Injection, full_image, partial_image
 from conformance.cases.files import dump_case, load_any_case, validate
-from conformance.cases.injection import Demand, Injection, full_image, partial_image
-from conformance.cases.shrink_event import shrink_injection, size
-from conformance.judge.crashes import damage_of
-from conformance.reference.diffs import split_diffs
+from conformance.cases.shrinking.events import shrink_injection, size
+from conformance.judge.damage.crashes import damage_of
 from conformance.reference.errors import CodecError, DecodeError
 from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.encode import encode
-from generators import damaged, members
+from conformance.reference.partial.diffs import split_diffs
+from generators import damaged_events as damaged
+from generators import object_entries as members
 from generators.draw import Stream
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.cases.injection import (
+from conformance.cases.by_hand.injection import (
     Injection,
     RowState,
     full_image,
@@ -15,7 +15,8 @@ from conformance.cases.injection import (
 )
 from conformance.reference.dialect import MYSQL, WORKLOG, flipped
 from conformance.reference.jsonb.encode import encode
-from generators import damaged, diverged
+from generators import damaged_events as damaged
+from generators import diverged
 from generators.draw import Stream
 
 LISTED = {item.name: item for item in damaged.listed()}

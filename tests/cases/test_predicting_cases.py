@@ -8,25 +8,27 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from conformance.cases.images import RowImage, after_columns, before_columns, read_columns
-from conformance.cases.predict import Model
-from conformance.cases.script import Control, ReadBack, Statement, build_script
-from conformance.cases.session import Session
-from conformance.cases.sql import (
+from conformance.cases.case_sql import (
     column_literal,
     insert_statement,
     read_back_statement,
     update_statement,
     where_clause,
 )
-from conformance.cases.sql_expression import parse_expression
+from conformance.cases.predict import Model
+from conformance.cases.row_images import RowImage, after_columns, before_columns, read_columns
+from conformance.cases.script import Control, ReadBack, Statement, build_script
+from conformance.cases.session import Session
 from conformance.cases.time_zone import has_datetime, needs_time_zone
 from conformance.cases.update_case import Step, UpdateCase
 from conformance.reference.binlog.columns import PartialJson
 from conformance.reference.binlog.header import EventType
 from conformance.reference.binlog.rows import STMT_END, included
 from conformance.reference.binlog.temporal import Date, Datetime, Time, Timestamp
-from conformance.reference.expression import (
+from conformance.reference.jsonb import opaque
+from conformance.reference.jsonb.encode import encode
+from conformance.reference.jsonb.parse import parse_text
+from conformance.reference.partial.expression import (
     Assignment,
     Call,
     Column,
@@ -37,11 +39,9 @@ from conformance.reference.expression import (
     Wrapped,
     Wrapper,
 )
-from conformance.reference.jsonb import opaque
-from conformance.reference.jsonb.encode import encode
-from conformance.reference.jsonb.parse import parse_text
-from conformance.reference.tables import Column as TableColumn
-from conformance.reference.tables import Table, table_map
+from conformance.reference.sql.expressions import parse_expression
+from conformance.reference.tables.definitions import Column as TableColumn
+from conformance.reference.tables.definitions import Table, table_map
 
 if TYPE_CHECKING:
     from conformance.cases.predict import StepPrediction

@@ -10,20 +10,20 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance.cases.files import dump_case
-from conformance.cases.images import RowImage
+from conformance.cases.row_images import RowImage
 from conformance.cases.script import build_script
-from conformance.cases.shrink import candidates, shrink
+from conformance.cases.shrinking.update_cases import candidates, shrink
 from conformance.cases.topology import RebuiltRows, ReplicaSettings, Topology
-from conformance.checks.blocks import Limits, make_script
+from conformance.harness.blocks import Limits, make_script
 from conformance.reference.errors import CodecError
-from conformance.reference.expression import Call, Function, Literal, referenced_columns
 from conformance.reference.jsonb.decode import decode
+from conformance.reference.partial.expression import Call, Function, Literal, referenced_columns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from conformance.cases.update_case import UpdateCase
-    from conformance.reference.expression import Expression
+    from conformance.reference.partial.expression import Expression
 
 LONG = 600.0  # seconds that no test needs: what ends a search is that nothing smaller fails
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from conformance.cases.files import load_any_case, validate
-from conformance.checks.conditions import CONDITIONS
+from conformance.checks.conditions.cases import CONDITIONS
 from conformance.checks.suite import CAPTURE, suite
 from conformance.cli import main as frame
 from conformance.reference.binlog.files import decode_file
@@ -21,7 +21,7 @@ from conformance.servers.errors import ServerUnavailable
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from conformance.servers.installation import Installation
+    from conformance.servers.install.installation import Installation
 
 WITNESS = "unchanging-replace-after-auto-wrap"
 STATEMENT = "d6-equal"

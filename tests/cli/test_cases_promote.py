@@ -8,28 +8,30 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from conformance.cases.event_case import EventCase
+from conformance.cases.by_hand.event_case import EventCase
+from conformance.cases.by_hand.injection import Demand, Injection, full_image, partial_image
 from conformance.cases.files import dump_case, load_any_case, validate
-from conformance.cases.injection import Demand, Injection, full_image, partial_image
-from conformance.checks import promoted, test_promoted
-from conformance.checks.lab import Lab, Settings
-from conformance.checks.promoted import SHIPPED, VARIABLE, PromotionError, content_hash, may_crash
+from conformance.checks.promoted import check as test_promoted
 from conformance.checks.suite import suite
 from conformance.cli import main as frame
+from conformance.harness import promoted
+from conformance.harness.lab import Lab, Settings
+from conformance.harness.promoted import SHIPPED, VARIABLE, PromotionError, content_hash, may_crash
 from conformance.reference.jsonb.encode import encode
 from conformance.report.results import Summary
 from conformance.requirements.catalogue import REQUIREMENTS
 from conformance.stream import Block, CaseVerdict, Run
-from generators import damaged, members
+from generators import damaged_events as damaged
+from generators import object_entries as members
+from generators.damaged_values import printed
 from generators.draw import Stream
-from generators.printed import printed
-from tests.checks.planted import case as update_case
+from tests.harness.planted import case as update_case
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from conformance.cases.files import AnyCase
-    from conformance.servers.process import ProcessServer
+    from conformance.servers.run.process import ProcessServer
     from conformance.stream import AnyRecord
 
 STORED = encode({"n": 1})

@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Any
 import jsonschema
 import pytest
 
-from conformance.checks.lab import Settings
 from conformance.cli.columns import column_names, server_pairs
 from conformance.cli.console import Usage
 from conformance.cli.plugin import LabRun
+from conformance.harness.lab import Settings
 from conformance.servers.errors import ConnectionLost, SqlError
 from conformance.stream import Block, CaseVerdict, Subject
 from tests.cli.written_reports import assert_whole, records, results
 from tests.live import Ended, lab
 
 if TYPE_CHECKING:
-    from conformance.servers.installation import Installation
+    from conformance.servers.install.installation import Installation
 
 S, R = "servers", "replicas"
 

@@ -14,8 +14,8 @@ from tests.live import Ended, lab, nothing_left, started, until
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from conformance.servers.installation import Installation
-    from conformance.servers.process import ProcessServer
+    from conformance.servers.install.installation import Installation
+    from conformance.servers.run.process import ProcessServer
 
 live = pytest.mark.live
 

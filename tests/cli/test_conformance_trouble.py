@@ -20,8 +20,8 @@ from tests.live import Ended, environment, lab, nothing_left, processes_of, run_
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from conformance.servers.installation import Installation
-    from conformance.servers.process import ProcessServer
+    from conformance.servers.install.installation import Installation
+    from conformance.servers.run.process import ProcessServer
 
 live = pytest.mark.live
 

@@ -11,19 +11,19 @@ from typing import Any
 
 import pytest
 
-from conformance.checks.boundaries import mark_events
+from conformance.checks.boundaries.judge import mark_events
 from conformance.reference.binlog import small
 from conformance.reference.binlog.columns import BLOB, LONG, YEAR, ColumnType
 from conformance.reference.binlog.files import read_events
-from conformance.reference.binlog.forms import log_file
 from conformance.reference.binlog.header import EventType
-from conformance.reference.binlog.metadata import Bits, Field
 from conformance.reference.binlog.rows import LazyRows, Row, rows_body
 from conformance.reference.binlog.small import Xid
+from conformance.reference.binlog.versions import log_file
 from conformance.reference.binlog.writer import FileWriter, begin
+from conformance.reference.tables.metadata import Bits, Field
 from conformance.requirements.versions import dialect_of, parse_version
 from tests.live import PROGRAM, ROOT, Ended, environment, lab
-from tests.reference.made_logs import table_of
+from tests.reference.text.made_logs import table_of
 
 CORPUS = Path(__file__).parents[1] / "data" / "binlogs"
 SOUND = CORPUS / "01-partial-minimal.binlog"

@@ -15,7 +15,7 @@ from tests.live import PATIENCE, environment
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from conformance.servers.process import ProcessServer
+    from conformance.servers.run.process import ProcessServer
 
 pytest_plugins = ["pytester"]
 

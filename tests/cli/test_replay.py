@@ -13,19 +13,19 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from conformance.cases.files import dump_case, load_case
-from conformance.cases.images import RowImage
-from conformance.checks.blocks import Limits, make_script
-from conformance.checks.surroundings import STOPS, stopped
+from conformance.cases.row_images import RowImage
+from conformance.checks.conditions.table_features import STOPS, stopped
 from conformance.cli import main as frame
+from conformance.harness.blocks import Limits, make_script
 from generators.draw import Stream
-from tests.checks import planted
-from tests.checks.scripts import run_script
+from tests.harness import planted
+from tests.harness.script_runs import run_script
 from tests.live import ROOT, Ended, environment, lab
 
 if TYPE_CHECKING:
     from conformance.cases.update_case import UpdateCase
-    from conformance.servers.installation import Installation
-    from conformance.servers.process import ProcessServer
+    from conformance.servers.install.installation import Installation
+    from conformance.servers.run.process import ProcessServer
 
 live = pytest.mark.live
 

@@ -8,20 +8,21 @@ from typing import TYPE_CHECKING
 import pytest
 from click.testing import CliRunner
 
-from conformance.cases.event_case import EventCase
+from conformance.cases.by_hand.event_case import EventCase
+from conformance.cases.by_hand.injection import Demand, Injection, full_image, partial_image
 from conformance.cases.files import dump_case, load_any_case
-from conformance.cases.injection import Demand, Injection, full_image, partial_image
 from conformance.cli.replay import command
 from conformance.reference.jsonb.encode import encode
-from generators import damaged, members
+from generators import damaged_events as damaged
+from generators import object_entries as members
+from generators.damaged_values import printed
 from generators.draw import Stream
-from generators.printed import printed
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from conformance.cases.files import AnyCase
-    from conformance.servers.process import ProcessServer
+    from conformance.servers.run.process import ProcessServer
 
 STORED = encode({"n": 1})
 GOOD = EventCase(

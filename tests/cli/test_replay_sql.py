@@ -17,7 +17,7 @@ from tests.live import lab
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from conformance.servers.process import ProcessServer
+    from conformance.servers.run.process import ProcessServer
 
 GOOD = SqlCase(
     id="good",

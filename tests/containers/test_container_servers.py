@@ -14,23 +14,23 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from conformance.servers import auto
-from conformance.servers.capture import split_events
 from conformance.servers.containers import engine as engines
 from conformance.servers.containers.files import read_tree
 from conformance.servers.containers.image import DATA, find_image
-from conformance.servers.containers.kept import kept_containers, remove_kept
 from conformance.servers.containers.run import engine_run
 from conformance.servers.containers.server import MEMORY
+from conformance.servers.containers.standing import kept_containers, remove_kept
 from conformance.servers.errors import ConnectionLost, ServerDied, ServerUnavailable, StartFailed
-from conformance.servers.pair import Pair
+from conformance.servers.roles.pair import Pair
+from conformance.servers.wire.capture import split_events
 from tests.live import ROOT, environment, lab, started, until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from conformance.servers.connection import Connection
     from conformance.servers.containers.image import Image
     from conformance.servers.containers.server import ContainerServer
+    from conformance.servers.wire.connection import Connection
     from docker import DockerClient
 
 pytestmark = pytest.mark.container

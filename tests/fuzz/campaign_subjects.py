@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from conformance.judge.crashes import damage_of_log
+from conformance.judge.damage.crashes import damage_of_log
 from conformance.requirements.deviations import load_deviations
-from conformance.servers.printing import ClientEnd
+from conformance.servers.roles.mysqlbinlog import ClientEnd
 from fuzz.campaigns import channels
 from fuzz.campaigns.buckets import Buckets
 from fuzz.campaigns.campaign import Campaign
@@ -15,8 +15,9 @@ from fuzz.campaigns.findings import About, Findings
 from fuzz.campaigns.inputs import APPLIER, CLIENT, REPLICA, STATEMENTS
 from fuzz.campaigns.journal import Journal
 from fuzz.campaigns.trial import Bench
-from tests.checks import planted_feedings, planted_injections
-from tests.checks.faults_of_crashes import PRINTER_DIES_AT
+from tests.checks.diverged import planted_injections
+from tests.checks.diverged import planted_transactions as planted_feedings
+from tests.checks.diverged.faults_of_crashes import PRINTER_DIES_AT
 from tests.fuzz.faults_of_campaigns import HUNG
 
 if TYPE_CHECKING:
@@ -25,9 +26,9 @@ if TYPE_CHECKING:
 
     import pytest
 
-    from conformance.cases.feeding import Feeding, FeedingOutcome
-    from conformance.cases.injection import Injection, InjectionOutcome
-    from conformance.servers.replica_log import LogEnd
+    from conformance.cases.by_hand.applier_transaction import Feeding, FeedingOutcome
+    from conformance.cases.by_hand.injection import Injection, InjectionOutcome
+    from conformance.servers.roles.relay_log_applier import LogEnd
 
 VERSION = (9, 7, 4)
 _PEAK = 40 << 20

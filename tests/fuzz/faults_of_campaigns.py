@@ -12,12 +12,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from conformance.cases.injection import MISSING_ROW, Injection, InjectionOutcome, RowState
-from conformance.judge.crashes import damage_of
+from conformance.cases.by_hand.injection import MISSING_ROW, Injection, InjectionOutcome, RowState
+from conformance.judge.damage.crashes import damage_of
 from conformance.reference.binlog.header import EventType
-from conformance.servers.replica_log import LogEnd
-from tests.checks.faults_of_crashes import AT_MEMBER
-from tests.checks.planted_injections import PlantedFault
+from conformance.servers.roles.relay_log_applier import LogEnd
+from tests.checks.diverged.faults_of_crashes import AT_MEMBER
+from tests.checks.diverged.planted_injections import PlantedFault
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from conformance.cases.printed_log import events_in
-from conformance.judge.diverged import Grade
-from conformance.servers.replica_log import LogEnd
+from conformance.cases.by_hand.damaged_log import events_in
+from conformance.judge.damage.diverged import Grade
+from conformance.servers.roles.relay_log_applier import LogEnd
 from fuzz.campaigns.campaign import Budget
 from fuzz.campaigns.findings import diff_bytes
 from fuzz.campaigns.inputs import APPLIER, CLIENT, DIVERGED, MALFORMED, REPLICA, STATEMENTS, STREAMS, RelayLog
-from tests.checks import planted_feedings, planted_injections
-from tests.checks.faults_of_crashes import CRASH_FAULTS, as_released, perfect
+from tests.checks.diverged import planted_injections
+from tests.checks.diverged import planted_transactions as planted_feedings
+from tests.checks.diverged.faults_of_crashes import CRASH_FAULTS, as_released, perfect
 from tests.fuzz.campaign_subjects import campaign, faultless_applier, plant_applier, plant_client, with_fault
 from tests.fuzz.faults_of_campaigns import CLIENT_FAULTS, LOG_FAULTS, MALFORMED_FAULTS, SERVER_FAULTS, LogFault
 

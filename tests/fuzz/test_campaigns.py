@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.cases.event_case import EventCase
+from conformance.cases.by_hand.event_case import EventCase
+from conformance.cases.by_hand.injection import InjectionOutcome, RowState
 from conformance.cases.files import load_any_case
-from conformance.cases.injection import InjectionOutcome, RowState
 from conformance.cli.main import run
-from conformance.judge.crashes import damage_of
-from conformance.judge.diverged import Grade, Judged
+from conformance.judge.damage.crashes import damage_of
+from conformance.judge.damage.diverged import Grade, Judged
 from conformance.requirements.crashes import APPLYING, MEMBER_IN_DIFF, Crash
-from conformance.servers.inject import crash_report, crash_signature
+from conformance.servers.roles.injector import crash_report, crash_signature
 from fuzz.campaigns import inputs
 from fuzz.campaigns.campaign import Budget
 from fuzz.campaigns.findings import diff_bytes
@@ -26,15 +26,15 @@ from fuzz.campaigns.shrink_log import shrink_log
 from fuzz.campaigns.table import bucket_lines, outcome_lines
 from fuzz.campaigns.trial import Standing, Trial
 from fuzz.mutators.framing import split_file
-from generators import mutated
-from tests.checks.faults_of_crashes import AT_MEMBER, as_released
-from tests.checks.planted_injections import faultless
+from generators import random_damage as mutated
+from tests.checks.diverged.faults_of_crashes import AT_MEMBER, as_released
+from tests.checks.diverged.planted_injections import faultless
 from tests.fuzz.campaign_subjects import campaign
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from conformance.cases.injection import Injection
+    from conformance.cases.by_hand.injection import Injection
 
 
 def test_an_input_is_a_function_of_seed_and_place() -> None:

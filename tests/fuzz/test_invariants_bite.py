@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from conformance.reference.paths import Path
+from conformance.reference.partial.paths import Path
 from fuzz.targets import load, target_names
 from fuzz.violation import Violation
 

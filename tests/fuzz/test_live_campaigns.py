@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.servers import printing
-from conformance.servers.inject import Injector, launch_target
-from conformance.servers.printing import print_bytes
+from conformance.servers.roles import mysqlbinlog as printing
+from conformance.servers.roles.injector import Injector, launch_target
+from conformance.servers.roles.mysqlbinlog import print_bytes
 from fuzz.campaigns import inputs
 from fuzz.campaigns.campaign import Budget
 from fuzz.campaigns.channels import Statements
@@ -23,7 +23,7 @@ from tests.live import lab, nothing_left, started, until
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from conformance.servers.installation import Installation
+    from conformance.servers.install.installation import Installation
 
 pytestmark = pytest.mark.live
 

@@ -19,7 +19,7 @@ OUTSIDE = frozenset(("bytes", "bytearray", "BinaryIO"))
 TEXTS = frozenset(("text", "sql"))  # parameters that hold a whole text, not a name or a word of ours
 
 ELSEWHERE = {
-    "binlog/header.py:kind_of": "looks at one byte, for the judges of captured logs (tests/judge/test_altered_logs.py)",
+    "binlog/header.py:kind_of": "looks at one byte, for the judges of captured logs (tests/judge/updates)",
     "binlog/payload.py:TransactionPayload.compress": "writes what our own encoder made",
     "binlog/writer.py:FileWriter.copy": "writes: gives an event that was read another position",
     "dialect.py:Words.named": "takes statements of our own",

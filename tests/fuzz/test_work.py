@@ -17,7 +17,7 @@ from fuzz.mutators.framing import reframed
 from fuzz.prefixed import join
 from fuzz.steps import TooManySteps, count_steps
 from fuzz.targets import load, target_names
-from generators.damaged import diff
+from generators.damaged_events import diff
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance.cases.predict import Model
-from conformance.reference.expression import Constant, Increment
+from conformance.reference.partial.expression import Constant, Increment
 from generators import cases
 from generators.draw import Draw, Stream
 from generators.tables import SELECTOR
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from conformance.cases.session import Session
     from conformance.cases.update_case import Step, UpdateCase
-    from conformance.reference.tables import Table
+    from conformance.reference.tables.definitions import Table
     from generators.cases import Row
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from conformance.reference.binlog.metadata import Field
-from conformance.reference.binlog.table_map import TableMap
-from conformance.reference.tables import create_table, table_map
+from conformance.reference.tables.definitions import create_table, table_map
+from conformance.reference.tables.metadata import Field
+from conformance.reference.tables.table_map import TableMap
 from generators.definitions import COLUMNS, definition, row_values
 from generators.draw import Stream
 

@@ -12,7 +12,7 @@ from conformance.cases.predict import Model
 from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.jsonb.values import DECIMAL, JsonValue, Opaque, UInt, depth, same
-from conformance.reference.paths import parse_path
+from conformance.reference.partial.paths import parse_path
 from generators import strategies
 from generators.documents import Size
 from generators.malformed import Edit, Kind
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from conformance.cases.session import Session
     from conformance.cases.update_case import Step, UpdateCase
-    from conformance.reference.tables import Table
+    from conformance.reference.tables.definitions import Table
     from generators.cases import Row
 
 QUICK = settings(

@@ -7,13 +7,15 @@ from itertools import pairwise
 import pytest
 from hypothesis import given, strategies
 
-from conformance.checks import boundaries, test_broken_boundaries
+from conformance.checks.boundaries import check_broken_streams as test_broken_boundaries
+from conformance.checks.boundaries import judge as boundaries
+from conformance.checks.boundaries import transactions
 from conformance.reference.binlog.files import EventDecoder
 from conformance.reference.binlog.header import EventType
 from conformance.reference.binlog.small import Rotate
-from conformance.reference.boundaries.seen import seen
+from conformance.reference.boundaries.observed_event import seen
 from conformance.reference.boundaries.shipped import ShippedParser, State
-from generators import streams, transactions
+from generators import streams
 from generators.draw import Stream
 from generators.strategies import HypothesisDraw
 from generators.streams import Starts

@@ -7,16 +7,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.reference.expression import Column, Literal
-from conformance.reference.inplace import find_room
 from conformance.reference.jsonb import compare, opaque
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.jsonb.values import BIT, TIMESTAMP, JsonValue, Opaque, UInt, same
 from conformance.reference.jsonb.view import open_document
-from generators import documents, places, scalars, values
+from conformance.reference.partial.expression import Column, Literal
+from conformance.reference.partial.in_place import find_room
+from generators import documents, scalars, values
+from generators import path_targets as places
 from generators.documents import Size
 from generators.draw import Stream
-from generators.places import Place
+from generators.path_targets import Place
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,16 +6,16 @@ from functools import partial
 from struct import pack
 from typing import TYPE_CHECKING, Final
 
-from conformance.reference.apply import apply_field
 from conformance.reference.cursor import encode_packed
-from conformance.reference.diffs import Diff, Operation, decode_diffs, encode_diffs
 from conformance.reference.jsonb.compare import equal_stored
 from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.encode import encode, encode_varlen
 from conformance.reference.jsonb.layout import decode_stored, storage_free
 from conformance.reference.jsonb.parse import parse_text
 from conformance.reference.jsonb.view import open_document
-from conformance.reference.paths import parse_path
+from conformance.reference.partial.apply import apply_field
+from conformance.reference.partial.diffs import Diff, Operation, decode_diffs, encode_diffs
+from conformance.reference.partial.paths import parse_path
 from tests.hostile.shape import HUGE, LAZY_TIMES, Shape
 
 if TYPE_CHECKING:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Final
 from conformance.reference.binlog.columns import BLOB, JSON, LONG, SHORT, TINY, VARCHAR, ColumnType
 from conformance.reference.binlog.event import decode_body
 from conformance.reference.binlog.header import EventType
-from conformance.reference.binlog.metadata import MAX_COLUMNS
 from conformance.reference.binlog.rows import LazyRows
-from conformance.reference.binlog.table_map import TableMap
 from conformance.reference.cursor import encode_packed
+from conformance.reference.tables.metadata import MAX_COLUMNS
+from conformance.reference.tables.table_map import TableMap
 from tests.hostile.shape import HUGE, Shape
 
 if TYPE_CHECKING:

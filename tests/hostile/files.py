@@ -13,10 +13,10 @@ from conformance.reference.binlog.header import EventType
 from conformance.reference.binlog.payload import TransactionPayload
 from conformance.reference.binlog.rows import LazyRows, Row, rows_body
 from conformance.reference.binlog.small import RowsQuery, Stop
-from conformance.reference.binlog.table_map import TableMap
 from conformance.reference.binlog.writer import FileWriter
 from conformance.reference.boundaries.reader import read_groups
 from conformance.reference.cursor import encode_packed
+from conformance.reference.tables.table_map import TableMap
 from tests.hostile.shape import HUGE, LAZY_TIMES, LIMIT, TIMES, Shape
 
 if TYPE_CHECKING:

@@ -14,12 +14,12 @@ from conformance.reference.binlog.header import EventType
 from conformance.reference.binlog.payload import DEFAULT_LIMIT, TransactionPayload
 from conformance.reference.binlog.rows import LazyRows, Row, rows_body
 from conformance.reference.binlog.small import RowsQuery
-from conformance.reference.binlog.table_map import TableMap
 from conformance.reference.binlog.writer import FileWriter, row_group
 from conformance.reference.boundaries.reader import read_groups
 from conformance.reference.errors import CodecError
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.jsonb.view import open_document
+from conformance.reference.tables.table_map import TableMap
 from tests.gtids import gtid
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from uuid import UUID
 
 from conformance.cases.observation import LogFacts, Observation, Place, ReadBackRow, StatementOutcome
 from conformance.cases.script import ReadBack, Script, Statement
-from conformance.judge.compare import too_deep
-from conformance.judge.expected import expected_groups
+from conformance.judge.updates.compare import too_deep
+from conformance.judge.updates.expected import expected_groups
 from conformance.reference.binlog.event import encode_event
 from conformance.reference.binlog.gtid import Gtid
 from conformance.reference.binlog.header import Checksum, EventType
@@ -21,16 +21,16 @@ from conformance.reference.binlog.payload import TransactionPayload
 from conformance.reference.binlog.query import Query
 from conformance.reference.binlog.rows import RowsBody
 from conformance.reference.binlog.small import Xid
-from conformance.reference.binlog.table_map import TableMap
 from conformance.reference.errors import CodecError
 from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.layout import storage_free
 from conformance.reference.jsonb.text import format_text
+from conformance.reference.tables.table_map import TableMap
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from conformance.judge.expected import ExpectedGroup
+    from conformance.judge.updates.expected import ExpectedGroup
 
 SCHEMA: Final = "binlog_lab_test"
 UUID_OF_SERVER: Final = UUID("0f0e0d0c-0b0a-0908-0706-050403020100")

@@ -13,11 +13,12 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from conformance.cases.sql_case import SqlAnswer
-from conformance.checks import metadata_variable_cases, startup_cases, variable_cases, warning_cases
-from conformance.checks.conditions import CONDITIONS
-from conformance.checks.other_tables import cases_by_conversions
+from conformance.checks.conditions.cases import CONDITIONS
+from conformance.checks.sql_interface import startup_cases, variable_cases, warning_cases
+from conformance.checks.table_metadata import variable_cases as metadata_variable_cases
+from conformance.checks.table_metadata.other_tables import cases_by_conversions
 from conformance.judge.sql import judge_sql
-from tests.checks.faults_of_metadata import OTHER_TABLE_FAULTS, VARIABLE_FAULTS
+from tests.checks.table_metadata.faults_of_metadata import OTHER_TABLE_FAULTS, VARIABLE_FAULTS
 from tests.judge.faults_of_sql import SQL_FAULTS
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from conformance.cases.images import RowImage
-from conformance.checks.blocks import Limits, make_script
+from conformance.cases.row_images import RowImage
+from conformance.harness.blocks import Limits, make_script
 from conformance.judge.census import MIX, RULES, WHOLES, count, type_name
 from conformance.reference.jsonb import opaque
 from conformance.reference.jsonb.values import Opaque, UInt

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance.cases.sql_case import Outcome, SqlAnswer, SqlCase, SqlStatement, WarningText
-from conformance.checks import warning_texts
+from conformance.checks.sql_interface import warning_texts
 from conformance.judge.sql import SqlVerdict, judge_sql
 from tests.judge import planted_statements
 from tests.judge.faults_of_sql import IGNORED_TEXT, ONLY_AFTER_TEXT

@@ -23,15 +23,15 @@ from conformance.judge.replica import (
 )
 from conformance.reference.binlog.columns import PartialJson
 from conformance.reference.dialect import MYSQL
-from conformance.reference.diffs import Diff, Operation, encode_diffs
-from conformance.reference.document import Document, element_index
 from conformance.reference.jsonb import opaque
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.jsonb.text import format_text
 from conformance.reference.jsonb.values import Opaque, UInt
 from conformance.reference.jsonb.view import View
-from conformance.reference.paths import Member, parse_path
-from tests.checks.faults_of_pairs import FAULTS
+from conformance.reference.partial.diffs import Diff, Operation, encode_diffs
+from conformance.reference.partial.document import Document, element_index
+from conformance.reference.partial.paths import Member, parse_path
+from tests.checks.replicas.faults_of_pairs import FAULTS
 from tests.judge import doctoring
 from tests.judge.perfect_server import observe
 

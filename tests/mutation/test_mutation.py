@@ -59,7 +59,7 @@ except DecodeError as error:
 
 def test_what_is_killed_or_lives_is_said_and_kept(tmp_path: Path) -> None:
     command = [
-        sys.executable, "-m", "tests.mutation", "gtid_text", "--tests", "tests/reference/test_log_text.py",
+        sys.executable, "-m", "tests.mutation", "gtid_text", "--tests", "tests/reference/text/test_mysqlbinlog_text.py",
         "--tests", "tests/reference/explain", "--results", str(tmp_path / "kept.json"),
     ]  # fmt: skip
     first, again = (subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False) for _ in range(2))

@@ -88,14 +88,14 @@ FAULTS: Final = [
     ),
     Fault(
         "forms-without-the-last-status",
-        "binlog.forms",
+        "binlog.versions",
         "if item.code <= log.query_status_max)",
         "if item.code < log.query_status_max)",
         "versions 5: the last status variable of a version is its own",
     ),
     Fault(
         "forms-without-the-last-field",
-        "binlog.forms",
+        "binlog.versions",
         "        if field.field > log.tlv_max:\n",
         "        if field.field >= log.tlv_max:\n",
         "versions 5.4: the last metadata field of a version is its own",
@@ -168,14 +168,14 @@ FAULTS: Final = [
     # --- the receiver's guess, the shipped parser, groups
     Fault(
         "begin-behind-begin",
-        "boundaries.guess",
+        "boundaries.unmarked",
         "Role.BEGIN: (_START, _INSIDE, _START)",
         "Role.BEGIN: (_START, _INSIDE, _INSIDE)",
         "boundaries A.9: a second BEGIN begins anew",
     ),
     Fault(
         "rollback-to-ends",
-        "boundaries.guess",
+        "boundaries.unmarked",
         'and not text.startswith(b"ROLLBACK TO "))',
         'and not text.startswith(b"ROLLBACK  TO "))',
         "boundaries A.9: ROLLBACK TO ends nothing",
@@ -231,7 +231,7 @@ FAULTS: Final = [
     ),
     Fault(
         "text-with-its-zero",
-        "boundaries.seen",
+        "boundaries.observed_event",
         "data[start + _SCHEMA_LENGTH] + 1\n",
         "data[start + _SCHEMA_LENGTH]\n",
         "8: a zero byte stands between schema and text",

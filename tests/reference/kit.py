@@ -35,13 +35,13 @@ COPIED: Final = (
     "jsonb.view",
     "jsonb.layout",
     "jsonb.compare",
-    "paths",
-    "diffs",
-    "inplace",
-    "document",
-    "apply",
-    "update",
-    "decision",
+    "partial.paths",
+    "partial.diffs",
+    "partial.in_place",
+    "partial.document",
+    "partial.apply",
+    "partial.update",
+    "partial.decision",
 )
 
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from conformance.reference.binlog.temporal import Date, Datetime, Time, Timestamp
-from conformance.reference.column_json import column_as_json
 from conformance.reference.dialect import DIALECTS, MYSQL, WORKLOG
 from conformance.reference.errors import (
     CodecError,
@@ -23,7 +22,11 @@ from conformance.reference.errors import (
     replica_corrupt_event,
     too_deep,
 )
-from conformance.reference.expression import (
+from conformance.reference.jsonb import opaque
+from conformance.reference.jsonb.encode import encode
+from conformance.reference.jsonb.from_columns import column_as_json
+from conformance.reference.jsonb.values import Opaque, UInt, same
+from conformance.reference.partial.expression import (
     Assignment,
     Call,
     Column,
@@ -37,12 +40,9 @@ from conformance.reference.expression import (
     Wrapper,
     referenced_columns,
 )
-from conformance.reference.jsonb import opaque
-from conformance.reference.jsonb.encode import encode
-from conformance.reference.jsonb.values import Opaque, UInt, same
-from conformance.reference.tables import Column as TableColumn
-from conformance.reference.tables import Table
-from conformance.reference.update import Columns, eligible_columns, update_row
+from conformance.reference.partial.update import Columns, eligible_columns, update_row
+from conformance.reference.tables.definitions import Column as TableColumn
+from conformance.reference.tables.definitions import Table
 
 if TYPE_CHECKING:
     from collections.abc import Callable

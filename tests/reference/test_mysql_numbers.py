@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
-from conformance.reference.apply import apply_field
 from conformance.reference.dialect import MYSQL
-from conformance.reference.diffs import Diff, Operation, encode_diffs
 from conformance.reference.errors import MysqlError
-from conformance.reference.expression import Assignment, Call, Column, Function, Literal
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.jsonb.opaque import decimal_to_text
 from conformance.reference.jsonb.parse import parse_text
 from conformance.reference.jsonb.values import DECIMAL, Opaque
-from conformance.reference.paths import parse_path
-from conformance.reference.update import Columns, update_row
+from conformance.reference.partial.apply import apply_field
+from conformance.reference.partial.diffs import Diff, Operation, encode_diffs
+from conformance.reference.partial.expression import Assignment, Call, Column, Function, Literal
+from conformance.reference.partial.paths import parse_path
+from conformance.reference.partial.update import Columns, update_row
 from tests.reference.refusals import refused
 
 if TYPE_CHECKING:

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.reference import jsonb_vectors, update_vectors
+from tests.reference.jsonb import jsonb_vectors
 from tests.reference.kit import original, outcome
+from tests.reference.partial import update_vectors
 from tests.reference.vectors import vectors
 
 if TYPE_CHECKING:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tests.reference import apply_vectors, jsonb_vectors, path_vectors, update_vectors
-from tests.reference.jsonb_vectors import nested
+from tests.reference.jsonb import jsonb_vectors
+from tests.reference.jsonb.jsonb_vectors import nested
+from tests.reference.partial import apply_vectors, path_vectors, update_vectors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

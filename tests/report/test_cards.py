@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from conformance.checks.nearest import telling_nearest
+from conformance.harness.nearest import telling_nearest
 from conformance.report.cards import links, script_command
 from conformance.requirements.deviations import load_deviations
 from conformance.stream import AnyRecord, CaseVerdict, Verdict

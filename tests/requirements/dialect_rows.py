@@ -16,14 +16,21 @@ from functools import cache
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, Final
 
-from conformance.checks.warning_cases import v1_cases
+from conformance.checks.sql_interface.warning_cases import v1_cases
 from conformance.judge.probes import Undecided, probe
 from conformance.reference.binlog import columns as types
 from conformance.reference.binlog.columns import ColumnType
 from conformance.reference.binlog.event import decode_event, encode_event
 from conformance.reference.binlog.files import read_events
 from conformance.reference.binlog.format_description import FormatDescription
-from conformance.reference.binlog.forms import (
+from conformance.reference.binlog.gtid import Gtid, GtidTagged
+from conformance.reference.binlog.gtid_set import GtidEntry, PreviousGtids
+from conformance.reference.binlog.header import EventType, Flag
+from conformance.reference.binlog.images import Row
+from conformance.reference.binlog.payload import TransactionPayload
+from conformance.reference.binlog.query import Query, Status, StatusInteger, StatusUnknown, decode_status, encode_status
+from conformance.reference.binlog.rows import PartitionInfo, RowsBody, rows_body
+from conformance.reference.binlog.versions import (
     known_types,
     log_file,
     post_header_lengths,
@@ -31,25 +38,18 @@ from conformance.reference.binlog.forms import (
     version_rules,
     written,
 )
-from conformance.reference.binlog.gtid import Gtid, GtidTagged
-from conformance.reference.binlog.gtid_set import GtidEntry, PreviousGtids
-from conformance.reference.binlog.header import EventType, Flag
-from conformance.reference.binlog.images import Row
-from conformance.reference.binlog.metadata import Bits, Field, Numbers, UnknownField, decode_metadata, encode_metadata
-from conformance.reference.binlog.payload import TransactionPayload
-from conformance.reference.binlog.query import Query, Status, StatusInteger, StatusUnknown, decode_status, encode_status
-from conformance.reference.binlog.rows import PartitionInfo, RowsBody, rows_body
-from conformance.reference.binlog.table_map import GENERATED_INVISIBLE_PK, TableMap
 from conformance.reference.errors import MysqlError, Unsupported, replica_corrupt_event
-from conformance.reference.expression import Assignment, Call, Column, Function, Literal
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.jsonb.parse import parse_text
 from conformance.reference.jsonb.text import format_text
-from conformance.reference.log_text import LogText
-from conformance.reference.update import eligible_columns
+from conformance.reference.partial.expression import Assignment, Call, Column, Function, Literal
+from conformance.reference.partial.update import eligible_columns
+from conformance.reference.tables.metadata import Bits, Field, Numbers, UnknownField, decode_metadata, encode_metadata
+from conformance.reference.tables.table_map import GENERATED_INVISIBLE_PK, TableMap
+from conformance.reference.text.mysqlbinlog import LogText
 from conformance.requirements.deviations import load_deviations
 from conformance.requirements.versions import OBSERVED, SWITCHES, applies, parse_version
-from conformance.servers.settings import default_options
+from conformance.servers.run.options import default_options
 from tests.live import ROOT
 from tests.requirements.version_forms import INT, JSON, STEPS, YEAR, form, insert, refuses, spans, table
 

@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from conformance.checks import boundaries, broken_streams, marked_files
+from conformance.checks.boundaries import broken_streams, marked_files
+from conformance.checks.boundaries import judge as boundaries
 from conformance.reference.binlog.header import EventType
-from conformance.reference.boundaries import guess, worklog
+from conformance.reference.boundaries import unmarked as guess
+from conformance.reference.boundaries import worklog
 from conformance.reference.boundaries.markers import BoundaryType, mark
-from conformance.reference.boundaries.seen import GTID_TYPES, seen
+from conformance.reference.boundaries.observed_event import GTID_TYPES, seen
 from generators import streams
 from generators.draw import Stream
 from tests.requirements.parts import PartFault
@@ -24,7 +26,7 @@ from tests.requirements.parts import PartFault
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from conformance.servers.receiving import Warned
+    from conformance.servers.roles.receiver import Warned
     from generators.streams import Placed
 
     Change = Callable[[list[bytes]], list[bytes]]

@@ -10,22 +10,23 @@ from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
-from conformance.cases.images import RowImage
+from conformance.cases.row_images import RowImage
 from conformance.cases.script import build_script
 from conformance.cases.session import Session
-from conformance.cases.sql_expression import parse_expression
 from conformance.cases.update_case import Step, UpdateCase
-from conformance.checks.sizes import compare_twins
-from conformance.judge.compare import judge
+from conformance.checks.costs.sizes import compare_twins
+from conformance.judge.updates.compare import judge
 from conformance.reference.binlog.columns import PartialJson
 from conformance.reference.binlog.header import EventType
 from conformance.reference.binlog.rows import RowsBody, included, rows_body
-from conformance.reference.diffs import Diff, Operation, decode_diffs, encode_diffs
-from conformance.reference.expression import Assignment, Increment
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.jsonb.parse import parse_text
-from conformance.reference.paths import parse_path
-from conformance.reference.tables import Column, Table
+from conformance.reference.partial.diffs import Diff, Operation, decode_diffs, encode_diffs
+from conformance.reference.partial.expression import Assignment, Increment
+from conformance.reference.partial.paths import parse_path
+from conformance.reference.sql.expressions import parse_expression
+from conformance.reference.tables.definitions import Column, Table
+from tests.checks.costs.test_judges import capture
 from tests.judge.doctoring import (
     ONE_DIFF,
     PARTIAL,
@@ -43,14 +44,13 @@ from tests.judge.doctoring import (
     swap,
 )
 from tests.judge.perfect_server import is_update, observe
-from tests.judge.test_cost_judges import capture
 from tests.requirements.parts import PartFault
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from conformance.cases.script import Script
-    from conformance.judge.mismatch import Mismatch
+    from conformance.judge.updates.mismatch import Mismatch
     from tests.judge.perfect_server import Groups
 
 

@@ -8,9 +8,16 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from conformance.cases.injection import Demand, Injection, InjectionOutcome, RowState, partial_image, predict, state_of
-from conformance.judge.diverged import Grade, judge_injection
-from conformance.judge.own_log import judge_redo
+from conformance.cases.by_hand.injection import (
+    Demand,
+    Injection,
+    InjectionOutcome,
+    RowState,
+    partial_image,
+    predict,
+    state_of,
+)
+from conformance.judge.damage.diverged import Grade, judge_injection
 from conformance.judge.replica import (
     LoggedRow,
     Relation,
@@ -22,14 +29,15 @@ from conformance.judge.replica import (
     judge_stop,
     relation_of,
 )
+from conformance.judge.replica_binlog import judge_redo
 from conformance.reference.binlog.columns import PartialJson
-from conformance.reference.diffs import Diff, Operation, encode_diffs
 from conformance.reference.jsonb import opaque
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.jsonb.text import format_text
-from conformance.reference.paths import parse_path
-from generators import damaged
-from tests.judge import test_own_log
+from conformance.reference.partial.diffs import Diff, Operation, encode_diffs
+from conformance.reference.partial.paths import parse_path
+from generators import damaged_events as damaged
+from tests.judge import test_replica_binlog as test_own_log
 from tests.requirements.parts import PartFault
 
 if TYPE_CHECKING:

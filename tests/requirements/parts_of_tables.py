@@ -5,27 +5,27 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from conformance.cases.images import RowImage
-from conformance.checks.definitions import judge_text
-from conformance.checks.row_values import Observed, judge
-from conformance.judge.row_values import Cell
-from conformance.judge.table_maps import judge_table_map
+from conformance.cases.row_images import RowImage
+from conformance.checks.row_values.judge import Cell
+from conformance.checks.row_values.run import Observed, judge
+from conformance.checks.table_metadata.definitions import judge_text
+from conformance.checks.table_metadata.table_map_judge import judge_table_map
 from conformance.reference.binlog.columns import ColumnType
 from conformance.reference.binlog.event import encode_event
 from conformance.reference.binlog.header import EventType
-from conformance.reference.binlog.metadata import DefaultCharset, Field, Names, Numbers, PrefixKey
 from conformance.reference.binlog.rows import Row, rows_body
 from conformance.reference.binlog.writer import FileWriter
-from conformance.reference.tables import Column, Table, table_map
-from conformance.servers.run_definitions import Definition
-from tests.checks.test_definition_faults import perfect, printed
+from conformance.reference.tables.definitions import Column, Table, table_map
+from conformance.reference.tables.metadata import DefaultCharset, Field, Names, Numbers, PrefixKey
+from conformance.servers.roles.definitions import Definition
+from tests.checks.table_metadata.test_definition_faults import perfect, printed
 from tests.requirements.parts import PartFault
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from conformance.reference.binlog.metadata import MetadataField
-    from conformance.reference.binlog.table_map import TableMap
+    from conformance.reference.tables.metadata import MetadataField
+    from conformance.reference.tables.table_map import TableMap
 
 _ALIKE: Final = Table(
     schema="s",

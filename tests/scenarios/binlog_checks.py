@@ -18,7 +18,7 @@ from conformance.reference.binlog.query import Query
 from conformance.reference.binlog.rows import RowsBody
 from conformance.reference.binlog.small import HeartbeatV2, Rotate, Xid
 from conformance.reference.binlog.writer import FileWriter, begin, row_group
-from conformance.reference.row_changes import RowChanges
+from conformance.reference.text.row_changes import RowChanges
 from generators.streams import stream
 from scenarios.binlogs import parts, rows
 from scenarios.binlogs.options import Options, parse_options

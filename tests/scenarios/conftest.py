@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from conformance.servers.process import ProcessServer
+    from conformance.servers.run.process import ProcessServer
 
 TINY = """
 name = "tiny"

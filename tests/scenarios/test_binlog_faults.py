@@ -10,7 +10,7 @@ import pytest
 
 from conformance.reference.binlog import files as binlog_files
 from conformance.reference.binlog.header import HEADER
-from conformance.reference.row_changes import Gtids, changes_of
+from conformance.reference.text.row_changes import Gtids, changes_of
 from scenarios.binlogs import parts, reading, rows
 from scenarios.binlogs.reading import Problem
 from tests.scenarios.binlog_checks import (

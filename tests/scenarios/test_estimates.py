@@ -11,19 +11,19 @@ from click.testing import CliRunner
 
 from conformance.cli.console import InputCorrupt
 from conformance.cli.matrix import command
-from conformance.reference.decision import decide
 from conformance.reference.errors import DecodeError, MysqlError
-from conformance.reference.expression import Assignment
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.jsonb.values import UInt
-from conformance.reference.update import Columns, update_row
+from conformance.reference.partial.decision import decide
+from conformance.reference.partial.expression import Assignment
+from conformance.reference.partial.update import Columns, update_row
 from generators import documents, updates
 from generators.draw import Stream
-from generators.leaves import leaf_update
 from scenarios.estimate.costs import FieldCost, field_cost
 from scenarios.estimate.difference import difference
 from scenarios.estimate.inline import estimate
 from tests.scenarios.estimate_checks import compare
+from tests.scenarios.leaf_updates import leaf_update
 from tests.scenarios.workloads import KINDS
 
 if TYPE_CHECKING:

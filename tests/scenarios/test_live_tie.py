@@ -11,8 +11,8 @@ import pytest
 
 from conformance.cases import predict
 from conformance.cli.main import run
-from conformance.reference.decision import Decision, decide
-from conformance.servers.run import run_case
+from conformance.reference.partial.decision import Decision, decide
+from conformance.servers.roles.update_cases import run_case
 from scenarios import live
 from scenarios.live import bundles, run_live, sample
 from scenarios.matrix import Matrix, MatrixError, load_matrix
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from conformance.cases.observation import Observation
-    from conformance.servers.process import ProcessServer
+    from conformance.servers.run.process import ProcessServer
 
 
 def test_a_sample_is_of_every_cell_and_in_tables_of_one_kind() -> None:

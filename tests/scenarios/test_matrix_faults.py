@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from conformance.cases import predict
-from conformance.cases.images import before_columns
-from conformance.reference import apply, update
+from conformance.cases.row_images import before_columns
 from conformance.reference.binlog import images, rows
 from conformance.reference.binlog.header import EventType
 from conformance.reference.binlog.payload import TransactionPayload
-from conformance.reference.decision import Decision, decide
-from conformance.reference.diffs import encode_diff
 from conformance.reference.errors import MysqlError
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.jsonb.text import format_text
 from conformance.reference.jsonb.values import Opaque
+from conformance.reference.partial import apply, update
+from conformance.reference.partial.decision import Decision, decide
+from conformance.reference.partial.diffs import encode_diff
 from generators.draw import Stream
 from scenarios import digest, worker
 from scenarios.budgets import Judgement, judge
@@ -32,7 +32,7 @@ from tests.scenarios.faults_of_matrices import AGGREGATION_FAULTS, BUDGET_FAULTS
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from conformance.reference.diffs import Diff
+    from conformance.reference.partial.diffs import Diff
 
 PER_CELL = 3
 
@@ -103,13 +103,13 @@ def _plant(fault: MatrixFault, patch: pytest.MonkeyPatch) -> None:
 
             patch.setattr(apply, "apply_diffs", textual)
         case "apply/invalid-document":
-            patch.setattr("conformance.cases.injection.apply_field", lambda *_: b"\x0d\x00")
+            patch.setattr("conformance.cases.by_hand.injection.apply_field", lambda *_: b"\x0d\x00")
         case "apply/other-error":
 
             def refuse(*_: object) -> bytes:
                 raise MysqlError(1105, "ER_UNKNOWN_ERROR", "another error")
 
-            patch.setattr("conformance.cases.injection.apply_field", refuse)
+            patch.setattr("conformance.cases.by_hand.injection.apply_field", refuse)
         case "payload/a-byte-lost":
             compress = TransactionPayload.compress
             patch.setattr(TransactionPayload, "compress", staticmethod(lambda events, *level: compress(events[:-1])))

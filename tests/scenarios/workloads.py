@@ -7,25 +7,26 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
-from conformance.cases.sql import insert_statement, update_statement
+from conformance.cases.case_sql import insert_statement, update_statement
 from conformance.reference.errors import MysqlError
-from conformance.reference.expression import Assignment, Call, Constant, Function, Increment, Literal
-from conformance.reference.expression import Column as Name
 from conformance.reference.jsonb.encode import encode, encoded_size
 from conformance.reference.jsonb.values import LARGE_ARRAY
 from conformance.reference.jsonb.view import open_document
-from conformance.reference.paths import Cell, Path
-from conformance.reference.tables import Column, Table, create_table
-from conformance.reference.update import Columns, update_row
-from generators import documents, places, scalars, updates
+from conformance.reference.partial.expression import Assignment, Call, Constant, Function, Increment, Literal
+from conformance.reference.partial.expression import Column as Name
+from conformance.reference.partial.paths import Cell, Path
+from conformance.reference.partial.update import Columns, update_row
+from conformance.reference.tables.definitions import Column, Table, create_table
+from generators import documents, scalars, updates
+from generators import path_targets as places
 from generators.draw import Stream
-from generators.leaves import leaf_update
+from tests.scenarios.leaf_updates import leaf_update
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from conformance.reference.expression import Expression
     from conformance.reference.jsonb.values import JsonValue
+    from conformance.reference.partial.expression import Expression
     from conformance.servers.base import Server
     from generators.draw import Draw
 

@@ -9,8 +9,8 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from conformance.servers.connection import Connection
-    from conformance.servers.process import ProcessServer
+    from conformance.servers.run.process import ProcessServer
+    from conformance.servers.wire.connection import Connection
 
 
 @pytest.fixture

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from conformance.servers.attached import AttachedServer, Attachment
-from conformance.servers.capture import Capture
-from conformance.servers.connection import Address
 from conformance.servers.containers import engine
 from conformance.servers.containers.exec import copied
 from conformance.servers.containers.image import Image
 from conformance.servers.containers.server import _status
 from conformance.servers.errors import ServerUnavailable
+from conformance.servers.run.attached import AttachedServer, Attachment
+from conformance.servers.wire.capture import Capture
+from conformance.servers.wire.connection import Address
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conformance.servers.run_sql import read_log
+from conformance.servers.roles.sql_cases import read_log
 
 CHECKED = """\
 2026-06-01 10:00:00+00:00 [ERROR] [Entrypoint]: mysqld failed while attempting to check config

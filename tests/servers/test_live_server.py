@@ -15,8 +15,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance.servers.auto import Wishes, resolve
-from conformance.servers.capture import Capture
-from conformance.servers.connection import connect
 from conformance.servers.errors import (
     CaptureError,
     ConnectionLost,
@@ -25,17 +23,19 @@ from conformance.servers.errors import (
     ServerDied,
     StartFailed,
 )
-from conformance.servers.guests import Leftover, drop_leftover, granted, leftovers
-from conformance.servers.identity import processes_with_argument
-from conformance.servers.process import launch
-from conformance.servers.runs import standing_servers, stop_standing
-from conformance.servers.standing import hand_over
+from conformance.servers.run.directories import standing_servers, stop_standing
+from conformance.servers.run.guests import Leftover, drop_leftover, granted, leftovers
+from conformance.servers.run.process import launch
+from conformance.servers.run.process_identity import processes_with_argument
+from conformance.servers.run.standing import hand_over
+from conformance.servers.wire.capture import Capture
+from conformance.servers.wire.connection import connect
 from tests.live import lab, run_directories
 
 if TYPE_CHECKING:
-    from conformance.servers.connection import Connection
-    from conformance.servers.installation import Installation
-    from conformance.servers.process import ProcessServer
+    from conformance.servers.install.installation import Installation
+    from conformance.servers.run.process import ProcessServer
+    from conformance.servers.wire.connection import Connection
 
 pytestmark = pytest.mark.live
 ROOT = Path(__file__).parents[2]

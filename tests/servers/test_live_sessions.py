@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.servers.connection import Address, connect
 from conformance.servers.errors import (
     ConnectionLost,
     LoginRefused,
@@ -20,14 +19,15 @@ from conformance.servers.errors import (
     ServerDied,
     SqlError,
 )
-from conformance.servers.inject import took_too_long
+from conformance.servers.roles.injector import took_too_long
+from conformance.servers.wire.connection import Address, connect
 from tests.live import until
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from conformance.servers.connection import Connection
-    from conformance.servers.process import ProcessServer
+    from conformance.servers.run.process import ProcessServer
+    from conformance.servers.wire.connection import Connection
 
 pytestmark = pytest.mark.live
 

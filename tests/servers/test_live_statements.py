@@ -15,16 +15,16 @@ import pytest
 from conformance.reference.binlog.event import Event
 from conformance.reference.binlog.header import EventType, Header
 from conformance.reference.binlog.query import Query
-from conformance.reference.definition_sql import parse_definition
 from conformance.reference.errors import CodecError
 from conformance.reference.replay.engine import Replay
-from conformance.reference.tables import table_map
+from conformance.reference.tables.create_table import parse_definition
+from conformance.reference.tables.definitions import table_map
 from conformance.servers.errors import SqlError
 from generators.draw import Stream
 
 if TYPE_CHECKING:
-    from conformance.servers.connection import Connection
-    from conformance.servers.process import ProcessServer
+    from conformance.servers.run.process import ProcessServer
+    from conformance.servers.wire.connection import Connection
     from generators.draw import Draw
 
 pytestmark = pytest.mark.live

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.servers.bundle import cached
+from conformance.servers.install.bundle import cached
 from conformance.servers.specs import parse_spec
 
 if TYPE_CHECKING:
-    from conformance.servers.installation import Installation
+    from conformance.servers.install.installation import Installation
 
 ROOT = Path(__file__).parents[2]
 

@@ -23,8 +23,8 @@ from conformance.reference.binlog.header import (
 from conformance.reference.binlog.payload import TransactionPayload
 from conformance.reference.binlog.query import Query
 from conformance.reference.binlog.rows import ROWS_TYPES, LazyRows, RowsBody, decode_rows_event
-from conformance.reference.binlog.table_map import TableMap
 from conformance.reference.errors import CodecError, DecodeError, EncodeError
+from conformance.reference.tables.table_map import TableMap
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -31,11 +31,11 @@ from conformance.reference.binlog.header import (
     event_name,
     footer_size,
 )
-from conformance.reference.binlog.metadata import SHIPPED, MetadataRules
 from conformance.reference.binlog.payload import DEFAULT_LIMIT, TransactionPayload
 from conformance.reference.binlog.rows import ROWS_TYPES, V1_TYPES
-from conformance.reference.binlog.table_map import TableMap
 from conformance.reference.errors import CodecError, DecodeError, Unsupported
+from conformance.reference.tables.metadata import SHIPPED, MetadataRules
+from conformance.reference.tables.table_map import TableMap
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -26,7 +26,7 @@ from conformance.reference.errors import CodecError, DecodeError, EncodeError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, MutableSequence, Sequence
 
-    from conformance.reference.binlog.table_map import TableMap
+    from conformance.reference.tables.table_map import TableMap
 
 PARTIAL_JSON_OPTION: Final = 1  # the only value_options bit that exists
 

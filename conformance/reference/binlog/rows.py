@@ -26,7 +26,7 @@ from conformance.reference.errors import CodecError, DecodeError, EncodeError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, MutableSequence
 
-    from conformance.reference.binlog.table_map import TableMap
+    from conformance.reference.tables.table_map import TableMap
 
 __all__ = [
     "COMPLETE_ROWS",

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from conformance.reference.binlog.event import Body
-    from conformance.reference.binlog.table_map import TableMap
+    from conformance.reference.tables.table_map import TableMap
 
 
 # The variables are not in order of their codes, so the place of this one is part of the form.

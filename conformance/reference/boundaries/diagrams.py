@@ -9,10 +9,10 @@ import sys
 from typing import TYPE_CHECKING, Final
 
 from conformance.reference.binlog.header import EventType, event_name
-from conformance.reference.boundaries.guess import GUESSES
 from conformance.reference.boundaries.markers import SHIFT, BoundaryType, mask
 from conformance.reference.boundaries.shipped import MESSAGES, TRANSITIONS, EventClass, State
 from conformance.reference.boundaries.source import CONSTRUCTED
+from conformance.reference.boundaries.unmarked import GUESSES
 from conformance.reference.boundaries.worklog import ACCEPTED, STATES
 
 if TYPE_CHECKING:

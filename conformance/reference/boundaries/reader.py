@@ -20,6 +20,7 @@ from uuid import UUID
 from conformance.reference.binlog.event import decode_event
 from conformance.reference.binlog.format_description import FormatDescription
 from conformance.reference.binlog.gtid import GtidTagged
+from conformance.reference.binlog.gtid_text import gtid_text
 from conformance.reference.binlog.header import (
     ENCRYPTED_MAGIC,
     HEADER,
@@ -28,11 +29,10 @@ from conformance.reference.binlog.header import (
     EventType,
     footer_size,
 )
-from conformance.reference.boundaries.guess import GUESSES, ROLES, Role, query_role, role_of
 from conformance.reference.boundaries.markers import SHIFT, BoundaryType
-from conformance.reference.boundaries.seen import Seen, query_text
+from conformance.reference.boundaries.observed_event import Seen, query_text
+from conformance.reference.boundaries.unmarked import GUESSES, ROLES, Role, query_role, role_of
 from conformance.reference.errors import DecodeError, Unsupported
-from conformance.reference.gtid_text import gtid_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,7 +12,7 @@ from conformance.reference.binlog.header import EventType
 from conformance.reference.boundaries.shipped import EventClass, ShippedParser, State, classify
 
 if TYPE_CHECKING:
-    from conformance.reference.boundaries.seen import Seen
+    from conformance.reference.boundaries.observed_event import Seen
 
 _NEVER: Final = frozenset(
     (

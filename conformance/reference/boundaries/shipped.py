@@ -17,7 +17,7 @@ from enum import Enum
 from typing import Final, NamedTuple
 
 from conformance.reference.binlog.header import EventType, Flag
-from conformance.reference.boundaries.seen import GTID_TYPES, Seen
+from conformance.reference.boundaries.observed_event import GTID_TYPES, Seen
 
 
 class EventClass(Enum):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from conformance.reference.binlog.header import HEADER_SIZE, EventType, Flag, decode_header
 from conformance.reference.boundaries.markers import SHIFT, BoundaryType, mark
-from conformance.reference.boundaries.seen import GTID_TYPES, Seen, seen
+from conformance.reference.boundaries.observed_event import GTID_TYPES, Seen, seen
 from conformance.reference.boundaries.shipped import EventClass, ShippedParser, classify
 from conformance.reference.errors import DecodeError
 

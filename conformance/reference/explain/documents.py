@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from conformance.reference.diffs import Operation
 from conformance.reference.errors import CodecError, DecodeError, too_deep
 from conformance.reference.explain.trace import as_text, short
 from conformance.reference.jsonb.decode import decode_scalar, read_varlen
 from conformance.reference.jsonb.text import format_text
 from conformance.reference.jsonb.values import LARGE_ARRAY, MAX_DEPTH, OPAQUE, STRING
 from conformance.reference.jsonb.view import View, open_document
+from conformance.reference.partial.diffs import Operation
 
 if TYPE_CHECKING:
     from conformance.reference.explain.trace import Trace

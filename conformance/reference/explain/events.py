@@ -17,8 +17,8 @@ from conformance.reference.explain.trace import Trace
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from conformance.reference.binlog.table_map import TableMap
     from conformance.reference.explain.trace import Span
+    from conformance.reference.tables.table_map import TableMap
 
 _TYPE_OFFSET: Final = 4
 _FLAGS: Final = tuple((flag.value, flag.name or "") for flag in Flag)

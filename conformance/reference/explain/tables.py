@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from conformance.reference.binlog import columns as types
-from conformance.reference.binlog.charsets import COLLATIONS
 from conformance.reference.binlog.columns import codec, read_value
 from conformance.reference.binlog.header import EventType
 from conformance.reference.binlog.images import PARTIAL_JSON_OPTION, bits_of, included
-from conformance.reference.binlog.metadata import ColumnInfo, Field
 from conformance.reference.binlog.rows import (
     COMPLETE_ROWS,
     DELETE_TYPES,
@@ -21,12 +19,14 @@ from conformance.reference.binlog.rows import (
     V1_TYPES,
     WRITE_TYPES,
 )
-from conformance.reference.binlog.table_map import TableMap
 from conformance.reference.errors import DecodeError
 from conformance.reference.explain.documents import explain_diffs, explain_document
 from conformance.reference.explain.trace import short
-from conformance.reference.metadata_text import type_name
-from conformance.reference.pseudo_values import column_text
+from conformance.reference.tables.charsets import COLLATIONS
+from conformance.reference.tables.metadata import ColumnInfo, Field
+from conformance.reference.tables.table_map import TableMap
+from conformance.reference.text.pseudo_values import column_text
+from conformance.reference.text.table_metadata import type_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

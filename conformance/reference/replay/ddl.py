@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from conformance.reference.replay.reader import Reader, split_list
+from conformance.reference.replay.definition_reader import Reader, split_list
 from conformance.reference.replay.statements import (
     Action,
     AlterTable,
@@ -34,7 +34,7 @@ from conformance.reference.replay.statements import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from conformance.reference.replay.words import Word
+    from conformance.reference.sql.statement_words import Word
 
 _HARMLESS: Final = (
     "ANALYZE", "BEGIN", "BINLOG", "CHECK", "CHECKSUM", "CLONE", "COMMIT", "DELIMITER", "DESC", "DESCRIBE", "DO",

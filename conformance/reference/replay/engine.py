@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from conformance.reference.apply import apply_field
 from conformance.reference.binlog.columns import PartialJson
 from conformance.reference.binlog.format_description import FormatDescription
 from conformance.reference.binlog.load import ExecuteLoadQuery
@@ -25,6 +24,7 @@ from conformance.reference.binlog.rows import (
 from conformance.reference.binlog.small import Incident, XaPrepare, Xid
 from conformance.reference.dialect import MYSQL, Dialect
 from conformance.reference.errors import CodecError
+from conformance.reference.partial.apply import apply_field
 from conformance.reference.replay.ddl import parse_statement
 from conformance.reference.replay.statements import (
     AlterTable,
@@ -43,15 +43,15 @@ from conformance.reference.replay.statements import (
     Truncate,
 )
 from conformance.reference.replay.table_state import TableState
-from conformance.reference.replay.words import statement_words
+from conformance.reference.sql.statement_words import statement_words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from conformance.reference.binlog.event import Event
     from conformance.reference.binlog.images import Row
-    from conformance.reference.binlog.table_map import TableMap
-    from conformance.reference.replay.words import Word
+    from conformance.reference.sql.statement_words import Word
+    from conformance.reference.tables.table_map import TableMap
 
 _XID: Final = re.compile(r"XA\s+(\w+)\s+(X'[0-9A-Fa-f]*'\s*,\s*X'[0-9A-Fa-f]*'\s*,\s*\d+)", re.IGNORECASE)
 

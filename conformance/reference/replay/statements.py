@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from conformance.reference.errors import CodecError
 
 if TYPE_CHECKING:
-    from conformance.reference.replay.words import Word
+    from conformance.reference.sql.statement_words import Word
 
 TableName: TypeAlias = tuple[str, str]
 

@@ -5,11 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from conformance.reference.binlog import columns as types
-from conformance.reference.binlog.charsets import BINARY, bytes_of
 from conformance.reference.binlog.columns import ColumnType
-from conformance.reference.binlog.metadata import ColumnInfo, Field, Numbers, PrefixKey
-from conformance.reference.binlog.table_map import GENERATED_INVISIBLE_PK
-from conformance.reference.column_text import INTEGERS
 from conformance.reference.errors import CodecError
 from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.values import same
@@ -22,13 +18,17 @@ from conformance.reference.replay.statements import (
     SetKey,
     TableName,
 )
+from conformance.reference.tables.charsets import BINARY, bytes_of
+from conformance.reference.tables.metadata import ColumnInfo, Field, Numbers, PrefixKey
+from conformance.reference.tables.table_map import GENERATED_INVISIBLE_PK
+from conformance.reference.text.columns import INTEGERS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from conformance.reference.binlog.table_map import TableMap
     from conformance.reference.replay.statements import Action
-    from conformance.reference.replay.words import Word
+    from conformance.reference.sql.statement_words import Word
+    from conformance.reference.tables.table_map import TableMap
 
 MISSING: Final = object()
 _NO_INFO: Final = ColumnInfo(ColumnType(types.NULL), nullable=True)

@@ -6,17 +6,17 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from conformance.reference.binlog import columns as types
-from conformance.reference.binlog.charsets import BINARY, text_of
-from conformance.reference.column_text import member_text, plain_text, stored_bytes
 from conformance.reference.errors import CodecError
 from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.text import format_text
+from conformance.reference.tables.charsets import BINARY, text_of
+from conformance.reference.text.columns import member_text, plain_text, stored_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from conformance.reference.binlog.metadata import ColumnInfo
     from conformance.reference.replay.table_state import TableState
+    from conformance.reference.tables.metadata import ColumnInfo
 
 
 def table_rows(state: TableState, *, numeric: bool = False) -> list[list[str | None]]:

@@ -18,16 +18,16 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from conformance.servers.cache import silent
 from conformance.servers.errors import ServerUnavailable
-from conformance.servers.identity import is_running, start_time
+from conformance.servers.install.cache import silent
+from conformance.servers.run.process_identity import is_running, start_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from docker.types import Ulimit
 
-    from conformance.servers.cache import Narrate
+    from conformance.servers.install.cache import Narrate
     from docker import DockerClient
 
 RUN_LABEL: Final = "org.binlog-lab.run"

@@ -10,19 +10,19 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from conformance.servers.bundle import Progress, no_progress
-from conformance.servers.cache import silent
 from conformance.servers.containers.engine import new_name, reason, telling
 from conformance.servers.containers.run import engine_run
 from conformance.servers.errors import ServerUnavailable, SpecError
-from conformance.servers.installation import parse_version
+from conformance.servers.install.bundle import Progress, no_progress
+from conformance.servers.install.cache import silent
+from conformance.servers.install.installation import parse_version
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from conformance.servers.cache import Narrate
     from conformance.servers.containers.server import ContainerServer
-    from conformance.servers.settings import Options
+    from conformance.servers.install.cache import Narrate
+    from conformance.servers.run.options import Options
 
 DATA: Final = "/var/lib/mysql"
 _SHOWN: Final = 600  # characters of what a program said

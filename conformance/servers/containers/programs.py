@@ -12,20 +12,20 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from conformance.servers import bundle
-from conformance.servers.cache import silent
 from conformance.servers.containers.engine import telling
 from conformance.servers.errors import ServerUnavailable
-from conformance.servers.installation import from_path, on_path
-from conformance.servers.runs import new_run_directory, remove_run_directory
+from conformance.servers.install import bundle
+from conformance.servers.install.cache import silent
+from conformance.servers.install.installation import from_path, on_path
+from conformance.servers.run.directories import new_run_directory, remove_run_directory
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from conformance.servers.cache import Narrate
-    from conformance.servers.connection import Address
     from conformance.servers.containers.server import ContainerServer
-    from conformance.servers.installation import Installation
+    from conformance.servers.install.cache import Narrate
+    from conformance.servers.install.installation import Installation
+    from conformance.servers.wire.connection import Address
 
 VARIABLE: Final = "BINLOG_LAB_PROGRAMS"  # an unpacked MySQL whose client programs stand in for an image's
 LOGIN: Final = "/etc/binlog-lab-login.cnf"  # in the container: how root logs in there

@@ -16,7 +16,6 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from conformance.servers.cache import silent
 from conformance.servers.containers.engine import (
     PREFIX,
     broken_off,
@@ -29,12 +28,13 @@ from conformance.servers.containers.engine import (
     sweep,
     telling,
 )
+from conformance.servers.install.cache import silent
 
 if TYPE_CHECKING:
     from docker.models.networks import Network
     from docker.types import Ulimit
 
-    from conformance.servers.cache import Narrate
+    from conformance.servers.install.cache import Narrate
     from docker import DockerClient
 
 _ROOT: Final = Path(__file__).parents[2]

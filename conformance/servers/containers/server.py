@@ -15,20 +15,20 @@ import time
 from typing import TYPE_CHECKING, Any, Final
 
 from conformance.servers.base import version_number
-from conformance.servers.cache import Narrate, silent
-from conformance.servers.capture import Capture
-from conformance.servers.connection import Address, Connection, connect
 from conformance.servers.containers.engine import IMAGE_LABEL, new_name, telling
 from conformance.servers.containers.files import put_file, put_tree, read_tree
 from conformance.servers.containers.image import DATA, Image
-from conformance.servers.containers.kept import RUN, STANDING, freshen, password_of, reusable
 from conformance.servers.containers.programs import LOGIN, Programs, login_file
 from conformance.servers.containers.run import engine_run
+from conformance.servers.containers.standing import RUN, STANDING, freshen, password_of, reusable
 from conformance.servers.containers.template import DataTemplate, data_template
 from conformance.servers.errors import ConnectionLost, LoginRefused, ServerDied, ServerUnavailable, StartFailed
-from conformance.servers.own import START_SECONDS, STOP_SECONDS, OwnServer
-from conformance.servers.process import PERSISTED, death_reason, log_tail, status_words
-from conformance.servers.settings import Options, default_options, option_words
+from conformance.servers.install.cache import Narrate, silent
+from conformance.servers.run.options import Options, default_options, option_words
+from conformance.servers.run.owned import START_SECONDS, STOP_SECONDS, OwnServer
+from conformance.servers.run.process import PERSISTED, death_reason, log_tail, status_words
+from conformance.servers.wire.capture import Capture
+from conformance.servers.wire.connection import Address, Connection, connect
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -16,14 +16,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from conformance.servers.cache import building, cache_root, locked, make_directory, require_space
 from conformance.servers.containers.files import new_archive, owner_of, read_tree
 from conformance.servers.containers.image import DATA
+from conformance.servers.install.cache import building, cache_root, locked, make_directory, require_space
 
 if TYPE_CHECKING:
-    from conformance.servers.cache import Narrate
     from conformance.servers.containers.image import Image
     from conformance.servers.containers.server import ContainerServer
+    from conformance.servers.install.cache import Narrate
 
 _SPACE: Final = 400 << 20
 # Written while the server runs, and of one server only; the log of the first start is no part of a server's life.

@@ -47,7 +47,7 @@ def mysqlbinlog() -> list[str]:
         return shlex.split(command)
     if path := shutil.which("mysqlbinlog"):
         return [path]
-    bundle = pytest.importorskip("conformance.servers.bundle")
+    bundle = pytest.importorskip("conformance.servers.install.bundle")
     for found in bundle.cached():
         words: list[str] = found.installation().program("mysqlbinlog")
         return words

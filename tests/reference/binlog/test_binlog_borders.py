@@ -31,9 +31,9 @@ from conformance.reference.binlog.small import (
     XaPrepare,
     Xid,
 )
-from conformance.reference.binlog.table_map import TableMap
 from conformance.reference.binlog.writer import FileWriter, begin
 from conformance.reference.errors import CodecError, DecodeError, Unsupported
+from conformance.reference.tables.table_map import TableMap
 
 _TABLE = TableMap(
     table_id=0x0102_0304_0506,

@@ -12,14 +12,14 @@ from conformance.reference.binlog.event import Event, encode_event
 from conformance.reference.binlog.files import EventDecoder, FileReader, decode_file, read_events
 from conformance.reference.binlog.format_description import FormatDescription
 from conformance.reference.binlog.header import MAGIC, Checksum, EventType, Flag
-from conformance.reference.binlog.metadata import MetadataRules
 from conformance.reference.binlog.payload import UNCOMPRESSED, TransactionPayload
 from conformance.reference.binlog.rows import LazyRows, Row, RowsBody, rows_body
 from conformance.reference.binlog.small import Opaque, Rotate, Stop, Xid
-from conformance.reference.binlog.table_map import TableMap
 from conformance.reference.binlog.writer import FileWriter
 from conformance.reference.errors import CodecError, DecodeError, EncodeError, Unsupported
-from conformance.reference.tables import Column, Table, table_map
+from conformance.reference.tables.definitions import Column, Table, table_map
+from conformance.reference.tables.metadata import MetadataRules
+from conformance.reference.tables.table_map import TableMap
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,7 +11,14 @@ from conformance.reference.binlog import columns as types
 from conformance.reference.binlog.columns import ColumnType
 from conformance.reference.binlog.files import decode_file
 from conformance.reference.binlog.format_description import POST_HEADER_LENGTHS, FormatDescription
-from conformance.reference.binlog.forms import (
+from conformance.reference.binlog.gtid import Gtid, GtidTagged
+from conformance.reference.binlog.gtid_set import GtidEntry, PreviousGtids
+from conformance.reference.binlog.header import MAGIC, EventType, Flag
+from conformance.reference.binlog.payload import TransactionPayload
+from conformance.reference.binlog.query import Query, StatusInteger
+from conformance.reference.binlog.rows import NdbInfo, PartitionInfo, Row, rows_body
+from conformance.reference.binlog.small import Stop, Xid
+from conformance.reference.binlog.versions import (
     definable,
     known_types,
     log_file,
@@ -20,18 +27,11 @@ from conformance.reference.binlog.forms import (
     version_rules,
     written,
 )
-from conformance.reference.binlog.gtid import Gtid, GtidTagged
-from conformance.reference.binlog.gtid_set import GtidEntry, PreviousGtids
-from conformance.reference.binlog.header import MAGIC, EventType, Flag
-from conformance.reference.binlog.metadata import WORKLOG, Bits, Field, MetadataRules, Numbers
-from conformance.reference.binlog.payload import TransactionPayload
-from conformance.reference.binlog.query import Query, StatusInteger
-from conformance.reference.binlog.rows import NdbInfo, PartitionInfo, Row, rows_body
-from conformance.reference.binlog.small import Stop, Xid
-from conformance.reference.binlog.table_map import GENERATED_INVISIBLE_PK, TableMap
 from conformance.reference.binlog.writer import FileWriter
 from conformance.reference.dialect import MYSQL, Dialect, JsonForms, LogForms
-from conformance.reference.tables import Column, Table
+from conformance.reference.tables.definitions import Column, Table
+from conformance.reference.tables.metadata import WORKLOG, Bits, Field, MetadataRules, Numbers
+from conformance.reference.tables.table_map import GENERATED_INVISIBLE_PK, TableMap
 from tests.reference.refusals import refused
 
 if TYPE_CHECKING:

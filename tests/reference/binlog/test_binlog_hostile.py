@@ -17,7 +17,7 @@ from conformance.reference.errors import CodecError
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from conformance.reference.binlog.table_map import TableMap
+    from conformance.reference.tables.table_map import TableMap
 
 # The shortest captured event of each of these types: (file, type).
 _SUBJECTS = [

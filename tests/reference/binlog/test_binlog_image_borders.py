@@ -20,7 +20,7 @@ from conformance.reference.binlog.rows import (
     rows_body,
     split_rows,
 )
-from conformance.reference.binlog.table_map import TableMap
+from conformance.reference.tables.table_map import TableMap
 from tests.reference.refusals import refused, where
 
 if TYPE_CHECKING:

@@ -18,9 +18,9 @@ from conformance.reference.binlog.header import EventType
 from conformance.reference.binlog.payload import UNCOMPRESSED, TransactionPayload
 from conformance.reference.binlog.rows import LazyRows, PartitionInfo, Row, UnknownInfo, rows_body
 from conformance.reference.binlog.small import Opaque, RowsQuery, Stop
-from conformance.reference.binlog.table_map import TableMap
 from conformance.reference.binlog.writer import FileWriter
 from conformance.reference.errors import CodecError, DecodeError
+from conformance.reference.tables.table_map import TableMap
 
 if TYPE_CHECKING:
     from pathlib import Path

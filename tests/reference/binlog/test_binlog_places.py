@@ -14,8 +14,8 @@ from conformance.reference.binlog.header import Checksum, Header, checksum_of, d
 from conformance.reference.binlog.payload import TransactionPayload
 from conformance.reference.binlog.rows import Row, rows_body
 from conformance.reference.binlog.small import Opaque, Xid
-from conformance.reference.binlog.table_map import TableMap
 from conformance.reference.errors import DecodeError
+from conformance.reference.tables.table_map import TableMap
 from tests.reference.refusals import refused, where
 
 RAW = bytes.fromhex("010000000000 0100 01 74 00 01 75 00 02 0303 00 03")

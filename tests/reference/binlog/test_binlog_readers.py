@@ -13,12 +13,12 @@ from conformance.reference.binlog.event import encode_event
 from conformance.reference.binlog.files import WINDOW, EventDecoder, FileReader, decode_file, read_events
 from conformance.reference.binlog.format_description import FormatDescription
 from conformance.reference.binlog.header import MAGIC, Checksum, EventType, Header
-from conformance.reference.binlog.metadata import Bits, Field, MetadataRules, Numbers
 from conformance.reference.binlog.payload import UNCOMPRESSED, TransactionPayload
 from conformance.reference.binlog.small import Opaque, Stop, Xid
-from conformance.reference.binlog.table_map import TableMap
 from conformance.reference.binlog.writer import FileWriter
 from conformance.reference.errors import DecodeError, Unsupported
+from conformance.reference.tables.metadata import Bits, Field, MetadataRules, Numbers
+from conformance.reference.tables.table_map import TableMap
 from tests.reference.refusals import refused, where
 
 TABLE = TableMap(table_id=7, schema="d", table="t", columns=(ColumnType(LONG),), nullable=(True,))

@@ -26,10 +26,10 @@ from conformance.reference.binlog.rows import (
     rows_body,
     split_rows,
 )
-from conformance.reference.binlog.table_map import TableMap
-from conformance.reference.diffs import decode_diffs
 from conformance.reference.errors import CodecError, DecodeError, EncodeError
-from conformance.reference.tables import Column, Table, table_map
+from conformance.reference.partial.diffs import decode_diffs
+from conformance.reference.tables.definitions import Column, Table, table_map
+from conformance.reference.tables.table_map import TableMap
 
 _JSONS = table_map(
     Table(

@@ -13,7 +13,7 @@ from conformance.reference.binlog.event import encode_event
 from conformance.reference.binlog.header import HEADER_SIZE, Checksum, EventType
 from conformance.reference.binlog.rows import Row, RowsBody, TinyRows
 from conformance.reference.errors import DecodeError
-from tests.reference.made_logs import lazy, rows_bytes, table_of
+from tests.reference.text.made_logs import lazy, rows_bytes, table_of
 
 if TYPE_CHECKING:
     from conformance.reference.binlog.rows import LazyRows

@@ -32,7 +32,12 @@ from conformance.reference.binlog.columns import (
 )
 from conformance.reference.binlog.event import decode_body
 from conformance.reference.binlog.header import EventType
-from conformance.reference.binlog.metadata import (
+from conformance.reference.binlog.rows import Row, bitmap_of, full_bitmap, rows_body, split_rows
+from conformance.reference.binlog.temporal import Date, Datetime, Time, Timestamp
+from conformance.reference.errors import CodecError
+from conformance.reference.tables.create_table import parse_definition
+from conformance.reference.tables.definitions import Column, Table, column_type, table_map
+from conformance.reference.tables.metadata import (
     WORKLOG,
     Bits,
     DefaultCharset,
@@ -45,12 +50,7 @@ from conformance.reference.binlog.metadata import (
     encode_metadata,
     signedness,
 )
-from conformance.reference.binlog.rows import Row, bitmap_of, full_bitmap, rows_body, split_rows
-from conformance.reference.binlog.table_map import TableMap
-from conformance.reference.binlog.temporal import Date, Datetime, Time, Timestamp
-from conformance.reference.definition_sql import parse_definition
-from conformance.reference.errors import CodecError
-from conformance.reference.tables import Column, Table, column_type, table_map
+from conformance.reference.tables.table_map import TableMap
 
 
 def refused(call: Any, *arguments: Any) -> str:

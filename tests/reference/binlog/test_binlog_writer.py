@@ -21,7 +21,7 @@ from conformance.reference.binlog.rows import STMT_END, Row, RowsBody, rows_body
 from conformance.reference.binlog.small import Rotate, Stop, Xid
 from conformance.reference.binlog.writer import FileWriter, begin, row_group
 from conformance.reference.jsonb.encode import encode
-from conformance.reference.tables import Column, Table, table_map
+from conformance.reference.tables.definitions import Column, Table, table_map
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,9 +10,9 @@ import pytest
 
 from conformance.reference.binlog.files import read_events
 from conformance.reference.boundaries.markers import mark
-from conformance.reference.boundaries.seen import seen
+from conformance.reference.boundaries.observed_event import seen
 from conformance.reference.boundaries.source import mark_stream
-from conformance.reference.log_text import LogText
+from conformance.reference.text.mysqlbinlog import LogText
 from tests.reference.boundaries.streams import FILES, events_of
 
 if TYPE_CHECKING:

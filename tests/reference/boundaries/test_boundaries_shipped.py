@@ -10,7 +10,7 @@ import pytest
 
 from conformance.reference.binlog.header import EventType, Flag
 from conformance.reference.boundaries.diagrams import page
-from conformance.reference.boundaries.seen import Seen, seen
+from conformance.reference.boundaries.observed_event import Seen, seen
 from conformance.reference.boundaries.shipped import (
     Complaint,
     EventClass,

@@ -12,10 +12,10 @@ import pytest
 from conformance.reference.binlog.event import encode_event
 from conformance.reference.binlog.header import EventType, Flag
 from conformance.reference.binlog.query import Query
-from conformance.reference.boundaries.guess import Receiver, Role, role_of
 from conformance.reference.boundaries.markers import mark, marker_of, mask, with_marker
-from conformance.reference.boundaries.seen import Seen, query_text, seen
+from conformance.reference.boundaries.observed_event import Seen, query_text, seen
 from conformance.reference.boundaries.source import mark_stream
+from conformance.reference.boundaries.unmarked import Receiver, Role, role_of
 from conformance.reference.boundaries.worklog import BoundaryParser
 from conformance.reference.errors import CodecError, EncodeError
 from tests.reference.boundaries.streams import FILES, events_of

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from conformance.reference.errors import DecodeError, EncodeError
-from conformance.reference.inplace import remove_in_place, replace_in_place
 from conformance.reference.jsonb import opaque
 from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.encode import encode, encode_varlen
@@ -16,6 +15,7 @@ from conformance.reference.jsonb.layout import Placed, decode_stored, encode_sto
 from conformance.reference.jsonb.tagged import from_tagged, to_tagged
 from conformance.reference.jsonb.values import BIT, BLOB, DECIMAL, Opaque, UInt, depth, key_order, same
 from conformance.reference.jsonb.view import open_document
+from conformance.reference.partial.in_place import remove_in_place, replace_in_place
 
 LONG = "x" * 70_000
 

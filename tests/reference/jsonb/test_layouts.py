@@ -10,7 +10,7 @@ from conformance.reference.jsonb.encode import encode
 from conformance.reference.jsonb.layout import Placed, decode_stored, encode_stored, storage_free, stored_value
 from conformance.reference.jsonb.opaque import decimal_from_text
 from conformance.reference.jsonb.values import Opaque, UInt, same
-from tests.reference.handmade import array, body, deep, inlined, members, number, text
+from tests.reference.jsonb.handmade import array, body, deep, inlined, members, number, text
 from tests.reference.refusals import refused, where
 
 if TYPE_CHECKING:

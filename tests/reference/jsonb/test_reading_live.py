@@ -7,29 +7,29 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.cases.injection import SCHEMA, TABLE_MAP, Injection, full_image, partial_image
-from conformance.judge.diverged import judge_injection
+from conformance.cases.by_hand.injection import SCHEMA, TABLE_MAP, Injection, full_image, partial_image
+from conformance.judge.damage.diverged import judge_injection
 from conformance.reference.binlog.event import encode_event
-from conformance.reference.diffs import Diff, Operation, encode_diffs
 from conformance.reference.errors import CodecError
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.jsonb.layout import storage_free
 from conformance.reference.jsonb.values import VAR_STRING, Opaque
 from conformance.reference.jsonb.view import open_document
-from conformance.reference.paths import parse_path
+from conformance.reference.partial.diffs import Diff, Operation, encode_diffs
+from conformance.reference.partial.paths import parse_path
 from conformance.servers.errors import SqlError
-from conformance.servers.inject import SERVER_ID, Injector, launch_target, row_event, statement
+from conformance.servers.roles.injector import SERVER_ID, Injector, launch_target, row_event, statement
 from generators import documents
 from generators.draw import Stream
-from generators.members import containers
-from tests.reference.apply_vectors import ODD_DECIMALS, WIDE_DECIMALS, wide_field
-from tests.reference.jsonb_vectors import FREE
+from generators.object_entries import containers
+from tests.reference.jsonb.jsonb_vectors import FREE
 from tests.reference.kit import original
+from tests.reference.partial.apply_vectors import ODD_DECIMALS, WIDE_DECIMALS, wide_field
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from conformance.servers.installation import Installation
+    from conformance.servers.install.installation import Installation
 
 pytestmark = pytest.mark.live
 _DOCUMENTS = 400

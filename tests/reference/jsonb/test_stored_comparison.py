@@ -13,12 +13,12 @@ from conformance.reference.jsonb.compare import compare, equal_stored
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.jsonb.opaque import decimal_from_text
 from conformance.reference.jsonb.values import UInt
-from tests.reference.handmade import TEXT, TRAP, array, body, deep, inlined, members, number, text
+from tests.reference.jsonb.handmade import TEXT, TRAP, array, body, deep, inlined, members, number, text
 from tests.reference.refusals import refused, where
 
 if TYPE_CHECKING:
     from conformance.reference.errors import MysqlError
-    from tests.reference.handmade import Item
+    from tests.reference.jsonb.handmade import Item
 
 
 def trapped(place: int, count: int, item: Item) -> list[Item]:

@@ -7,7 +7,7 @@ import pytest
 from conformance.reference.replay.ddl import parse_statement
 from conformance.reference.replay.statements import AlterTable, CreateTable, ReplayError
 from conformance.reference.replay.table_state import TableState
-from conformance.reference.replay.words import split_words
+from conformance.reference.sql.statement_words import split_words
 
 
 def table(definition: str, *rows: list[int | None]) -> TableState:

@@ -25,7 +25,13 @@ from conformance.reference.replay.statements import (
     Statement,
     Truncate,
 )
-from conformance.reference.replay.words import ANSI_QUOTES, NO_BACKSLASH_ESCAPES, Word, split_words, statement_words
+from conformance.reference.sql.statement_words import (
+    ANSI_QUOTES,
+    NO_BACKSLASH_ESCAPES,
+    Word,
+    split_words,
+    statement_words,
+)
 
 
 def parsed(sql: str) -> Statement | None:

@@ -25,7 +25,7 @@ from conformance.reference.replay.statements import (
     Statement,
     Truncate,
 )
-from conformance.reference.replay.words import split_words
+from conformance.reference.sql.statement_words import split_words
 from tests.reference.refusals import refused
 
 T, U = ("d", "t"), ("d", "u")

@@ -8,22 +8,22 @@ from typing import Any
 
 import pytest
 
-from conformance.reference.apply import apply_field
 from conformance.reference.binlog import columns as column_types
 from conformance.reference.binlog.columns import ColumnType, PartialJson
 from conformance.reference.binlog.files import read_events
 from conformance.reference.binlog.format_description import FormatDescription
 from conformance.reference.binlog.header import EventType
-from conformance.reference.binlog.metadata import Bits, DefaultCharset, Numbers
 from conformance.reference.binlog.rows import USE_SQL_FOREIGN_KEY, Row, rows_body
 from conformance.reference.binlog.small import Incident, XaPrepare, Xid
 from conformance.reference.errors import CodecError, MysqlError
 from conformance.reference.jsonb.encode import encode
+from conformance.reference.partial.apply import apply_field
 from conformance.reference.replay.engine import Replay
 from conformance.reference.replay.statements import ReplayError
 from conformance.reference.replay.tables_text import table_rows
-from tests.reference.made_logs import table_of
-from tests.reference.replay_log import INT, JSON, Log
+from conformance.reference.tables.metadata import Bits, DefaultCharset, Numbers
+from tests.reference.replay.replay_log import INT, JSON, Log
+from tests.reference.text.made_logs import table_of
 
 CORPUS = Path(__file__).parents[2] / "data" / "binlogs"
 MANIFEST: list[dict[str, Any]] = json.loads((CORPUS / "manifest.json").read_text())["fixtures"]

@@ -10,17 +10,17 @@ import pytest
 from conformance.reference.binlog import columns as types
 from conformance.reference.binlog.columns import ColumnType, PartialJson
 from conformance.reference.binlog.header import EventType
-from conformance.reference.binlog.metadata import DefaultCharset, Numbers, PrefixKey
 from conformance.reference.binlog.query import Query
 from conformance.reference.binlog.rows import Row, rows_body
-from conformance.reference.binlog.table_map import GENERATED_INVISIBLE_PK
 from conformance.reference.dialect import MYSQL, flipped
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.replay.engine import Replay
 from conformance.reference.replay.tables_text import table_rows
-from tests.reference.made_logs import table_of
+from conformance.reference.tables.metadata import DefaultCharset, Numbers, PrefixKey
+from conformance.reference.tables.table_map import GENERATED_INVISIBLE_PK
 from tests.reference.refusals import refused
-from tests.reference.replay_log import INT, JSON, Log
+from tests.reference.replay.replay_log import INT, JSON, Log
+from tests.reference.text.made_logs import table_of
 
 VARCHAR = ColumnType(types.VARCHAR, 36)
 UTF8MB4 = 255

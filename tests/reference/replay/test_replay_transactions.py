@@ -10,7 +10,7 @@ from conformance.reference.binlog.load import ExecuteLoadQuery
 from conformance.reference.binlog.query import Query
 from conformance.reference.binlog.small import Incident, Stop, XaPrepare, Xid
 from tests.reference.refusals import refused
-from tests.reference.replay_log import Log
+from tests.reference.replay.replay_log import Log
 
 XID = "X'78',X'',1"
 

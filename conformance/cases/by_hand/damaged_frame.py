@@ -1,0 +1,58 @@
+"""A relay log whose file is damaged in the frame of one event: checksum, type code, length (requirements sheet, 0.3).
+
+The applier cannot even parse such an event. The file is repaired in its place, and the applier started again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from conformance.reference.binlog.header import FOOTER_SIZE, checksum_of
+
+if TYPE_CHECKING:
+    from conformance.cases.by_hand.applier_transaction import Feeding
+
+READ_FAILURE: Final = 13121
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Damage:
+    """New bytes at an offset of an event, or (``flip``) bits to be turned round there; ``summed``: its checksum is made
+    right again."""
+
+    name: str
+    offset: int
+    data: bytes
+    flip: bool = False
+    summed: bool = False
+
+    def apply(self, event: bytes) -> bytes:
+        """The damaged event, as long as before."""
+        out = bytearray(event)
+        for number, byte in enumerate(self.data, self.offset):
+            out[number] = out[number] ^ byte if self.flip else byte
+        if self.summed:
+            out[-FOOTER_SIZE:] = checksum_of(bytes(out[:-FOOTER_SIZE])).to_bytes(FOOTER_SIZE, "little")
+        assert len(out) == len(event)
+        return bytes(out)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Torn:
+    """One Case: a transaction that fits its rows, with a damaged row event."""
+
+    feeding: Feeding
+    damage: Damage
+
+    @property
+    def name(self) -> str:
+        """Of the damage."""
+        return self.damage.name
+
+    @property
+    def id(self) -> str:
+        """By content."""
+        content = f"{self.feeding.id} {self.damage.offset} {self.damage.data.hex()} {self.damage.summed}"
+        return f"torn-{hashlib.blake2b(content.encode(), digest_size=6).hexdigest()}"

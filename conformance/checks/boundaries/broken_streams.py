@@ -1,0 +1,105 @@
+"""Broken streams: what the models foretell, and what a receiver and the client say of them."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from conformance.checks.boundaries.marked_files import inner_events, printed
+from conformance.harness.outcomes import Problem
+from conformance.reference.binlog.header import EventType, event_name
+from conformance.reference.boundaries.observed_event import seen
+from conformance.reference.boundaries.row_format import RowFormatParser
+from conformance.reference.boundaries.shipped import ShippedParser
+from conformance.servers.roles.receiver import Warned
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from generators.streams import Placed
+
+_AT: Final = re.compile(rb"^# at (\d+)$", re.MULTILINE)
+_AROUND: Final = 8  # events that a problem shows
+
+
+def counted(counts: Mapping[str, int]) -> str:
+    """Counts in words, the most first."""
+    return ", ".join(f"{number} {name}" for name, number in sorted(counts.items(), key=lambda item: -item[1]))
+
+
+def expected_warnings(stream: Sequence[Placed]) -> list[Warned]:
+    """What a receiver says of a stream."""
+    parser = ShippedParser()
+    out = []
+    for event in stream:
+        complaint = parser.feed(seen(event.data))
+        if complaint is not None:
+            message = complaint.message
+            code, words = (0, "") if message is None else message
+            out.append(Warned(code, words, event.position, event.file))
+    return out
+
+
+def _before(stream: Sequence[Placed], warned: Warned) -> str:
+    """The events up to the one that a warning is about."""
+    names = [
+        event_name(event.data[4]) for event in stream if event.file == warned.file and event.position <= warned.position
+    ]
+    return " ".join(names[-_AROUND:])
+
+
+def judge_warnings(
+    expected: Sequence[Warned], got: Sequence[Warned], what: str, stream: Sequence[Placed] = ()
+) -> list[Problem]:
+    """The first difference, with the events of ``stream`` in front of it."""
+    for number in range(max(len(expected), len(got))):
+        wanted = expected[number] if number < len(expected) else None
+        heard = got[number] if number < len(got) else None
+        if wanted is None or heard is None or wanted._replace(words="") != heard._replace(words=""):
+            message = "the receiver says something else than the model"
+        elif wanted.words not in heard.words:
+            message = "the receiver gives another reason than the model"
+        else:
+            continue
+        around = _before(stream, heard or wanted or Warned(0, "", 0, ""))
+        return [
+            Problem(
+                field=f"{what}, warning {number}, behind {around}",
+                expected=str(wanted),
+                got=str(heard),
+                message=message,
+            )
+        ]
+    return []
+
+
+def first_refused(stream: Sequence[Placed]) -> int | None:
+    """Where ``mysqlbinlog --require-row-format`` ends, by the model."""
+    parser = RowFormatParser()
+    return next((event.position for event in stream if not parser.feed(seen(event.data))), None)
+
+
+class RowFormatRun(NamedTuple):
+    """What the real client made of a file: the place of the event it refused (``None``: it read all of it)."""
+
+    refused: int | None
+    words: str
+
+
+def run_row_format(program: Sequence[str], path: Path, stream: Sequence[Placed]) -> RowFormatRun:
+    """``mysqlbinlog --require-row-format``: the refused event is the one behind the last that it printed."""
+    status, text, words = printed(program, path, "--require-row-format", "-v")
+    if not status:
+        return RowFormatRun(None, words)
+    places = _AT.findall(text)
+    starts = [event.position for event in stream]
+    if not places:
+        return RowFormatRun(starts[0], words)
+    last = int(places[-1])
+    for event in stream:  # events inside a payload are shown at the place behind it
+        here = event.data[4] == EventType.TRANSACTION_PAYLOAD and event.position + len(event.data) == last
+        if here and places.count(places[-1]) <= len(list(inner_events(event.data))):
+            return RowFormatRun(last, words)
+    behind = [start for start in starts if start > last]
+    return RowFormatRun(behind[0] if behind else None, words)

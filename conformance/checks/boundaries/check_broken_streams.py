@@ -1,0 +1,253 @@
+"""Broken streams: corrupted markers by the worklog's table, and what a real receiver and the real client say of streams
+that are cut, reordered, or lack events.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections import Counter
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+from conformance.checks.boundaries import broken_streams
+from conformance.checks.boundaries import judge as boundaries
+from conformance.checks.boundaries.receivers import conclude, heard_problems, needed_target
+from conformance.harness.outcomes import Outcome, Problem, record
+from conformance.reference.binlog.event import encode_event
+from conformance.reference.binlog.format_description import FormatDescription
+from conformance.reference.binlog.header import EventType
+from conformance.reference.binlog.query import Query
+from conformance.reference.binlog.small import Opaque
+from conformance.reference.boundaries.markers import mark
+from conformance.reference.boundaries.observed_event import seen
+from conformance.servers.errors import ServerUnavailable
+from conformance.servers.wire.source import FILE
+from conformance.stream import Verdict
+from generators import streams
+from generators.draw import Stream
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from conformance.harness.lab import Lab
+    from conformance.reference.binlog.event import Body
+    from generators.draw import Draw
+    from generators.streams import Placed
+
+_CORRUPTIONS: Final = {"quick": 600, "full": 20_000, "soak": 200_000}
+_HEARD: Final = {"quick": (3, 90), "full": (30, 300), "soak": (200, 300)}  # streams, and transactions in each
+_ROW_FORMAT: Final = {"quick": 60, "full": 1000, "soak": 5000}
+_BEAT: Final = EventType.HEARTBEAT_V2
+# What a file of one server has in other places, or not at all.
+_UNREADABLE: Final = (_BEAT, EventType.ROTATE, EventType.FORMAT_DESCRIPTION, EventType.STOP)
+
+
+# --- corrupted markers -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.requirement("TM1")
+def test_corrupted_markers(lab: Lab) -> None:
+    """Every corruption that the transition table makes invalid is told at the exact event; all others are accepted."""
+    begun = time.perf_counter()
+    wanted = _CORRUPTIONS[lab.settings.profile]
+    problems: list[Problem] = []
+    counts: Counter[bool] = Counter()
+    events: list[bytes] = []
+    for number in range(wanted):
+        draw = Stream("markers", lab.settings.seed, number)
+        if number % 20 == 0:
+            events = marked_stream(draw.fork("stream"))
+        what, stream = corrupted(draw, events)
+        expected = boundaries.expected_breaks(boundaries.markers_of(stream))
+        got = boundaries.breaks(map(seen, stream))
+        counts[bool(expected)] += 1
+        if expected != got:
+            problems.append(
+                Problem(
+                    field=f"{what}: markers {''.join(map(str, boundaries.markers_of(stream)))}",
+                    expected=str(expected),
+                    got=str(got),
+                    message="other events are told than the transition table makes invalid",
+                )
+            )
+    lab.narrate(f"TM1: {counts[True]} corruptions are invalid and told, {counts[False]} are valid and accepted")
+    outcome = Outcome(
+        check="boundaries/markers",
+        requirement="TM1",
+        block=0,
+        cases=wanted,
+        problems=problems,
+        seconds=time.perf_counter() - begun,
+    )
+    conclude(record(lab, outcome), "corrupted streams are judged wrongly")
+
+
+def marked_stream(draw: Draw) -> list[bytes]:
+    """Some transactions as a source with the feature would have sent them, the dump thread's ROTATE first."""
+    bodies = [body for item in streams.stream(draw, 6) for body in item if body.type != _BEAT]
+    return boundaries.mark_events([streams.fake_rotate(FILE), *(item.data for item in streams.placed(bodies))])
+
+
+def corrupted(draw: Draw, events: Sequence[bytes]) -> tuple[str, list[bytes]]:
+    """A marked stream with one or two things done to it."""
+    out = list(events)
+    done = []
+    for _ in range(1 + draw.below(2)):
+        place = draw.below(len(out))
+        what = draw.choice(("marker changed", "event removed", "event doubled", "events swapped", "event moved", "cut"))
+        done.append(what)
+        if what == "marker changed":
+            now = boundaries.markers_of(out[place : place + 1])[0]
+            out[place] = mark(out[place], draw.choice([marker for marker in range(1, 8) if marker != now]))
+        elif what == "event removed":
+            del out[place]
+        elif what == "event doubled":
+            out.insert(place, out[place])
+        elif what == "events swapped":
+            out[place : place + 2] = reversed(out[place : place + 2])
+        elif what == "event moved":
+            event = out.pop(place)
+            out.insert(draw.below(len(out) + 1), event)
+        else:
+            out = out[place:]
+    return ", ".join(done), out
+
+
+# --- broken streams before real programs -----------------------------------------------------------------------------
+
+
+def broken_stream(draw: Draw, groups: int) -> tuple[list[Body], Counter[str]]:
+    """Transactions of which a third are damaged, and how many those are by what was done to them."""
+    bodies: list[Body] = []
+    counts: Counter[str] = Counter()
+    for item in streams.stream(draw, groups):
+        if len(item) > 1 and draw.chance(1, 3):
+            what, left = streams.damaged(draw, item)
+            bodies += left
+            counts[what] += 1
+        else:
+            bodies += item
+    return bodies, counts
+
+
+@pytest.mark.requirement("TP2")
+def test_warnings_of_a_receiver(lab: Lab) -> None:
+    """Streams cut, reordered, with events removed and put in: a real receiver warns exactly where the model does."""
+    target = needed_target(lab)
+    blocks, groups = _HEARD[lab.settings.profile]
+    failed = 0
+    counts: Counter[str] = Counter()
+    table: Counter[str] = Counter()
+    for number in range(blocks):
+        begun = time.perf_counter()
+        draw = Stream("receiver", lab.settings.seed, number)
+        bodies, damages = broken_stream(draw, groups)
+        placement = streams.Placement()
+        stream = [*placement.frame(), *map(placement.place, bodies)]
+        end = (streams.FILE.format(placement.file), placement.position)
+        heard = target.hear(_connections(draw, stream), end)
+        expected = broken_streams.expected_warnings(stream)
+        problems = [
+            *broken_streams.judge_warnings(expected, heard.warnings, f"stream {number}", stream),
+            *heard_problems(heard, end),
+        ]
+        counts.update(warnings=len(expected), events=len(stream), connections=len(heard.asked))
+        table.update(damages)
+        outcome = Outcome(
+            check="boundaries/receiver",
+            requirement="TP2",
+            block=number,
+            cases=damages.total(),
+            problems=problems,
+            verdict=Verdict.DIFFERS,
+            seconds=time.perf_counter() - begun,
+        )
+        failed += record(lab, outcome)
+    lab.narrate(
+        f"TP2: {table.total()} damaged transactions in {counts['events']} events over {counts['connections']} "
+        f"connections; {counts['warnings']} warnings foretold: {broken_streams.counted(table)}"
+    )
+    conclude(failed, "streams are told of otherwise than foretold")
+
+
+def _connections(draw: Draw, stream: Sequence[Placed]) -> list[list[bytes]]:
+    """The stream over two connections, the first lost at any place of the first file: the parser goes on as it was."""
+    data = [item.data for item in stream]
+    first = [number for number, item in enumerate(stream) if item.file == FILE][2:]
+    place = first[draw.below(len(first))]
+    again = encode_event(FormatDescription(), server_id=streams.SERVER_ID, log_pos=0)
+    return [data[:place], [again, *data[place:]]]
+
+
+@pytest.mark.requirement("TP3")
+def test_what_is_not_row_format_ends_the_client(lab: Lab) -> None:
+    """``mysqlbinlog --require-row-format`` ends at the event of the model, in whole and in broken files."""
+    target = needed_target(lab)
+    try:
+        program = target.server.program("mysqlbinlog")
+    except ServerUnavailable as error:
+        pytest.skip(f"needs the server's own mysqlbinlog: {error}")
+    begun = time.perf_counter()
+    problems: list[Problem] = []
+    count = _ROW_FORMAT[lab.settings.profile]
+    refused = 0
+    with TemporaryDirectory(prefix="binlog-lab-") as directory:
+        path = Path(directory) / "stream.binlog"
+        for number in range(count):
+            stream = row_format_stream(Stream("row-format", lab.settings.seed, number))
+            path.write_bytes(boundaries.file_of(item.data for item in stream))
+            wanted = broken_streams.first_refused(stream)
+            run = broken_streams.run_row_format(program, path, stream)
+            refused += wanted is not None
+            if run.refused != wanted:
+                problems.append(
+                    Problem(
+                        field=f"stream {number}",
+                        expected="all of it read" if wanted is None else f"the event at {wanted} refused",
+                        got=f"{run.refused}: {run.words[:200]}",
+                        message="mysqlbinlog ends elsewhere",
+                    )
+                )
+    lab.narrate(f"TP3: of {count} files {refused} are refused at the event foretold, the others read")
+    outcome = Outcome(
+        check="boundaries/row-format",
+        requirement="TP3",
+        block=0,
+        cases=count,
+        problems=problems,
+        verdict=Verdict.DIFFERS,
+        seconds=time.perf_counter() - begun,
+    )
+    conclude(record(lab, outcome), "files end elsewhere")
+
+
+_NOT_ROW_FORMAT: Final = (
+    EventType.INTVAR,
+    EventType.RAND,
+    EventType.USER_VAR,
+    EventType.BEGIN_LOAD_QUERY,
+    EventType.APPEND_BLOCK,
+    EventType.EXECUTE_LOAD_QUERY,
+)
+_ROW_FORMAT_LEAVES: Final = re.compile(rb"insert|rollback to", re.IGNORECASE)
+
+
+def row_format_stream(draw: Draw) -> list[Placed]:
+    """A file that the client can read; every second one has few events that row format would not have."""
+    bodies = [body for body in broken_stream(draw, 8)[0] if body.type not in _UNREADABLE]
+    bodies = [body for body in bodies if not (isinstance(body, Opaque) or _text(body) == b"")]
+    if draw.chance(1, 2):
+        bodies = [
+            body
+            for body in bodies
+            if body.type not in _NOT_ROW_FORMAT and not _ROW_FORMAT_LEAVES.match(_text(body) or b"")
+        ]
+    return streams.placed(bodies)
+
+
+def _text(body: Body) -> bytes | None:
+    return body.text if isinstance(body, Query) else None

@@ -1,0 +1,122 @@
+"""The size formula of FR11 to FR13 over two runs of the same updates, with the option on and off."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from conformance.judge.updates.events import iter_events, split_groups
+from conformance.judge.updates.permitted_variation import SMALL
+from conformance.reference.binlog.columns import PartialJson
+from conformance.reference.binlog.header import EventType
+from conformance.reference.binlog.rows import UPDATE_TYPES, RowsBody, included
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from conformance.cases.observation import Observation
+    from conformance.cases.script import Script
+
+
+@dataclass(frozen=True, slots=True)
+class SizeProblem:
+    """One statement (``step``) or other event whose size is not what the formula gives.
+
+    ``free``: a few bytes more for each row, which FR12 and NR2 leave to the server; the formula was only observed.
+    """
+
+    requirement: str
+    step: int | None
+    expected: int
+    got: int
+    message: str
+    free: bool = False
+
+
+@dataclass(slots=True)
+class TwinResult:
+    """Cases compared by requirement, and what was wrong."""
+
+    cases: Counter[str] = field(default_factory=Counter)
+    problems: list[SizeProblem] = field(default_factory=list)
+
+
+def compare_twins(on: Script, observed_on: Observation, off: Script, observed_off: Observation) -> TwinResult:
+    """Compare two observations of the same Case, statement by statement."""
+    result = TwinResult()
+    with_option = list(_statements(observed_on))
+    without = list(_statements(observed_off))
+    steps = [number for number, prediction in enumerate(on.predictions) if prediction.events]
+    if not len(with_option) == len(without) == len(steps):
+        result.cases["FR13"] += 1
+        result.problems.append(
+            SizeProblem("FR13", None, len(without), len(with_option), "another number of statements was logged")
+        )
+        return result
+    names = [column.name for column in on.case.table.columns]
+    json_columns = len(on.case.table.json_columns)
+    for step, rows_on, rows_off in zip(steps, with_option, without, strict=True):
+        expected = sum(len(row) for body in rows_off for row in body.encoded_rows())
+        got = sum(len(row) for body in rows_on for row in body.encoded_rows())
+        partial = False
+        documents = {row.index: row.change.after for row in off.predictions[step].rows if row.change.logged}
+        visited = iter(documents.values())
+        for body in rows_on:
+            for row in body.rows:
+                after = next(visited)
+                expected += 1
+                columns = included(body.after_columns or 0, body.column_count)
+                diffs = [
+                    (names[index], value.diffs)
+                    for index, value in zip(columns, row.after or (), strict=True)
+                    if isinstance(value, PartialJson)
+                ]
+                if diffs:
+                    partial = True
+                    expected += (json_columns + 7) // 8
+                for name, data in diffs:
+                    document = after[name]
+                    assert isinstance(document, bytes)
+                    expected += len(data) - len(document)
+        requirement = "FR11" if partial else "FR12"
+        result.cases[requirement] += 1
+        if expected != got:
+            few = SMALL * sum(len(body.rows) for body in rows_on)
+            free = 0 < got - expected <= few
+            result.problems.append(SizeProblem(requirement, step, expected, got, "the rows have another size", free))
+    _compare_others(observed_on, observed_off, result)
+    return result
+
+
+def _statements(observation: Observation) -> Iterator[list[RowsBody]]:
+    """The row events of each UPDATE statement that was logged."""
+    bodies: list[RowsBody] = []
+    for _, event, error in iter_events(observation.events):
+        if event is None:
+            raise error or AssertionError
+        body = event.body
+        if isinstance(body, RowsBody) and body.type in UPDATE_TYPES:
+            bodies.append(body)
+            if body.statement_end:
+                yield bodies
+                bodies = []
+
+
+def _compare_others(on: Observation, off: Observation, result: TwinResult) -> None:
+    """FR13: all events that are not updates. A GTID event is left out: it holds the length of its transaction."""
+    skipped = UPDATE_TYPES | {EventType.GTID, EventType.ANONYMOUS_GTID, EventType.GTID_TAGGED}
+    for group_on, group_off in zip(split_groups(on.events), split_groups(off.events), strict=True):
+        sizes_on = [(event[4], len(event)) for event in group_on if event[4] not in skipped]
+        sizes_off = [(event[4], len(event)) for event in group_off if event[4] not in skipped]
+        result.cases["FR13"] += 1
+        if sizes_on != sizes_off:
+            result.problems.append(
+                SizeProblem(
+                    "FR13",
+                    None,
+                    sum(size for _, size in sizes_off),
+                    sum(size for _, size in sizes_on),
+                    f"other events: {sizes_off} with the option off, {sizes_on} with it on",
+                )
+            )

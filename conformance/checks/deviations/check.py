@@ -1,0 +1,93 @@
+"""Every listed deviation is shown by its witness Case, in every run: an entry that no longer holds is an error."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+from conformance.cases.by_hand.event_case import EventCase
+from conformance.cases.files import load_any_case
+from conformance.cases.sql_case import SqlCase
+from conformance.cases.update_case import UpdateCase
+from conformance.harness.shrinking import judge_live
+from conformance.harness.sql_cases import judge_live_sql
+from conformance.harness.witnesses import Witness
+from conformance.judge.damage.diverged import Grade, judge_injection
+from conformance.requirements.versions import applies, dialect_of
+
+if TYPE_CHECKING:
+    from conformance.cases.files import AnyCase
+    from conformance.harness.lab import Lab
+    from conformance.requirements.deviations import Deviation
+    from conformance.servers.base import Server
+    from conformance.servers.roles.injector import Injector
+
+
+CHECK: Final = "deviations/witness"
+
+
+@pytest.mark.requirement("FR2", "W1b", "W1.text", "D13", "D15", "IP3", "X1", "FR5", "TMNF3")
+def test_witnesses(lab: Lab) -> None:
+    """The witness of each deviation shows it, and nothing else."""
+    server = lab.server
+    if server is None:
+        pytest.skip("needs a server: witnesses are run, not recorded")
+    if not lab.deviations:
+        pytest.skip("no deviations are listed (--no-deviations)")
+    wrong: list[str] = []
+    for number, deviation in enumerate(lab.deviations):
+        if deviation.witness is None or not applies(deviation.versions, lab.version) or not lab.asked_for(deviation):
+            continue
+        case = load_any_case(json.loads(deviation.witness))
+        if isinstance(case, UpdateCase) and case.topology is not None:
+            continue  # a pair shows it: replicas/witness
+        if case.hazard not in server.hazards():
+            leave = f"the witness of {deviation.id} has hazard {case.hazard}: give leave with --allow {case.hazard}"
+            lab.not_applicable(CHECK, deviation.requirements[0], leave)
+            continue
+        begun = time.perf_counter()
+        if isinstance(case, EventCase):
+            injector = lab.injector()
+            if injector is None:
+                only = "events are injected only into a server that the lab starts beside the one under test"
+                lab.not_applicable(CHECK, deviation.requirements[0], only)
+                continue
+            shown, found = _judge_event(injector, case, deviation)
+        else:
+            shown, found = _judge(server, case, deviation)
+        seconds = time.perf_counter() - begun
+        witness = Witness(lab=lab, entry=deviation, check=CHECK, block=number, seconds=seconds)
+        if shown:
+            witness.shown()
+        elif found:
+            witness.other("; ".join(found))
+            wrong.append(deviation.id)
+        elif witness.gone(lab.version, "no difference"):
+            wrong.append(deviation.id)
+    if wrong:
+        pytest.fail(f"not shown by their witnesses: {', '.join(wrong)}", pytrace=False)
+
+
+def _judge_event(injector: Injector, case: EventCase, deviation: Deviation) -> tuple[bool, list[str]]:
+    """The same of an event, which a server beside the one under test is given."""
+    (outcome,) = injector.run([case.injection])
+    judged = judge_injection(case.injection, outcome, dialect_of(injector.server.number))
+    words = [] if judged.grade is Grade.PASS else [f"{judged.rule}: expected {judged.expected}, got {judged.got}"]
+    return bool(words) and judged.deviation == deviation.switch, words
+
+
+def _judge(server: Server, case: AnyCase, deviation: Deviation) -> tuple[bool, list[str]]:
+    """Whether the Case shows the deviation and nothing else; what it shows, in words."""
+    if isinstance(case, SqlCase):
+        differing = [verdict for verdict in judge_live_sql({"source": server}, case) if verdict.failing]
+        words = [f"{item.field}: expected {item.expected}, got {item.got}" for item in differing]
+        return bool(differing) and all(verdict.deviation == deviation.id for verdict in differing), words
+    if not isinstance(case, UpdateCase):
+        raise TypeError(f"the witness of {deviation.id} is no update, sql or events Case")
+    result = judge_live(server, case)
+    found = [*result.judgement.mismatches, *result.faults.found]
+    words = [f"{item.kind} {item.field}: {item.message or item.got[:200]}" for item in found]
+    return bool(found) and all(mismatch.deviation == deviation.switch for mismatch in found), words

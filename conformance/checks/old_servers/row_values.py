@@ -1,0 +1,146 @@
+"""Rows of every type that an old server knows, written by one server and given to another (WL#4618, NF1 and NF2).
+
+Tables are made on both; what one of them logs of their rows is given to the other, as BINLOG statements or, to the old
+one, as a relay log. Both must then show the same rows. The log of a new server has metadata that the old one does not
+know; the log of the old one has none.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from conformance.checks.old_servers import run as old
+from conformance.judge.updates.events import iter_events
+from conformance.reference.tables.definitions import Column, Table, create_table, quote_identifier
+from conformance.reference.tables.table_map import TableMap
+from conformance.servers.errors import SqlError
+from conformance.servers.roles.old_server import apply_relay_log
+from conformance.servers.roles.relay_log import placed
+from conformance.servers.wire.groups import groups_of_thread
+from generators.row_values import SHAPES, column, literal
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from conformance.servers.run.process import ProcessServer
+    from conformance.servers.wire.capture import Capture
+    from conformance.servers.wire.connection import Connection
+    from generators.draw import Draw
+
+COLUMNS: Final = 12
+NAME: Final = "t"
+_NEW_TYPES: Final = ("JSON", "VECTOR")
+_NEW_CHARSETS: Final = ("gb18030", "utf8mb3")  # the second one under another name
+_GEOMETRY: Final = ("GEOMETRY", "POINT", "LINESTRING", "POLYGON")
+KNOWN: Final = tuple(
+    shape
+    for shape in SHAPES
+    if shape.type not in _NEW_TYPES
+    and shape.charset not in _NEW_CHARSETS
+    and not shape.type.startswith(("MULTI", *_GEOMETRY))
+)
+_SESSION: Final = (*old.SESSION, "SET SESSION sql_mode='ALLOW_INVALID_DATES', SESSION time_zone='+00:00'")
+
+Rows = list[tuple[bytes | None, ...]]
+
+
+class Taken(NamedTuple):
+    """What a server said to rows of the other one (``None``: taken), and the rows that it has then."""
+
+    error: int | None
+    rows: Rows
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
+    """A table's log and rows. ``metadata``: how many items each of its TABLE_MAPs has."""
+
+    table: Table
+    statements: tuple[str, ...]
+    events: list[bytes]
+    rows: Rows
+    metadata: tuple[int, ...]
+
+
+def table(draw: Draw, number: int) -> Table:
+    """Table ``number``: consecutive kinds of columns of those that an old server knows."""
+    columns = [Column(name="id", type="INT", nullable=False)]
+    for place in range(COLUMNS):
+        shape = KNOWN[(number * COLUMNS + place) % len(KNOWN)]
+        made = column(draw.fork("column", place), shape, f"c{place}")
+        # Collations come and go; the character set is what matters to the values.
+        columns.append(Column(**{**{name: getattr(made, name) for name in Column.__slots__}, "collation": None}))
+    return Table(schema="", name=NAME, columns=tuple(columns), primary_key=((0, 0),), charset="latin1")
+
+
+def make(connection: Connection, made: Table) -> None:
+    """The empty table, anew."""
+    connection.execute_many([*_SESSION, f"DROP TABLE IF EXISTS {NAME}", create_table(made)]).check()
+
+
+def write(connection: Connection, capture: Capture, draw: Draw, made: Table, rows: int) -> Written:
+    """Rows inserted, half of them changed and some deleted: what is logged and what is left."""
+    columns = made.columns[1:]
+
+    def values(*key: str | int) -> list[str]:
+        part = draw.fork(*key)
+        return [literal(part.fork(place), item) for place, item in enumerate(columns)]
+
+    statements = [
+        f"INSERT INTO {NAME} VALUES " + ", ".join(f"({key}, {', '.join(values('insert', key))})" for key in range(rows))
+    ]
+    for key in range(0, rows, 2):
+        changes = ", ".join(
+            f"{quote_identifier(item.name)}={value}" for item, value in zip(columns, values("update", key), strict=True)
+        )
+        statements.append(f"UPDATE {NAME} SET {changes} WHERE id={key}")
+    statements.append(f"DELETE FROM {NAME} WHERE id % 5 = 4")
+    start = capture.mark(connection)
+    connection.execute_many(statements).check()
+    captured = capture.since(start, capture.mark(connection)).events
+    events = [event for event in groups_of_thread(captured, connection.thread_id) if event[4] not in old.GTIDS]
+    maps = [event.body for _, event, _ in iter_events(events) if event is not None and isinstance(event.body, TableMap)]
+    return Written(
+        table=made,
+        statements=(create_table(made), *statements),
+        events=events,
+        rows=read(connection, made),
+        metadata=tuple(len(body.metadata) for body in maps),
+    )
+
+
+def read(connection: Connection, made: Table) -> Rows:
+    """All rows by key, strings as their bytes: two servers may show the same characters differently."""
+    fields = ", ".join(
+        f"HEX({quote_identifier(item.name)})" if item.charset else quote_identifier(item.name) for item in made.columns
+    )
+    return list(connection.execute(f"SELECT {fields} FROM {NAME} ORDER BY id").rows)
+
+
+def by_statement(connection: Connection, written: Written) -> Taken:
+    """Give the rows to a server as BINLOG statements, one for each transaction."""
+    error = None
+    try:
+        for events in _transactions(old.row_part(written.events)):
+            connection.execute(old.binlog_statement(events))
+    except SqlError as refused:
+        error = refused.number
+    return Taken(error, read(connection, written.table))
+
+
+def by_relay_log(server: ProcessServer, connection: Connection, description: bytes, written: Written) -> Taken:
+    """Give the transactions to an old applier."""
+    data, _ = placed([description, *written.events])
+    applied = apply_relay_log(server, connection, data)
+    return Taken(applied.error or None, read(connection, written.table))
+
+
+def _transactions(events: Sequence[bytes]) -> list[list[bytes]]:
+    """Each TABLE_MAP with the row events behind it: the next one ends the statement."""
+    found: list[list[bytes]] = []
+    for event in events:
+        if event[4] == old.TABLE_MAP or not found:
+            found.append([])
+        found[-1].append(event)
+    return found

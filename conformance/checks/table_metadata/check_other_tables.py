@@ -1,0 +1,56 @@
+"""The worklog's scenarios 1, 2 and 4 on live pairs: what becomes of rows on a replica with another table (WL#4618).
+
+Every outcome is printed, one line for each look at the replica: the scenarios' outcome table.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+from conformance.checks.table_metadata.other_tables import NONE, cases_by_conversions
+from conformance.harness.sql_cases import run_cases
+
+if TYPE_CHECKING:
+    from conformance.cases.sql_case import SqlCase
+    from conformance.harness.lab import Lab
+    from conformance.judge.sql import SqlVerdict
+
+_WORDS: Final = {"pass": "allowed", "info": "allowed as observed, not what the source has"}
+_CONVERSIONS: Final = "replica_type_conversions"
+
+
+@pytest.mark.parametrize(
+    "requirement", [pytest.param(name, marks=pytest.mark.requirement(name)) for name in ("TMR1", "TMR2", "TMR4")]
+)
+def test_other_tables(lab: Lab, requirement: str) -> None:
+    """The replica has the source's values, or stops, or does what was observed: no other value, no other error."""
+
+    def tell(case: SqlCase, verdict: SqlVerdict) -> None:
+        lab.narrate(f"{requirement} {outcome_line(case, verdict)}")
+
+    with lab.pair(gtid=True) as pair:
+        before = NONE
+        try:
+            for conversions, cases in cases_by_conversions(requirement, brief=lab.settings.profile == "quick").items():
+                if conversions != before:
+                    pair.configure({_CONVERSIONS: f"'{conversions}'"})
+                    before = conversions
+                run_cases(lab, f"other-tables/{requirement}/{conversions or 'none'}", cases, {}, pair, tell)
+        finally:
+            if before != NONE and pair.replica.alive():
+                pair.configure({_CONVERSIONS: f"'{NONE}'"})
+
+
+def outcome_line(case: SqlCase, verdict: SqlVerdict) -> str:
+    """One line of the outcome table: what was looked at, what was there, and whether it may be."""
+    statement = case.statements[verdict.index]
+    got = verdict.got
+    if got in ("", "success"):  # told against an outcome that has no rows: those of the one that fitted
+        rows = next(item.rows for item in statement.outcomes if item.verdict == verdict.verdict and item.rows)
+        got = "; ".join("(" + ", ".join("NULL" if cell is None else repr(cell) for cell in row) + ")" for row in rows)
+    elif got.startswith("error"):
+        number, _, message = got.partition(" Worker ")
+        got = f"stops, {number}: {message.rpartition('; ')[2]}" if message else got
+    return f"{statement.note}: {got} ({_WORDS.get(verdict.verdict, 'NOT ALLOWED')})"

@@ -1,0 +1,209 @@
+"""Generated table definitions on a server: one block made, logged, printed by the real client, and judged."""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+import time
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Final
+
+from conformance.checks.table_metadata.table_map_judge import concerned, judge_table_map
+from conformance.harness.outcomes import Outcome, Problem, record
+from conformance.judge.updates.borrowed import borrow
+from conformance.judge.updates.log_rules import judge_log
+from conformance.reference.binlog.header import FOOTER_SIZE, HEADER_SIZE
+from conformance.reference.binlog.versions import definable
+from conformance.reference.dialect import MYSQL
+from conformance.reference.tables.definitions import create_table, table_map
+from conformance.reference.tables.table_map import GENERATED_INVISIBLE_PK, TableMap
+from conformance.reference.text.table_metadata import metadata_text
+from conformance.servers.roles.definitions import MODES, Definition, log_definitions, make_tables
+from conformance.stream import Verdict
+from generators.definitions import definition, row_values
+from generators.draw import Stream
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from conformance.harness.lab import Lab
+    from conformance.reference.dialect import LogForms
+    from conformance.servers.roles.definitions import DefinitionLog
+    from conformance.servers.wire.capture import Capture
+    from conformance.servers.wire.connection import Connection
+
+TEXT: Final = "TMP1"
+OPTIONS: Final = ("--no-defaults", "--print-table-metadata", "--base64-output=decode-rows")
+_AROUND: Final = 200  # characters of a text in front of a difference
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Broken:
+    """A sentence that one table's event or text breaks."""
+
+    requirement: str
+    verdict: Verdict
+    problem: Problem
+
+
+def made(seed: str, numbers: range, schema: str, log: LogForms = MYSQL.log) -> list[Definition]:
+    """The definitions with these numbers; they depend on nothing but seed and number. A server of an older version gets
+    those that it can have."""
+    tables = [definition(Stream("definitions", seed, number), schema=schema, name=f"t{number}") for number in numbers]
+    return [Definition(table=table, values=row_values(table)) for table in tables if definable(table, log)]
+
+
+def run_block(connection: Connection, capture: Capture, definitions: Sequence[Definition]) -> DefinitionLog:
+    """Make the tables in the present schema, and have their events written."""
+    make_tables(connection, definitions)
+    return log_definitions(connection, capture, definitions)
+
+
+def judge_events(lab: Lab, definitions: Sequence[Definition], log: DefinitionLog) -> list[Broken]:
+    """Each captured TABLE_MAP against its prediction."""
+    dialect = lab.dialect
+    found = []
+    for mode in MODES:
+        events = log.maps[mode]
+        if len(events) != len(definitions):
+            problem = Problem(
+                field=f"TABLE_MAP events with {mode}",
+                expected=str(len(definitions)),
+                got=str(len(events)),
+                message="another number of events",
+            )
+            found.append(Broken(requirement="TMG1", verdict=Verdict.FAIL, problem=problem))
+            continue
+        for item, event in zip(definitions, events, strict=True):
+            for mismatch in judge_table_map(item.table, mode, event, dialect):
+                problem = Problem(
+                    field=f"{mismatch.field} with {mode}",
+                    expected=mismatch.expected,
+                    got=mismatch.got,
+                    message=mismatch.message,
+                    statements=_statements(item, mode),
+                )
+                verdict = Verdict.DIFFERS if mismatch.observed else Verdict.FAIL
+                found.append(Broken(requirement=mismatch.requirement, verdict=verdict, problem=problem))
+    return [*found, *_broken_rules(log)]
+
+
+def _broken_rules(log: DefinitionLog) -> list[Broken]:
+    """Fields of the block's events that no definition decides."""
+    return [
+        Broken(
+            requirement="TMG1",
+            verdict=Verdict.FAIL,
+            problem=Problem(field=item.field, expected=item.expected, got=item.got, message=item.message),
+        )
+        for item in judge_log(log.own, log.facts, thread_id=log.thread_id)
+    ]
+
+
+def judge_text(definitions: Sequence[Definition], log: DefinitionLog, text: bytes) -> list[Broken]:
+    """What the client printed behind each ``Table_map``, in their order."""
+    found = []
+    place = 0
+    for mode in MODES:
+        for item, event in zip(definitions, log.maps[mode], strict=False):
+            observed = TableMap.decode(event[HEADER_SIZE:-FOOTER_SIZE])
+            expected = borrow(table_map(item.table, mode), observed)
+            head = head_of(expected)
+            start = text.find(head, place)
+            if start < 0:
+                problem = Problem(
+                    field=f"text with {mode}",
+                    expected=head.decode("utf-8", "backslashreplace"),
+                    got="not there",
+                    message="mysqlbinlog does not show the table",
+                    statements=_statements(item, mode),
+                )
+                found.append(Broken(requirement=TEXT, verdict=Verdict.FAIL, problem=problem))
+                continue
+            place = start + len(head)
+            wanted = metadata_text(expected) + b"# at "
+            if text.startswith(wanted, place):
+                place += len(wanted)
+                continue
+            shown = text[place : place + len(wanted) + _AROUND]
+            found.append(Broken(requirement=TEXT, verdict=Verdict.DIFFERS, problem=_other(wanted, shown, item, mode)))
+    return found
+
+
+def head_of(table: TableMap) -> bytes:
+    schema, name = (part.encode("utf-8", "surrogateescape") for part in (table.schema, table.table))
+    generated = bool(table.flags & GENERATED_INVISIBLE_PK)
+    return b"\tTable_map: `%b`.`%b` mapped to number %d\n# has_generated_invisible_primary_key=%d\n" % (
+        schema, name, table.table_id, generated,
+    )  # fmt: skip
+
+
+def _other(wanted: bytes, shown: bytes, item: Definition, mode: str) -> Problem:
+    place = next(
+        (number for number, pair in enumerate(zip(wanted, shown, strict=False)) if pair[0] != pair[1]),
+        min(len(wanted), len(shown)),
+    )
+    begin = max(0, place - _AROUND)
+    return Problem(
+        field=f"text with {mode}, byte {place}",
+        expected=wanted[begin : place + _AROUND].decode("utf-8", "backslashreplace"),
+        got=shown[begin : place + _AROUND].decode("utf-8", "backslashreplace"),
+        message="mysqlbinlog prints another text",
+        statements=_statements(item, mode),
+    )
+
+
+def _statements(item: Definition, mode: str) -> tuple[str, ...]:
+    return f"SET GLOBAL binlog_row_metadata = {mode}", create_table(item.table), item.insert()
+
+
+def client_text(program: Sequence[str], data: bytes) -> bytes:
+    """All that the client prints of a log."""
+    with TemporaryDirectory(prefix="binlog-lab-") as directory:
+        path = Path(directory) / "block.binlog"
+        path.write_bytes(data)
+        return subprocess.run([*program, *OPTIONS, str(path)], capture_output=True, check=True).stdout
+
+
+def record_block(
+    lab: Lab, block: int, definitions: Sequence[Definition], broken: Sequence[Broken], *, printed: bool, begun: float
+) -> int:
+    """The records of one block: for each requirement how many events it was about, and what breaks it."""
+    cases = Counter(name for mode in MODES for item in definitions for name in concerned(item.table, mode))
+    if printed:
+        cases[TEXT] = len(MODES) * len(definitions)
+    seconds = (time.perf_counter() - begun) / len(cases)
+    failed = 0
+    for name, count in sorted(cases.items()):
+        mine = [item for item in broken if item.requirement == name]
+        # Verdicts are counted apart; those that only differ from what was observed have records of their own.
+        parts = {verdict: [item.problem for item in mine if item.verdict is verdict] for verdict in _VERDICTS}
+        left = count
+        for verdict, problems in parts.items():
+            share = left if verdict is Verdict.FAIL else min(left, len(problems))
+            if verdict is Verdict.FAIL:
+                share -= min(left, len(parts[Verdict.DIFFERS]))
+            if not share:
+                continue
+            left -= share
+            failed += record(
+                lab,
+                Outcome(
+                    check="table-map/text" if name == TEXT else "table-map/bytes",
+                    requirement=name,
+                    block=block,
+                    cases=share,
+                    problems=problems,
+                    verdict=verdict,
+                    replay=shlex.join(["binlog-lab", "conformance", "-r", name, "--seed", lab.settings.seed]),
+                    texts=share if name == TEXT else 0,
+                    seconds=seconds,
+                ),
+            )
+    return failed
+
+
+_VERDICTS: Final = (Verdict.FAIL, Verdict.DIFFERS)

@@ -1,0 +1,59 @@
+"""Generated updates of tables with a BEFORE UPDATE trigger, one Case after the other on one session."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Final
+
+from conformance.cases.script import build_script
+from conformance.harness.blocks import judge_block
+from conformance.harness.campaign import server_limits
+from conformance.harness.lab import UpdateCheck
+from conformance.judge.damage.crashes import has_bad_member
+from conformance.reference.partial.update import unforeseen
+from conformance.servers.roles.update_cases import run_case
+from conformance.stream import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from conformance.cases.script import Script
+    from conformance.cases.update_case import UpdateCase
+    from conformance.harness.blocks import BlockResult
+    from conformance.servers.base import Server
+
+_LOG: Final = frozenset(("event", "events", "outcome", "decode", "apply"))
+_STORED: Final = frozenset(("size", "free", "text"))
+IN_ROW: Final = (
+    UpdateCheck(id="triggers/log", kinds=_LOG, requirements=("D13",), verdict=Verdict.FAIL),
+    UpdateCheck(id="triggers/rows", kinds=_STORED, requirements=("D15",), verdict=Verdict.FAIL),
+)
+OFF_PAGE: Final = (
+    UpdateCheck(id="triggers/off-page-log", kinds=_LOG, requirements=("D13",), verdict=Verdict.FAIL),
+    UpdateCheck(id="triggers/off-page-rows", kinds=_STORED, requirements=("D15",), verdict=Verdict.FAIL),
+)
+
+
+def run(server: Server, cases: Iterable[UpdateCase]) -> Iterator[BlockResult]:
+    """Each Case run and judged. One whose row could bring the server down when it is read is left out."""
+    limits = server_limits(server)
+    with server.connect() as connection, server.schema(connection) as schema:
+        capture = server.capture()
+        try:
+            for number, case in enumerate(cases):
+                begun = time.perf_counter()
+                script = build_script(
+                    case, row_metadata=limits.row_metadata, row_event_max_size=limits.row_event_max_size
+                )
+                if not _harmful(script):
+                    yield judge_block(script, run_case(connection, capture, script, schema), number, begun)
+        finally:
+            capture.close()
+
+
+def _harmful(script: Script) -> bool:
+    """Whether what is stored cannot be foretold; or an object in it would have a key outside itself: 9.7.4 dies over
+    such a key that it reads (FR5)."""
+    changes = [row.change for prediction in script.predictions for row in prediction.rows]
+    stored = [document for change in changes for document in change.misstored.values()]
+    return any(map(unforeseen, changes)) or any(map(has_bad_member, stored))

@@ -1,0 +1,95 @@
+"""Recorded observations: what a real server did with some blocks, for runs without a server.
+
+One JSON line per block in ``recorded/*.jsonl.gz``: the Case, the server's answers, what was read back, and the events.
+Predictions are made afresh; only the server's side is recorded. ``python -m conformance.harness.record_captures``
+writes them.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import time
+from dataclasses import asdict
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any, Final
+
+from conformance.cases.files import dump_case, load_case
+from conformance.cases.observation import LogFacts, Observation, Place, StatementOutcome
+from conformance.cases.script import Script, build_script
+from conformance.harness.blocks import BlockResult, judge_block
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PACKAGE: Final = "conformance.harness"
+DIRECTORY: Final = "recorded"
+
+
+def dump_capture(script: Script, observation: Observation) -> dict[str, Any]:
+    """One recorded block as JSON data."""
+    return {
+        "case": dump_case(script.case),
+        "server_version": observation.server_version,
+        "thread_id": observation.thread_id,
+        "schema": observation.schema,
+        "outcomes": [[item.changed, item.error, item.message] for item in observation.outcomes],
+        "read_backs": [
+            [[None if value is None else _text(value) for value in row] for row in rows]
+            for rows in observation.read_backs
+        ],
+        "read_back_errors": list(observation.read_back_errors),
+        "events": [_text(event) for event in observation.events],
+        "log": None if observation.log is None else asdict(observation.log),
+    }
+
+
+def load_capture(data: dict[str, Any]) -> tuple[Script, Observation]:
+    """A recorded block: its script, predicted now, and what the server did."""
+    script = build_script(load_case(data["case"]))
+    observation = Observation(
+        outcomes=tuple(StatementOutcome(*item) for item in data["outcomes"]),
+        read_backs=tuple(
+            tuple(tuple(None if value is None else base64.b64decode(value) for value in row) for row in rows)
+            for rows in data["read_backs"]
+        ),
+        read_back_errors=tuple(data.get("read_back_errors", ())),  # older captures have none, and none was due
+        events=tuple(base64.b64decode(event) for event in data["events"]),
+        server_version=data["server_version"],
+        thread_id=data["thread_id"],
+        schema=data["schema"],
+        log=_load_facts(data.get("log")),
+    )
+    return script, observation
+
+
+def _load_facts(data: dict[str, Any] | None) -> LogFacts | None:
+    """What was asked when the block was recorded; older recordings have nothing."""
+    if data is None:
+        return None
+    before, behind = (tuple((start, end) for start, end in intervals) for intervals in data["executed"])
+    pairs = {"clock": tuple(data["clock"]), "queries": tuple(data["queries"]), "executed": (before, behind)}
+    return LogFacts(**{**data, **pairs, "places": tuple(Place(**place) for place in data["places"])})
+
+
+def recorded() -> Iterator[dict[str, Any]]:
+    """All recorded blocks, in order."""
+    for path in sorted(files(PACKAGE).joinpath(DIRECTORY).iterdir(), key=lambda item: item.name):
+        if path.name.endswith(".jsonl.gz"):
+            for line in gzip.decompress(path.read_bytes()).splitlines():
+                yield json.loads(line)
+
+
+def captured_blocks() -> list[BlockResult]:
+    """The recorded blocks, judged."""
+    out = []
+    for number, data in enumerate(recorded()):
+        begun = time.perf_counter()
+        script, observation = load_capture(data)
+        out.append(judge_block(script, observation, number, begun))
+    return out
+
+
+def _text(data: bytes) -> str:
+    return base64.b64encode(data).decode()

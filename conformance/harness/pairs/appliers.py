@@ -1,0 +1,172 @@
+"""The applier of a replica beside the reference: followed through the source's log, repaired where a stop is known.
+
+A stop of the applier that the reference refuses at the same diff is repaired: the rows of the transaction are copied
+from the source, the transaction is skipped, the applier started again. After any other stop the block is given up.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final
+
+from conformance.cases.case_sql import insert_statement, where_clause
+from conformance.judge.replica import Stop, TableComparison, judge_stop, place_of, unlikeness
+from conformance.judge.replica_binlog import OwnLog
+from conformance.judge.updates.mismatch import Mismatch
+from conformance.reference.errors import EncodeError, MysqlError
+from conformance.reference.jsonb.decode import decode
+from conformance.reference.jsonb.encode import encode
+from conformance.reference.sql.tokens import quote_identifier
+from conformance.servers.roles.pair import ReplicaStopped
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from conformance.cases.script import Script
+    from conformance.judge.replica import Relation, ReplicaModel, Transaction
+    from conformance.servers.roles.pair import Pair
+    from conformance.servers.wire.capture import Position
+    from conformance.servers.wire.connection import Connection
+
+_SETTLE_SECONDS: Final = 10.0
+
+
+@dataclass(slots=True, kw_only=True)
+class PairBlock:
+    """What one block on a pair found. ``broken``: it was given up, and the replica must take up the log anew."""
+
+    updates: int
+    bytes: int = 0  # of a log that was compared; these two among them
+    by_rule: int = 0
+    on_trust: int = 0
+    stops: list[Mismatch] = field(default_factory=list)
+    tables: TableComparison = field(default_factory=TableComparison)
+    relations: dict[tuple[int, str], Relation] = field(default_factory=dict)
+    own_log: OwnLog = field(default_factory=OwnLog)
+    unlike: Counter[str] = field(default_factory=Counter)  # updates of rows by how the replica's differed before
+    broken: bool = False
+    seconds: float = 0.0
+
+    @property
+    def found(self) -> list[Mismatch]:
+        """Stops, then what differs between the tables."""
+        return [*self.stops, *self.tables.found]
+
+
+class Applier:
+    """The applier of a pair's replica, and a session there for repairs."""
+
+    def __init__(self, pair: Pair, session: Connection) -> None:
+        self.pair = pair
+        self.session = session
+
+    def follow(
+        self, script: Script, log: Sequence[Transaction], model: ReplicaModel, end: Position, result: PairBlock
+    ) -> None:
+        """Until the replica is at ``end``; the model goes with it."""
+        place = 0
+        while not result.broken:
+            refusal = None
+            while place < len(log):
+                if result.relations:
+                    _count_unlike(script, log[place], model, result)
+                refusal = model.apply(log[place])
+                if refusal is not None:
+                    break
+                place += 1
+            try:
+                self.pair.wait(end)
+            except ReplicaStopped as stopped:
+                transaction = log[place] if refusal is not None else None
+                stop = judge_stop(refusal, transaction, self.stop(stopped))
+                result.stops.append(stop)
+                if stop.deviation is None or transaction is None:
+                    result.broken = True
+                    return
+                try:
+                    self._repair(script, transaction, model)
+                except (EncodeError, MysqlError):
+                    # A value that only a column can give, or none can: the rest of the block is not compared.
+                    result.updates = sum(len(item.rows) for item in log[: place + 1])
+                    result.broken = True
+                    return
+                if transaction.gtid is not None:
+                    self.pair.skip(transaction.gtid)
+                else:  # a skip counter would count from where the workers' positions were last told
+                    self.pair.follow(replace(end, offset=transaction.end))
+                place += 1
+                continue
+            if refusal is None:
+                return
+            result.stops.append(
+                Mismatch(
+                    kind="no-stop",
+                    step=refusal.step,
+                    rows=(refusal.row,),
+                    field=refusal.column,
+                    expected=f"{refusal.number}: {refusal.reason}",
+                    got="the applier went on",
+                    message="the applier takes a diff that the reference refuses",
+                )
+            )
+            if refusal.switch is None or model.apply(log[place], unless=refusal.switch) is not None:
+                result.broken = True
+                return
+            place += 1
+
+    def stop(self, stopped: ReplicaStopped | None = None) -> Stop:
+        """The error and the place, when the applier's threads have ended."""
+        deadline = time.monotonic() + _SETTLE_SECONDS
+        while (status := self.pair.status()).sql_running != "No" and time.monotonic() < deadline:
+            time.sleep(0.01)
+        if stopped is None or stopped.thread != "applier":
+            number, message = status.sql_errno or status.io_errno, status.sql_error or status.io_error
+        else:
+            number, message = stopped.number, stopped.message
+        return Stop(number=number, message=message, offset=place_of(message, status.executed_offset))
+
+    def _repair(self, script: Script, transaction: Transaction, model: ReplicaModel) -> None:
+        """The rows of a transaction as the source has them after it, outside the replica's log."""
+        case = script.case
+        names = [column.name for column in case.table.columns]
+        before: dict[int, object] = {}
+        after: dict[int, Mapping[str, object]] = {}
+        for logged in transaction.rows:
+            change = next(row.change for row in script.predictions[logged.step].rows if row.index == logged.row)
+            before.setdefault(logged.row, change.before[case.selector])
+            after[logged.row] = change.after
+        where = where_clause(case.table, case.selector, list(before.values()))
+        rows = [[row[name] for name in names] for row in after.values()]
+        self.session.execute_many(
+            [
+                "SET SESSION sql_log_bin = 0",
+                "BEGIN",
+                f"DELETE FROM {quote_identifier(case.table.name)} WHERE {where}",
+                insert_statement(case.table, rows),
+                "COMMIT",
+            ]
+        ).check()
+        for index, row in after.items():
+            model.rows[index] = {name: _fresh(value) for name, value in model.documents(row).items()}
+
+
+def _count_unlike(script: Script, transaction: Transaction, model: ReplicaModel, result: PairBlock) -> None:
+    """Updates in a transaction that meets rows whose documents are stored otherwise than on the source."""
+    met: dict[int, set[str]] = {}
+    for logged in transaction.rows:
+        result.unlike["updates"] += 1
+        if logged.row not in met:
+            predicted = script.predictions[logged.step].rows
+            before = next(item.change.before for item in predicted if item.index == logged.row)
+            ours, theirs = model.documents(before), model.rows[logged.row]
+            met[logged.row] = {
+                word for name in theirs if ours[name] != theirs[name] for word in unlikeness(ours[name], theirs[name])
+            }
+        result.unlike.update(met[logged.row])
+
+
+def _fresh(value: bytes | None) -> bytes | None:
+    """The bytes of a document that was written from its value."""
+    return None if value is None else encode(decode(value))

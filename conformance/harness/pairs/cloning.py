@@ -1,0 +1,72 @@
+"""A replica cloned by mysqldump: emptied, loaded from the dump of the source, and linked again (sheet, FR4).
+
+The dump holds text: documents come back without free space, with strings for dates and doubles for decimals.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from conformance.harness.pairs.rebuilding import Rebuild, Rebuilt
+from conformance.reference.jsonb.decode import decode
+from conformance.reference.jsonb.encode import encode
+from conformance.reference.jsonb.parse import parse_text
+from conformance.reference.jsonb.text import format_text
+from conformance.servers.errors import ServerError
+from conformance.servers.run.owned import OwnServer
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from conformance.cases.update_case import UpdateCase
+    from conformance.harness.pairs.run import PairRun
+    from conformance.servers.base import Server
+
+_SECONDS: Final = 120.0
+
+
+def dumpable(case: UpdateCase) -> UpdateCase:
+    """The Case without columns that a dump does not keep: the text of a FLOAT has six digits."""
+    columns = tuple(
+        replace(column, type="DOUBLE") if column.type == "FLOAT" else column for column in case.table.columns
+    )
+    return replace(case, table=replace(case.table, columns=columns))
+
+
+def clone(run: PairRun, after: int) -> Rebuild:
+    """Clone the source's schema when ``after`` steps were applied."""
+
+    def make(case: UpdateCase, rows: Sequence[Mapping[str, object]]) -> Rebuilt:
+        pair = run.pair
+        dump = _client(
+            pair.source, "mysqldump", "--single-transaction", "--set-gtid-purged=ON", "--hex-blob", "--databases",
+            run.schema,
+        )  # fmt: skip
+        pair.unlink()
+        run.replica.execute("SET SESSION sql_log_bin = 0")
+        run.replica.execute(f"DROP SCHEMA {run.schema}")
+        run.replica.execute(pair.dialect.words.reset)
+        _client(pair.replica, "mysql", "--default-character-set=utf8mb4", given=dump)
+        pair.link()
+        json = [case.table.columns[index].name for index in case.table.json_columns]
+        documents = [{name: _loaded(row[name]) for name in json} for row in rows]
+        return Rebuilt([f"USE {run.schema}"], documents)
+
+    return Rebuild(after, make)
+
+
+def _loaded(value: object) -> bytes | None:
+    """What becomes of a document."""
+    return encode(parse_text(format_text(decode(value)))) if isinstance(value, bytes) else None
+
+
+def _client(server: Server, program: str, *options: str, given: bytes = b"") -> bytes:
+    """Run a program of the server's installation as root; its output."""
+    assert isinstance(server, OwnServer)
+    words = [*server.client(program), *options]
+    done = subprocess.run(words, input=given, capture_output=True, timeout=_SECONDS, check=False)
+    if done.returncode:
+        raise ServerError(f"{program} ended with {done.returncode}: {done.stderr.decode('utf-8', 'replace').strip()}")
+    return done.stdout

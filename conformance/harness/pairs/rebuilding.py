@@ -1,0 +1,267 @@
+"""Replica rows made anew: the same documents with other free space, of other types, with other numbers (sheet, FR4).
+
+Each kind has steps for the source, so that there is something to differ in, and a function from the source's rows to
+what the replica's rows become. Everything is pure: the statements are run by ``pairs``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from conformance.cases.case_sql import insert_statement, where_clause
+from conformance.cases.topology import RebuiltRows
+from conformance.cases.update_case import Step
+from conformance.reference.jsonb import opaque
+from conformance.reference.jsonb.compare import equal
+from conformance.reference.jsonb.decode import decode
+from conformance.reference.jsonb.encode import encode
+from conformance.reference.jsonb.parse import parse_text
+from conformance.reference.jsonb.text import format_text
+from conformance.reference.jsonb.values import DECIMAL, JsonValue, Opaque, UInt, same
+from conformance.reference.jsonb.view import View
+from conformance.reference.partial.document import Document, element_index
+from conformance.reference.partial.expression import Assignment, Call, Column, Function, Literal
+from conformance.reference.partial.paths import Cell, Member
+from conformance.reference.sql.tokens import quote_identifier
+from generators.draw import Stream
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from conformance.cases.update_case import UpdateCase
+    from generators.draw import Draw
+
+    Rows = Sequence[Mapping[str, object]]
+
+# Members of the same length stand behind each other in a document: what is removed leaves its room to the one before.
+_ONE, _GROWS, _NAME = "zz one", "zz pad", "zz qad"
+_PAD: Final = "p" * 90
+_MEMBER: Final = f'$."{_NAME}"'
+_FIRST: Final = 30
+_CELL: Final = "$[99999]"  # behind the last one
+
+
+class Rebuilt(NamedTuple):
+    """Statements that change the replica's rows, and the documents that they leave, in start order."""
+
+    statements: Sequence[str]
+    documents: Sequence[Mapping[str, bytes | None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Rebuild:
+    """After how many steps the replica's rows are made anew, and how: from the source's rows of that moment."""
+
+    after: int
+    make: Callable[[UpdateCase, Sequence[Mapping[str, object]]], Rebuilt]
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One way to build a replica's rows. ``steps`` come first on both sides, ``trap`` when the rows were rebuilt: what
+    the source logs there is a change for the source alone. ``make`` is the word of :class:`RebuiltRows`."""
+
+    name: str
+    steps: Callable[[UpdateCase], tuple[Step, ...]]
+    trap: Callable[[UpdateCase], tuple[Step, ...]]
+    make: str
+    share: int  # of the blocks
+    keyless_in: int = 2  # one of so many blocks has no key; where no row is found then, more would say nothing new
+
+    def prepare(self, case: UpdateCase, *, trap: bool) -> UpdateCase:
+        """The Case with its first steps."""
+        return replace(case, steps=(*self.steps(case), *(self.trap(case) if trap else ())))
+
+    def rule(self, case: UpdateCase, seed: str) -> RebuiltRows:
+        """For a Case, prepared or not."""
+        return RebuiltRows(after=len(self.steps(case)), make=self.make, seed=seed)
+
+
+def rebuild_by(rule: RebuiltRows) -> Rebuild:
+    """Any rule but that of a dump, which needs both servers."""
+    return Rebuild(rule.after, lambda case, rows: _made(rule, case, rows))
+
+
+def _made(rule: RebuiltRows, case: UpdateCase, rows: Rows) -> Rebuilt:
+    table = case.table
+    json = [table.columns[index].name for index in table.json_columns]
+    name = quote_identifier(table.name)
+    inserted: list[list[object]] = []
+    documents: list[dict[str, bytes | None]] = []
+    padded: dict[tuple[str, str], list[object]] = {}
+    for row in rows:
+        values = dict(row)
+        made: dict[str, bytes | None] = {}
+        for column in json:
+            stored = row[column]
+            assert stored is None or isinstance(stored, bytes)
+            draw = Stream(rule.seed, "rebuild", str(row[case.selector]), column)
+            made[column] = None if stored is None else encode(_DOCUMENTS[rule.make](draw, decode(stored)))
+            values[column] = made[column]
+            path = None if stored is None or rule.make != "padded" else _place(decode(stored))
+            if path is not None:
+                values[column], made[column] = _padded(decode(stored or b""))
+                remove = _MEMBER if path == _MEMBER else "$[last]"
+                padded.setdefault((column, remove), []).append(row[case.selector])
+        inserted.append([values[column.name] for column in table.columns])
+        documents.append(made)
+    statements = [f"DELETE FROM {name}", insert_statement(table, inserted)]
+    for (column, path), keys in padded.items():
+        at = quote_identifier(column)
+        where = where_clause(table, case.selector, keys)
+        statements.append(f"UPDATE {name} SET {at} = JSON_REMOVE({at}, '{path}') WHERE {where}")
+    return Rebuilt(statements, documents)
+
+
+def _place(value: JsonValue) -> str | None:
+    """Where one more value goes in a document, if anywhere."""
+    if isinstance(value, dict):
+        return None if _NAME in value else _MEMBER
+    return _CELL if isinstance(value, list) else None
+
+
+def _padded(value: JsonValue) -> tuple[bytes, bytes]:
+    """A document with one more value, and its bytes when that was removed in place."""
+    if isinstance(value, dict):
+        whole = encode({**value, _NAME: _PAD})
+    else:
+        assert isinstance(value, list)
+        whole = encode([*value, _PAD])
+    document = Document(whole)
+    root = document.root()
+    assert isinstance(root, View)
+    leg = Member(_NAME) if isinstance(value, dict) else Cell(root.count - 1)
+    document.remove_bytes(root, element_index(root, leg))
+    return whole, document.stored()
+
+
+def _same(_: Draw, value: JsonValue) -> JsonValue:
+    return value
+
+
+def from_text(_: Draw, value: JsonValue) -> JsonValue:
+    """What a dump and its loading make of a document; DECIMALs stay, as their text does not (1.50 becomes 1.5)."""
+    if isinstance(value, dict):
+        return {key: from_text(_, item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [from_text(_, item) for item in value]
+    if isinstance(value, Opaque) and value.field_type == DECIMAL:
+        return value
+    return parse_text(format_text(value))
+
+
+def other_numbers(draw: Draw, value: JsonValue) -> JsonValue:
+    """The same document with numbers of other types: 1, 1.0 and 1.00 are equal by =. Of long arrays only the first
+    elements change: every one of them would be an expression of its own in SQL. What is drawn for a number depends on
+    its place alone, so that it stays when a part of the document is left out."""
+    if isinstance(value, dict):
+        return {key: other_numbers(draw.fork(key), item) for key, item in value.items()}
+    if isinstance(value, list):
+        changed = (other_numbers(draw.fork(place), item) for place, item in enumerate(value[:_FIRST]))
+        return [*changed, *value[_FIRST:]]
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return value
+    if abs(value) >= 1 << 62 or value != int(value):
+        return value
+    candidates: list[JsonValue] = [float(value), opaque.decimal_from_text(f"{int(value)}.00"), int(value)]
+    if value >= 0:
+        candidates.append(UInt(int(value)))
+    others = [item for item in candidates if equal(item, value) and not same(item, value)]
+    return draw.choice(others) if others else value
+
+
+def _of_kind(case: UpdateCase, kind: type) -> list[tuple[str, tuple[int, ...]]]:
+    found = []
+    for index in case.table.json_columns:
+        rows = tuple(
+            number
+            for number, row in enumerate(case.rows)
+            if isinstance(stored := row[index], bytes) and isinstance(decode(stored), kind)
+        )
+        if rows:
+            found.append((case.table.columns[index].name, rows))
+    return found
+
+
+def _objects(case: UpdateCase) -> list[tuple[str, tuple[int, ...]]]:
+    """JSON columns, and the start rows in which their document is an object."""
+    return _of_kind(case, dict)
+
+
+def _set(case: UpdateCase, *pairs: tuple[str, JsonValue]) -> tuple[Step, ...]:
+    """One JSON_SET of members for every column that holds objects."""
+    arguments = tuple((f'$."{name}"', Literal(value)) for name, value in pairs)
+    return tuple(
+        Step((Assignment(name, Call(Function.JSON_SET, Column(name), arguments)),), rows)
+        for name, rows in _objects(case)
+    )
+
+
+def _arrays(case: UpdateCase) -> list[tuple[str, tuple[int, ...]]]:
+    """JSON columns, and the start rows in which their document is an array."""
+    return _of_kind(case, list)
+
+
+def _append(case: UpdateCase, value: JsonValue) -> tuple[Step, ...]:
+    """One more cell for every column that holds arrays."""
+    arguments = ((_CELL, Literal(value)),)
+    return tuple(
+        Step((Assignment(name, Call(Function.JSON_SET, Column(name), arguments)),), rows)
+        for name, rows in _arrays(case)
+    )
+
+
+def _pad_source(case: UpdateCase) -> tuple[Step, ...]:
+    """Put a value into every document that takes one, and take it out again in place."""
+    steps = [*_set(case, (_NAME, _PAD)), *_append(case, _PAD)]
+    for path, found in ((_MEMBER, _objects(case)), ("$[last]", _arrays(case))):
+        for name, rows in found:
+            take = Call(Function.JSON_REMOVE, Column(name), ((path, None),))
+            steps.append(Step((Assignment(name, take),), rows))
+    return tuple(steps)
+
+
+def _nothing(_: UpdateCase) -> tuple[Step, ...]:
+    return ()
+
+
+_DOCUMENTS: Final[dict[str, Callable[[Draw, JsonValue], JsonValue]]] = {
+    "copied": _same,
+    "padded": _same,
+    "retyped": from_text,
+    "numbers": other_numbers,
+}
+
+# Traps: partial-update sheet 8, deviation 1, and the clone of the requirements sheet, FR4. Where values differ the
+# source has free space as well, as where a replica is cloned from a dump.
+KINDS: Final = (
+    Kind("padded-source", _pad_source, _nothing, "copied", 2),
+    Kind(
+        "padded-replica",
+        lambda case: _set(case, (_ONE, 1), (_GROWS, "p")),
+        lambda case: _set(case, (_GROWS, _PAD[:40]), (_ONE, 1)),
+        "padded",
+        2,
+    ),
+    Kind(
+        "retyped",
+        lambda case: (
+            *_set(case, (_ONE, opaque.date(2020, 1, 1))),
+            *_append(case, opaque.date(2020, 1, 1)),
+            *_pad_source(case),
+        ),
+        lambda case: _set(case, (_ONE, "2020-01-01")),
+        "retyped",
+        9,
+        keyless_in=32,
+    ),
+    Kind(
+        "numbers",
+        lambda case: (*_set(case, (_ONE, 1.0), (_GROWS, "p")), *_append(case, 1.0), *_pad_source(case)),
+        lambda case: _set(case, (_ONE, 1), (_GROWS, "q")),
+        "numbers",
+        7,
+        keyless_in=32,
+    ),
+)

@@ -1,0 +1,78 @@
+"""Cases on pairs run again: judged alone, and made smaller as long as the same pair shows the same failure."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from conformance.cases.script import build_script
+from conformance.cases.shrinking.update_cases import shrink
+from conformance.harness.pairs.chains import ChainRun
+from conformance.harness.pairs.run import PairRun, with_counter
+from conformance.reference.errors import CodecError
+from conformance.servers.errors import ConnectionLost
+
+if TYPE_CHECKING:
+    from conformance.cases.script import Script
+    from conformance.cases.update_case import UpdateCase
+    from conformance.harness.blocks import Limits
+    from conformance.harness.topology import Pairs
+    from conformance.judge.updates.mismatch import Mismatch
+
+SECONDS: Final = 20.0  # for one Case
+
+
+class Signature(NamedTuple):
+    """What a smaller Case must show as well: the kind, what explains it, and of a stop its number."""
+
+    kind: str
+    deviation: str | None
+    number: str
+
+    @classmethod
+    def of(cls, mismatch: Mismatch) -> Signature:
+        number = mismatch.got.partition(" ")[0] if mismatch.kind == "stop" else ""
+        return cls(mismatch.kind, mismatch.deviation, number)
+
+
+def script_of(case: UpdateCase, limits: Limits) -> Script:
+    """The script of a Case for a pair, with the column that the comparison of the tables changes."""
+    return build_script(
+        with_counter(case), row_metadata=limits.row_metadata, row_event_max_size=limits.row_event_max_size
+    )
+
+
+def judge_on_pair(pairs: Pairs, case: UpdateCase, limits: Limits) -> list[Mismatch]:
+    """Run a Case with a topology on a pair or chain of its own session."""
+    assert case.topology is not None
+    gtid = case.topology.gtid
+    if len(case.topology.replicas) > 1:
+        with pairs.use_chain(gtid=gtid) as chain, ChainRun(chain, gtid=gtid) as longer:
+            return longer.found(script_of(case, limits))
+    with pairs.use(gtid=gtid) as pair, PairRun(pair, gtid=gtid) as run:
+        return run.found(script_of(case, limits))
+
+
+def shrink_on_pair(run: PairRun, case: UpdateCase, wanted: Signature, limits: Limits) -> UpdateCase:
+    """A smaller Case with the same signature; the Case itself if there is none. The pair is ready again afterwards."""
+
+    def fails(candidate: UpdateCase) -> bool:
+        try:
+            script = script_of(candidate, limits)
+        except (CodecError, TypeError, ValueError, LookupError):  # a cut that leaves no valid Case
+            return False
+        if not run.ready:
+            run.restart()
+        try:
+            found = run.found(script)
+        except ConnectionLost:
+            raise
+        except Exception:  # noqa: BLE001 - the same: what the source refuses, say; the stored Case stays as it is
+            run.ready = False
+            return False
+        return any(Signature.of(mismatch) == wanted for mismatch in found) and not run.diverged
+
+    small = shrink(case, fails, seconds=SECONDS)
+    if not run.ready:
+        run.restart()
+    return small if small == case else replace(small, id="")

@@ -1,0 +1,201 @@
+"""The pairs of a run: a replica beside the source of the run, and a pair without GTIDs, each started when first used;
+and a third server behind a replica for as long as a check uses it.
+
+The source of the run works for other checks too, so a replica follows it only while a check uses the pair, and takes
+up its log where it stands then. The replica can be of another installation than the source: ``--replica``. A source at
+an address keeps its settings, and only the lab's schemas reach the replica.
+"""
+
+from __future__ import annotations
+
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from conformance.requirements.versions import dialect_of
+from conformance.servers.auto import find_maker
+from conformance.servers.base import SCHEMA_PREFIX
+from conformance.servers.errors import SpecError
+from conformance.servers.roles.pair import Pair
+from conformance.servers.run.guests import open_guest
+from conformance.servers.run.owned import OwnServer
+from conformance.servers.specs import Kind, parse_spec
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from conformance.servers.base import Server
+    from conformance.servers.install.cache import Narrate
+    from conformance.servers.run.owned import Maker
+
+_LOGS_WHAT_IT_APPLIES: Final = "log-replica-updates"  # the default since 8.0.3
+_GTIDS: Final = {"gtid-mode": "ON", "enforce-gtid-consistency": "ON"}
+_NO_GTIDS: Final = {"gtid-mode": "OFF", "enforce-gtid-consistency": "OFF"}
+
+
+@dataclass(frozen=True, slots=True)
+class Unavailable:
+    """Why there is no pair here."""
+
+    reason: str
+
+
+class Chain(NamedTuple):
+    """Three servers: ``lower`` follows the replica of ``upper``."""
+
+    upper: Pair
+    lower: Pair
+
+
+class Pairs:
+    """Makes the pairs of one run. ``close`` ends what was started; the source of the run belongs to the lab."""
+
+    def __init__(self, server: Server | None, narrate: Narrate, *, replica: str = "") -> None:
+        self._server = server
+        self._replica = replica  # a server spec; empty: as the source
+        self._narrate = narrate
+        self._keep = isinstance(server, OwnServer) and server.keep
+        self._looked = False
+        self._found: Maker | None = None
+        self.replica: OwnServer | None = None  # the first that was started
+        self._stack = ExitStack()
+        self._pairs: dict[bool, Pair] = {}
+        self._ids = 100
+
+    def available(self, *, gtid: bool) -> Unavailable | None:
+        """Why no such pair can be had, if so."""
+        source = self._server
+        if source is None:
+            return Unavailable("needs a source and a replica: there is no server in this run")
+        replica = parse_spec(self._replica or "process")
+        if replica.kind is Kind.NONE:
+            return Unavailable("needs a replica: there is none in this run (--replica none)")
+        if replica.kind is Kind.MYSQL:
+            if not self._looked:
+                open_guest(replica, role="replica", narrate=self._narrate).close()  # refuses one that has a source
+                self._looked = True
+            return Unavailable(
+                "every check on a pair sets global variables of the replica and may stop its applier; a server at an "
+                "address keeps what its owner set. Let the lab start the replica: --replica process"
+            )
+        if not isinstance(source, OwnServer) and not self._replica:
+            return Unavailable("a replica of a server that was there before the lab is started only with --replica")
+        if replica.kind is Kind.DOCKER and not source.found_by_containers():
+            raise SpecError(
+                self._replica,
+                f"a container cannot reach {source.id}, which listens on the loopback of this machine only",
+                expected="--server docker:IMAGE as well, or --replica process",
+            )
+        if not dialect_of(self._maker().number).log.has_event39:
+            return Unavailable(f"the replica ({self._maker().version}) is older than partial JSON (8.0.3)")
+        if not isinstance(source, OwnServer) and self._has_gtids() is not gtid:
+            mode = "ON" if gtid else "OFF"
+            return Unavailable(f"gtid_mode of the source is not {mode}, and a server at an address keeps its settings")
+        return None
+
+    def _has_gtids(self) -> bool:
+        assert self._server is not None
+        with self._server.connect() as connection:
+            return connection.variable("global.gtid_mode") == "ON"
+
+    def _maker(self) -> Maker:
+        """Of the replicas: as --replica says, otherwise that of the source."""
+        if self._found is None:
+            if self._replica in ("", "auto") and isinstance(self._server, OwnServer):
+                self._found = self._server.maker
+            else:
+                spec = "process" if self._replica == "auto" else self._replica
+                self._found = find_maker(parse_spec(spec), narrate=self._narrate)
+        return self._found
+
+    @contextmanager
+    def use(self, *, gtid: bool) -> Iterator[Pair]:
+        """A pair whose replica follows its source from now on, until the end of the context."""
+        pair = self._pairs.get(gtid)
+        if pair is None:
+            pair = self._pairs[gtid] = self._start(gtid)
+        with _linked(pair, gtid=gtid):
+            yield pair
+
+    @contextmanager
+    def use_chain(self, *, gtid: bool) -> Iterator[Chain]:
+        """A pair, and behind its replica one more, which ends with the context: few checks need a third server."""
+        with self.use(gtid=gtid) as upper, ExitStack() as stack:
+            middle = upper.replica
+            assert isinstance(middle, OwnServer)
+            self._narrate(f"starting a replica of {middle.id}")
+            last = stack.enter_context(
+                self._launched(middle.maker, middle.options, wrapper=middle.wrapper, performance_schema=True)
+            )
+            lower = Pair(middle, last)
+            stack.callback(lower.close)
+            with _linked(lower, gtid=gtid):
+                yield Chain(upper, lower)
+
+    def _start(self, gtid: bool) -> Pair:
+        source = self._server
+        assert source is not None
+        options: dict[str, str | None] = {}
+        wrapper: tuple[str, ...] = ()
+        if isinstance(source, OwnServer):
+            options, wrapper = {**options, **source.options}, source.wrapper
+            if gtid is not self._has_gtids():
+                options |= _GTIDS if gtid else _NO_GTIDS
+                self._narrate(f"starting a source {'with' if gtid else 'without'} GTIDs")
+                source = self._stack.enter_context(
+                    self._launched(source.maker, options, wrapper=wrapper, performance_schema=False)
+                )
+        else:  # what others write there is none of the replica's business
+            options |= {"replicate-wild-do-table": f"{SCHEMA_PREFIX}%.%".replace("_", r"\_"), **_GTIDS}
+            if not gtid:
+                options |= _NO_GTIDS
+        self._narrate(f"starting a replica of {source.id}")
+        replica = self._stack.enter_context(
+            self._launched(self._maker(), options, wrapper=wrapper, performance_schema=True)
+        )
+        self.replica = self.replica or replica
+        pair = Pair(source, replica)
+        self._stack.callback(pair.close)
+        return pair
+
+    def _launched(
+        self,
+        maker: Maker,
+        options: Mapping[str, str | None],
+        *,
+        wrapper: Sequence[str],
+        performance_schema: bool,
+    ) -> OwnServer:
+        self._ids += 1
+        logs_too = dialect_of(maker.number).words.named(_LOGS_WHAT_IT_APPLIES)
+        return maker.launch(
+            server_id=self._ids,
+            options={logs_too: "ON", **options},
+            wrapper=wrapper,
+            performance_schema=performance_schema,
+            keep=self._keep,
+            narrate=self._narrate,
+        )
+
+    def close(self) -> None:
+        """End the servers that were started here; a second call does nothing."""
+        self._pairs.clear()
+        self._stack.close()
+
+
+@contextmanager
+def _linked(pair: Pair, *, gtid: bool) -> Iterator[None]:
+    """The replica follows from where the source is now."""
+    with pair.source.connect() as connection:
+        capture = pair.source.capture()
+        try:
+            executed = connection.variable("global.gtid_executed") if gtid else None
+            position = capture.mark(connection)
+        finally:
+            capture.close()
+    pair.follow(position, None if executed is None else executed.replace("\n", ""))
+    try:
+        yield
+    finally:
+        if pair.replica.alive():
+            pair.unlink()

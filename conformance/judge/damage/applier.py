@@ -1,0 +1,158 @@
+"""FR5 on a real applier: an error and nothing else, or every row a readable document; and it can be started again.
+
+The rows are judged as those of any injected event (:mod:`conformance.judge.damage.diverged`). What an applier adds: it
+stops with an error, its transaction is rolled back or there as a whole, it starts again after a repair and then applies
+the same transaction and the later ones (requirements sheet, FR5).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from conformance.cases.by_hand.applier_transaction import AFTER_ANOTHER
+from conformance.cases.by_hand.damaged_frame import READ_FAILURE
+from conformance.cases.by_hand.injection import InjectionOutcome, predict, state_of
+from conformance.judge.damage.diverged import Grade, Judged, expected_of, judge_injection, show
+from conformance.reference.dialect import MYSQL
+
+if TYPE_CHECKING:
+    from conformance.cases.by_hand.applier_transaction import Feeding, FeedingOutcome
+    from conformance.cases.by_hand.damaged_frame import Torn
+    from conformance.cases.by_hand.injection import Injection, RowState
+    from conformance.reference.dialect import Dialect
+
+
+def judge_feeding(case: Feeding, outcome: FeedingOutcome, dialect: Dialect = MYSQL) -> Judged:
+    """One transaction. A broken demand of the worklog comes before a mere difference from the reference."""
+    broken = broken_stop(outcome)
+    if broken is not None:
+        return broken
+    judged = [
+        *_rows(case, outcome, dialect),
+        *([_again(case, outcome, dialect)] if outcome.stopped else _whole(case, outcome)),
+    ]
+    waited = outcome.coordinator == AFTER_ANOTHER and case.beside
+    if outcome.error != outcome.coordinator and not waited:
+        judged.append(
+            Judged(
+                Grade.DIFFERS,
+                "Last_SQL_Errno is not the number of the worker",
+                str(outcome.error),
+                str(outcome.coordinator),
+            )
+        )
+    order = list(Grade)
+    # One that no switch explains hides no other.
+    return min(judged, key=lambda item: (order.index(item.grade), item.deviation is not None))
+
+
+def judge_ignoring(case: Feeding, outcome: FeedingOutcome, ignored: frozenset[int], dialect: Dialect = MYSQL) -> Judged:
+    """One transaction where the applier was told to go on after some errors: the event is passed over, its row is as
+    before, what else is in the transaction is there. All other errors stop it as ever.
+
+    A row that stands whole in front of the damage may be applied: it stays when the error behind it is ignored
+    (observed on 9.7.4).
+    """
+    expected = next((number for row in case.rows if (number := expected_of(row, dialect).error)), 0)
+    if expected not in ignored:
+        return judge_feeding(case, outcome, dialect)
+    if outcome.death or outcome.silent:
+        return judge_feeding(case, outcome, dialect)
+    if outcome.stopped or not outcome.committed:
+        got = f"{outcome.error} {outcome.message}".rstrip() if outcome.stopped else "not there"
+        return Judged(Grade.DIFFERS, f"an error to be ignored ({expected}) is not", "the rest of the transaction", got)
+    for row, before, after in zip(case.rows, outcome.before, outcome.after, strict=True):
+        if before != after and (after is None or after != _in_front(row, dialect)):
+            return Judged(Grade.FAIL, "an event that was passed over changed a row", show(before), show(after))
+    return Judged(Grade.PASS)
+
+
+def _in_front(row: Injection, dialect: Dialect) -> RowState | None:
+    """What a row becomes whose image is whole, with damage behind it; ``None`` where no part of the bytes is a row."""
+    parts = (replace(row, image=row.image[:size], number=None) for size in range(1, len(row.image)))
+    return next((state for part in parts if (state := predict(part, dialect).state) is not None), None)
+
+
+def judge_torn(case: Torn, outcome: FeedingOutcome, dialect: Dialect = MYSQL) -> Judged:
+    """A transaction in a damaged file: an error, nothing of it, and all of it after the file is repaired."""
+    broken = broken_stop(outcome)
+    if broken is not None:
+        return broken
+    if not outcome.error:
+        return Judged(Grade.FAIL, "a damaged event is applied", "an error", "none")
+    if outcome.after != outcome.before:
+        rule = "the row changed although the event was refused"
+        return Judged(Grade.FAIL, rule, show(outcome.before[0]), show(outcome.after[0]))
+    # The rest is what is demanded after any repair.
+    repaired = replace(case.feeding, repaired=tuple(row.stored or b"" for row in case.feeding.rows))
+    judged = _again(repaired, outcome, dialect)
+    if judged.grade is Grade.PASS and outcome.coordinator != READ_FAILURE:
+        rule = "another error than was observed for an event that cannot be parsed"
+        return Judged(Grade.DIFFERS, rule, str(READ_FAILURE), f"{outcome.coordinator} {outcome.message}".rstrip())
+    return judged
+
+
+def broken_stop(outcome: FeedingOutcome) -> Judged | None:
+    """What no applier may do, whatever it met: die, hang, stop without an error, do half of a transaction, lose one."""
+    if outcome.death:
+        return Judged(Grade.CRASH, "the server dies", "a living server", outcome.death)
+    if outcome.silent:
+        return Judged(Grade.TIMEOUT, "the applier neither stops nor goes on", "one of them", "none")
+    if outcome.stopped and not outcome.error:
+        return Judged(Grade.FAIL, "the applier stops without an error", "an error", outcome.message or "none")
+    if outcome.error and outcome.committed:
+        return Judged(Grade.FAIL, "the transaction is there although it was refused", "no transaction", "its mark")
+    if not outcome.stopped and not outcome.committed:
+        return Judged(
+            Grade.FAIL, "the transaction is neither refused nor applied", "an error, or its mark", "neither of them"
+        )
+    return None
+
+
+def _whole(case: Feeding, outcome: FeedingOutcome) -> list[Judged]:
+    if outcome.beside != case.beside:
+        return [_lost(case.beside, outcome.beside)]
+    return []
+
+
+def _lost(expected: int, got: int) -> Judged:
+    return Judged(Grade.FAIL, "transactions beside this one are lost", str(expected), str(got))
+
+
+def _rows(case: Feeding, outcome: FeedingOutcome, dialect: Dialect) -> list[Judged]:
+    """Every row; of a refused event the row that is the reason stands for its error, the others must be as before."""
+    if not outcome.error:
+        return [judge_injection(row, outcome.of_row(number), dialect) for number, row in enumerate(case.rows)]
+    reason = next((number for number, row in enumerate(case.rows) if expected_of(row, dialect).error), 0)
+    judged = [judge_injection(case.rows[reason], outcome.of_row(reason), dialect)]
+    for before, after in zip(outcome.before, outcome.after, strict=True):
+        if before != after:
+            rule = "the row changed although the event was refused"
+            judged.append(Judged(Grade.FAIL, rule, show(before), show(after)))
+    return judged
+
+
+def _again(case: Feeding, outcome: FeedingOutcome, dialect: Dialect) -> Judged:
+    """After a repair, or after the transaction was skipped."""
+    again = outcome.again
+    how = "its rows were repaired" if case.repaired is not None else "the transaction was skipped"
+    if again is None or again.error:
+        got = "no start" if again is None else f"{again.error} {again.message}".rstrip()
+        return Judged(Grade.FAIL, f"the applier does not go on after {how}", "it goes on", got)
+    if again.beside != case.beside:
+        return _lost(case.beside, again.beside)
+    if again.committed is not (case.repaired is not None):
+        rule = f"the transaction is {'there' if again.committed else 'not there'} after {how}"
+        return Judged(Grade.FAIL, rule, str(not again.committed), str(again.committed))
+    if case.repaired is None:
+        for before, after in zip(outcome.before, again.after, strict=True):
+            if before != after:
+                return Judged(Grade.FAIL, "a skipped transaction changed a row", show(before), show(after))
+        return Judged(Grade.PASS)
+    for row, after in zip(case.after_repair(), again.after, strict=True):
+        # Only the result is known: that the repair itself arrived was seen when it was made.
+        judged = judge_injection(row, InjectionOutcome(before=state_of(row.stored), after=after), dialect)
+        if judged.grade is not Grade.PASS:
+            return judged._replace(rule=f"after the repair: {judged.rule}")
+    return Judged(Grade.PASS)

@@ -1,0 +1,115 @@
+"""The signature of a crash that happened. The damage is read from the input's bytes, not taken from whoever made them,
+so that a stored or a shrunk Case is known by the same words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from conformance.cases.by_hand.damaged_log import events_in, rows_in
+from conformance.cases.server_death import parse_death
+from conformance.judge.damage.document_bytes import container, containers, key_at, values_of_diffs, whole_values
+from conformance.reference.binlog.header import FOOTER_SIZE, EventType
+from conformance.reference.binlog.small import UserVarType
+from conformance.reference.cursor import Cursor
+from conformance.reference.errors import DecodeError
+from conformance.requirements.crashes import (
+    APPLYING,
+    MEMBER_IN_DIFF,
+    MEMBER_IN_DOCUMENT,
+    PRINTING,
+    READING,
+    TWICE_IN_DIFF,
+    VARIABLE_LENGTH,
+    VECTOR_LENGTH,
+    Crash,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from conformance.cases.by_hand.injection import Injection, InjectionOutcome
+    from conformance.reference.jsonb.view import View
+
+_COLLATION: Final = 4  # bytes of a number that stands before the length of a user variable
+
+
+def crash_of(injection: Injection, outcome: InjectionOutcome) -> Crash | None:
+    """That of a server; ``None`` if it lives, or if nothing tells by which signal it died."""
+    return crash_from(outcome.death, READING if outcome.reading else APPLYING, damage_of(injection.image))
+
+
+def crash_of_rows(rows: Sequence[Injection], death: str, *, reading: bool = False) -> Crash | None:
+    """That of a server whose applier was given an event of these rows; the first damage in them counts."""
+    damage = next(filter(None, (damage_of(row.image) for row in rows)), "")
+    return crash_from(death, READING if reading else APPLYING, damage)
+
+
+def crash_of_client(data: bytes, status: int) -> Crash | None:
+    """That of a program that was given a binary log; ``status`` is negative where a signal ended it."""
+    return Crash(PRINTING, damage_of_log(data), -status) if status < 0 else None
+
+
+def crash_from(death: str, during: str, damage: str) -> Crash | None:
+    """The crash of a death in words of an outcome; ``None`` if they do not tell the signal."""
+    found = parse_death(death)
+    return None if found is None else Crash(during, damage, found.signal, found.frames, found.build)
+
+
+def damage_of(image: bytes) -> str:
+    """The first of the known damages in the image of a row (as ``Injection.image``), or an empty text."""
+    if any(map(has_bad_member, whole_values(image))):
+        return MEMBER_IN_DOCUMENT
+    values = values_of_diffs(image)
+    if any(map(has_bad_member, values)):
+        return MEMBER_IN_DIFF
+    return TWICE_IN_DIFF if any(map(has_member_twice, values)) else ""
+
+
+def damage_of_log(data: bytes) -> str:
+    """The first of the known damages in a binary log as ``cases.printed_log`` makes it."""
+    for is_update, value in rows_in(data):
+        if is_update:
+            damage = damage_of(value)
+        else:
+            size = int.from_bytes(value[:4], "little")
+            damage = VECTOR_LENGTH if size % 4 or not size else ""
+        if damage:
+            return damage
+    variables = (body for kind, body in events_in(data) if kind == EventType.USER_VAR)
+    return VARIABLE_LENGTH if any(map(_has_long_decimal, variables)) else ""
+
+
+def _has_long_decimal(variable: bytes) -> bool:
+    """Whether a user variable is a DECIMAL whose length goes beyond the event, whose checksum is given too."""
+    cursor = Cursor(variable)
+    try:
+        cursor.skip(cursor.u4("name"), "name")
+        is_null, kind = cursor.u1("is_null"), cursor.u1("type")
+        cursor.skip(_COLLATION, "collation")
+        length = cursor.u4("length")
+    except DecodeError:
+        return False
+    return not is_null and kind == UserVarType.DECIMAL and length > len(cursor) - FOOTER_SIZE
+
+
+def has_bad_member(document: bytes) -> bool:
+    """Whether a key entry of some object points outside of the object or into its header."""
+    objects = (view for view in containers(document) if view.is_object)
+    return any(key_at(view, index) is None for view in objects for index in range(view.count))
+
+
+def has_member_twice(document: bytes) -> bool:
+    """Whether some object has a key again whose earlier value is a container. In a tree the later value takes its
+    place: who has put off the elements of the container must not come back to them."""
+    return any(view.is_object and _replaces(view) for view in containers(document))
+
+
+def _replaces(view: View) -> bool:
+    above: set[bytes | None] = set()
+    for index in range(view.count):
+        key = key_at(view, index)
+        if key in above:
+            return True
+        if key is not None and container(view, index) is not None:
+            above.add(key)
+    return False

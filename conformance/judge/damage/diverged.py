@@ -1,0 +1,204 @@
+"""FR5: what an event may do to a row whose document it was not made for, or to any row when the event is damaged.
+
+Strictly judged is what WL#2955 (7.1) says: the server lives; an error leaves the row as it was; what is stored is a
+document that can be read; a damaged event is refused. Which of the five numbers for damage a server answers with, and
+which document an event makes of a diverged one, was only observed: there a difference from the reference is ``differs``
+(requirements sheet, FR5, "Which error number is demanded").
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from enum import Enum
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from conformance.cases.by_hand.injection import (
+    MISSING_ROW,
+    Demand,
+    Injection,
+    Predicted,
+    predict,
+    state_of,
+)
+from conformance.judge.damage.document_bytes import values_of_diffs, whole_values
+from conformance.judge.damage.unmodelled_values import (
+    has_invalid_text,
+    reads_beyond_decimal,
+    shares_bytes,
+    with_marked_decimal,
+)
+from conformance.reference.dialect import MYSQL, flipped
+
+if TYPE_CHECKING:
+    from conformance.cases.by_hand.injection import InjectionOutcome, RowState
+    from conformance.reference.dialect import Dialect
+
+ALLOWED: Final = frozenset((1610, 3142, 3157, 3648, 3649))
+UNREADABLE: Final = frozenset((3142, 1815))
+"""Numbers that reading a damaged document answers with (observed on 9.7.4)."""
+SWITCHES: Final = (
+    "reads_wide_decimals",
+    "stores_invalid_text",
+    "copies_full_values",
+    "refuse_unchanging_replace",
+    "null_takes_empty_diffs",
+)
+
+
+class Grade(Enum):
+    """How bad it is; the checks translate to the verdicts of the stream."""
+
+    CRASH = "crash"
+    TIMEOUT = "timeout"
+    FAIL = "fail"
+    DIFFERS = "differs"
+    PASS = "pass"  # noqa: S105 - no password
+
+
+class Judged(NamedTuple):
+    """``rule`` names what was broken; ``deviation`` the dialect switch that explains it, if one does."""
+
+    grade: Grade
+    rule: str = ""
+    expected: str = ""
+    got: str = ""
+    deviation: str | None = None
+
+
+def judge_injection(injection: Injection, outcome: InjectionOutcome, dialect: Dialect = MYSQL) -> Judged:
+    """One injection against the worklog's demands first, then against the reference."""
+    predicted = expected_of(injection, dialect)
+    broken = _broken(injection, outcome)
+    if broken is None:
+        start = state_of(injection.stored) if injection.row_exists else None
+        if not _same(start, outcome.before):
+            return Judged(Grade.DIFFERS, "the row before the event reads otherwise", show(start), show(outcome.before))
+        refused = outcome.error and injection.demand is Demand.ERROR and predicted.error not in ALLOWED
+        if refused and _explaining(injection, dialect) is not None:
+            return Judged(Grade.PASS)  # as the worklog asks, where this version is known to take it
+        return _by_bytes(_compare(predicted, outcome), injection, outcome, dialect)
+    if _explainable(outcome) and _compare(predict(injection, dialect), outcome).grade is Grade.PASS:
+        # The model of this server does the same: the switch without which it would refuse is the explanation.
+        return broken._replace(deviation=_explaining(injection, dialect))
+    return _by_bytes(broken, injection, outcome, dialect)
+
+
+def _by_bytes(judged: Judged, injection: Injection, outcome: InjectionOutcome, dialect: Dialect) -> Judged:
+    """With the deviation that the bytes of the event show where the model cannot: a DECIMAL is read from bytes behind
+    it, and no model does what comes of that; a text is NULL that is not UTF-8, in a value or a member that the model
+    does not read."""
+    if judged.grade not in (Grade.FAIL, Grade.DIFFERS) or judged.deviation is not None:
+        return judged
+    behaviour, after = dialect.behaviour, outcome.after
+    clean = outcome.error == MISSING_ROW and after == outcome.before
+    applied = not outcome.error and after is not None
+    beyond = behaviour.reads_wide_decimals and reads_beyond_decimal(injection.image)
+    if beyond and (clean or (applied and _has_other_digits(injection, after, dialect))):
+        return judged._replace(deviation="reads_wide_decimals")
+    no_text = after is not None and after.valid and after.text is None and not outcome.error
+    values, whole = values_of_diffs(injection.image), whole_values(injection.image)
+    predicted = predict(injection, dialect).state  # where the model has no text either, it has said so before
+    read_by_server = (predicted is not None and predicted.sound) or any(map(shares_bytes, values))
+    if behaviour.stores_invalid_text and no_text and read_by_server and has_invalid_text(values):
+        return judged._replace(deviation="stores_invalid_text")
+    stored = after is not None and [after.size] == [len(document) for document in whole]
+    if behaviour.copies_full_values and no_text and stored and has_invalid_text(whole):
+        return judged._replace(deviation="copies_full_values")
+    return judged
+
+
+def _has_other_digits(injection: Injection, after: RowState | None, dialect: Dialect) -> bool:
+    """Whether a row is what the event makes of it but for the number, which is read from bytes behind the DECIMAL."""
+    if after is None or after.is_null:
+        return False
+    if not after.sound:
+        return after.error in UNREADABLE
+    image, marker = with_marked_decimal(injection.image)
+    expected = predict(replace(injection, image=image), dialect).state
+    if expected is None or not expected.text or after.text is None:
+        return False
+    pattern = re.escape(expected.text).replace(re.escape(marker), rb"-?\d+(\.\d+)?")
+    return marker in expected.text and re.fullmatch(pattern, after.text) is not None
+
+
+def _explainable(outcome: InjectionOutcome) -> bool:
+    """Whether the event was applied, or refused as it should be with a number that says something else: nothing worse
+    can be explained by a switch that makes the reference do the same."""
+    if outcome.death or outcome.silent:
+        return False
+    return not outcome.error or (outcome.error not in ALLOWED and outcome.after == outcome.before)
+
+
+def expected_of(injection: Injection, dialect: Dialect = MYSQL) -> Predicted:
+    """What the sheet observed where it says so, else what the reference predicts."""
+    return Predicted(error=injection.number) if injection.number else predict(injection, dialect)
+
+
+def _broken(injection: Injection, outcome: InjectionOutcome) -> Judged | None:
+    """The first demand of the worklog that is not met."""
+    if outcome.death:
+        return Judged(Grade.CRASH, "the server dies", "a living server", outcome.death)
+    if outcome.silent:
+        return Judged(Grade.TIMEOUT, "the server does not answer", "an answer", "none")
+    if outcome.error:
+        allowed = ALLOWED if injection.row_exists else ALLOWED | {MISSING_ROW}
+        if outcome.error not in allowed:
+            got = f"{outcome.error} {outcome.message}"
+            return Judged(Grade.FAIL, "an error of another kind", ", ".join(map(str, sorted(allowed))), got)
+        if outcome.after != outcome.before:
+            rule = "the row changed although the event was refused"
+            return Judged(Grade.FAIL, rule, show(outcome.before), show(outcome.after))
+        return None
+    if outcome.after is None:
+        # Without a row nothing can be stored: an error was due, a row that is gone is worse.
+        return Judged(Grade.FAIL, "no error, and there is no row", "a row, or an error", "no row")
+    if not outcome.after.sound:
+        return Judged(Grade.FAIL, "what is stored cannot be read", "a readable document", show(outcome.after))
+    if injection.demand is Demand.ERROR:
+        return Judged(Grade.FAIL, "a damaged event is applied", "an error", show(outcome.after))
+    return None
+
+
+def _compare(predicted: Predicted, outcome: InjectionOutcome) -> Judged:
+    if outcome.error or predicted.error:
+        if outcome.error == predicted.error:
+            return Judged(Grade.PASS)
+        expected = f"error {predicted.error}" if predicted.error else show(predicted.state)
+        got = f"error {outcome.error} {outcome.message}".rstrip() if outcome.error else show(outcome.after)
+        return Judged(Grade.DIFFERS, "another outcome than the reference's", expected, got)
+    if not _same(predicted.state, outcome.after):
+        return Judged(
+            Grade.DIFFERS, "another document than the reference's", show(predicted.state), show(outcome.after)
+        )
+    return Judged(Grade.PASS)
+
+
+def _same(predicted: RowState | None, got: RowState | None) -> bool:
+    if predicted is None or got is None or predicted.is_null or got.is_null or (predicted.sound and got.sound):
+        return predicted == got
+    if predicted.sound or got.sound:
+        return False
+    if predicted.error or got.error:  # of the two numbers for a value that cannot be read either will do
+        return predicted.error == got.error or {predicted.error, got.error} <= UNREADABLE
+    return (predicted.valid, predicted.text, predicted.size) == (got.valid, got.text, got.size)
+
+
+def _explaining(injection: Injection, dialect: Dialect) -> str | None:
+    """The one switch whose turning makes the reference refuse the event with a number for damage."""
+    for switch in SWITCHES:
+        if getattr(dialect.behaviour, switch) and predict(injection, flipped(dialect, switch)).error in ALLOWED:
+            return switch
+    return None
+
+
+def show(state: RowState | None) -> str:
+    """A row's state for people."""
+    if state is None:
+        return "no row"
+    if state.error:
+        return f"reading gives error {state.error}"
+    if state.is_null:
+        return "SQL NULL"
+    text = "a text that is NULL" if state.text is None else state.text[:400].decode("utf-8", "replace")
+    return f"{text} (valid {int(bool(state.valid))}, size {state.size}, free {state.free})"

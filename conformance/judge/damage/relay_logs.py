@@ -1,0 +1,86 @@
+"""Relay logs of any events: what in them is known to end a replica, and what may become of one.
+
+The damage is read from the order of the events in the log, not taken from whoever made it. It is looked for from the
+beginning of the log: a replica is dead at the first.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Final
+
+from conformance.cases.by_hand.damaged_log import events_in
+from conformance.judge.damage.crashes import crash_from, damage_of_log
+from conformance.judge.damage.diverged import Grade, Judged
+from conformance.reference.binlog.header import FOOTER_SIZE, HEADER_SIZE, EventType
+from conformance.reference.boundaries.observed_event import GTID_TYPES, query_text
+from conformance.requirements.crashes import (
+    GTID_IN_TRANSACTION,
+    PAYLOAD_UNDESCRIBED,
+    RELAYING,
+    ROWS_QUERY_OUTSIDE,
+    TRANSACTION_CONTEXT,
+    Crash,
+)
+
+_NAMED_GTIDS: Final = (EventType.GTID, EventType.GTID_TAGGED)
+_ENDS: Final = (EventType.XID, EventType.XA_PREPARE, EventType.TRANSACTION_PAYLOAD, EventType.INCIDENT)
+
+
+class _State(Enum):
+    """Where in a transaction the next event stands."""
+
+    NOWHERE = "no transaction was begun yet"
+    NAMED = "behind its GTID"
+    BEGUN = "behind its BEGIN"
+    INSIDE = "further inside"
+    BEHIND = "behind its end"
+
+
+def damage_of_relay_log(data: bytes) -> str:
+    """The first of the damages that are known to end a replica, or an empty text."""
+    state, described = _State.NOWHERE, False
+    for kind, event in events_in(data):
+        described = described or kind == EventType.FORMAT_DESCRIPTION
+        if kind == EventType.TRANSACTION_PAYLOAD and not described:
+            return PAYLOAD_UNDESCRIBED
+        if kind in _NAMED_GTIDS and state is _State.BEGUN:
+            return GTID_IN_TRANSACTION
+        if kind == EventType.ROWS_QUERY and state is _State.BEHIND:
+            return ROWS_QUERY_OUTSIDE
+        if kind == EventType.TRANSACTION_CONTEXT:
+            return TRANSACTION_CONTEXT
+        state = _behind(state, kind, event)
+    return damage_of_log(data)
+
+
+def _behind(state: _State, kind: int, event: bytes) -> _State:
+    if kind in GTID_TYPES:
+        return _State.NAMED
+    if kind in _ENDS:
+        return _State.BEHIND
+    if kind == EventType.QUERY:
+        return _behind_query(state, query_text(event, FOOTER_SIZE, -HEADER_SIZE))
+    return state if state in (_State.NOWHERE, _State.NAMED, _State.BEHIND) else _State.INSIDE
+
+
+def _behind_query(state: _State, text: bytes) -> _State:
+    if text == b"BEGIN" or text.startswith(b"XA START"):
+        return _State.BEGUN if state is _State.NAMED else _State.INSIDE
+    if text in (b"COMMIT", b"ROLLBACK") or state in (_State.NOWHERE, _State.NAMED, _State.BEHIND):
+        return _State.BEHIND  # a statement that is a transaction by itself
+    return _State.INSIDE
+
+
+def crash_of_replica(log: bytes, death: str) -> Crash | None:
+    """That of a server that was given a relay log; ``None`` if it lives, or if nothing tells its signal."""
+    return crash_from(death, RELAYING, damage_of_relay_log(log))
+
+
+def judge_end(death: str, *, silent: bool) -> Judged:
+    """The server lives and answers, and no more is asked for: it may refuse the log, stop, wait or go on."""
+    if death:
+        return Judged(Grade.CRASH, "the server dies", "a living server", death)
+    if silent:
+        return Judged(Grade.TIMEOUT, "the server does not answer", "an answer", "none")
+    return Judged(Grade.PASS)

@@ -1,0 +1,131 @@
+"""The facts that no model can know, taken from the observation: the one list of them.
+
+Each has a rule of its own, which ``judge.log_rules`` holds it against. Everything else in an event is predicted,
+lengths and checksums included. Documents are never borrowed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+from conformance.reference.binlog.event import encode_event
+from conformance.reference.binlog.gtid import Gtid
+from conformance.reference.binlog.header import EventType
+from conformance.reference.binlog.payload import TransactionPayload
+from conformance.reference.binlog.query import Query
+from conformance.reference.binlog.rows import ROWS_TYPES, RowsBody
+from conformance.reference.binlog.small import Xid
+from conformance.reference.tables.table_map import TableMap
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from conformance.cases.observation import LogFacts
+    from conformance.reference.binlog.header import Checksum, Header
+
+HEADER: Final = {"timestamp": 4, "server_id": 4, "log_pos": 4}
+"""Fields of every header, and their bytes."""
+_TABLE_ID: Final = {"table_id": 6}
+BODY: Final[dict[int, dict[str, int]]] = {
+    EventType.GTID: {
+        "uuid": 16,
+        "gno": 8,
+        "last_committed": 8,
+        "sequence_number": 8,
+        "immediate_commit_timestamp": 7,
+        "immediate_server_version": 4,
+    },
+    EventType.QUERY: {"thread_id": 4, "execution_time": 4},
+    EventType.XID: {"xid": 8},
+    EventType.TABLE_MAP: _TABLE_ID,
+    **dict.fromkeys(ROWS_TYPES, _TABLE_ID),
+}
+"""The same of bodies; of TRANSACTION_PAYLOAD it is the whole compressed frame."""
+_OUTSIDE: Final = frozenset(
+    (
+        *HEADER,
+        "uuid",
+        "gno",
+        "sequence_number",
+        "immediate_commit_timestamp",
+        "immediate_server_version",
+        "execution_time",
+        "xid",
+    )
+)  # judged by what the server says outside of its events
+
+RULES: Final = {
+    "timestamp": "within the run by the server's clock; the same in a statement, never back, not behind the commit",
+    "server_id": "the server's own",
+    "log_pos": "where the event ends in the file, by the lengths of all before it; 0 inside a compressed transaction",
+    "uuid": "the server's own",
+    "gno": "the next free number behind those of the transactions before it; executed behind the run and not before",
+    "last_committed": "the last writer of one of the rows, or the last that all depend on, by their sequence numbers",
+    "sequence_number": "how many transactions the file has up to this one",
+    "immediate_commit_timestamp": "within the run by the server's clock, never back",
+    "immediate_server_version": "the server's own",
+    "thread_id": "the session's",
+    "execution_time": "no longer than from the statement's start to the commit",
+    "xid": "the id of the query that began the transaction, by what the server counts before and behind the run",
+    "table_id": "the same in all events of a table; the first one is taken on trust",
+    "checksum": "as binlog_checksum says",
+    "compressed_frame": "decompresses to the predicted events, and ends with them",
+}
+"""What each borrowed field is held against (``judge.log_rules``)."""
+
+
+def owned(
+    kinds: Mapping[int, int], frames: int, facts: LogFacts | None, *, known: Collection[str] = ()
+) -> tuple[int, int]:
+    """How many bytes are checked by rule and how many are taken on trust, of so many events by type code and so many
+    bytes of compressed frames. ``known``: fields that have their rule without ``facts``."""
+    ruled, trusted = frames, 0
+    for kind, count in kinds.items():
+        for name, size in (HEADER | BODY.get(kind, {})).items():
+            if facts is None and name in _OUTSIDE and name not in known:
+                trusted += size * count
+            else:
+                ruled += size * count
+    first = _TABLE_ID["table_id"] if kinds.get(EventType.TABLE_MAP) else 0
+    if facts is not None and facts.sequence is None and kinds.get(EventType.GTID):
+        first += BODY[EventType.GTID]["sequence_number"]
+    return ruled - first, trusted + first
+
+
+def borrow(predicted: object, observed: object) -> Any:
+    """The predicted body with the borrowed facts of the body at the same place of the observation.
+
+    Where that is of another kind nothing is borrowed from it.
+    """
+    if isinstance(predicted, TableMap | RowsBody) and hasattr(observed, "table_id"):
+        return replace(predicted, table_id=observed.table_id)
+    if isinstance(predicted, Xid) and isinstance(observed, Xid):
+        return replace(predicted, xid=observed.xid)
+    if isinstance(predicted, Query) and isinstance(observed, Query):
+        return replace(predicted, thread_id=observed.thread_id, execution_time=observed.execution_time)
+    if isinstance(predicted, Gtid) and isinstance(observed, Gtid):
+        return replace(
+            observed,
+            gtid_flags=predicted.gtid_flags,
+            original_commit_timestamp=predicted.original_commit_timestamp,
+            original_server_version=predicted.original_server_version,
+            transaction_length=predicted.transaction_length,
+            commit_group_ticket=predicted.commit_group_ticket,
+        )
+    if isinstance(predicted, TransactionPayload) and isinstance(observed, TransactionPayload):
+        return replace(predicted, payload=observed.payload)
+    return predicted
+
+
+def complete(borrowed: Any, header: Header, *, algorithm: Checksum, flags: int | None = None) -> bytes:
+    """The bytes of a predicted body that has its borrowed facts, under the observed header. ``flags``: those of the
+    header; ``None``: as its type always has them."""
+    return encode_event(
+        borrowed,
+        timestamp=header.timestamp,
+        server_id=header.server_id,
+        log_pos=header.log_pos,
+        flags=flags,
+        algorithm=algorithm,
+    )

@@ -1,0 +1,55 @@
+"""In which form an update stands in the log, in few words.
+
+``none`` (nothing logged), ``query`` (as a statement), ``full`` (UPDATE_ROWS), ``full-v1`` (its version 1),
+``partial`` / ``empty`` / ``whole`` (PARTIAL_UPDATE_ROWS with diffs, with an empty list of diffs, or with the whole
+document), ``none-json`` (PARTIAL_UPDATE_ROWS whose after-image has no JSON column). One word per row, or per statement.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from conformance.judge.updates.events import iter_events
+from conformance.reference.binlog.columns import PartialJson
+from conformance.reference.binlog.header import EventType
+from conformance.reference.binlog.query import Query
+from conformance.reference.binlog.rows import Row, RowsBody, included
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+def form_of(events: Iterable[bytes]) -> str:
+    """The form of what these events log."""
+    forms: list[str] = []
+    for _, event, error in iter_events(events):
+        if event is None:
+            return f"unreadable: {error}"
+        body = event.body
+        if isinstance(body, Query) and body.text not in (b"BEGIN", b"COMMIT"):
+            forms.append("query")
+        elif isinstance(body, RowsBody):
+            forms += row_forms(body)
+    return ", ".join(forms) or "none"
+
+
+def row_forms(body: RowsBody) -> list[str]:
+    """The forms of the updates in one event; none for an event of another kind."""
+    if body.type == EventType.UPDATE_ROWS:
+        return ["full"]
+    if body.type == EventType.UPDATE_ROWS_V1:
+        return ["full-v1"]
+    return [_row_form(body, row) for row in body.rows] if body.type == EventType.PARTIAL_UPDATE_ROWS else []
+
+
+def _row_form(body: RowsBody, row: Row) -> str:
+    if any(isinstance(value, PartialJson) for value in row.before or ()):
+        return "diffs in a before-image"
+    json_columns = body.map().json_columns
+    columns = included(body.after_columns or 0, body.column_count)
+    values = [value for index, value in zip(columns, row.after or (), strict=True) if index in json_columns]
+    if not values:
+        return "none-json"
+    if any(isinstance(value, PartialJson) and value.diffs for value in values):
+        return "partial"
+    return "empty" if any(isinstance(value, PartialJson) for value in values) else "whole"

@@ -1,0 +1,227 @@
+"""Applying the diffs of a row event to a stored document, as a replica does (partial-update sheet, section 6).
+
+Paths are followed exactly: no auto-wrap, nothing stripped. The document is changed in place while that works and on a
+tree from the first change that does not fit; which of the two it is decides whether a REPLACE that changes nothing is
+refused (dialect switch ``refuse_unchanging_replace``).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from conformance.reference.dialect import MYSQL, Dialect
+from conformance.reference.errors import (
+    DecodeError,
+    MysqlError,
+    cannot_be_written,
+    corrupted_diff,
+    could_not_apply_diff,
+)
+from conformance.reference.jsonb.encode import encode
+from conformance.reference.jsonb.opaque import decimal_as_written, decimal_is_wide, opaque_text
+from conformance.reference.jsonb.values import DECIMAL, VAR_STRING, Opaque
+from conformance.reference.jsonb.view import View, open_document
+from conformance.reference.partial.diffs import Diff, Operation, decode_diffs, split_diffs, typed_diff
+from conformance.reference.partial.document import (
+    MISSING,
+    Document,
+    child,
+    copy,
+    element_index,
+    is_array,
+    remove_from_tree,
+)
+from conformance.reference.partial.paths import Cell, Member
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from conformance.reference.jsonb.values import JsonValue
+
+
+def apply_field(stored: bytes | None, field: bytes, dialect: Dialect = MYSQL) -> bytes | None:
+    """Apply the diffs of a partial column value, given without its 4-byte length.
+
+    Raises :class:`MysqlError` 3649 for a diff that cannot be read, 3142 or 3157 for damage deep inside a value, 3648
+    for a diff that does not fit the document. All diffs are read before the first is applied.
+    """
+    try:
+        diffs = decode_diffs(field, strict=dialect.reader.strict)
+    except DecodeError as error:
+        if _lies_deep(field):
+            raise MysqlError(3142, "ER_INVALID_JSON_BINARY_DATA", str(error), offset=error.offset) from error
+        raise corrupted_diff(f"corrupted JSON diff: {error}", offset=error.offset) from error
+    for diff in diffs:
+        if _has_wide_decimal(diff.value) and not dialect.behaviour.reads_wide_decimals:
+            raise MysqlError(3142, "ER_INVALID_JSON_BINARY_DATA", "a DECIMAL in a diff has a digit too many")
+    if not dialect.behaviour.stores_invalid_text:
+        _refuse_invalid_text(diffs)
+    return apply_diffs(stored, diffs, dialect)
+
+
+def _lies_deep(field: bytes) -> bool:
+    """Whether the first damage is inside of a value that is a container with a sound frame (observed on 9.7.4).
+
+    The reader of diffs looks at no more than that, one diff after the other; what lies deeper the JSON library finds.
+    """
+    try:
+        frames = split_diffs(field)
+    except DecodeError as torn:
+        frames = list(torn.decoded)
+    for frame in frames:
+        try:
+            typed_diff(frame)
+        except DecodeError as error:
+            return error.path[:1] == ("data",) and _is_container(frame.data or b"")
+    return False
+
+
+def _is_container(data: bytes) -> bool:
+    try:
+        view = open_document(data)
+    except DecodeError:
+        return False
+    return view.is_array or view.is_object
+
+
+def apply_diffs(stored: bytes | None, diffs: Iterable[Diff], dialect: Dialect = MYSQL) -> bytes | None:
+    """The document after all diffs; ``stored`` is not changed. SQL NULL is ``None``.
+
+    The server writes the number that it reads from a DECIMAL, which has other bytes if they were odd. One with a digit
+    too many it cannot write: 1032, in place at once and on the tree at the end, wherever in the document it stands
+    (observed on 9.7.4).
+    """
+    diffs = tuple(diffs)
+    if not diffs:
+        if stored == b"":
+            return encode(None)  # the JSON null that it reads as, now with bytes of its own (observed on 9.7.4)
+        # The server marks the field as not NULL before it applies anything (sheet 8, deviation 4).
+        return encode(None) if stored is None and dialect.behaviour.null_takes_empty_diffs else stored
+    document = Document(encode(None) if stored is None else stored)
+    for index, diff in enumerate(diffs):
+        refused = _refused(document, diff, dialect)
+        if refused:
+            raise could_not_apply_diff(f"{diff.operation.name} {diff.path}: {refused}").at(f"diffs[{index}]")
+    written = document.stored()
+    if not document.in_place and _DECIMAL_BYTE in written:
+        root = document.root()
+        assert not isinstance(root, View)
+        rewritten = _as_written(root)
+        if rewritten is not root:
+            return encode(rewritten)
+    return written
+
+
+_DECIMAL_BYTE: Final = DECIMAL.to_bytes(1, "little")  # in every document with a DECIMAL, and in few others
+
+
+def _has_wide_decimal(value: object) -> bool:
+    """Whether a DECIMAL has a digit too many; 3142 for one that cannot be read."""
+    if isinstance(value, (str, int)):
+        return False  # what most diffs put there
+    return True in {decimal_is_wide(payload) for payload in _decimals(value)}
+
+
+def _decimals(value: object) -> Iterator[bytes]:
+    """The one kind of opaque value that the server looks into while it reads a diff (requirements sheet, FR5)."""
+    if isinstance(value, Opaque):
+        if value.field_type == DECIMAL:
+            yield value.payload
+    elif isinstance(value, (list, dict)):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _decimals(item)
+
+
+def _as_written(value: JsonValue) -> JsonValue:
+    """The value with the bytes that the server writes its DECIMALs with: the same object, if all have those."""
+    if isinstance(value, (str, int)):
+        return value
+    other = {payload: written for payload in _decimals(value) if (written := _decimal_as_written(payload)) != payload}
+    return _with_decimals(value, other) if other else value
+
+
+def _decimal_as_written(payload: bytes) -> bytes:
+    if decimal_is_wide(payload):
+        raise cannot_be_written("a DECIMAL has a digit too many")
+    return decimal_as_written(payload)
+
+
+def _with_decimals(value: JsonValue, other: Mapping[bytes, bytes]) -> JsonValue:
+    if isinstance(value, Opaque) and value.field_type == DECIMAL:
+        return Opaque(DECIMAL, other.get(value.payload, value.payload))
+    if isinstance(value, list):
+        return [_with_decimals(item, other) for item in value]
+    if isinstance(value, dict):
+        return {name: _with_decimals(item, other) for name, item in value.items()}
+    return value
+
+
+def _refuse_invalid_text(diffs: Iterable[Diff]) -> None:
+    """Strings that are not UTF-8 are held with surrogates, which no text can be written with."""
+    for index, diff in enumerate(diffs):
+        try:
+            "".join((str(diff.path), *_texts(diff.value))).encode()
+        except UnicodeEncodeError:
+            raise corrupted_diff("a name or a string is not valid UTF-8").at(f"diffs[{index}]") from None
+
+
+def _texts(value: object) -> Iterator[str]:
+    """Strings and names, those that are opaque among them. Other values are not looked into: they may be damaged, which
+    is another matter."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Opaque) and value.field_type == VAR_STRING:
+        yield opaque_text(value)
+    elif isinstance(value, dict):
+        yield from value
+    if isinstance(value, (list, dict)):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _texts(item)
+
+
+def _refused(document: Document, diff: Diff, dialect: Dialect) -> str:
+    """Apply one diff; the reason if it does not fit."""
+    legs = diff.path.legs
+    if not legs:
+        return "the root cannot be changed by a diff"
+    if not diff.path.is_exact:
+        return "a path with wildcards or ranges names no place"
+    parent, leg = document.seek(legs[:-1]), legs[-1]
+    if parent is MISSING:
+        return "the parent does not exist"
+    if diff.operation is Operation.INSERT:
+        if is_array(parent):
+            if not isinstance(leg, Cell):
+                return "the parent is an array"
+        elif not isinstance(leg, Member):
+            return "the parent is not an array"
+        elif child(parent, leg) is not MISSING:
+            return "the member exists"
+        document.to_tree()
+        parent = document.seek(legs[:-1])
+        if isinstance(parent, list) and isinstance(leg, Cell):
+            parent.insert(leg.position(len(parent))[0], copy(diff.value))
+        elif isinstance(parent, dict) and isinstance(leg, Member):
+            parent[leg.name] = copy(diff.value)
+        else:
+            return "the parent is a scalar"
+        return ""
+    if isinstance(parent, View):
+        index = element_index(parent, leg)
+        if index < 0:
+            return "the path does not exist"
+        parent.element(index)  # a broken one is an error also where it is not needed
+        if diff.operation is Operation.REMOVE:
+            document.remove_bytes(parent, index)
+            return ""
+        changed = document.replace_bytes(parent, index, encode(_as_written(diff.value)))
+        if changed is not None:
+            return "the value is there already" if not changed and dialect.behaviour.refuse_unchanging_replace else ""
+        document.to_tree()
+    elif child(parent, leg) is MISSING:
+        return "the path does not exist"
+    elif diff.operation is Operation.REMOVE:
+        remove_from_tree(parent, leg)
+        return ""
+    document.replace_tree(legs, diff.value)
+    return ""

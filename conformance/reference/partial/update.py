@@ -1,0 +1,598 @@
+"""What an UPDATE does to one row: who is eligible, evaluation, changed or not.
+
+The model of the partial-update sheet: section 1 (who is eligible), 2 (evaluation) and 1.1 (rows that do not change);
+``decision`` has section 5. Every row of those tables that was taken is named in ``rules``, so that a run can count
+them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from conformance.reference.dialect import MYSQL, Dialect
+from conformance.reference.errors import MysqlError
+from conformance.reference.jsonb.compare import equal_stored
+from conformance.reference.jsonb.decode import decode
+from conformance.reference.jsonb.encode import encode
+from conformance.reference.jsonb.view import View
+from conformance.reference.partial.diffs import Diff, Operation, encode_diff
+from conformance.reference.partial.document import (
+    MISSING,
+    Document,
+    child,
+    copy,
+    element_index,
+    is_array,
+    remove_from_tree,
+)
+from conformance.reference.partial.expression import (
+    Assignment,
+    Call,
+    Column,
+    Constant,
+    Expression,
+    Function,
+    Increment,
+    Literal,
+    Old,
+    SqlNull,
+    Wrapped,
+)
+from conformance.reference.partial.paths import Cell, Leg, Member, Path, parse_path
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from conformance.reference.jsonb.values import JsonValue
+    from conformance.reference.partial.in_place import Range
+
+
+OFF_PAGE: Final = 8126  # bytes: a record of more has its longest columns outside the row (16 KB pages)
+_OLD: Final = "\0"
+_NOTHING: Final[Mapping[str, bytes]] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """What the model must know of a table: its JSON columns, and how another column's value becomes a JSON value."""
+
+    json: tuple[str, ...]
+    as_json: Callable[[str, object], JsonValue] = lambda _name, value: value  # type: ignore[assignment,return-value]
+
+
+class ColumnChange(NamedTuple):
+    """A JSON column that the statement assigns. ``diffs`` is ``None`` when none were collected."""
+
+    before: bytes | None
+    after: bytes | None
+    diffs: tuple[Diff, ...] | None
+    encoded: bytes
+    in_place: bool
+    ranges: tuple[Range, ...] | None
+    rules: tuple[str, ...]
+
+
+class RowChange(NamedTuple):
+    """One row under one statement. ``logged`` is false when no column compares different: then nothing is written.
+
+    ``after`` holds the values after the statement: those of ``before`` when it is not logged. ``misstored``: columns
+    whose stored bytes are others than those of ``after``.
+    """
+
+    before: Mapping[str, object]
+    after: Mapping[str, object]
+    logged: bool
+    columns: Mapping[str, ColumnChange]
+    misstored: Mapping[str, bytes] = _NOTHING
+
+    @property
+    def stored(self) -> Mapping[str, object]:
+        """What the next statement finds."""
+        return {**self.after, **self.misstored} if self.misstored else self.after
+
+
+def eligible_columns(
+    assignments: Iterable[Assignment],
+    json_columns: Iterable[str],
+    dialect: Dialect = MYSQL,
+    *,
+    through_view: bool = False,
+) -> set[str]:
+    """JSON columns whose every assignment is a chain of partial functions over the column (sheet, section 1).
+
+    ``through_view``: the statement updates an updatable view of the table, which older versions do not look behind.
+    """
+    if not dialect.log.has_event39 or (through_view and not dialect.log.partial_through_view):
+        return set()
+    candidates = set(json_columns)
+    seen: set[str] = set()
+    for assignment in assignments:
+        seen.add(assignment.column)
+        if not _eligible(assignment.expression, assignment.column, dialect):
+            candidates.discard(assignment.column)
+    return candidates & seen
+
+
+def _eligible(expression: Expression, column: str, dialect: Dialect) -> bool:
+    if not isinstance(expression, Call):
+        return False
+    while isinstance(expression, Call):
+        if not expression.function.partial:
+            return False
+        if expression.function is Function.JSON_REMOVE and not dialect.behaviour.partial_remove:
+            return False
+        expression = expression.document
+    return isinstance(expression, Column) and expression.name == column
+
+
+def update_row(
+    row: Mapping[str, object],
+    assignments: Iterable[Assignment],
+    columns: Columns,
+    *,
+    log_diffs: bool,
+    comparable: bool = True,
+    trigger: Iterable[Assignment] = (),
+    dialect: Dialect = MYSQL,
+) -> RowChange:
+    """Evaluate the assignments of a single-table UPDATE on one row, left to right.
+
+    JSON columns of ``row`` are JSONB ``bytes`` or ``None``. ``log_diffs``: binlog_row_value_options has PARTIAL_JSON
+    and the statement is logged as rows. ``comparable``: the old value of every assigned column is in the statement's
+    read set. Otherwise (MINIMAL image and ``n = constant``, say) the SQL layer cannot compare and InnoDB decides, by
+    bytes: 51 replaced by 51.0 is then a change (observed on 9.7.4; the sheet's 1.1 knows the first case only).
+    ``trigger``: the assignments to NEW of a BEFORE UPDATE trigger. Raises :class:`MysqlError` where the server refuses
+    the statement.
+    """
+    assignments = tuple(assignments)
+    trigger = tuple(trigger)
+    eligible = eligible_columns(assignments, columns.json, dialect)
+    after = dict(row)
+    chains: dict[str, _Chain] = {}
+    rules: dict[str, list[str]] = {}
+    for assignment in assignments:
+        name = assignment.column
+        if name in eligible:
+            chain = chains.get(name)
+            if chain is None:
+                chain = chains[name] = _Chain(name, log_diffs)
+            chain.run(assignment.expression, after, columns)
+            stored = chain.stored()
+            # 3157; a tree was refused when it was written.
+            if stored is not None and chain.in_place and not dialect.behaviour.nests_without_limit:
+                decode(stored)
+            after[name] = stored
+        elif name in columns.json:
+            after[name] = _evaluate_document(assignment.expression, after, columns)
+            rules.setdefault(name, []).append("eligible/no")
+        else:
+            after[name] = _evaluate_plain(assignment.expression, after)
+    assigned = {item.column for item in assignments}
+    logged = any(_differs(name, row[name], after[name], columns if comparable else None) for name in assigned)
+    fired = {assignment.column for assignment in trigger}
+    if trigger:
+        _fire(trigger, row, after, columns)
+        # A row that the SET clause or the trigger changes goes to the engine, which compares bytes (observed on 9.7.4).
+        fires = logged or any(_differs(name, row[name], after[name], columns) for name in fired)
+        logged = fires and any(row[name] != after[name] for name in assigned | fired)
+    changes: dict[str, ColumnChange] = {}
+    for name in columns.json:
+        if name not in chains and name not in rules:
+            continue
+        chain = chains.get(name)
+        before = row[name]
+        now = after[name]
+        assert before is None or isinstance(before, bytes)
+        assert now is None or isinstance(now, bytes)
+        if chain is not None and name in fired and not dialect.behaviour.diffs_miss_triggers:
+            chain.logical_off()
+        collected = chain is not None and chain.diffs is not None and now is not None
+        changes[name] = ColumnChange(
+            before=before,
+            after=now,
+            diffs=tuple(chain.diffs) if chain is not None and chain.diffs is not None and now is not None else None,
+            encoded=b"".join(chain.encoded) if collected and chain is not None else b"",
+            in_place=chain is not None and chain.in_place,
+            ranges=chain.document.ranges() if chain is not None and chain.document is not None else None,
+            rules=tuple(chain.rules if chain is not None else rules[name]),
+        )
+    misstored = _misstored(changes, fired) if logged and dialect.behaviour.storage_misses_triggers else _NOTHING
+    return RowChange(before=row, after=after if logged else row, logged=logged, columns=changes, misstored=misstored)
+
+
+def _fire(
+    trigger: tuple[Assignment, ...], row: Mapping[str, object], after: dict[str, object], columns: Columns
+) -> None:
+    """The assignments of a BEFORE UPDATE trigger: nothing in it is done in place."""
+    for assignment in trigger:
+        # No column has a NUL in its name: how an expression finds the old values beside the new ones.
+        both = {**after, **{_OLD + name: value for name, value in row.items()}}
+        after[assignment.column] = (
+            _evaluate_document(assignment.expression, both, columns)
+            if assignment.column in columns.json
+            else _evaluate_plain(assignment.expression, both)
+        )
+
+
+def _misstored(changes: Mapping[str, ColumnChange], fired: set[str]) -> dict[str, bytes]:
+    """Documents outside the row that a trigger changed: the engine takes over the SET clause's ranges only."""
+    out: dict[str, bytes] = {}
+    for name in fired & set(changes):
+        change = changes[name]
+        before, after = change.before, change.after
+        if before is None or after is None or change.ranges is None or min(len(before), len(after)) < OFF_PAGE:
+            continue
+        stored = bytearray(before)
+        for start, length in change.ranges:
+            taken = after[start : start + length]
+            stored[start : start + len(taken)] = taken
+        out[name] = bytes(stored)
+    return out
+
+
+def unforeseen(change: RowChange) -> bool:
+    """Whether the engine takes over bytes behind the end of a document that a trigger made shorter: nobody knows them
+    (observed on 9.7.4: old ones, zeros, others), and the row may end the server that reads it."""
+    return any(
+        start + length > len(change.columns[name].after or b"")
+        for name in change.misstored
+        for start, length in change.columns[name].ranges or ()
+    )
+
+
+def _differs(name: str, before: object, after: object, columns: Columns | None) -> bool:
+    """JSON columns are compared with the SQL ``=`` of JSON (sheet 1.1); without ``columns`` by their bytes."""
+    if columns is not None and name in columns.json and isinstance(before, bytes) and isinstance(after, bytes):
+        return not equal_stored(before, after)
+    return before != after
+
+
+def _key(expression: Column | Old) -> str:
+    return _OLD + expression.name if isinstance(expression, Old) else expression.name
+
+
+def _evaluate_plain(expression: Expression, row: Mapping[str, object]) -> object:
+    """The value for a column that is not JSON."""
+    if isinstance(expression, Constant):
+        return expression.value
+    if isinstance(expression, Increment):
+        value = row[expression.column]
+        return None if value is None else value + expression.by  # type: ignore[operator]
+    if isinstance(expression, Column | Old):
+        return row[_key(expression)]
+    raise TypeError(f"not a value for a plain column: {expression!r}")
+
+
+class _Argument(NamedTuple):
+    """A value argument: the value, its JSONB as it is put into a document, and as it is put into a diff."""
+
+    value: JsonValue
+    data: bytes
+    in_diff: bytes
+
+
+def _argument(expression: Expression | None, row: Mapping[str, object], columns: Columns) -> _Argument:
+    value: Any
+    if isinstance(expression, Literal):
+        value = expression.value
+    elif isinstance(expression, Column | Old):
+        value = row[_key(expression)]
+        if value is not None and expression.name in columns.json:
+            # In a document it keeps its holes (sheet 3.1).
+            converted = decode(value)
+            return _Argument(converted, value or encode(None), encode(converted))
+        value = None if value is None else columns.as_json(expression.name, value)
+    elif isinstance(expression, SqlNull):
+        value = None
+    else:
+        raise TypeError(f"not a value argument: {expression!r}")
+    data = encode(value)
+    return _Argument(value, data, data)
+
+
+def _path(text: str) -> Path:
+    path = parse_path(text)
+    if not path.is_exact:
+        raise MysqlError(3149, "ER_INVALID_JSON_PATH_WILDCARD", "a path here cannot have wildcards or ranges", got=text)
+    return path
+
+
+def _paths_to_remove(call: Call) -> list[Path] | None:
+    """The paths of JSON_REMOVE; ``None`` for a NULL one. All are parsed before any is refused for being ``$``."""
+    paths: list[Path] = []
+    for text, _ in call.arguments:
+        if text is None:
+            return None
+        paths.append(_path(text))
+    if not all(path.legs for path in paths):
+        raise MysqlError(3153, "ER_JSON_VACUOUS_PATH", "the path $ is not allowed in JSON_REMOVE")
+    return paths
+
+
+def _calls(expression: Expression) -> list[Call]:
+    """The calls of a chain, innermost first."""
+    calls: list[Call] = []
+    while isinstance(expression, Call):
+        calls.append(expression)
+        expression = expression.document
+    calls.reverse()
+    return calls
+
+
+class _Chain:
+    """The evaluation state of one eligible column: document, diffs so far (``None``: logical logging is off), rules."""
+
+    __slots__ = ("column", "diffs", "document", "encoded", "rules")
+
+    def __init__(self, column: str, log_diffs: bool) -> None:
+        self.column = column
+        self.document: Document | None = None
+        self.diffs: list[Diff] | None = [] if log_diffs else None
+        self.encoded: list[bytes] = []
+        self.rules: list[str] = []
+
+    def stored(self) -> bytes | None:
+        return None if self.document is None else self.document.stored()
+
+    @property
+    def in_place(self) -> bool:
+        return self.document is not None and self.document.in_place
+
+    def run(self, expression: Expression, row: Mapping[str, object], columns: Columns) -> None:
+        """One assignment. A second one to the same column goes on with the state the first left."""
+        stored = row[self.column]
+        if stored is None:
+            self.null("null/document")  # paths are not even looked at (observed on 9.7.4)
+            return
+        assert isinstance(stored, bytes)
+        document = self.document
+        if document is None:
+            document = self.document = Document(stored)
+        for call in _calls(expression):
+            run = self.run_remove if call.function is Function.JSON_REMOVE else self.run_set
+            if not run(document, call, row, columns):
+                self.null("null/path")
+                return
+
+    def run_set(self, document: Document, call: Call, row: Mapping[str, object], columns: Columns) -> bool:
+        """JSON_SET or JSON_REPLACE; whether its result is not NULL."""
+        for text, argument in call.arguments:
+            if text is None:
+                return False
+            legs = self.strip(document, _path(text))
+            value = _argument(argument, row, columns)
+            self.put(document, legs, value, replace_only=call.function is Function.JSON_REPLACE)
+        return True
+
+    def run_remove(self, document: Document, call: Call, _row: Mapping[str, object], _columns: Columns) -> bool:
+        """JSON_REMOVE; whether its result is not NULL."""
+        paths = _paths_to_remove(call)
+        if paths is None:
+            return False
+        for path in paths:
+            self.remove(document, self.strip(document, path))
+        return True
+
+    def strip(self, document: Document, path: Path) -> tuple[Leg, ...]:
+        """The legs that are left of a path (sheet, section 2)."""
+        legs = document.strip(path.legs)
+        if len(legs) != len(path.legs):
+            self.rules.append("strip/dropped")
+        return legs
+
+    def null(self, rule: str) -> None:
+        """The result is SQL NULL: both mechanisms are off."""
+        self.rules.append(rule)
+        self.document = None
+        self.logical_off()
+
+    def logical_off(self) -> None:
+        self.diffs = None
+        self.encoded.clear()
+
+    def log(
+        self, operation: Operation, legs: tuple[Leg, ...], value: JsonValue = None, data: bytes | None = None
+    ) -> None:
+        if self.diffs is not None:
+            path = Path(legs)
+            self.diffs.append(Diff(operation, path, value))
+            self.encoded.append(encode_diff(operation, path, data))
+
+    def put(self, document: Document, legs: tuple[Leg, ...], argument: _Argument, *, replace_only: bool) -> None:
+        """One (path, value) pair of JSON_SET or JSON_REPLACE (sheet 2.1)."""
+        if document.in_place:
+            if self.put_in_place(document, legs, argument, replace_only=replace_only):
+                return
+            document.to_tree()
+        self.put_on_tree(document, legs, argument, replace_only=replace_only)
+
+    def put_in_place(
+        self, document: Document, legs: tuple[Leg, ...], argument: _Argument, *, replace_only: bool
+    ) -> bool:
+        """Whether the pair could be handled in the bytes."""
+        rule = self.rules.append
+        if not legs:
+            rule("in-place/root")
+            return False
+        leg = legs[-1]
+        parent = document.seek(legs[:-1])
+        if parent is MISSING:
+            rule("in-place/parent-missing")
+            return True
+        assert isinstance(parent, View)
+        if parent.is_object and not isinstance(leg, Member):
+            rule("in-place/object-cell-replace" if replace_only else "in-place/object-cell-set")
+            return replace_only
+        if parent.is_array and isinstance(leg, Member):
+            rule("in-place/array-member")
+            return True
+        if not parent.is_object and not parent.is_array:
+            handled = replace_only or isinstance(leg, Member)
+            rule("in-place/scalar-parent" if handled else "in-place/scalar-parent-set-cell")
+            return handled
+        index = element_index(parent, leg)
+        if index < 0:
+            rule("in-place/absent-replace" if replace_only else "in-place/absent-set")
+            return replace_only
+        changed = document.replace_bytes(parent, index, argument.data)
+        if changed is None:
+            rule("in-place/no-room")
+            return False
+        rule("in-place/fits-changed" if changed else "in-place/fits-same")
+        if changed:
+            self.log(Operation.REPLACE, legs, argument.value, argument.in_diff)
+        return True
+
+    def put_on_tree(
+        self, document: Document, legs: tuple[Leg, ...], argument: _Argument, *, replace_only: bool
+    ) -> None:
+        rule = self.rules.append
+        value, _, data = argument
+        if document.seek(legs) is not MISSING:
+            document.replace_tree(legs, value)
+            if legs:
+                rule("tree/replace")
+                self.log(Operation.REPLACE, legs, value, data)
+            else:
+                rule("tree/replace-root")
+                self.logical_off()
+            return
+        if replace_only:
+            rule("tree/absent-replace")
+            return
+        parent = document.seek(legs[:-1])
+        leg = legs[-1]
+        if parent is MISSING:
+            rule("tree/parent-missing")
+        elif isinstance(parent, list) and isinstance(leg, Cell):
+            position, _ = leg.position(len(parent))
+            rule("tree/array-insert-front" if position == 0 and leg.from_end else "tree/array-insert")
+            parent.insert(position, copy(value))
+            self.log(Operation.INSERT, legs, value, data)
+        elif isinstance(parent, dict) and isinstance(leg, Member):
+            rule("tree/object-insert")
+            parent[leg.name] = copy(value)
+            self.log(Operation.INSERT, legs, value, data)
+        elif not isinstance(parent, list) and isinstance(leg, Cell):
+            front = leg.position(1)[0] == 0
+            wrapped: JsonValue = [value, parent] if front else [parent, value]  # type: ignore[list-item]
+            where = absolute(document, legs[:-1])
+            document.replace_tree(where, wrapped)
+            if where:
+                rule("tree/auto-wrap-front" if front else "tree/auto-wrap")
+                self.log(Operation.REPLACE, where, copy(wrapped), encode(wrapped))
+            else:
+                rule("tree/auto-wrap-root")
+                self.logical_off()
+        else:
+            rule("tree/nothing")
+
+    def remove(self, document: Document, legs: tuple[Leg, ...]) -> None:
+        """One path of JSON_REMOVE (sheet 2.2)."""
+        rule = self.rules.append
+        if not legs:
+            rule("remove/root")
+            return
+        parent = document.seek(legs[:-1])
+        leg = legs[-1]
+        if parent is MISSING or child(parent, leg) is MISSING:
+            rule("remove/missing")
+            return
+        if isinstance(parent, View):
+            document.remove_bytes(parent, element_index(parent, leg))
+            rule("remove/in-place")
+        else:
+            remove_from_tree(parent, leg)
+            rule("remove/tree")
+        self.log(Operation.REMOVE, legs)
+
+
+def absolute(document: Document, legs: tuple[Leg, ...]) -> tuple[Leg, ...]:
+    """The same place with plain array indexes: how the server names the parent that it wraps in an array."""
+    out: list[Leg] = []
+    node = document.root()
+    for leg in legs:
+        if isinstance(leg, Cell) and is_array(node):
+            count = node.count if isinstance(node, View) else len(node)  # type: ignore[arg-type]
+            leg = Cell(leg.position(count)[0])
+        out.append(leg)
+        node = child(node, leg)  # type: ignore[assignment]
+    return tuple(out)
+
+
+def _evaluate_document(expression: Expression, row: Mapping[str, object], columns: Columns) -> bytes | None:
+    """The value of any right-hand side for a JSON column that is not partially updated: JSONB or SQL NULL."""
+    if isinstance(expression, SqlNull):
+        return None
+    if isinstance(expression, Literal):
+        return encode(expression.value)
+    if isinstance(expression, Column | Old):
+        value = row[_key(expression)]
+        if value is None or expression.name in columns.json:
+            return value  # type: ignore[return-value]
+        return encode(columns.as_json(expression.name, value))
+    if isinstance(expression, Wrapped):
+        return _evaluate_document(expression.inner, row, columns)
+    if not isinstance(expression, Call):
+        raise TypeError(f"not a value for a JSON column: {expression!r}")
+    stored = _evaluate_document(expression.document, row, columns)
+    if stored is None:
+        return None
+    document = Document(stored)
+    document.to_tree()
+    chain = _Chain("", log_diffs=False)
+    function = expression.function
+    if function is Function.JSON_REMOVE:
+        paths = _paths_to_remove(expression)
+        if paths is None:
+            return None
+        for path in paths:
+            chain.remove(document, document.strip(path.legs))
+        return document.stored()
+    for text, argument in expression.arguments:
+        if text is None:
+            return None
+        path = _path(text)
+        value = _argument(argument, row, columns)
+        if function is Function.JSON_INSERT:
+            _insert(chain, document, path, value)
+        elif function is Function.JSON_ARRAY_APPEND:
+            _array_append(document, path, value.value)
+        elif function is Function.JSON_ARRAY_INSERT:
+            _array_insert(document, path, value.value)
+        else:
+            chain.put_on_tree(
+                document, document.strip(path.legs), value, replace_only=function is Function.JSON_REPLACE
+            )
+    return document.stored()
+
+
+def _insert(chain: _Chain, document: Document, path: Path, value: _Argument) -> None:
+    """JSON_INSERT: as JSON_SET where nothing is found, else nothing."""
+    legs = document.strip(path.legs)
+    if document.seek(legs) is MISSING:
+        chain.put_on_tree(document, legs, value, replace_only=False)
+
+
+def _array_append(document: Document, path: Path, value: JsonValue) -> None:
+    legs = document.strip(path.legs)
+    node = document.seek(legs)
+    if node is MISSING:
+        return
+    if isinstance(node, list):
+        node.append(copy(value))
+    else:
+        document.replace_tree(legs, [node, value])  # type: ignore[list-item]
+
+
+def _array_insert(document: Document, path: Path, value: JsonValue) -> None:
+    leg = path.legs[-1] if path.legs else None
+    if not isinstance(leg, Cell):
+        raise MysqlError(
+            3165, "ER_INVALID_JSON_PATH_ARRAY_CELL", "the path does not end in an array cell", got=str(path)
+        )
+    parent = document.seek(path.legs[:-1])  # followed exactly: no [0] of an object (observed on 9.7.4)
+    if isinstance(parent, list):
+        parent.insert(leg.position(len(parent))[0], copy(value))

@@ -1,0 +1,398 @@
+"""SQL text of the right-hand side of ``UPDATE t SET j = EXPR`` to the reference's expressions, and back.
+
+:func:`parse_expression` reads the grammar of ``predict`` (design, section 6) and nothing else:
+
+* the whole: ``j``, ``NULL``, a call chain, CAST(... AS JSON), JSON_OBJECT, JSON_ARRAY;
+* a call chain: JSON_SET, JSON_REPLACE and JSON_REMOVE, nested in their first argument down to one of the others;
+* paths and values: ``j`` (values only), strings, numbers, TRUE, FALSE, NULL, DATE, TIME and TIMESTAMP literals, ``x''``
+  and ``b''``, CAST(... AS JSON, UNSIGNED, SIGNED, DECIMAL or DATETIME), JSON_OBJECT, JSON_ARRAY, REPEAT, CONCAT.
+
+What is outside raises ``Unsupported`` (``outside-grammar``), with the place and what was expected there; what MySQL
+refuses raises :class:`MysqlError` with its number. Values are evaluated here, but the server gets to one only if the
+document is not NULL and the paths before it are right: ``decoded`` of such an error holds the chain up to the value, in
+which NULL stands for it. If that evaluates to another error or to NULL, this is what the server answers.
+
+The way back, in :mod:`.sql_format`, writes the SQL that makes exactly a given expression or value.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from conformance.reference.errors import CodecError, MysqlError
+from conformance.reference.jsonb.members import stored_order
+from conformance.reference.partial.expression import (
+    Call,
+    Column,
+    Expression,
+    Function,
+    Literal,
+    SqlNull,
+    Wrapped,
+    Wrapper,
+)
+from conformance.reference.sql import values as sql_values
+from conformance.reference.sql.formatting import format_document, format_expression, format_sql
+from conformance.reference.sql.tokens import Kind, Token, outside, quote_identifier, quote_string, tokenize
+from conformance.reference.sql.values import NULL, SqlType, SqlValue
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from conformance.reference.dialect import JsonForms
+    from conformance.reference.errors import Unsupported
+
+__all__ = ["format_document", "format_expression", "format_sql", "parse_expression", "quote_identifier", "quote_string"]
+
+_CHAIN: Final = {
+    function.value: function for function in (Function.JSON_SET, Function.JSON_REPLACE, Function.JSON_REMOVE)
+}
+# Errors of the server's parser, and of resolving; all others come from evaluation.
+_PHASES: Final = {1367: 0, 1425: 0, 1426: 0, 1427: 0, 1525: 1, 1582: 1}
+_EVALUATION: Final = 2
+_MAX_NESTING: Final = 200  # of brackets in the SQL text; the documents themselves stop at 100
+_VALUES: Final = "a literal, j, CAST, JSON_OBJECT, JSON_ARRAY, REPEAT or CONCAT"
+_DOCUMENTS: Final = "j, NULL, JSON_SET, JSON_REPLACE, JSON_REMOVE, CAST(... AS JSON), JSON_OBJECT or JSON_ARRAY"
+
+
+# --- reading ---------------------------------------------------------------------------------------------------------
+
+
+def parse_expression(sql: str, column: str = "j", forms: JsonForms | None = None) -> Expression:
+    """The expression that a right-hand side means. ``column`` is the JSON column it may use, ``forms`` how the server
+    reads JSON text, if it is not the newest."""
+    parser = _Parser(tokenize(sql), column, forms)
+    expression = parser.document("the expression")
+    parser.expect_end()
+    if parser.errors:
+        # The text is in the grammar. The server meets errors of its parser first, then those of resolving names and
+        # literals, then those of evaluation (observed on 9.7.4).
+        error = min(parser.errors, key=_phase)
+        if _phase(error) == _EVALUATION:
+            error.decoded = parser.before_error
+        raise error
+    return expression
+
+
+def _phase(error: MysqlError) -> int:
+    return _PHASES.get(error.number, _EVALUATION)
+
+
+@dataclass(slots=True)
+class _Parser:
+    """Recursive descent. What MySQL refuses waits in ``errors`` until all of the text is known to be in the grammar."""
+
+    tokens: list[Token]
+    column: str
+    forms: JsonForms | None = None
+    position: int = 0
+    nesting: int = 0
+    errors: list[MysqlError] = field(default_factory=list)
+    before_error: Call | None = None
+
+    # Words and symbols.
+
+    @property
+    def token(self) -> Token:
+        return self.tokens[self.position]
+
+    def next(self) -> Token:
+        token = self.tokens[self.position]
+        self.position += 1
+        return token
+
+    def refused(self, message: str, expected: str, token: Token | None = None) -> Unsupported:
+        token = token or self.token
+        return outside(message, offset=token.offset, expected=expected, got=str(token))
+
+    def accept(self, symbol: str) -> bool:
+        if self.token.kind is Kind.SYMBOL and self.token.text == symbol:
+            self.position += 1
+            return True
+        return False
+
+    def expect(self, symbol: str, where: str) -> None:
+        if not self.accept(symbol):
+            raise self.refused(f"{where} is not complete", repr(symbol))
+        if symbol == "(":
+            self.nesting += 1
+            if self.nesting > _MAX_NESTING:
+                raise self.refused("too many brackets inside each other", f"at most {_MAX_NESTING}")
+        elif symbol == ")":
+            self.nesting -= 1
+
+    def expect_end(self) -> None:
+        if self.token.kind is not Kind.END:
+            raise self.refused("something follows the expression", "the end")
+
+    def word(self) -> str:
+        """The word here in capitals, or nothing."""
+        return self.token.text.upper() if self.token.kind is Kind.WORD else ""
+
+    def accept_word(self, word: str) -> bool:
+        if self.word() == word:
+            self.position += 1
+            return True
+        return False
+
+    def is_column(self) -> bool:
+        kind, text = self.token.kind, self.token.text
+        return kind in (Kind.WORD, Kind.QUOTED_NAME) and text.lower() == self.column.lower()
+
+    def arguments(self, function: str) -> list[SqlValue]:
+        """The bracket of a function whose arguments are all values."""
+        values: list[SqlValue] = []
+        self.expect("(", function)
+        if not self.accept(")"):
+            values.append(self.value(f"an argument of {function}"))
+            while self.accept(","):
+                values.append(self.value(f"an argument of {function}"))
+            self.expect(")", function)
+        else:
+            self.nesting -= 1
+        return values
+
+    # Documents: the whole expression, and first arguments.
+
+    def document(self, where: str) -> Expression:
+        token = self.token
+        if token.kind is Kind.SYMBOL and token.text == "(":
+            self.expect("(", where)
+            inner = self.document(where)
+            self.expect(")", where)
+            return inner
+        if self.is_column():
+            self.next()
+            return Column(self.column)
+        word = self.word()
+        if word in _CHAIN:
+            return self.chain(_CHAIN[word])
+        if word == "NULL":
+            self.next()
+            return SqlNull()
+        if word == "CAST":
+            return self.cast_document()
+        if word in ("JSON_OBJECT", "JSON_ARRAY"):
+            return Literal(self.value(where).json)
+        if token.kind is Kind.WORD and self.tokens[self.position + 1].text == "(":
+            raise self.refused(f"{word} is outside predict's grammar", _DOCUMENTS)
+        raise self.refused(f"{where} cannot start like this", _DOCUMENTS)
+
+    def chain(self, function: Function) -> Call:
+        name = function.value
+        start = self.next()
+        self.expect("(", name)
+        document = self.document(f"the first argument of {name}")
+        pairs: list[tuple[str | None, Expression | None]] = []
+        while self.accept(","):
+            path = self.path(name)
+            if function is Function.JSON_REMOVE:
+                pairs.append((path, None))
+                continue
+            if not self.accept(","):
+                if self.token.text == ")":
+                    self.errors.append(_wrong_count(name, start))
+                    break
+                raise self.refused(f"{name} is not complete", "','")
+            known = len(self.errors)
+            pairs.append((path, self.pair_value(name)))
+            if self.before_error is None and any(_phase(error) == _EVALUATION for error in self.errors[known:]):
+                self.before_error = Call(function, document, tuple(pairs))
+        if self.token.text == ")" and not pairs:
+            self.errors.append(_wrong_count(name, start))
+        self.expect(")", name)
+        return Call(function, document, tuple(pairs))
+
+    def path(self, name: str) -> str | None:
+        token = self.token
+        value = self.value(f"a path of {name}")
+        if value.type is SqlType.NULL:
+            return None
+        if value.type is SqlType.STRING:
+            return str(value.json)
+        raise self.refused(f"{value.type.value} as a path of {name}", "a string or NULL", token)
+
+    def pair_value(self, name: str) -> Expression:
+        if self.is_column():
+            self.next()
+            return Column(self.column)
+        word = self.word()
+        if word in _CHAIN:
+            raise self.refused(f"{word} as a value of {name} is outside predict's grammar", _VALUES)
+        return Literal(self.value(f"a value of {name}").json)
+
+    def cast_document(self) -> Expression:
+        """CAST(... AS JSON) where a document stands: of a column or a chain too, which makes the column ineligible."""
+        mark = self.position
+        self.cast_bracket(self.next())
+        if self.is_column() or self.word() in _CHAIN:
+            inner = self.document("CAST")
+            if self.cast_type() != ("JSON",):
+                raise self.refused("only CAST(... AS JSON) makes a document", "JSON", self.tokens[self.position - 1])
+            self.expect(")", "CAST")
+            return Wrapped(Wrapper.CAST, inner)
+        self.position = mark
+        self.nesting -= 1
+        start = self.token
+        value = self.value("CAST")
+        if value.type is SqlType.NULL:
+            return SqlNull()  # also where an error was kept
+        if value.type is not SqlType.JSON:
+            raise self.refused("only CAST(... AS JSON) makes a document", "JSON", start)
+        return Literal(value.json)
+
+    # Values.
+
+    def value(self, where: str) -> SqlValue:
+        token = self.next()
+        kind = token.kind
+        if kind is Kind.STRING:
+            text = token.text
+            while self.token.kind is Kind.STRING:
+                text += self.next().text
+            return SqlValue(SqlType.STRING, text)
+        if kind in (Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT):
+            return self.number(token, "")
+        if kind is Kind.BINARY:
+            return sql_values.binary_literal(token.data)
+        if kind is Kind.SYMBOL and token.text in "+-":
+            if self.token.kind not in (Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT):
+                raise self.refused("a sign stands before something that is no number", "a number")
+            return self.number(self.next(), token.text)
+        if kind is Kind.SYMBOL and token.text == "(":
+            self.position -= 1
+            self.expect("(", where)
+            inner = self.value(where)
+            self.expect(")", where)
+            return inner
+        if kind is Kind.WORD:
+            maker = _WORDS.get(token.text.upper())
+            if maker is not None:
+                try:
+                    return maker(self, token)
+                except MysqlError as error:
+                    self.errors.append(error)
+                    return NULL
+                except CodecError as error:
+                    if error.offset is None:
+                        error.offset = token.offset
+                    raise
+        self.position -= 1
+        if self.is_column():
+            raise self.refused(f"{self.column} inside {where} is outside predict's grammar", "a value without columns")
+        if kind is Kind.WORD and self.tokens[self.position + 1].text == "(":
+            raise self.refused(f"{token.text.upper()} is outside predict's grammar", _VALUES)
+        raise self.refused(f"{where} is missing or outside predict's grammar", _VALUES)
+
+    def number(self, token: Token, sign: str) -> SqlValue:
+        if token.kind is Kind.INTEGER:
+            return sql_values.integer_literal(token.text, negative=sign == "-")
+        if token.kind is Kind.DECIMAL:
+            return sql_values.decimal_literal(sign + token.text)
+        try:
+            return sql_values.double_literal(sign + token.text)
+        except MysqlError as error:
+            self.errors.append(error)
+            return NULL
+
+    def constant(self, token: Token) -> SqlValue:
+        word = token.text.upper()
+        return NULL if word == "NULL" else SqlValue(SqlType.BOOLEAN, word == "TRUE")
+
+    def temporal(self, token: Token) -> SqlValue:
+        word = token.text.upper()
+        literal = self.token
+        if literal.kind is not Kind.STRING:
+            raise self.refused(f"{word} is not followed by its literal", "a string")
+        self.next()
+        return _TEMPORAL[word](literal.text)
+
+    def json_array(self, _token: Token) -> SqlValue:
+        return SqlValue(SqlType.JSON, [value.json for value in self.arguments("JSON_ARRAY")])
+
+    def json_object(self, token: Token) -> SqlValue:
+        values = self.arguments("JSON_OBJECT")
+        if len(values) % 2:
+            raise _wrong_count("JSON_OBJECT", token)
+        pairs = zip(values[::2], values[1::2], strict=True)
+        members = {sql_values.member_name(name): value.json for name, value in pairs}
+        return SqlValue(SqlType.JSON, stored_order(members))
+
+    def repeat(self, token: Token) -> SqlValue:
+        values = self.arguments("REPEAT")
+        if len(values) != 2:
+            raise self.refused(f"REPEAT with {len(values)} arguments", "two", token)
+        return sql_values.repeat(*values)
+
+    def concat(self, token: Token) -> SqlValue:
+        values = self.arguments("CONCAT")
+        if not values:
+            raise _wrong_count("CONCAT", token)
+        return sql_values.concat(values)
+
+    def cast(self, token: Token) -> SqlValue:
+        self.cast_bracket(token)
+        value = self.value("the argument of CAST")
+        target, *numbers = self.cast_type()
+        self.expect(")", "CAST")
+        if target == "JSON":
+            return sql_values.cast_json(value, self.forms)
+        if target in ("SIGNED", "UNSIGNED"):
+            return sql_values.cast_integer(value, unsigned=target == "UNSIGNED")
+        if target == "DATETIME":
+            return sql_values.cast_datetime(value, int(numbers[0]) if numbers else 0)
+        precision = int(numbers[0]) if numbers else 10
+        return sql_values.cast_decimal(value, precision, int(numbers[1]) if len(numbers) > 1 else 0)
+
+    def cast_bracket(self, token: Token) -> None:
+        if self.token.offset != token.offset + len("CAST"):
+            raise self.refused("CAST and its bracket are apart, which makes it another function", "'(' at once")
+        self.expect("(", "CAST")
+
+    def cast_type(self) -> tuple[str, ...]:
+        """``AS type``: the type in capitals and its numbers as written."""
+        if not self.accept_word("AS"):
+            raise self.refused("CAST is not complete", "AS")
+        word = self.word()
+        if word not in ("JSON", "SIGNED", "UNSIGNED", "DECIMAL", "DATETIME"):
+            raise self.refused("CAST to another type", "JSON, UNSIGNED, SIGNED, DECIMAL or DATETIME")
+        self.next()
+        if word in ("SIGNED", "UNSIGNED") and self.word() in ("INTEGER", "INT"):
+            self.next()
+        most = {"DECIMAL": 2, "DATETIME": 1}.get(word, 0)
+        if not most or self.token.text != "(":
+            return (word,)
+        self.expect("(", word)
+        numbers = [self.size(word)]
+        while len(numbers) < most and self.accept(","):
+            numbers.append(self.size(word))
+        self.expect(")", word)
+        return (word, *numbers)
+
+    def size(self, word: str) -> str:
+        if self.token.kind is not Kind.INTEGER or len(self.token.text) > 4:
+            raise self.refused(f"the size of {word} is not complete", "a small integer")
+        return self.next().text
+
+
+def _wrong_count(name: str, token: Token) -> MysqlError:
+    return MysqlError(
+        1582, "ER_WRONG_PARAMCOUNT_TO_NATIVE_FCT", f"incorrect parameter count for {name}", offset=token.offset
+    )
+
+
+_TEMPORAL: Final = {
+    "DATE": sql_values.date_literal,
+    "TIME": sql_values.time_literal,
+    "TIMESTAMP": sql_values.timestamp_literal,
+}
+_WORDS: Final[dict[str, Callable[[_Parser, Token], SqlValue]]] = {
+    **dict.fromkeys(("NULL", "TRUE", "FALSE"), _Parser.constant),
+    **dict.fromkeys(_TEMPORAL, _Parser.temporal),
+    "JSON_ARRAY": _Parser.json_array,
+    "JSON_OBJECT": _Parser.json_object,
+    "REPEAT": _Parser.repeat,
+    "CONCAT": _Parser.concat,
+    "CAST": _Parser.cast,
+}

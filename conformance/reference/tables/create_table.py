@@ -1,0 +1,335 @@
+"""A table definition from its ``CREATE TABLE``, as people write it or as ``SHOW CREATE TABLE`` prints it.
+
+Everything that TABLE_MAP tells of is followed: types with all their names, attributes, character sets, the primary key.
+What is not known is an error, never a guess. Defaults, comments, other keys and options have no part in the event and
+are passed over.
+
+Own code on the tokenizer that ``apply`` has: the library that was tried (sqlglot 30.30) takes INT8 for TINYINT and REAL
+for FLOAT, and refuses geometry types, SRID, FLOAT UNSIGNED, VISIBLE and other words of MySQL.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final
+
+from conformance.reference.replay.definition_reader import Reader, split_list
+from conformance.reference.sql.statement_words import split_words
+from conformance.reference.tables.charsets import COLLATION_IDS, COLLATIONS, DEFAULT_COLLATIONS
+from conformance.reference.tables.definitions import Column, Table, collation_id, quote_identifier, quote_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from conformance.reference.sql.statement_words import Word
+
+_NAMES: Final = {
+    **dict.fromkeys(("TINYINT", "INT1", "BOOL", "BOOLEAN"), "TINYINT"),
+    **dict.fromkeys(("SMALLINT", "INT2"), "SMALLINT"),
+    **dict.fromkeys(("MEDIUMINT", "INT3", "MIDDLEINT"), "MEDIUMINT"),
+    **dict.fromkeys(("INT", "INTEGER", "INT4"), "INT"),
+    **dict.fromkeys(("BIGINT", "INT8"), "BIGINT"),
+    **dict.fromkeys(("DECIMAL", "NUMERIC", "DEC", "FIXED"), "DECIMAL"),
+    **dict.fromkeys(("FLOAT", "FLOAT4"), "FLOAT"),
+    **dict.fromkeys(("DOUBLE", "FLOAT8", "REAL"), "DOUBLE"),
+    **dict.fromkeys(("GEOMETRYCOLLECTION", "GEOMCOLLECTION"), "GEOMETRYCOLLECTION"),
+    **{
+        name: name
+        for name in (
+            "BIT", "YEAR", "DATE", "TIME", "DATETIME", "TIMESTAMP", "CHAR", "VARCHAR", "BINARY", "VARBINARY",
+            "TINYTEXT", "TEXT", "MEDIUMTEXT", "LONGTEXT", "TINYBLOB", "BLOB", "MEDIUMBLOB", "LONGBLOB", "ENUM", "SET",
+            "JSON", "VECTOR", "GEOMETRY", "POINT", "LINESTRING", "POLYGON", "MULTIPOINT", "MULTILINESTRING",
+            "MULTIPOLYGON",
+        )
+    },
+}  # fmt: skip
+# Names of more than one word, the longest first; NATIONAL is utf8mb3.
+_LONG_NAMES: Final = (
+    (("NATIONAL", "CHARACTER", "VARYING"), "VARCHAR", True),
+    (("NATIONAL", "CHAR", "VARYING"), "VARCHAR", True),
+    (("NCHAR", "VARYING"), "VARCHAR", True),
+    (("NCHAR", "VARCHAR"), "VARCHAR", True),
+    (("NATIONAL", "VARCHAR"), "VARCHAR", True),
+    (("NATIONAL", "VARCHARACTER"), "VARCHAR", True),
+    (("NATIONAL", "CHARACTER"), "CHAR", True),
+    (("NATIONAL", "CHAR"), "CHAR", True),
+    (("NVARCHAR",), "VARCHAR", True),
+    (("NCHAR",), "CHAR", True),
+    (("CHARACTER", "VARYING"), "VARCHAR", False),
+    (("CHAR", "VARYING"), "VARCHAR", False),
+    (("VARCHARACTER",), "VARCHAR", False),
+    (("CHARACTER",), "CHAR", False),
+    (("DOUBLE", "PRECISION"), "DOUBLE", False),
+    (("FLOAT8", "PRECISION"), "DOUBLE", False),
+    (("LONG", "VARBINARY"), "MEDIUMBLOB", False),
+    (("LONG", "CHAR", "VARYING"), "MEDIUMTEXT", False),
+    (("LONG", "VARCHAR"), "MEDIUMTEXT", False),
+    (("LONG",), "MEDIUMTEXT", False),
+)
+_SIZED: Final = ("TINY", 0xFF), ("", 0xFFFF), ("MEDIUM", 0xFFFFFF), ("LONG", 0xFFFFFFFF)
+_PREFIXED: Final = ("CHAR", "BINARY", "TEXT", "BLOB")
+_TEMPORAL: Final = ("TIME", "DATETIME", "TIMESTAMP")
+_MEASURED: Final = ("VARCHAR", "VARBINARY", "ENUM", "SET")  # no column without a length or members
+_LENGTH: Final = ("CHAR", "VARCHAR", "BINARY", "VARBINARY", "BIT", "VECTOR")
+_OLD_NAMES: Final = {"utf8": "utf8mb3"}
+_CHARSETS: Final = (("CHARACTER", "SET"), ("CHAR", "SET"), ("CHARSET",))
+_IN_NUMBERS: Final = (".", "-", "+")
+_KEYS: Final = ("INDEX", "KEY", "UNIQUE", "FULLTEXT", "SPATIAL", "FOREIGN", "CHECK")
+
+
+@dataclass(slots=True)
+class _Parts:
+    """A definition that is being read; key columns by name, because they may stand in front of their columns."""
+
+    columns: list[Column] = field(default_factory=list)
+    binary: set[int] = field(default_factory=set)  # columns with the attribute BINARY
+    sizes: dict[int, int] = field(default_factory=dict)  # of TEXT(n) and BLOB(n)
+    key: list[tuple[str, int]] = field(default_factory=list)
+
+
+def parse_definition(sql: str, *, schema: str = "", sql_mode: int = 0) -> Table:
+    """The table that the statement makes. ``schema``: that of the session. Raises ``ReplayError``."""
+    reader = Reader(split_words(sql, sql_mode), schema)
+    if not reader.take("CREATE"):
+        raise reader.refused("CREATE TABLE is expected")
+    reader.take("TEMPORARY")
+    if not reader.take("TABLE"):
+        raise reader.refused("CREATE TABLE is expected")
+    reader.take("IF", "NOT", "EXISTS")
+    schema, name = reader.table()
+    parts = _Parts()
+    for item in split_list(reader.parenthesis()):
+        _item(Reader(item, schema), parts)
+    charset, collation = _options(reader)
+    table = Table(schema=schema, name=name, columns=tuple(parts.columns), charset=charset, collation=collation)
+    return _finished(table, parts, reader)
+
+
+def _options(reader: Reader) -> tuple[str, str | None]:
+    charset, collation = "utf8mb4", None
+    while reader:
+        if _charset_word(reader):
+            reader.take("=")
+            charset = _charset(reader)
+            if collation is not None and COLLATIONS[COLLATION_IDS[collation]].charset != charset:
+                collation = None  # one of the same character set stays, in whatever order (observed on 9.7.4)
+        elif reader.take("COLLATE"):
+            reader.take("=")
+            collation = _collation(reader)
+            charset = COLLATIONS[COLLATION_IDS[collation]].charset
+        else:
+            reader.next()
+    return charset, collation
+
+
+def _finished(table: Table, parts: _Parts, reader: Reader) -> Table:
+    """With what depends on the whole: the primary key, binary collations, sizes of texts."""
+    columns = list(table.columns)
+    for index in parts.binary:
+        collation = collation_id(table, columns[index])
+        if collation is None:
+            raise reader.refused(f"BINARY is for text, and {columns[index].name!r} is none")
+        known = COLLATIONS[collation]
+        columns[index] = replace(columns[index], collation="binary" if known.id == 63 else f"{known.charset}_bin")
+    for index, size in parts.sizes.items():
+        column = columns[index]
+        most = size * (COLLATIONS[collation_id(table, column) or 63].max_bytes)
+        prefix = next((prefix for prefix, limit in _SIZED if most <= limit), "LONG")
+        columns[index] = replace(column, type=prefix + column.type)
+    places = {column.name.lower(): index for index, column in enumerate(columns)}
+    key = []
+    for name, length in parts.key:
+        if name.lower() not in places:
+            raise reader.refused(f"the key names a column that is not there: {name!r}")
+        index = places[name.lower()]
+        # Of other types the server takes a prefix as long as the stored value, which then is none (observed on 9.7.4).
+        key.append((index, length if columns[index].type.endswith(_PREFIXED) else 0))
+    if all(column.invisible for column in columns):  # error 4028, observed on 9.7.4
+        raise reader.refused("a table must have at least one visible column")
+    return replace(table, columns=tuple(columns), primary_key=tuple(key))
+
+
+def _item(reader: Reader, parts: _Parts) -> None:
+    """A column, or a key."""
+    if reader.take("CONSTRAINT") and not reader.at("PRIMARY", *_KEYS):
+        reader.name()
+    if reader.take("PRIMARY", "KEY"):
+        if not reader.at("(") and not reader.at("USING"):
+            reader.name()
+        if reader.take("USING"):
+            reader.next()
+        for part in split_list(reader.parenthesis()):
+            parts.key.append(_key_part(Reader(part, reader.schema)))
+        return
+    if reader.at(*_KEYS):
+        return
+    _column(reader, parts)
+
+
+def _key_part(reader: Reader) -> tuple[str, int]:
+    name = reader.name()
+    prefix = _number(reader.parenthesis(), reader) if reader.at("(") else 0
+    return name, prefix
+
+
+def _column(reader: Reader, parts: _Parts) -> None:
+    index = len(parts.columns)
+    column = Column(name=reader.name(), type="")
+    if reader.take("SERIAL"):
+        column = replace(column, type="BIGINT", unsigned=True, nullable=False, auto_increment=True)
+    else:
+        column = parse_type(reader, column)
+        if column.type in ("TEXT", "BLOB") and column.length is not None:
+            parts.sizes[index] = column.length
+            column = replace(column, length=None)
+    while reader:
+        column = _attribute(reader, column, parts, index)
+    parts.columns.append(column)
+
+
+def parse_type(reader: Reader, column: Column) -> Column:
+    """The column with the type that comes next."""
+    for words, kind, national in _LONG_NAMES:
+        if reader.take(*words):
+            column = replace(column, type=kind, charset="utf8mb3" if national else None)
+            break
+    else:
+        word = reader.next()
+        known = None if word.quoted or word.string else _NAMES.get(word.text.upper())
+        if known is None:
+            raise reader.refused(f"no type is called {word.text!r}")
+        column = replace(column, type=known)
+    if not reader.at("("):
+        if column.type in _MEASURED:
+            raise reader.refused(f"{column.type} needs parentheses")
+        return column
+    parts = split_list(reader.parenthesis())
+    if not parts:
+        raise reader.refused("nothing is in the parentheses behind the type")
+    if column.type in ("ENUM", "SET"):
+        return replace(column, members=tuple(_member(part, reader) for part in parts))
+    numbers = [_number(part, reader) for part in parts]
+    if column.type == "DECIMAL":
+        return replace(column, length=numbers[0], scale=numbers[1] if len(numbers) > 1 else 0)
+    if column.type in _TEMPORAL:
+        return replace(column, scale=numbers[0])
+    if column.type in (*_LENGTH, "TEXT", "BLOB") or (column.type == "FLOAT" and len(numbers) == 1):
+        return replace(column, length=numbers[0])
+    return column  # a display width, or the digits of a FLOAT or DOUBLE
+
+
+def _member(words: Sequence[Word], reader: Reader) -> str:
+    if len(words) != 1 or not words[0].string:
+        raise reader.refused("a member is no string")
+    return words[0].text
+
+
+def _number(words: Sequence[Word], reader: Reader) -> int:
+    if len(words) != 1 or not words[0].text.isdecimal():
+        raise reader.refused("a number is expected")
+    return int(words[0].text)
+
+
+def _attribute(reader: Reader, column: Column, parts: _Parts, index: int) -> Column:
+    if reader.take("UNSIGNED") or reader.take("ZEROFILL"):
+        return replace(column, unsigned=True)
+    if _charset_word(reader):
+        return replace(column, charset=_charset(reader))
+    if reader.take("COLLATE"):
+        return replace(column, collation=_collation(reader))
+    if reader.take("ASCII"):
+        return replace(column, charset="latin1")
+    if reader.take("UNICODE"):
+        return replace(column, charset="ucs2")
+    if reader.take("BYTE"):
+        return replace(column, charset="binary")
+    if reader.take("BINARY"):
+        parts.binary.add(index)
+        return column
+    if reader.take("NOT", "NULL"):
+        return replace(column, nullable=False)
+    if reader.take("NULL"):
+        return replace(column, nullable=True)  # the last of both counts
+    if reader.take("AUTO_INCREMENT"):
+        return replace(column, auto_increment=True, nullable=False)
+    if reader.take("INVISIBLE"):
+        return replace(column, invisible=True)
+    if reader.take("VISIBLE"):
+        return replace(column, invisible=False)
+    if reader.take("GENERATED", "ALWAYS", "AS") or reader.take("AS"):
+        return replace(column, generated_sql=" ".join(map(_sql, reader.parenthesis())))
+    if reader.take("STORED"):
+        return replace(column, stored=True)
+    if reader.take("PRIMARY", "KEY") or reader.take("KEY"):
+        if (column.name, 0) not in parts.key:  # to say it twice is allowed
+            parts.key.append((column.name, 0))
+        return column
+    _without_effect(reader)
+    return column
+
+
+def _sql(word: Word) -> str:
+    if word.quoted:
+        return quote_identifier(word.text)
+    return quote_text(word.text) if word.string else word.text
+
+
+def _without_effect(reader: Reader) -> None:
+    """Attributes that no TABLE_MAP tells of."""
+    for word in ("SIGNED", "VIRTUAL", "ENFORCED"):
+        if reader.take(word):
+            return
+    if reader.take("UNIQUE"):
+        reader.take("KEY")
+    elif reader.take("DEFAULT") or reader.take("ON", "UPDATE"):
+        if reader.at("("):
+            reader.parenthesis()
+        else:
+            _literal(reader)
+    elif reader.take("CHECK"):
+        reader.parenthesis()
+        reader.take("NOT", "ENFORCED")
+    elif reader.take("CONSTRAINT"):
+        if not reader.at("CHECK"):
+            reader.name()
+    elif reader.take("REFERENCES"):
+        reader.rest()
+    elif reader.at("COMMENT", "COLUMN_FORMAT", "STORAGE", "SRID", "ENGINE_ATTRIBUTE", "SECONDARY_ENGINE_ATTRIBUTE"):
+        reader.next()
+        reader.take("=")
+        reader.next()
+    else:
+        raise reader.refused(f"an attribute that is not known: {reader.next().text!r}")
+
+
+def _literal(reader: Reader) -> None:
+    """A number, a string of any kind, or a function without much inside; no attribute begins like what goes on here."""
+    reader.next()
+    while reader:
+        word = reader.words[reader.pos]
+        if not (word.string or word.text in _IN_NUMBERS or word.text[:1].isdigit()):
+            break
+        reader.next()
+    if reader.at("("):
+        reader.parenthesis()
+
+
+def _charset_word(reader: Reader) -> bool:
+    return any(reader.take(*words) for words in _CHARSETS)
+
+
+def _charset(reader: Reader) -> str:
+    name = reader.next().text.lower()
+    name = _OLD_NAMES.get(name, name)
+    if name not in DEFAULT_COLLATIONS:
+        raise reader.refused(f"no character set is called {name!r}")
+    return name
+
+
+def _collation(reader: Reader) -> str:
+    name = reader.next().text.lower()
+    if name.startswith("utf8_"):
+        name = f"utf8mb3_{name[5:]}"
+    if name not in COLLATION_IDS:
+        raise reader.refused(f"no collation is called {name!r}")
+    return name

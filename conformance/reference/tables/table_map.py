@@ -1,0 +1,185 @@
+"""TABLE_MAP (19): the columns of the table that the next row events change (binlog-events sheet, section 9)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from typing import Any, ClassVar, Final
+
+from conformance.reference.binlog.columns import JSON, TYPED_ARRAY, ColumnType, known_type
+from conformance.reference.binlog.header import EventType
+from conformance.reference.cursor import Cursor, encode_packed
+from conformance.reference.errors import DecodeError, EncodeError, Unsupported
+from conformance.reference.tables.metadata import (
+    SHIPPED,
+    ColumnInfo,
+    MetadataField,
+    MetadataRules,
+    decode_metadata,
+    describe,
+    encode_metadata,
+    signedness,
+)
+
+BIT_LEN_EXACT: Final = 0x1
+REFERRED_FK_DB: Final = 0x2
+GENERATED_INVISIBLE_PK: Final = 0x4
+
+DUMMY_TABLE_ID: Final = 0xFFFFFF
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableMap:
+    """``nullable`` and ``columns`` are parallel. ``metadata`` is in stored order.
+
+    Not slotted: what is derived from the fields is computed once and kept, because one TABLE_MAP serves many rows.
+    """
+
+    type: ClassVar[int] = EventType.TABLE_MAP
+    default_flags: ClassVar[int] = 0
+
+    table_id: int
+    schema: str
+    table: str
+    columns: tuple[ColumnType, ...]
+    nullable: tuple[bool, ...]
+    flags: int = BIT_LEN_EXACT
+    metadata: tuple[MetadataField, ...] = ()
+    rules: MetadataRules = SHIPPED
+    plans: dict[Any, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    @cached_property
+    def unsigned(self) -> tuple[bool, ...]:
+        return signedness(self.columns, self.metadata, self.rules)
+
+    @cached_property
+    def json_columns(self) -> tuple[int, ...]:
+        """Indexes of the columns that the partial bits of a row count: all JSON columns of the table (sheet 11.1)."""
+        return tuple(index for index, column in enumerate(self.columns) if column.type == JSON)
+
+    @cached_property
+    def described(self) -> tuple[ColumnInfo, ...]:
+        """Every column with what the optional metadata says about it."""
+        return describe(self.columns, self.nullable, self.metadata, self.rules)
+
+    @cached_property
+    def column_names(self) -> tuple[str, ...]:
+        """Names from the log, or ``@1``, ``@2``, ... where it has none."""
+        return tuple(info.name if info.name is not None else f"@{i}" for i, info in enumerate(self.described, 1))
+
+    @classmethod
+    def decode(cls, data: bytes, rules: MetadataRules = SHIPPED) -> TableMap:
+        cursor = Cursor(data)
+        table_id = cursor.u6("table_id")
+        flags = cursor.u2("flags")
+        schema = _name(cursor, "schema")
+        table = _name(cursor, "table")
+        count = cursor.packed("column_count")
+        types = cursor.take(count, "column_types")
+        columns = _columns(types, cursor.packed_bytes("column_metadata"))
+        nulls = cursor.take((count + 7) // 8, "null_bitmap")
+        base = cursor.pos
+        try:
+            metadata = decode_metadata(cursor.rest(), columns, rules)
+        except DecodeError as error:
+            raise error.at("metadata", base) from None
+        return cls(
+            table_id=table_id,
+            flags=flags,
+            schema=schema,
+            table=table,
+            columns=columns,
+            nullable=tuple([bit for byte in nulls for bit in _BOTTOM_FIRST[byte]][:count]),
+            metadata=metadata,
+            rules=rules,
+        )
+
+    def encode(self) -> bytes:
+        if len(self.nullable) != len(self.columns):
+            raise EncodeError(
+                "bad-value", "one nullable per column", expected=len(self.columns), got=len(self.nullable)
+            )
+        nulls = sum(1 << index for index, null in enumerate(self.nullable) if null)
+        parts = [
+            _unsigned(self.table_id, 6, "table_id"),
+            _unsigned(self.flags, 2, "flags"),
+        ]
+        for name in (self.schema, self.table):
+            raw = name.encode("utf-8", "surrogateescape")
+            parts += (encode_packed(len(raw)), raw, b"\0")
+        details = b"".join(_unsigned(item.metadata, item.metadata_size, "metadata") for item in self.columns)
+        parts += (
+            encode_packed(len(self.columns)),
+            bytes([item.type for item in self.columns]),
+            encode_packed(len(details)),
+            details,
+            nulls.to_bytes((len(self.columns) + 7) // 8, "little"),
+            encode_metadata(self.metadata, self.rules),
+        )
+        return b"".join(parts)
+
+
+def _unsigned(value: int, size: int, name: str) -> bytes:
+    if not 0 <= value < 1 << 8 * size:
+        raise EncodeError("out-of-range", f"{name} does not fit", expected=f"{size} bytes", got=value, path=(name,))
+    return value.to_bytes(size, "little")
+
+
+def _name(cursor: Cursor, what: str) -> str:
+    text = cursor.packed_bytes(what).decode("utf-8", "surrogateescape")
+    pos = cursor.pos
+    if cursor.u1(what):
+        raise DecodeError("bad-name", f"{what} does not end with a zero byte", offset=pos, expected=0, path=(what,))
+    return text
+
+
+_BOTTOM_FIRST: Final = tuple(tuple(bool(byte >> place & 1) for place in range(8)) for byte in range(256))
+# By type byte; -1 for those whose size is not known, or not fixed.
+_SIZES: Final = tuple(
+    ColumnType(code).metadata_size if known_type(code) and code != TYPED_ARRAY else -1 for code in range(256)
+)
+
+
+@lru_cache(maxsize=4096)
+def _column_type(code: int, metadata: int) -> ColumnType:
+    return ColumnType(code, metadata)
+
+
+def _columns(types: bytes, details: bytes) -> tuple[ColumnType, ...]:
+    found = []
+    pos = 0
+    try:
+        for code in types:
+            size = _SIZES[code]
+            if size == 0:
+                found.append(_column_type(code, 0))
+            elif size == 1:
+                found.append(_column_type(code, details[pos]))
+            elif size == 2:
+                found.append(_column_type(code, details[pos] | details[pos + 1] << 8))
+            else:
+                return _columns_with_care(types, details)
+            pos += size
+    except IndexError:
+        pos = -1
+    return tuple(found) if pos == len(details) else _columns_with_care(types, details)
+
+
+def _columns_with_care(types: bytes, details: bytes) -> tuple[ColumnType, ...]:
+    """The same where there is an array, or something is wrong, which the error must name."""
+    cursor = Cursor(details)
+    columns = []
+    for index, code in enumerate(types):
+        if not known_type(code):
+            # Without its size the metadata of the columns behind it cannot be found either.
+            raise Unsupported("column-type", "unknown column type", got=code, path=(f"columns[{index}]",))
+        if code == TYPED_ARRAY:
+            element = cursor.u1("metadata")
+            size = ColumnType(code, element).metadata_size - 1
+            inner = int.from_bytes(cursor.take(size, "metadata"), "little")
+            columns.append(ColumnType(code, element | inner << 8))
+        else:
+            size = ColumnType(code).metadata_size
+            columns.append(ColumnType(code, int.from_bytes(cursor.take(size, "metadata"), "little")))
+    cursor.expect_end("column metadata")
+    return tuple(columns)

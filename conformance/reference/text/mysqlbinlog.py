@@ -1,0 +1,387 @@
+"""Binary logs as text: what ``mysqlbinlog -v --base64-output=decode-rows`` prints (mysqlbinlog-output sheet, 1 to 3).
+
+Every line but a few comments is the client's (compared with it for the whole corpus). Done otherwise on purpose:
+
+* rows of a statement whose end is missing are printed, where the client drops them;
+* LOAD DATA keeps its own file name: no file is written, so none can be named;
+* pseudo-SQL differs as :mod:`.pseudo_values` says;
+* the boundary marker of an event, where it has one, is a comment of its own (WL#4162, F2).
+"""
+
+from __future__ import annotations
+
+from time import gmtime
+from typing import TYPE_CHECKING, Final, Protocol
+
+from conformance.reference.binlog import group_replication, load, small
+from conformance.reference.binlog.event import encode_event
+from conformance.reference.binlog.format_description import FormatDescription
+from conformance.reference.binlog.gtid import MAY_HAVE_SBR, Gtid, GtidTagged
+from conformance.reference.binlog.gtid_set import PreviousGtids
+from conformance.reference.binlog.gtid_text import gtid_text
+from conformance.reference.binlog.header import Checksum, EventType, Flag
+from conformance.reference.binlog.payload import ZSTD, TransactionPayload
+from conformance.reference.binlog.query import Query
+from conformance.reference.binlog.rows import (
+    COMPLETE_ROWS,
+    NO_FOREIGN_KEY_CHECKS,
+    NO_UNIQUE_CHECKS,
+    STMT_END,
+    USE_SQL_FOREIGN_KEY,
+    LazyRows,
+    RowsBody,
+    encode_head,
+)
+from conformance.reference.boundaries.markers import marker_of, marker_title
+from conformance.reference.boundaries.shipped import EventClass, classify_query
+from conformance.reference.dialect import MYSQL
+from conformance.reference.errors import Unsupported
+from conformance.reference.tables.table_map import GENERATED_INVISIBLE_PK, TableMap
+from conformance.reference.text.pseudo_sql import row_lines
+from conformance.reference.text.session import DELIMITER, Session, ddl_xid
+from conformance.reference.text.table_metadata import metadata_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from time import struct_time
+
+    from conformance.reference.binlog.event import Event
+    from conformance.reference.binlog.header import Header
+    from conformance.reference.dialect import ServerFacts
+
+_ROWS_NAMES: Final = {
+    EventType.WRITE_ROWS: b"Write_rows",
+    EventType.UPDATE_ROWS: b"Update_rows",
+    EventType.DELETE_ROWS: b"Delete_rows",
+    EventType.PARTIAL_UPDATE_ROWS: b"Update_rows_partial",
+    EventType.WRITE_ROWS_V1: b"Write_rows_v1",
+    EventType.UPDATE_ROWS_V1: b"Update_rows_v1",
+    EventType.DELETE_ROWS_V1: b"Delete_rows_v1",
+}
+_FLAGS: Final = (
+    (STMT_END, b"STMT_END_F"),
+    (NO_FOREIGN_KEY_CHECKS, b"NO_FOREIGN_KEY_CHECKS_F"),
+    (NO_UNIQUE_CHECKS, b"RELAXED_UNIQUE_CHECKS_F"),
+    (USE_SQL_FOREIGN_KEY, b"USE_SQL_FOREIGN_KEY_F"),
+    (COMPLETE_ROWS, b"COMPLETE_ROWS_F"),
+)
+_KNOWN_FLAGS: Final = sum(bit for bit, _ in _FLAGS)
+_UNKNOWN_VERSION: Final = 999999
+_TELLS_ROW_ID: Final = 80030  # the first server whose TABLE_MAP says whether there is a generated primary key
+_DEFERRED: Final = (small.Intvar, small.Rand, small.UserVar)
+
+
+class Spool(Protocol):
+    """Where the rows of a statement wait until its last event has come; they may be many."""
+
+    def add(self, text: bytes) -> None: ...
+
+    def take(self) -> Iterable[bytes]:
+        """Everything that was added, and forget it."""
+        ...
+
+
+class MemorySpool:
+    """A spool for those who have the memory."""
+
+    def __init__(self) -> None:
+        self._parts: list[bytes] = []
+
+    def add(self, text: bytes) -> None:
+        self._parts.append(text)
+
+    def take(self) -> Iterable[bytes]:
+        parts, self._parts = self._parts, []
+        return parts
+
+
+class LogText:
+    """The text of one or more files, event by event. Give the events of payloads too (``expand``).
+
+    ``types``: as ``-vv``. ``clock``: seconds to civil time for the comment lines; the client takes the local one.
+    ``server``: the version whose client is meant, in the forms of rows; comments and statements around them are those
+    of the newest.
+    """
+
+    def __init__(
+        self,
+        *,
+        types: bool = False,
+        metadata: bool = False,
+        clock: Callable[[float], struct_time] = gmtime,
+        spool: Spool | None = None,
+        server: ServerFacts | None = None,
+    ) -> None:
+        self._server = server or MYSQL.server
+        self.types = types
+        self.metadata = metadata
+        self._clock = clock
+        self._spool: Spool = spool or MemorySpool()
+        self._session = Session()
+        self._deferred: list[Event] = []
+        self._open = False  # inside a transaction
+        self._payload: Header | None = None
+        self._tells_row_id = False
+
+    def begin(self) -> bytes:
+        """The lines before the first event."""
+        return (
+            b"/*!50530 SET @@SESSION.PSEUDO_SLAVE_MODE=1*/;\n"
+            b"/*!50003 SET @OLD_COMPLETION_TYPE=@@COMPLETION_TYPE,COMPLETION_TYPE=0*/;\n"
+            b"DELIMITER /*!*/;\n"
+        )
+
+    def end(self) -> Iterator[bytes]:
+        """What still waits, and the lines after the last event."""
+        yield from self._end_payload()
+        yield from self._spool.take()
+        yield from self._take_deferred()
+        if self._open:
+            yield b"ROLLBACK /* added by mysqlbinlog */ " + DELIMITER
+        yield (
+            b"SET @@SESSION.GTID_NEXT= 'AUTOMATIC' /* added by mysqlbinlog */ /*!*/;\n"
+            b"DELIMITER ;\n"
+            b"# End of log file\n"
+            b"/*!50003 SET COMPLETION_TYPE=@OLD_COMPLETION_TYPE*/;\n"
+            b"/*!50530 SET @@SESSION.PSEUDO_SLAVE_MODE=0*/;\n"
+        )
+
+    def event(self, event: Event) -> Iterator[bytes]:
+        """The text of one event; rows wait for the end of their statement."""
+        if event.inner is None:
+            yield from self._end_payload()
+        position = event.position if self._payload is None else self._payload.log_pos
+        yield b"# at %d\n" % (position or 0)
+        if marker := marker_of(event.header.flags):
+            yield b"# boundary: %b\n" % marker_title(marker).encode()
+        body = event.body
+        if isinstance(body, _DEFERRED):
+            self._deferred.append(event)
+            return
+        if isinstance(body, Query):
+            yield from self._take_deferred()
+        if isinstance(body, small.RowsQuery) and not self.types:
+            return
+        if isinstance(body, (LazyRows, RowsBody)):
+            yield self._head(event) + self._rows_words(body)
+            if self._server.mysqlbinlog_json != "text" and body.table is not None and body.table.json_columns:
+                raise Unsupported("json-as-bytes", "the mysqlbinlog of this version prints JSON as its bytes")
+            for piece in row_lines(body, types=self.types):
+                self._spool.add(piece)
+            if body.flags & STMT_END:
+                yield from self._spool.take()
+            return
+        yield self._head(event) + b"".join(self._body(event))
+
+    def failed(self) -> Iterator[bytes]:
+        """What was read before an error."""
+        yield from self._spool.take()
+
+    def _take_deferred(self) -> Iterator[bytes]:
+        for event in self._deferred:
+            yield self._head(event) + self._small(event)
+        self._deferred.clear()
+
+    def _end_payload(self) -> Iterator[bytes]:
+        if self._payload is not None:
+            self._payload = None
+            yield b"# End of compressed events.\n"
+
+    # --- one event ---------------------------------------------------------------------------------------------------
+
+    def _time(self, seconds: int) -> bytes:
+        when = self._clock(seconds)
+        return b"%02d%02d%02d %2d:%02d:%02d" % (
+            when.tm_year % 100, when.tm_mon, when.tm_mday, when.tm_hour, when.tm_min, when.tm_sec,
+        )  # fmt: skip
+
+    def _head(self, event: Event) -> bytes:
+        header = event.header
+        end, checksum = header.log_pos, event.checksum
+        if self._payload is not None:
+            # The client shows these events as they will be written out again: with a checksum, at the payload's end.
+            end, checksum = self._payload.log_pos, _inner_checksum(event)
+        elif isinstance(event.body, FormatDescription) and event.body.algorithm != Checksum.CRC32:
+            checksum = None  # it has one all the same
+        words = b"#%b server id %d  end_log_pos %d " % (self._time(header.timestamp), header.server_id, end)
+        return words if checksum is None else words + b"CRC32 0x%08x " % checksum
+
+    def _body(self, event: Event) -> Iterator[bytes]:
+        """The words behind the header, newline included."""
+        header, body = event.header, event.body
+        match body:
+            case FormatDescription():
+                yield from self._format(header, body)
+            case PreviousGtids():
+                text = str(body) or "[empty]"
+                yield b"\tPrevious-GTIDs\n# " + text.replace(",", ",\n# ").encode() + b"\n"
+            case Gtid() | GtidTagged():
+                yield from self._gtid(event)
+            case Query():
+                xid = ddl_xid(body)
+                yield b"\tQuery\tthread_id=%d\texec_time=%d\terror_code=%d" % (
+                    body.thread_id, body.execution_time, body.error_code,
+                ) + (b"\n" if xid is None else b"\tXid = %d\n" % xid)  # fmt: skip
+                yield self._session.statement(header, body) + body.text + b"\n" + DELIMITER
+                self._follow(body.text)
+            case TableMap():
+                yield from self._table_map(body)
+            case small.Xid(xid=xid):
+                self._open = False
+                yield b"\tXid = %d\nCOMMIT" % xid + DELIMITER
+            case small.XaPrepare():  # the client takes XA START for a BEGIN, and this for no end of it (9.7.4)
+                name = b"X'%b',X'%b',%d" % (
+                    body.gtrid.hex().encode(), body.bqual.hex().encode(), body.format_id,
+                )  # fmt: skip
+                what = b"XA COMMIT %b ONE PHASE" if body.one_phase else b"XA PREPARE %b"
+                yield b"\tXA PREPARE " + name + b"\n" + what % name + b"\n" + DELIMITER
+            case small.RowsQuery(text=text):
+                yield b"\tRows_query\n# " + _escaped(text) + b"\n"
+            case TransactionPayload():
+                yield self._payload_words(body)
+                yield b"# Start of compressed events.\n"
+                self._payload = header
+            case load.ExecuteLoadQuery():
+                yield b"\tExecute_load_query\tthread_id=%d\texec_time=%d\terror_code=%d\n" % (
+                    body.thread_id, body.execution_time, body.error_code,
+                )  # fmt: skip
+                yield self._session.statement(header, body) + body.text + b"\n" + DELIMITER
+                yield b"# file_id: %d \n" % body.file_id
+            case _:
+                yield self._small(event)
+
+    def _small(self, event: Event) -> bytes:
+        """Events of a line or two that change nothing here."""
+        match event.body:
+            case small.Rotate(name=name, position=position):
+                return b"\tRotate to %b  pos: %d\n" % (name, position)
+            case small.Stop():
+                return b"\tStop\n"
+            case small.Intvar(kind=kind, value=value):
+                name = b"LAST_INSERT_ID" if kind == small.IntvarKind.LAST_INSERT_ID else b"INSERT_ID"
+                return b"\tIntvar\nSET %b=%d" % (name, value) + DELIMITER
+            case small.Rand() as body:
+                return b"\tRand\nSET @@RAND_SEED1=%d, @@RAND_SEED2=%d" % (body.seed1, body.seed2) + DELIMITER
+            case small.UserVar() as body:
+                return b"\tUser_var\n" + self._session.user_variable(body)
+            case load.LoadBlock() as body:
+                name = b"Begin_load_query" if body.type == EventType.BEGIN_LOAD_QUERY else b"Append_block"
+                return b"\n#%b: file_id: %d  block_len: %d\n" % (name, body.file_id, len(body.data))
+            case load.DeleteFile(file_id=file_id):
+                return b"\n#Delete_file: file_id=%d\n" % file_id
+            case small.Incident(number=number, message=message):
+                words = b"LOST_EVENTS" if number == 1 else b"%d" % number
+                return b"\n# Incident: " + words + (b" (" + _escaped(message) + b")" if message else b"") + b"\n"
+            case group_replication.ViewChange(view_id=view_id):
+                return b"View_change_log_event: view_id=%b\n" % view_id
+            case group_replication.TransactionContext() as body:
+                return b"Transaction_context: server_uuid=%b\tthread_id=%d\n" % (body.server_uuid, body.thread_id)
+            case small.Ignorable() as body:
+                return b"\tIgnorable\n# %d bytes, skipped as the event asks\n" % len(body.data)
+            case _:
+                return b"\t%b\n# not shown\n" % event.name.encode()
+
+    def _follow(self, text: bytes) -> None:
+        """Whether a transaction is open after a statement: the client takes XA ROLLBACK for an end, XA COMMIT not."""
+        kind = classify_query(text)
+        if kind is EventClass.BEGIN_TRX:
+            self._open = True
+        elif kind in (EventClass.END_TRX, EventClass.END_XA_TRX):
+            self._open = False
+
+    def _format(self, header: Header, body: FormatDescription) -> Iterator[bytes]:
+        version = body.server_version.encode("utf-8", "surrogateescape")
+        yield b"\tStart: binlog v %d, server v %b created %b" % (
+            body.binlog_version, version, self._time(header.timestamp),
+        )  # fmt: skip
+        yield b" at startup\n" if body.created else b"\n"
+        if header.flags & Flag.IN_USE:
+            yield b"# Not closed: the server was writing it, or ended without closing it.\n"
+        if header.flags & Flag.RELAY_LOG:
+            yield b"# A relay log, begun by the replica itself.\n"
+        if body.created:
+            yield b"ROLLBACK" + DELIMITER
+
+    def _gtid(self, event: Event) -> Iterator[bytes]:
+        body = event.body
+        assert isinstance(body, (Gtid, GtidTagged))
+        immediate = body.immediate_commit_timestamp or 0
+        original = immediate if body.original_commit_timestamp is None else body.original_commit_timestamp
+        rows_only = not (body.gtid_flags or 0) & MAY_HAVE_SBR
+        name = b"Anonymous_GTID" if event.header.type == EventType.ANONYMOUS_GTID else b"GTID"
+        yield (
+            b"\t%b\tlast_committed=%d\tsequence_number=%d\trbr_only=%b\toriginal_committed_timestamp=%d"
+            b"\timmediate_commit_timestamp=%d\ttransaction_length=%d\n"
+        ) % (
+            name,
+            body.last_committed or 0,
+            body.sequence_number or 0,
+            b"yes" if rows_only else b"no",
+            original,
+            immediate,
+            body.transaction_length or 0,
+        )
+        if rows_only:
+            yield b"/*!50718 SET TRANSACTION ISOLATION LEVEL READ COMMITTED*/" + DELIMITER
+        yield b"# original_commit_timestamp=%d (%b)\n" % (original, self._precise(original))
+        yield b"# immediate_commit_timestamp=%d (%b)\n" % (immediate, self._precise(immediate))
+        yield b"/*!80001 SET @@session.original_commit_timestamp=%d*/" % original + DELIMITER
+        server = body.immediate_server_version
+        if server is None:  # a server before 8.0.14; before 5.7.5 or so, without any timestamp
+            server = 0 if body.immediate_commit_timestamp is None else _UNKNOWN_VERSION
+        self._tells_row_id = _TELLS_ROW_ID <= server < _UNKNOWN_VERSION
+        first = server if body.original_server_version is None else body.original_server_version
+        yield b"/*!80014 SET @@session.original_server_version=%d*/" % first + DELIMITER
+        yield b"/*!80014 SET @@session.immediate_server_version=%d*/" % server + DELIMITER
+        yield b"SET @@SESSION.GTID_NEXT= '" + (gtid_text(body) or "ANONYMOUS").encode() + b"'" + DELIMITER
+
+    def _precise(self, microseconds: int) -> bytes:
+        seconds, micro = divmod(microseconds, 1_000_000)
+        when = self._clock(seconds)
+        zone = "UTC" if when.tm_zone == "GMT" else when.tm_zone
+        return (
+            f"{when.tm_year:04}-{when.tm_mon:02}-{when.tm_mday:02} "
+            f"{when.tm_hour:02}:{when.tm_min:02}:{when.tm_sec:02}.{micro:06} {zone}"
+        ).encode()
+
+    def _table_map(self, body: TableMap) -> Iterator[bytes]:
+        schema, table = (name.encode("utf-8", "surrogateescape") for name in (body.schema, body.table))
+        # Names are not escaped here, other than in the lines of the rows.
+        yield b"\tTable_map: `%b`.`%b` mapped to number %d\n" % (schema, table, body.table_id)
+        if self._tells_row_id:
+            yield b"# has_generated_invisible_primary_key=%d\n" % bool(body.flags & GENERATED_INVISIBLE_PK)
+        if self.metadata:
+            yield metadata_text(body)
+
+    def _rows_words(self, body: LazyRows | RowsBody) -> bytes:
+        words = [name for bit, name in _FLAGS if body.flags & bit]
+        if self._server.mysqlbinlog_flags == "STMT_END_F":
+            words = [name for name in words if name == b"STMT_END_F"]
+        elif body.flags & ~_KNOWN_FLAGS:
+            words.append(b"UNKNOWN_FLAG(0x%x)" % (body.flags & ~_KNOWN_FLAGS))
+        flags = b" flags: " + b" ".join(words) if words else b""
+        return b"\t%b: table id %d%b\n" % (_ROWS_NAMES[EventType(body.type)], body.table_id, flags)
+
+    def _payload_words(self, body: TransactionPayload) -> bytes:
+        kind = b"ZSTD" if body.compression == ZSTD else b"NONE"
+        size = body.uncompressed_size
+        if size is None:
+            size = len(body.payload)
+        return b"\tTransaction_Payload\t\tpayload_size=%d\tcompression_type=%b\tuncompressed_size=%d\n" % (
+            len(body.payload), kind, size,
+        )  # fmt: skip
+
+
+def _escaped(text: bytes) -> bytes:
+    for plain, shown in ((b"\\", b"\\\\"), (b"\0", b"\\0"), (b"\b", b"\\b"), (b"\t", b"\\t"), (b"\r", b"\\r")):
+        text = text.replace(plain, shown)
+    return text.replace(b"\n", b"\n# ")
+
+
+def _inner_checksum(event: Event) -> int:
+    header, body = event.header, event.body
+    if isinstance(body, LazyRows):
+        body = small.Opaque(type=body.type, data=encode_head(body) + body.data)
+    # Its position is 0, as is that of every event in a payload.
+    data = encode_event(body, timestamp=header.timestamp, server_id=header.server_id, flags=header.flags)
+    return int.from_bytes(data[-4:], "little")

@@ -1,0 +1,140 @@
+"""JSON in pseudo-SQL: whole documents, and the function calls that stand for diffs (mysqlbinlog-output sheet, 3.2, 4).
+
+The texts are bytes, because they hold stored strings as they are.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import groupby
+from typing import TYPE_CHECKING, Final
+
+from conformance.reference.cursor import Cursor
+from conformance.reference.errors import CodecError, DecodeError, MysqlError
+from conformance.reference.jsonb.decode import decode
+from conformance.reference.jsonb.opaque import opaque_text
+from conformance.reference.jsonb.text import format_text
+from conformance.reference.jsonb.values import DECIMAL, JsonValue, Opaque
+from conformance.reference.partial.diffs import Operation, RawDiff, split_diffs
+
+if TYPE_CHECKING:
+    from conformance.reference.binlog.columns import PartialJson
+
+_LINE: Final = b"\n###      "
+_ESCAPED: Final = re.compile(rb"[\x00-\x1f'\\]")
+_ESCAPES: Final = {
+    **{bytes((code,)): b"\\x%02x" % code for code in range(32)},
+    b"\b": b"\\b", b"\t": b"\\t", b"\n": b"\\n", b"\f": b"\\f", b"\r": b"\\r", b"'": b"\\'", b"\\": b"\\\\",
+}  # fmt: skip
+
+
+class Damaged(Exception):
+    """A value that cannot be printed: the words that stand in its place, and why.
+
+    ``goes_on`` is false where the rest of the event is not printed either.
+    """
+
+    def __init__(self, text: bytes, cause: CodecError, *, goes_on: bool = True) -> None:
+        super().__init__(text)
+        self.text = text
+        self.cause = cause
+        self.goes_on = goes_on
+
+
+def quoted(data: bytes) -> bytes:
+    """A string as pseudo-SQL shows it: bytes as they are, but for quotes, backslashes and control characters."""
+    return b"'" + _ESCAPED.sub(lambda match: _ESCAPES[match[0]], data) + b"'"
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")
+
+
+def document_text(data: bytes) -> bytes:
+    """A column's whole document: its text, quoted. A scalar string or opaque value has no JSON quotes."""
+    try:
+        return quoted(_plain(decode(data)))
+    except MysqlError as error:  # more than 100 containers inside each other: read, but not printed
+        raise Damaged(b"Failed to format JSON object as string.\n", error) from None
+    except CodecError as error:
+        raise Damaged(b"Invalid JSON\n", error, goes_on=False) from None
+
+
+def _plain(value: JsonValue) -> bytes:
+    if isinstance(value, str):
+        return _bytes(value)
+    if isinstance(value, Opaque):
+        return _bytes(opaque_text(value))
+    return _bytes(format_text(value))
+
+
+def _function(diff: RawDiff) -> bytes:
+    if diff.operation is Operation.REPLACE:
+        return b"JSON_REPLACE"
+    if diff.operation is Operation.REMOVE:
+        return b"JSON_REMOVE"
+    # The last byte decides, not the path: a quoted key cannot end with it.
+    return b"JSON_ARRAY_INSERT" if diff.path.endswith(b"]") else b"JSON_INSERT"
+
+
+def diffs_text(value: PartialJson, number: int) -> bytes:
+    """The calls around column ``number`` that do what the diffs do; the column alone for an empty list."""
+    column = b"@%d" % number
+    if not value.diffs:
+        return column
+    try:
+        diffs = split_diffs(value.diffs)
+    except DecodeError as error:
+        words = _frame_words(value.diffs)
+        raise Damaged(b"Error %b while printing JSON diff\n" % words, error) from None
+    runs = [(name, list(run)) for name, run in groupby(diffs, _function)]
+    out = bytearray(_LINE.join(name + b"(" for name, _ in reversed(runs)))
+    out += column + b", "
+    left = len(diffs)
+    for _, run in runs:
+        last = len(run) - 1
+        for place, diff in enumerate(run):
+            out += quoted(diff.path)
+            if diff.data is not None:
+                out += b", "
+                try:
+                    out += _value_text(diff.data)
+                except CodecError as error:
+                    words = b"Error parsing json value while printing JSON diff\n"
+                    raise Damaged(bytes(out) + words, error.at(f"diffs[{len(diffs) - left}]")) from None
+            if place == last:
+                out += b")"
+            left -= 1
+            if left:
+                out += b"," + _LINE
+    return bytes(out)
+
+
+def _value_text(data: bytes) -> bytes:
+    value = decode(data)
+    if isinstance(value, (dict, list)):
+        return b"CAST(" + quoted(_bytes(format_text(value))) + b" AS JSON)"
+    if isinstance(value, str) or (isinstance(value, Opaque) and value.field_type != DECIMAL):
+        return quoted(_plain(value))
+    return _plain(value)
+
+
+def _frame_words(data: bytes) -> bytes:
+    """What could not be read, in the words of the client (sheet 4.2; which words for which damage: observed)."""
+    cursor = Cursor(data)
+    while cursor:
+        code = cursor.u1("operation")
+        if code > Operation.REMOVE:
+            return b"reading operation type (invalid operation code)"
+        for what in (b"path", b"value")[: 1 if code == Operation.REMOVE else 2]:
+            try:
+                length = cursor.packed("length")
+            except DecodeError as error:
+                # 0xfb and 0xff are no lengths, yet they pass for one until the bytes are missed.
+                return (
+                    b"skipping " + what if error.code == "bad-packed-integer" else b"reading %b length to skip" % what
+                )
+            if length > len(cursor):
+                return b"skipping " + what
+            cursor.skip(length, "value")
+    raise AssertionError("the frame of the diffs is whole")

@@ -1,0 +1,218 @@
+"""Row events as pseudo-SQL: the ``###`` lines of ``mysqlbinlog -v`` and ``-vv`` (mysqlbinlog-output sheet, 3 and 4).
+
+Damage inside an event is printed in the client's words, as far as it prints anything; then the error is raised, so that
+nobody takes the text for whole.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING, Final
+
+from conformance.reference.binlog.columns import PARTIAL_JSON, codec, read_value
+from conformance.reference.binlog.header import EventType
+from conformance.reference.binlog.images import PARTIAL_JSON_OPTION, bits_of, included
+from conformance.reference.binlog.rows import DELETE_TYPES, WRITE_TYPES, LazyRows, NdbInfo, PartitionInfo
+from conformance.reference.cursor import Cursor
+from conformance.reference.errors import CodecError, DecodeError
+from conformance.reference.text.pseudo_json import Damaged
+from conformance.reference.text.pseudo_values import ColumnText, column_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from conformance.reference.binlog.rows import Image, Row, RowsBody
+    from conformance.reference.tables.table_map import TableMap
+
+_CORRUPT: Final = b"***Corrupted replication event was detected: %b. Not printing the value***\n"
+
+
+def row_lines(event: LazyRows | RowsBody, *, types: bool = False) -> Iterator[bytes]:
+    """The lines of an event, a piece of text for each row. ``types``: with the comments of ``-vv``."""
+    table = event.table
+    if table is None:
+        yield b"### Row event for unknown table #%d" % event.table_id  # and no newline, as the client has it
+        event.map()
+        return
+    yield from _extra(event)
+    layout = _Layout(event, event.map(), types=types)
+    failures: list[CodecError] = []
+    starts: deque[int] = deque((0,), maxlen=1)
+    rows = event.rows(starts) if isinstance(event, LazyRows) else event.rows
+    try:
+        for row in rows:
+            text, goes_on = layout.row(row, failures)
+            yield text
+            if not goes_on:
+                break
+    except DecodeError:
+        if isinstance(event, LazyRows):
+            yield _cut_off(event, starts[0], layout)
+        raise
+    if failures:
+        raise failures[0]
+
+
+def _extra(event: LazyRows | RowsBody) -> Iterator[bytes]:
+    for info in event.extra:
+        if isinstance(info, PartitionInfo):
+            text = b"partition: %d" % info.partition
+            if info.source is not None:
+                text = b"source_partition: %d target_partition: %d" % (info.source, info.partition)
+            yield b"### Extra row info for partitioning: %b\n" % text
+        elif isinstance(info, NdbInfo):
+            what = (info.format, len(info.data), info.data.hex().upper().encode())
+            yield b"### Extra row ndb info: data_format: %d, len: %d, data: 0x%b\n" % what
+
+
+def quoted_name(name: str) -> bytes:
+    """An identifier in backticks, in the bytes of the log."""
+    return b"`" + name.encode("utf-8", "surrogateescape").replace(b"`", b"``") + b"`"
+
+
+class _Layout:
+    """What is the same for all rows of an event."""
+
+    __slots__ = ("after", "after_head", "before", "before_head", "head", "types")
+
+    def __init__(self, event: LazyRows | RowsBody, table: TableMap, *, types: bool) -> None:
+        self.types = types
+        columns = _columns(table)
+        name = quoted_name(table.schema) + b"." + quoted_name(table.table)
+        self.before = _chosen(columns, event.before_columns)
+        self.after = _chosen(columns, event.after_columns)
+        self.before_head, self.after_head = b"### WHERE\n", b"### SET\n"
+        if event.type in WRITE_TYPES:
+            self.head = b"### INSERT INTO " + name
+        elif event.type in DELETE_TYPES:
+            self.head = b"### DELETE FROM " + name
+        else:
+            self.head = b"### UPDATE " + name
+
+    def row(self, row: Row, failures: list[CodecError]) -> tuple[bytes, bool]:
+        """The text of a row, and whether the client goes on with the next one."""
+        if row.before is None and not row.after:
+            return self.head + b" VALUES ()\n", True
+        parts = [self.head, b"\n"]
+        goes_on = True
+        if row.before is not None:
+            parts.append(self.before_head)
+            goes_on = self._image(row.before, self.before, parts, failures)
+        if row.after is not None and goes_on:
+            parts.append(self.after_head)
+            goes_on = self._image(row.after, self.after, parts, failures)
+        return b"".join(parts), goes_on
+
+    def _image(
+        self, image: Image, columns: Sequence[tuple[int, ColumnText]], parts: list[bytes], failures: list[CodecError]
+    ) -> bool:
+        types = self.types
+        for value, (number, column) in zip(image, columns, strict=True):
+            if value is None:
+                parts.append(b"###   @%d=NULL" % number)
+            else:
+                try:
+                    parts.append(b"###   @%d=%b" % (number, column.show(value)))
+                except Damaged as damaged:
+                    failures.append(damaged.cause.at(f"@{number}"))
+                    parts.append(b"###   @%d=%b" % (number, damaged.text))
+                    if not damaged.goes_on:
+                        return False
+            if types:
+                parts.append(b"%b%d */\n" % (column.comment, value is None))
+            else:
+                parts.append(b"\n")
+        return True
+
+
+def _columns(table: TableMap) -> tuple[ColumnText, ...]:
+    """The printers of a table's columns, kept with its TABLE_MAP."""
+    known: tuple[ColumnText, ...] | None = table.plans.get("pseudo_sql")
+    if known is None:
+        known = tuple([column_text(info, number) for number, info in enumerate(table.described, 1)])
+        table.plans["pseudo_sql"] = known
+    return known
+
+
+def _chosen(columns: Sequence[ColumnText], bitmap: int | None) -> tuple[tuple[int, ColumnText], ...]:
+    if bitmap is None:
+        return ()
+    return tuple([(index + 1, columns[index]) for index in included(bitmap, len(columns))])
+
+
+# --- rows that break off ---------------------------------------------------------------------------------------------
+
+
+def _cut_off(event: LazyRows, start: int, layout: _Layout) -> bytes:
+    """What the client prints of the row at ``start``, which cannot be read to its end (observed)."""
+    table = event.map()
+    partial = event.type == EventType.PARTIAL_UPDATE_ROWS
+    cursor = Cursor(bytes(event.data), start)
+    out = bytearray(layout.head + b"\n")
+    if event.before_columns is not None and not _broken_image(
+        event, table, cursor, layout, (event.before_columns, layout.before, layout.before_head), 0, out
+    ):
+        return bytes(out)
+    if event.after_columns is None:
+        return bytes(out)
+    bits = 0
+    if partial:
+        try:
+            options = cursor.packed("value_options")
+        except DecodeError:
+            return bytes(out) + b"*** Error reading binlog_row_value_options from Partial_update_rows_log_event\n"
+        size = (len(table.json_columns) + 7) // 8
+        if options & PARTIAL_JSON_OPTION:
+            if size > len(cursor):
+                out += _CORRUPT % (
+                    b"partial update bitmap size is set to %d, but there are only %d bytes left of the event"
+                    % (size, len(cursor))
+                )
+                return bytes(out)
+            bits = int.from_bytes(cursor.take(size, "partial_columns"), "little")
+    _broken_image(event, table, cursor, layout, (event.after_columns, layout.after, layout.after_head), bits, out)
+    return bytes(out)
+
+
+def _broken_image(
+    event: LazyRows,
+    table: TableMap,
+    cursor: Cursor,
+    layout: _Layout,
+    which: tuple[int, Sequence[tuple[int, ColumnText]], bytes],
+    bits: int,
+    out: bytearray,
+) -> bool:
+    """Print an image as far as it goes; whether it was whole."""
+    bitmap, texts, head = which
+    columns = included(bitmap, event.column_count)
+    size = (len(columns) + 7) // 8
+    if size > len(cursor):
+        out += _CORRUPT % (
+            b"NULL bitmap size is set to %d, but there are only %d bytes left of the event" % (size, len(cursor))
+        )
+        return False
+    nulls = bits_of(int.from_bytes(cursor.take(size, "nulls"), "little"), len(columns))
+    out += head
+    json = table.json_columns
+    diffs = {column for column, bit in zip(json, bits_of(bits, len(json)), strict=True) if bit == "1"}
+    for index, text, bit in zip(columns, texts, nulls, strict=True):
+        null = bit == "1"
+        part = PARTIAL_JSON if index in diffs else codec(table.columns[index])
+        shown = b"NULL"
+        if not null:
+            try:
+                value, cursor.pos = read_value(part, cursor.data, cursor.pos)
+                shown = text[1].show(value)
+            except DecodeError:
+                shown = _CORRUPT % (b"field data is truncated; there are only %d bytes left of the event" % len(cursor))
+                out += b"###   @%d=%b" % (text[0], shown)
+                return False
+            except Damaged as damaged:
+                shown = damaged.text
+                if not damaged.goes_on:
+                    out += b"###   @%d=%b" % (text[0], shown)
+                    return False
+        out += b"###   @%d=%b" % (text[0], shown)
+        out += b"%b%d */\n" % (text[1].comment, null) if layout.types else b"\n"
+    return True

@@ -1,0 +1,286 @@
+"""Row changes as JSON objects, one a line: ``decode --format jsonl`` (design, section 6).
+
+The JSON is written here and not by the ``json`` module, because numbers keep the text that MySQL gives them. Bytes
+that are not valid UTF-8 leave as lone surrogates, which a stream with ``errors="backslashreplace"`` writes as escapes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from conformance.reference.binlog import columns as types
+from conformance.reference.binlog.columns import PartialJson
+from conformance.reference.binlog.format_description import FormatDescription
+from conformance.reference.binlog.gtid import Gtid, GtidTagged
+from conformance.reference.binlog.gtid_set import PreviousGtids
+from conformance.reference.binlog.gtid_text import gtid_text
+from conformance.reference.binlog.query import Query
+from conformance.reference.binlog.rows import DELETE_TYPES, WRITE_TYPES, LazyRows, RowsBody, included
+from conformance.reference.binlog.small import Rotate, Stop
+from conformance.reference.errors import CodecError
+from conformance.reference.jsonb.decode import decode
+from conformance.reference.jsonb.tagged import to_tagged
+from conformance.reference.jsonb.text import format_double, format_text, quote
+from conformance.reference.partial.diffs import split_diffs
+from conformance.reference.tables.charsets import BINARY, text_of
+from conformance.reference.tables.table_map import TableMap
+from conformance.reference.text.columns import INTEGERS, member_text, plain_text, stored_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from conformance.reference.binlog.event import Body, Event
+    from conformance.reference.binlog.images import Image, Row
+    from conformance.reference.jsonb.values import JsonValue
+    from conformance.reference.tables.metadata import ColumnInfo
+
+    Resolve = Callable[[LazyRows | RowsBody, Row], Mapping[int, bytes]]
+    Writer = Callable[[Any], str]
+
+NUMBERS: Final = INTEGERS | {types.FLOAT, types.DOUBLE}
+
+
+class Form(Enum):
+    """How documents are told."""
+
+    PLAIN = "as JSON"
+    TAGGED = "as JSON, values of other types with a tag"
+    APART = "not at all: whoever asks takes them from the row; a column that is SQL NULL is there"
+
+
+@dataclass(slots=True)
+class Counts:
+    """What a reader of the changes should know that was not in them."""
+
+    changes: int = 0
+    other_events: int = 0
+    unresolved: int = 0
+
+
+class Change(NamedTuple):
+    """One row of an event: its number, and its images as JSON text; ``None`` where there is no such image."""
+
+    number: int
+    row: Row
+    before: str | None
+    after: str | None
+
+
+class Gtids:
+    """The GTID that is in force, event after event of one file."""
+
+    def __init__(self) -> None:
+        self.now: str | None = None
+
+    def feed(self, body: Body) -> None:
+        """The next event."""
+        if isinstance(body, (Gtid, GtidTagged)):
+            self.now = gtid_text(body)
+        elif isinstance(body, (Rotate, Stop, FormatDescription, PreviousGtids)):
+            self.now = None
+
+
+def operation_of(code: int) -> str:
+    """What a rows event of this type does to its rows."""
+    return "insert" if code in WRITE_TYPES else "delete" if code in DELETE_TYPES else "update"
+
+
+def table_of(body: Body) -> tuple[str | None, str | None]:
+    """Schema and table that an event names."""
+    if isinstance(body, (LazyRows, RowsBody)):
+        body = body.map()
+    if isinstance(body, TableMap):
+        return body.schema, body.table
+    if isinstance(body, Query) and body.schema:
+        return body.schema.decode("utf-8", "surrogateescape"), None
+    return None, None
+
+
+def changes_of(
+    body: LazyRows | RowsBody, *, form: Form = Form.PLAIN, resolve: Resolve | None = None
+) -> Iterator[Change]:
+    """The rows of one event. ``resolve(event, row)``, called for every row in order, gives the documents that its diffs
+    lead to, by column index."""
+    table = body.map()
+    names, writers = _columns(table, form)
+    before = None if body.before_columns is None else included(body.before_columns, len(names))
+    after = None if body.after_columns is None else included(body.after_columns, len(names))
+    known = None
+    for number, row in enumerate(body.rows if isinstance(body, RowsBody) else body.rows()):
+        try:
+            old = _image(row.before, before, names, writers)
+            if resolve is not None:
+                known = resolve(body, row)
+            new = _image(row.after, after, names, writers, known)
+        except CodecError as error:
+            raise error.at(f"rows[{number}]") from None
+        yield Change(number, row, old, new)
+
+
+class RowChanges:
+    """Events in, lines out. ``tagged``: documents in the tagged form; ``rows_only``: nothing for other events."""
+
+    def __init__(self, *, tagged: bool = False, rows_only: bool = True) -> None:
+        self.form = Form.TAGGED if tagged else Form.PLAIN
+        self.rows_only = rows_only
+        self.counts = Counts()
+        self._file = "null"
+        self._gtids = Gtids()
+
+    def start_file(self, name: str) -> None:
+        """What comes now is from this file."""
+        self._file = quote(name)
+        self._gtids = Gtids()
+
+    def event(self, event: Event, resolve: Resolve | None = None) -> Iterator[str]:
+        """The objects of one event, without line ends. ``resolve``: that of :func:`changes_of`."""
+        body = event.body
+        self._gtids.feed(body)
+        if isinstance(body, (LazyRows, RowsBody)):
+            yield from self._rows(event, body, resolve)
+            return
+        self.counts.other_events += 1
+        if self.rows_only:
+            return
+        schema, table = map(_name, table_of(body))
+        names = f'"schema": {schema}, "table": {table}, "operation": null, "row": null'
+        yield f'{self._head(event)}, {names}, "before": null, "after": null, "inner": {_number(event.inner)}}}'
+
+    def _head(self, event: Event) -> str:
+        header = event.header
+        gtid = "null" if self._gtids.now is None else f'"{self._gtids.now}"'
+        return (
+            f'{{"file": {self._file}, "position": {_number(event.position)}, "event": "{event.name}", '
+            f'"timestamp": {header.timestamp}, "server_id": {header.server_id}, "gtid": {gtid}'
+        )
+
+    def _rows(self, event: Event, body: LazyRows | RowsBody, resolve: Resolve | None) -> Iterator[str]:
+        counts = self.counts
+        counted = None if resolve is None else self._counted(resolve)
+        schema, table = map(_name, table_of(body))
+        kind = operation_of(body.type)
+        head = f'{self._head(event)}, "schema": {schema}, "table": {table}, "operation": "{kind}"'
+        tail = f', "inner": {_number(event.inner)}}}'
+        for number, _, old, new in changes_of(body, form=self.form, resolve=counted):
+            counts.changes += 1
+            yield f'{head}, "row": {number}, "before": {old or "null"}, "after": {new or "null"}{tail}'
+
+    def _counted(self, resolve: Resolve) -> Resolve:
+        def counted(body: LazyRows | RowsBody, row: Row) -> Mapping[int, bytes]:
+            known = resolve(body, row)
+            self.counts.unresolved += sum(isinstance(value, PartialJson) for value in row.after or ()) - len(known)
+            return known
+
+        return counted
+
+
+def _name(name: str | None) -> str:
+    return "null" if name is None else quote(name)
+
+
+def _number(value: int | None) -> str:
+    return "null" if value is None else str(value)
+
+
+def _image(
+    image: Image | None,
+    columns: Sequence[int] | None,
+    names: Sequence[str],
+    writers: Sequence[Writer | None],
+    known: Mapping[int, bytes] | None = None,
+) -> str | None:
+    if image is None or columns is None:
+        return None
+    parts = []
+    for index, value in zip(columns, image, strict=True):
+        if value is None:
+            text = "null"
+        else:
+            writer = writers[index]
+            if writer is None:
+                continue
+            try:
+                text = writer(known.get(index, value) if known else value)
+            except CodecError as error:
+                raise error.at(names[index][1:-1]) from None
+        parts.append(f"{names[index]}: {text}")
+    return "{" + ", ".join(parts) + "}"
+
+
+def _columns(table: TableMap, form: Form) -> tuple[tuple[str, ...], tuple[Writer | None, ...]]:
+    """Quoted names, and the writer of each column; kept with the TABLE_MAP."""
+    key = ("row_changes", form)
+    known: tuple[tuple[str, ...], tuple[Writer | None, ...]] | None = table.plans.get(key)
+    if known is None:
+        names = tuple([quote(name) for name in table.column_names])
+        known = names, tuple([_writer(info, form) for info in table.described])
+        table.plans[key] = known
+    return known
+
+
+def _writer(info: ColumnInfo, form: Form) -> Writer | None:
+    plain = plain_text(info)
+    kind = info.type.real_type
+    if plain is not None:
+        shown = plain
+        return shown if kind in NUMBERS else lambda value: f'"{shown(value)}"'
+    if info.type.type == types.JSON:
+        if form is Form.APART:
+            return None
+        document = _tagged_text if form is Form.TAGGED else format_text
+        return lambda value: _json(value, document)
+    if kind in (types.ENUM, types.SET):
+        return lambda value: _member(info, value)
+    if kind == types.BIT:
+        size = (info.type.length + 7) // 8
+        return lambda value: _hex(value.to_bytes(size, "big"))
+    if info.collation == BINARY:
+        return lambda value: _hex(stored_bytes(info, value))
+    return lambda value: _string(value, info.collation)
+
+
+def _hex(value: bytes) -> str:
+    return f'{{"hex": "{value.hex()}"}}'
+
+
+def _string(value: bytes, collation: int | None) -> str:
+    text = text_of(value, collation)
+    return _hex(value) if text is None else quote(text)
+
+
+def _member(info: ColumnInfo, value: int) -> str:
+    text = member_text(info, value)
+    return f'{{"index": {value}}}' if text is None else quote(text)
+
+
+def _json(value: bytes | PartialJson, document: Callable[[JsonValue], str]) -> str:
+    if not isinstance(value, PartialJson):
+        return f'{{"json": {document(decode(value))}}}'
+    parts = []
+    for number, diff in enumerate(split_diffs(value.diffs)):
+        path = quote(diff.path.decode("utf-8", "surrogateescape"))
+        text = f'"operation": "{diff.operation.name}", "path": {path}'
+        if diff.data is not None:
+            try:
+                text += f', "value": {document(decode(diff.data))}'
+            except CodecError as error:
+                raise error.at(f"diffs[{number}]") from None
+        parts.append("{" + text + "}")
+    return '{"diffs": [' + ", ".join(parts) + "]}"
+
+
+def _tagged_text(value: JsonValue) -> str:
+    return _plain_json(to_tagged(value))
+
+
+def _plain_json(value: Any) -> str:
+    """Plain JSON data as text, members in their order, doubles in MySQL's text."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{quote(key)}: {_plain_json(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_plain_json, value)) + "]"
+    if isinstance(value, float):
+        return format_double(value)
+    return format_text(value)

@@ -1,0 +1,157 @@
+"""The session variables in front of statements, as mysqlbinlog prints them: only what has changed since it was printed
+last (binlog-events sheet, section 8, for the fields; which line when: observed with the 9.7.4 client).
+"""
+
+from __future__ import annotations
+
+from struct import unpack
+from typing import TYPE_CHECKING, Final
+
+from conformance.reference.binlog.header import Flag
+from conformance.reference.binlog.query import Status, StatusInteger, StatusIntegers, StatusText, StatusVariable
+from conformance.reference.binlog.small import UserVar, UserVarType
+from conformance.reference.errors import CodecError
+from conformance.reference.jsonb.opaque import unpack_decimal
+from conformance.reference.tables.charsets import COLLATIONS
+from conformance.reference.text.pseudo_sql import quoted_name
+
+if TYPE_CHECKING:
+    from conformance.reference.binlog.header import Header
+    from conformance.reference.binlog.load import ExecuteLoadQuery
+    from conformance.reference.binlog.query import Query
+
+DELIMITER: Final = b"/*!*/;\n"
+_NO_DATABASE: Final = (b"BEGIN", b"COMMIT", b"ROLLBACK", b"SAVEPOINT", b"XA ")  # they leave the printed USE in force
+# Bits of the first status variable, with the words of the variable and whether a set bit means 0.
+_OPTIONS: Final = (
+    (1 << 26, "foreign_key_checks", True),
+    (1 << 14, "sql_auto_is_null", False),
+    (1 << 27, "unique_checks", True),
+    (1 << 19, "autocommit", True),
+)
+_CONDITIONAL: Final = (
+    (Status.SQL_REQUIRE_PRIMARY_KEY, b"/*!80013 SET @@session.sql_require_primary_key=%d*/"),
+    (Status.DEFAULT_TABLE_ENCRYPTION, b"/*!80016 SET @@session.default_table_encryption=%d*/"),
+)
+
+
+class Session:
+    """What the text has set so far."""
+
+    def __init__(self) -> None:
+        self._schema: bytes | None = None
+        self._thread: int | None = None
+        self._printed: dict[str, object] = {}
+        self._charset: tuple[int, ...] | None = None
+        self._options: int | None = None
+
+    def statement(self, header: Header, query: Query | ExecuteLoadQuery) -> bytes:
+        """Every line between the header of a statement and its text."""
+        known = _integers(query.status)
+        out = bytearray(self._use(header, query))
+        micro = known.get(Status.MICROSECONDS)
+        out += b"SET TIMESTAMP=%d%b" % (header.timestamp, b".%06d" % micro if micro else b"") + DELIMITER
+        if self._thread is None or (header.flags & Flag.THREAD_SPECIFIC and query.thread_id != self._thread):
+            self._thread = query.thread_id
+            out += b"SET @@session.pseudo_thread_id=%d" % query.thread_id + DELIMITER
+        if Status.FLAGS2 in known:
+            out += self._flags(known[Status.FLAGS2])
+        if Status.SQL_MODE in known:
+            out += self._changed("sql_mode", b"%d" % known[Status.SQL_MODE])
+        lists = {item.code: item.values for item in query.status if isinstance(item, StatusIntegers)}
+        increments = lists.get(Status.AUTO_INCREMENT, (1, 1))
+        if self._printed.get("increments") != increments:
+            self._printed["increments"] = increments
+            words = b"SET @@session.auto_increment_increment=%d, @@session.auto_increment_offset=%d"
+            out += words % increments + DELIMITER
+        charset = lists.get(Status.CHARSET)
+        if charset is not None and charset != self._charset:
+            self._charset = charset
+            out += _charset_lines(charset)
+        zone = [item.text for item in query.status if isinstance(item, StatusText) and item.code == Status.TIME_ZONE]
+        if zone:
+            out += self._changed("time_zone", b"'" + zone[0] + b"'")
+        out += self._changed("lc_time_names", b"%d" % known.get(Status.LC_TIME_NAMES, 0))
+        database = known.get(Status.CHARSET_DATABASE)
+        out += self._changed("collation_database", b"%d" % database if database else b"DEFAULT")
+        if Status.EXPLICIT_DEFAULTS_FOR_TIMESTAMP in known:
+            value = known[Status.EXPLICIT_DEFAULTS_FOR_TIMESTAMP]
+            out += b"SET @@session.explicit_defaults_for_timestamp=%d" % value + DELIMITER
+        utf8mb4 = known.get(Status.DEFAULT_COLLATION_FOR_UTF8MB4)
+        if utf8mb4 is not None and self._printed.get("utf8mb4") != utf8mb4:
+            self._printed["utf8mb4"] = utf8mb4
+            out += b"/*!80011 SET @@session.default_collation_for_utf8mb4=%d*/" % utf8mb4 + DELIMITER
+        for code, words in _CONDITIONAL:
+            if code in known:
+                out += words % known[code] + DELIMITER
+        if known.get(Status.ENABLE_CASCADE_TRIGGERS):
+            out += b"/*!90700 SET @@session.enable_cascade_triggers=1*/" + DELIMITER
+        return bytes(out)
+
+    def _use(self, header: Header, query: Query | ExecuteLoadQuery) -> bytes:
+        if header.flags & Flag.SUPPRESS_USE:
+            if not query.text.startswith(_NO_DATABASE):
+                self._schema = None
+        elif query.schema and query.schema != self._schema:
+            self._schema = query.schema
+            return b"use `" + query.schema.replace(b"`", b"``") + b"`" + DELIMITER
+        return b""
+
+    def _flags(self, flags: int) -> bytes:
+        changed = ~0 if self._options is None else flags ^ self._options
+        self._options = flags
+        settings = [
+            f"@@session.{name}={int(bool(flags & bit) != inverse)}" for bit, name, inverse in _OPTIONS if changed & bit
+        ]
+        return b"SET " + ", ".join(settings).encode() + DELIMITER if settings else b""
+
+    def _changed(self, name: str, value: bytes) -> bytes:
+        if self._printed.get(name) == value:
+            return b""
+        self._printed[name] = value
+        return b"SET @@session." + name.encode() + b"=" + value + DELIMITER
+
+    def user_variable(self, variable: UserVar) -> bytes:
+        """A user variable: set under character sets of its own, then those in force again."""
+        connection = 33 if variable.kind == UserVarType.STRING or variable.value is None else variable.collation
+        out = _charset_lines((33, connection, 33))
+        name = quoted_name(variable.name.decode("utf-8", "surrogateescape"))
+        out += b"SET @" + name + b":=" + _variable_value(variable) + DELIMITER
+        return out + (_charset_lines(self._charset) if self._charset is not None else b"")
+
+
+def _integers(status: tuple[StatusVariable, ...]) -> dict[int, int]:
+    return {item.code: item.value for item in status if isinstance(item, StatusInteger)}
+
+
+def ddl_xid(query: Query) -> int | None:
+    """The engine's transaction of a DDL statement, which is in its header line."""
+    return _integers(query.status).get(Status.DDL_LOGGED_WITH_XID)
+
+
+def _charset_lines(numbers: tuple[int, ...]) -> bytes:
+    client, connection, server = numbers
+    known = COLLATIONS.get(client)
+    out = f"/*!\\C {known.charset} */".encode() + DELIMITER if known else b""
+    words = b"SET @@session.character_set_client=%d,@@session.collation_connection=%d,@@session.collation_server=%d"
+    return out + words % (client, connection, server) + DELIMITER
+
+
+def _variable_value(variable: UserVar) -> bytes:
+    value = variable.value
+    if value is None:
+        return b"NULL"
+    if variable.kind == UserVarType.REAL and len(value) == 8:
+        return format(unpack("<d", value)[0], ".14g").encode()
+    if variable.kind == UserVarType.INT and len(value) == 8:
+        return b"%d" % int.from_bytes(value, "little", signed=not (variable.flags or 0) & 1)
+    if variable.kind == UserVarType.DECIMAL and len(value) > 2:
+        try:
+            return f"{unpack_decimal(value[2:], value[0], value[1]):f}".encode()
+        except CodecError:
+            return b"???"
+    known = COLLATIONS.get(variable.collation)
+    if variable.kind != UserVarType.STRING or known is None:
+        return b"???"
+    text = b"0x" + value.hex().encode() if value else b'""'
+    return f"_{known.charset} ".encode() + text + f" COLLATE `{known.name}`".encode()

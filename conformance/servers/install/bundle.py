@@ -1,0 +1,278 @@
+"""The bundle: the real MySQL server from the machine's own package archive, unpacked into the user's cache.
+
+A bundle is whole or not there: it is unpacked beside its place, tried, and renamed. Its manifest keeps the resolved
+version and hash of every package and never the mirror's host. A cached bundle is used without any network; a newer one
+is fetched only on request. Facts: sheet servers.md section 1 (Debian tried; Ubuntu's package names not tried).
+"""
+
+# Starting programs is the job of this module.
+# ruff: noqa: S603
+
+from __future__ import annotations
+
+import datetime as dt
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from conformance.servers.errors import ServerUnavailable
+from conformance.servers.install.apt import AptSession, Package, require_program
+from conformance.servers.install.apt_sources import Distribution, Source, archives, distribution, read_sources
+from conformance.servers.install.cache import building, cache_root, locked, require_space, silent
+from conformance.servers.install.installation import Installation, from_path
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from conformance.servers.install.cache import Narrate
+
+_SERVER, _CLIENT = "mysql-server-core", "mysql-client-core"
+_NOT_UNPACKED = re.compile(r"(perl|perl-base|perl-modules-[\d.]+|libperl[\d.]+|libgdbm.*|libdb5.*)$")
+_NOT_KEPT = ("usr/share/doc", "usr/share/man", "usr/share/locale", "usr/share/lintian", "usr/share/bug")
+_UNPACKED_FACTOR = 7  # unpacked size over fetched size (observed: 6.5)
+_INDEX_BYTES = 80 << 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """How far a fetch has come. ``total`` is 0 while it is unknown."""
+
+    step: str
+    percent: float
+    total: int = 0
+    what: str = "bundle"
+
+    @property
+    def done(self) -> int:
+        """Bytes fetched of the total."""
+        return round(self.total * self.percent / 100)
+
+
+def no_progress(_: Progress) -> None:
+    """A progress receiver that shows nothing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bundle:
+    """A whole bundle in the cache."""
+
+    directory: Path
+    version: str  # of the server package
+    architecture: str
+    fetched: str
+    suite: str
+    packages: tuple[tuple[str, str], ...]
+
+    def installation(self) -> Installation:
+        """The programs in it."""
+        return from_path(self.directory / "root", f"bundle {self.version}")
+
+
+def _bundles_directory() -> Path:
+    return cache_root() / "bundles"
+
+
+def _load(directory: Path) -> Bundle | None:
+    try:
+        manifest: dict[str, Any] = json.loads((directory / "manifest.json").read_text(encoding="utf-8"))
+        return Bundle(
+            directory=directory,
+            version=str(manifest["version"]),
+            architecture=str(manifest["architecture"]),
+            fetched=str(manifest["fetched"]),
+            suite=str(manifest["suite"]),
+            packages=tuple((str(entry["name"]), str(entry["version"])) for entry in manifest["packages"]),
+        )
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def cached() -> list[Bundle]:
+    """Bundles in the cache, the one fetched last first."""
+    directory = _bundles_directory()
+    found = [_load(entry) for entry in directory.iterdir() if entry.name[0] != "."] if directory.is_dir() else []
+    return sorted((bundle for bundle in found if bundle is not None), key=lambda bundle: bundle.fetched, reverse=True)
+
+
+def pinned_version() -> str | None:
+    """``BINLOG_LAB_BUNDLE``: the version to use, whatever the archive has meanwhile."""
+    return os.environ.get("BINLOG_LAB_BUNDLE") or None
+
+
+def ensure(
+    *,
+    version: str | None = None,
+    refresh: bool = False,
+    narrate: Narrate = silent,
+    progress: Callable[[Progress], None] = no_progress,
+) -> Bundle:
+    """The bundle to use: the pinned one, else the newest cached one, else one that is fetched now.
+
+    ``refresh`` asks the archive for a newer one first. Fetching can be interrupted at any time; the next call goes on.
+    """
+    wanted = version or pinned_version()
+    found = _pick(cached(), wanted)
+    if found is not None and not refresh:
+        return found
+    with locked(cache_root() / "bundles.lock", narrate, "fetches the server bundle") as lock:
+        found = _pick(cached(), wanted)  # another process may have fetched it while we waited
+        if found is not None and not refresh:
+            return found
+        return _Fetch(lock, wanted, narrate, progress).run()
+
+
+def _pick(bundles: list[Bundle], wanted: str | None) -> Bundle | None:
+    return next((bundle for bundle in bundles if wanted is None or bundle.version == wanted), None)
+
+
+class _Fetch:
+    """One fetch, from the machine's sources to a published bundle. The caller holds the lock."""
+
+    def __init__(self, lock: int, wanted: str | None, narrate: Narrate, progress: Callable[[Progress], None]) -> None:
+        self.lock = lock
+        self.wanted = wanted
+        self.narrate = narrate
+        self.progress = progress
+        self.work = cache_root() / "bundle-work"
+
+    def run(self) -> Bundle:
+        """Try the machine's archives in order; the last failure is told."""
+        here = distribution()
+        require_program("dpkg-deb", "dpkg")
+        require_program("apt-get", "apt")
+        candidates = archives(read_sources(), here)
+        if not candidates:
+            raise ServerUnavailable(
+                f"apt's configuration names no archive of this distribution ({here.id or 'unknown'})",
+                "set BINLOG_LAB_MIRROR to the address of a mirror of Debian's archive",
+            )
+        failure: ServerUnavailable | None = None
+        for source in candidates:
+            try:
+                return self._from(source, here)
+            except ServerUnavailable as error:
+                failure = failure or error
+        assert failure is not None
+        raise failure
+
+    def _from(self, source: Source, here: Distribution) -> Bundle:
+        suites, components = suites_of(source, here)
+        with AptSession(self.work, source.stanza(suites, components), hold=self.lock) as apt:
+            self.narrate(f"fetching the package index of {here.id or 'debian'} {suites[0]}")
+            apt.update(lambda percent, _: self.progress(Progress(step="index", percent=percent)))
+            names = self._packages(apt, here)
+            plan = apt.plan(names)
+            version = next((package.version for package in plan if package.name == names[0]), None)
+            if version is None:
+                raise ServerUnavailable(f"the archive lists no files for {names[0]}", "try again later")
+            self._check_pin(version)
+            have = _pick(cached(), version)
+            if have is not None:
+                self.narrate(f"MySQL {version} is the newest and is in the cache already")
+                shutil.rmtree(self.work, ignore_errors=True)
+                return have
+            self._download(apt, names, plan, version)
+            bundle = self._publish(plan, version, apt.architecture, suites[0], here)
+        shutil.rmtree(self.work, ignore_errors=True)
+        return bundle
+
+    def _check_pin(self, version: str) -> None:
+        if self.wanted is not None and version != self.wanted:
+            have = ", ".join(bundle.version for bundle in cached()) or "none"
+            raise ServerUnavailable(
+                f"bundle {self.wanted} is not in the cache (there: {have}), and the archive has {version} only",
+                f"pin one of those: BINLOG_LAB_BUNDLE={version}, or unset it",
+            )
+
+    @staticmethod
+    def _packages(apt: AptSession, here: Distribution) -> tuple[str, str]:
+        if here.id != "ubuntu":
+            return _SERVER, _CLIENT
+        # Ubuntu's core packages carry the series in their names [not tried].
+        numbered = [name for name in apt.names(_SERVER + "-") if re.fullmatch(_SERVER + r"-[\d.]+", name)]
+        if not numbered:
+            return _SERVER, _CLIENT
+        newest = max(numbered, key=lambda name: [int(part) for part in name.rpartition("-")[2].split(".")])
+        return newest, newest.replace(_SERVER, _CLIENT)
+
+    def _download(self, apt: AptSession, names: tuple[str, ...], plan: list[Package], version: str) -> None:
+        total = sum(package.size for package in plan)
+        have = sum(package.size for package in plan if (apt.archives / package.file).is_file())
+        purpose = f"the bundle of MySQL {version}"
+        require_space(self.work, total - have + total * _UNPACKED_FACTOR, purpose)
+        self.narrate(f"fetching MySQL {version}: {len(plan)} packages, {(total - have) / 1e6:.0f} MB to go")
+        apt.download(
+            names, lambda percent, _: self.progress(Progress(step="packages", percent=percent, total=total - have))
+        )
+        for package in plan:
+            # apt takes a file that was there before by its size alone, so the hashes are checked once more.
+            path = apt.archives / package.file
+            if not path.is_file():
+                raise ServerUnavailable(f"apt did not fetch {package.file}", "try again")
+            with path.open("rb") as file:
+                digest = hashlib.file_digest(file, "sha256").hexdigest()
+            if digest != package.sha256:
+                path.unlink()
+                raise ServerUnavailable(
+                    f"{package.file} does not match the archive's signed index (it is removed)", "try again"
+                )
+
+    def _publish(self, plan: list[Package], version: str, architecture: str, suite: str, here: Distribution) -> Bundle:
+        unpack = require_program("dpkg-deb", "dpkg")
+        final = _bundles_directory() / f"{version.replace(':', '_')}_{architecture}"
+        with building(final) as temporary:
+            root = temporary / "root"
+            root.mkdir()
+            unpacked = [package for package in plan if not _NOT_UNPACKED.match(package.name)]
+            for index, package in enumerate(unpacked):
+                self.progress(Progress(step="unpacking", percent=100 * index / len(unpacked)))
+                archive = self.work / "archives" / package.file
+                answer = subprocess.run(
+                    [unpack, "-x", str(archive), str(root)], capture_output=True, text=True, check=False
+                )
+                if answer.returncode != 0:
+                    raise ServerUnavailable(
+                        f"{package.file} cannot be unpacked",
+                        "free some disk space, then try again",
+                        detail=answer.stderr,
+                    )
+            for name in _NOT_KEPT:
+                shutil.rmtree(root / name, ignore_errors=True)
+            from_path(root, "new bundle")  # it must start and tell its version before anybody can see it
+            manifest = {
+                "schema": 1,
+                "version": version,
+                "distribution": here.id or "debian",
+                "suite": suite,
+                "architecture": architecture,
+                "fetched": dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
+                "packages": [
+                    {
+                        "name": package.name,
+                        "version": package.version,
+                        "size": package.size,
+                        "sha256": package.sha256,
+                        "unpacked": package in unpacked,
+                    }
+                    for package in plan
+                ],
+            }
+            (temporary / "manifest.json").write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
+        bundle = _load(final)
+        assert bundle is not None
+        self.narrate(f"MySQL {version} is in the cache: {final}")
+        return bundle
+
+
+def suites_of(source: Source, here: Distribution) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Suites and components that carry the server: Debian's stable suites have MariaDB only, so its ``sid``."""
+    if here.id == "ubuntu":
+        name = here.codename or source.suites[0]
+        return (name, f"{name}-updates", f"{name}-security"), ("main", "universe")
+    return ("sid",), ("main",)

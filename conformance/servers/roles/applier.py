@@ -1,0 +1,395 @@
+"""A real applier without a source: transactions built by the reference in a hand-written relay log (sheet, 0.3).
+
+One relay log holds many transactions, one after the other. Each first writes a mark, so that what is committed is read
+from a table and not from the applier's position, which lags (:mod:`conformance.servers.roles.relay_log`). At a stop
+the rows are read, then repaired with sql_log_bin=0 (or the transaction is skipped), and the applier is started again
+on the same log. Observed on 9.7.4: a stop costs about 15 ms with everything around it.
+
+What can be trusted at a stop, and what cannot (9.7.4, four workers): the thread is down when SHOW REPLICA STATUS says
+No, not when an error is shown; the worker that failed says why, but those behind it, who had to wait for its commit,
+say 3030, and any of these numbers can be the one that the coordinator repeats.
+
+The server is watched: a death is the outcome of the transaction it was at, and the server is started again with a new
+relay log of what is left. Which transaction that was is read from the marks once the server is back: between the last
+look at it and its end it may have come further, and what is committed outlives a crash (``servers.inject.OPTIONS``).
+"""
+
+from __future__ import annotations
+
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final, Self
+
+from conformance.cases.by_hand.applier_transaction import MARKS, MARKS_MAP, Again, FeedingOutcome
+from conformance.cases.by_hand.injection import SCHEMA
+from conformance.cases.session import SORT_BUFFER
+from conformance.reference.binlog.event import encode_event
+from conformance.reference.binlog.format_description import FormatDescription
+from conformance.reference.binlog.gtid import Gtid
+from conformance.reference.binlog.header import EventType
+from conformance.reference.binlog.images import Row
+from conformance.reference.binlog.rows import rows_body
+from conformance.reference.binlog.small import Xid
+from conformance.reference.binlog.writer import begin
+from conformance.requirements.versions import dialect_of
+from conformance.servers.errors import ConnectionLost, ServerError
+from conformance.servers.install.cache import silent
+from conformance.servers.roles.injector import OPTIONS, SERVER_ID, Injector, fresh, read_states, statement
+from conformance.servers.roles.pair import FAILED_WORKER
+from conformance.servers.roles.relay_log import FILE, RELAY_LOG, applier_status, placed, put, put_script, start, words
+from conformance.servers.run.options import option_words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from types import TracebackType
+
+    from conformance.cases.by_hand.damaged_frame import Damage
+    from conformance.cases.by_hand.injection import InjectionOutcome, RowState
+    from conformance.servers.install.cache import Narrate
+    from conformance.servers.run.owned import Maker, OwnServer
+    from conformance.servers.wire.connection import Connection
+
+_APPLIER_ID: Final = SERVER_ID + 1  # not that of the events
+_OPTIONS: Final[dict[str, str | None]] = {
+    **OPTIONS,
+    "innodb-stats-persistent": "OFF",  # tables are made and dropped by the hundred
+    "relay-log": RELAY_LOG,
+    "replica-parallel-workers": "4",
+    "replica-preserve-commit-order": "ON",
+}
+_BESIDE: Final = 1 << 20  # the marks of transactions that run beside a Case
+_END: Final = 1 << 30  # the mark of the last transaction of a log
+_PATIENCE: Final = 30.0
+_SHORTEST, _LONGEST = 0.0005, 0.01  # seconds between two looks at the applier
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """The applier is down: the worker's number and text, and the coordinator's number."""
+
+    error: int
+    coordinator: int
+    message: str
+
+
+class ApplierSilent(Exception):
+    """Neither a stop nor the end of the log in the stated time."""
+
+
+def transaction(number: int, events: Sequence[bytes], *, after: int | None = None) -> list[bytes]:
+    """The events of a transaction around some row events. ``number`` counts from 1; ``after``: the transaction that
+    must be committed before it begins, the one before it if left out."""
+    clock = Gtid(
+        type=EventType.ANONYMOUS_GTID,
+        last_committed=number - 1 if after is None else after,
+        sequence_number=number,
+    )
+    head = [encode_event(body, server_id=SERVER_ID) for body in (clock, begin(SCHEMA))]
+    return [*head, *events, encode_event(Xid(xid=number), server_id=SERVER_ID)]
+
+
+def mark(number: int) -> list[bytes]:
+    """The events that write a mark."""
+    rows = rows_body(MARKS_MAP, EventType.WRITE_ROWS, [Row(None, (number,))])
+    return [encode_event(body, server_id=SERVER_ID) for body in (MARKS_MAP, rows)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Transaction:
+    """What the applier gets to do, and how its outcome is read. ``events``: table maps and row events; ``reads``:
+    queries whose columns come in fives, see :data:`STATE`; ``repair``: statements after which the events fit, plain
+    SQL (``None``: there are none, the transaction is skipped); ``beside``: small transactions that may run with it."""
+
+    events: tuple[bytes, ...]
+    reads: tuple[str, ...]
+    repair: tuple[str, ...] | None = None
+    beside: int = 0
+    damage: Damage | None = None  # of its last row event in the file; the repair is that of the file
+
+
+@dataclass(slots=True)
+class _Entry:
+    """A transaction on the server: its number from 1, and what became of it."""
+
+    number: int
+    what: Transaction
+    outcome: FeedingOutcome
+
+
+@dataclass(slots=True)
+class _Place:
+    """How far the applier is in a log. ``entry``: the Case it is busy with, as of the last look; ``passed``: number of
+    the last Case that is behind us although its mark may be missing."""
+
+    entry: _Entry
+    passed: int = 0
+
+
+def relay_log(transactions: Sequence[tuple[int, Transaction]], version: str) -> bytes:
+    """The log of some numbered transactions, their damages in it."""
+    events = [encode_event(FormatDescription(server_version=version), server_id=SERVER_ID)]
+    clock = 0
+    torn = {}
+    for number, what in transactions:
+        before = clock
+        clock += 1
+        events += transaction(clock, [*mark(number), *what.events])
+        if what.damage is not None:
+            torn[len(events) - 2] = what.damage  # the XID event is behind it
+        for other in range(what.beside):
+            clock += 1
+            events += transaction(clock, mark(_BESIDE * (other + 1) + number), after=before)
+    data, ends = placed([*events, *transaction(clock + 1, mark(_END))])
+    if not torn:
+        return data
+    whole = bytearray(data)
+    for index, damage in torn.items():
+        where = slice(ends[index - 1], ends[index])
+        whole[where] = damage.apply(bytes(whole[where]))
+    return bytes(whole)
+
+
+def _repair_of(what: Transaction) -> tuple[str, ...]:
+    if what.damage is not None:
+        return (f"/* write the repaired file in its place: {FILE} of the same statements without the damage */ DO 0",)
+    return ("SET GLOBAL sql_replica_skip_counter = 1",) if what.repair is None else what.repair
+
+
+def script_of(what: Transaction, prepare: Iterable[str], version: str) -> tuple[str, ...]:
+    """Statements that show a transaction again, on a server that stores files where it is told to. ``prepare`` makes
+    its tables, in a session that knows the format of BINLOG statements."""
+    options = " ".join(option_words({**_OPTIONS, "secure-file-priv": "", "skip-replica-start": None}))
+    look = ("DO SLEEP(1)", FAILED_WORKER, *what.reads, f"SELECT id FROM {SCHEMA}.mark")
+    start_again = ["START REPLICA SQL_THREAD", *look]
+    return (
+        f"/* needs a server with {options} */ SET SESSION sql_log_bin = 0, SESSION sort_buffer_size = {SORT_BUFFER}",
+        *fresh(MARKS),
+        statement(encode_event(FormatDescription(server_version=version), server_id=SERVER_ID)),
+        *prepare,
+        *put_script(relay_log([(1, what)], version)),
+        *start_again,
+        *_repair_of(what),
+        *start_again,
+        "STOP REPLICA SQL_THREAD",
+        "SET GLOBAL sql_replica_skip_counter = 0",
+    )
+
+
+def launch_applier(
+    maker: Maker,
+    *,
+    options: Mapping[str, str | None] | None = None,
+    keep: bool = False,
+    narrate: Narrate = silent,
+) -> OwnServer:
+    """A server whose applier is fed. ``options`` have the names of today."""
+    named = dialect_of(maker.number).words.named
+    given = {named(name): value for name, value in {**(options or {}), **_OPTIONS}.items()}
+    return maker.launch(server_id=_APPLIER_ID, options=given, keep=keep, narrate=narrate)
+
+
+class Applier:
+    """Feeds the applier of a target of :func:`launch_applier`, and keeps it running."""
+
+    def __init__(self, server: OwnServer) -> None:
+        self.server = server
+        self._injector = Injector(server, described=False)  # for its session, and what it makes of a death
+
+    @property
+    def deaths(self) -> int:
+        """Crashes so far."""
+        return self._injector.deaths
+
+    def session(self) -> Connection:
+        """A session on the server, which is started again if it is gone."""
+        return self._injector.session()
+
+    # --- Cases -------------------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def executing(self, mode: str) -> Iterator[None]:
+        """With another replica_exec_mode, which the applier takes over when it is started."""
+        variable = words(self.server).named("replica_exec_mode")
+        self.session().execute(f"SET GLOBAL {variable} = '{mode}'")
+        try:
+            yield
+        finally:
+            self.session().execute(f"SET GLOBAL {variable} = DEFAULT")
+
+    def load(self, events: Sequence[tuple[bytes, ...]]) -> None:
+        """Rows for the Cases, byte for byte: each item the table map and rows of a transaction.
+
+        By the applier itself, never by a BINLOG statement: observed on 9.7.4, once in some hundred times such a
+        statement is the end of a server that has also had a replica's threads.
+        """
+        outcomes = self.apply([Transaction(events=item, reads=()) for item in events])
+        if not all(outcome.committed and not outcome.stopped for outcome in outcomes):
+            raise ServerError("the applier does not take the rows that the Cases begin with")
+
+    def apply(self, transactions: Sequence[Transaction]) -> list[FeedingOutcome]:
+        """The outcome of each, in order. Their tables are there."""
+        self.session().execute_many(fresh(MARKS)).check()
+        entries = [_Entry(number, what, FeedingOutcome()) for number, what in enumerate(transactions, 1)]
+        for entry in entries:
+            entry.outcome = FeedingOutcome(before=self._read(entry))
+        left = entries
+        while left:
+            place = _Place(left[0])
+            try:
+                self._feed(left, place)
+                break
+            except ConnectionLost as error:
+                death = self._injector.lost(error, None)
+            except ApplierSilent:
+                self.server.kill()
+                self.hang_up()  # or the next Case would find the session broken
+                death = None
+            self._look(self.session(), left, place)
+            self._gone(place.entry, death)
+            left = [entry for entry in left if entry.number > place.entry.number]
+        for entry in entries:
+            if not (entry.outcome.death or entry.outcome.silent):
+                try:
+                    self._conclude(self.session(), entry)
+                except ConnectionLost as error:
+                    self._gone(entry, replace(self._injector.lost(error, None), reading=True))
+        return [entry.outcome for entry in entries]
+
+    def _feed(self, entries: Sequence[_Entry], place: _Place) -> None:
+        """One relay log to its end."""
+        session = self.session()
+        put(self.server, session, self._log(entries))
+        self._skip(session, 0)  # nothing of what was left undone
+        tried: _Entry | None = None  # was repaired, and has not yet gone on
+        while True:
+            start(self.server, session)
+            stop = self._wait(session, entries, place)
+            if stop is None:
+                break
+            entry = place.entry
+            if entry is tried:
+                assert entry.outcome.again is not None
+                entry.outcome = replace(
+                    entry.outcome,
+                    again=replace(
+                        entry.outcome.again, error=stop.error or stop.coordinator or -1, message=stop.message
+                    ),
+                )
+                self._skip(session)
+                place.passed, tried = entry.number, None
+                continue
+            entry.outcome = replace(
+                entry.outcome,
+                stopped=True,
+                error=stop.error,
+                coordinator=stop.coordinator,
+                message=stop.message,
+                after=self._read(entry),
+                committed=bool(self._marks(session, entry)),
+                again=Again(),
+            )
+            if entry.what.damage is not None and stop.error:
+                entry.what = replace(entry.what, damage=None)
+                self.server.put_data(FILE, self._log(entries))
+                tried = entry
+            elif entry.what.repair is None or not stop.error:
+                self._skip(session)
+                place.passed = entry.number
+            else:
+                session.execute_many(entry.what.repair).check()
+                tried = entry
+
+    def _log(self, entries: Sequence[_Entry]) -> bytes:
+        return relay_log([(entry.number, entry.what) for entry in entries], self.server.version)
+
+    def _wait(self, session: Connection, entries: Sequence[_Entry], place: _Place) -> Stop | None:
+        """Until the applier is down, or has come to the end (``None``)."""
+        begun = time.monotonic()
+        pause = _SHORTEST
+        known = -1
+        while True:
+            status = applier_status(self.server, session)
+            # In this order: what was committed before the thread was seen to be down is there.
+            last, end = self._look(session, entries, place)
+            if end:
+                session.execute(f"STOP {words(self.server).replica} SQL_THREAD")
+                return None
+            if not status.running:
+                # It stops where no Case is, and nothing more can be done about it.
+                if place.entry.number <= max(last, place.passed):
+                    raise ApplierSilent
+                return self._stop(session, status.error, status.message)
+            if last > known:
+                known, begun = last, time.monotonic()
+            if time.monotonic() - begun > _PATIENCE:
+                raise ApplierSilent
+            time.sleep(pause)
+            pause = min(2 * pause, _LONGEST)
+
+    def _stop(self, session: Connection, coordinator: int, message: str) -> Stop:
+        rows = session.execute(FAILED_WORKER).texts()
+        if not rows:
+            return Stop(coordinator, coordinator, message)
+        return Stop(int(rows[0][0] or 0), coordinator, rows[0][1] or "")
+
+    def _look(self, session: Connection, entries: Sequence[_Entry], place: _Place) -> tuple[int, bool]:
+        """Where the applier is. The last Case with a mark, and whether the end has one."""
+        row = session.execute(
+            f"SELECT COALESCE(MAX(IF(id < {_BESIDE}, id, 0)), 0), COALESCE(MAX(id = {_END}), 0) FROM {SCHEMA}.mark"
+        ).rows[0]
+        last = int(row[0] or 0)
+        behind = max(last, place.passed)
+        place.entry = next((entry for entry in entries if entry.number > behind), entries[-1])
+        return last, row[1] == b"1"
+
+    def _marks(self, session: Connection, entry: _Entry) -> int:
+        found = session.execute(f"SELECT COUNT(*) FROM {SCHEMA}.mark WHERE id = {entry.number}").scalar()
+        return int(found or 0)
+
+    def _beside(self, session: Connection, entry: _Entry) -> int:
+        marks = ", ".join(str(_BESIDE * (other + 1) + entry.number) for other in range(entry.what.beside))
+        if not marks:
+            return 0
+        return int(session.execute(f"SELECT COUNT(*) FROM {SCHEMA}.mark WHERE id IN ({marks})").scalar() or 0)
+
+    def _skip(self, session: Connection, count: int = 1) -> None:
+        session.execute(words(self.server).named(f"SET GLOBAL sql_replica_skip_counter = {count}"))
+
+    def _read(self, entry: _Entry) -> tuple[RowState | None, ...]:
+        session = self.session()
+        return tuple(state for query in entry.what.reads for state in read_states(session, query))
+
+    def _conclude(self, session: Connection, entry: _Entry) -> None:
+        """At the end of the log."""
+        rows, committed = self._read(entry), bool(self._marks(session, entry))
+        beside = self._beside(session, entry)
+        outcome = entry.outcome
+        if outcome.again is None:
+            entry.outcome = replace(outcome, after=rows, committed=committed, beside=beside)
+        else:
+            again = replace(outcome.again, after=rows, committed=committed, beside=beside)
+            entry.outcome = replace(outcome, again=again)
+
+    def _gone(self, entry: _Entry, death: InjectionOutcome | None) -> None:
+        """The server died at this Case, or hangs (``None``): its part of the log is left out from now on."""
+        if death is None or death.silent:
+            entry.outcome = replace(entry.outcome, silent=True)
+        else:
+            entry.outcome = replace(entry.outcome, death=death.death, reading=death.reading)
+
+    def hang_up(self) -> None:
+        """Close the session; the next use makes a new one."""
+        self._injector.hang_up()
+
+    def close(self) -> None:
+        """The session and the server."""
+        self._injector.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

@@ -1,0 +1,84 @@
+"""Cases for an applier on a server: their rows, their transaction, their repair.
+
+The Cases are those of :mod:`conformance.cases.by_hand.applier_transaction`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from conformance.cases.by_hand.injection import SCHEMA, TABLE, TABLE_MAP
+from conformance.reference.binlog.event import encode_event
+from conformance.servers.roles.applier import Transaction, script_of
+from conformance.servers.roles.injector import SERVER_ID, STATE, fresh, row_event, statement, write_event
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from conformance.cases.by_hand.applier_transaction import Feeding, FeedingOutcome
+    from conformance.cases.by_hand.damaged_frame import Damage, Torn
+    from conformance.servers.roles.applier import Applier
+
+_SPARE: Final = 1 << 29  # added to a row's number: the row that takes its place at a repair
+_ROWS_PER_EVENT: Final = 100
+_MAP: Final = encode_event(TABLE_MAP, server_id=SERVER_ID)
+
+
+def tear(applier: Applier, cases: Sequence[Torn]) -> list[FeedingOutcome]:
+    """The outcome of each Case of a damaged file, in order."""
+    return feed(applier, [case.feeding for case in cases], [case.damage for case in cases])
+
+
+def feed(
+    applier: Applier, cases: Sequence[Feeding], damages: Sequence[Damage | None] | None = None
+) -> list[FeedingOutcome]:
+    """The outcome of each Case, in order. Every Case has rows of its own in one table."""
+    transactions, rows = [], []
+    first = 1
+    for case, damage in zip(cases, damages or [None] * len(cases), strict=True):
+        transactions.append(replace(transaction_of(case, first), damage=damage))
+        rows += stored(case, first)
+        first += len(case.rows)
+    applier.session().execute_many(fresh(TABLE)).check()
+    starts = range(0, len(rows), _ROWS_PER_EVENT)
+    applier.load([(_MAP, write_event(rows[start : start + _ROWS_PER_EVENT])) for start in starts])
+    return applier.apply(transactions)
+
+
+def transaction_of(case: Feeding, first: int = 1) -> Transaction:
+    """The transaction of a Case whose rows have the numbers from ``first`` on.
+
+    The repair puts the spare rows in the place of the others: plain SQL, for a session with sql_log_bin=0.
+    """
+    numbers = range(first, first + len(case.rows))
+    table = f"{SCHEMA}.t"
+    repair = (
+        f"DELETE FROM {table} WHERE id IN ({', '.join(map(str, numbers))})",
+        f"UPDATE {table} SET id = id - {_SPARE} WHERE id IN ({', '.join(str(_SPARE + row) for row in numbers)})",
+    )
+    return Transaction(
+        events=(_MAP, row_event(*((number, row.image) for number, row in zip(numbers, case.rows, strict=True)))),
+        reads=tuple(f"{STATE} FROM {table} WHERE id = {number}" for number in numbers),
+        repair=None if case.repaired is None else repair,
+        beside=case.beside,
+    )
+
+
+def stored(case: Feeding, first: int = 1) -> list[tuple[int, bytes | None]]:
+    """The rows that a Case begins with, the spare ones among them."""
+    rows = [(first + number, item.stored) for number, item in enumerate(case.rows) if item.row_exists]
+    return rows + [(_SPARE + first + number, document) for number, document in enumerate(case.repaired or ())]
+
+
+def torn_script(case: Torn, version: str) -> tuple[str, ...]:
+    """Statements that show a Case of a damaged file again; the file is repaired by another one in its place."""
+    prepare = [*fresh(TABLE), statement(_MAP, write_event(stored(case.feeding)))]
+    return script_of(replace(transaction_of(case.feeding), damage=case.damage), prepare, version)
+
+
+def feeding_script(case: Feeding, version: str) -> tuple[str, ...]:
+    """Statements that show a Case again."""
+    rows = stored(case)
+    prepare = [*fresh(TABLE), *([statement(_MAP, write_event(rows))] if rows else [])]
+    return script_of(transaction_of(case), prepare, version)

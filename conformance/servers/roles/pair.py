@@ -1,0 +1,210 @@
+"""A replica behind a source: linking, waiting until everything arrived, and the applier's errors.
+
+Sheet requirements.md 0.3 (both GTID and file positions were tried on 9.7.4). Only for servers that the lab started: a
+guest's replication settings are not the lab's to change.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from conformance.cases.by_hand.applier_transaction import AFTER_ANOTHER
+from conformance.requirements.versions import dialect_of
+from conformance.servers.errors import ServerError, ServerUnavailable, SpecError, SqlError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from conformance.servers.base import Server
+    from conformance.servers.wire.capture import Position
+    from conformance.servers.wire.connection import Connection
+
+SHA2 = "caching_sha2_password"
+_POLL_SECONDS = 0.02
+FAILED_WORKER = (
+    "SELECT LAST_ERROR_NUMBER, LAST_ERROR_MESSAGE FROM performance_schema.replication_applier_status_by_worker "
+    f"WHERE LAST_ERROR_NUMBER <> 0 ORDER BY LAST_ERROR_NUMBER = {AFTER_ANOTHER}, LAST_ERROR_TIMESTAMP LIMIT 1"
+)
+
+
+class ReplicaStopped(ServerError):
+    """The replica does not go on. ``number`` and ``message`` are those of the thread that stopped."""
+
+    def __init__(self, number: int, message: str, thread: str) -> None:
+        self.number = number
+        self.message = message
+        self.thread = thread
+        super().__init__(f"the replica's {thread} thread stopped: {number} {message}")
+
+
+class ReplicaLate(ServerError):
+    """The replica did not reach a position in the stated time, and no thread reports an error."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplicaStatus:
+    """The part of SHOW REPLICA STATUS that the lab asks for."""
+
+    io_running: str
+    sql_running: str
+    io_errno: int
+    io_error: str
+    sql_errno: int
+    sql_error: str
+    source_file: str
+    executed_offset: int
+
+
+class Pair:
+    """Two servers; ``connection`` is a session on the replica that the pair keeps for its questions.
+
+    ``by_gtid``: the two are linked by auto-position.
+    """
+
+    def __init__(self, source: Server, replica: Server) -> None:
+        if not replica.started_by_us:
+            raise SpecError(replica.id, "the lab links only replicas that it started", expected="process or docker")
+        self.source = source
+        self.replica = replica
+        self.connection: Connection = replica.connect()
+        self.dialect = dialect_of(replica.number)
+        self._words = self.dialect.words
+        self.by_gtid = False
+
+    def link(self, position: Position | None = None, *, extra: str = "") -> None:
+        """Point the replica at the source and start it: by GTID, or from ``position``. ``extra`` are more options.
+
+        An account with a random password is made on the source, outside its log; on a source at an address that of the
+        address is used.
+        """
+        self._require_login()
+        account = self.source.address_for(self.replica)
+        word = self._words.change_source
+        settings = [
+            f"{word}_HOST = '{account.host}'",
+            f"{word}_PORT = {account.port}",
+            f"{word}_USER = '{account.user}'",
+            f"{word}_PASSWORD = '{account.password}'",
+            f"{word}_CONNECT_RETRY = 1",
+        ]
+        if self.dialect.server.authentication == SHA2:
+            settings.append(f"GET_{word}_PUBLIC_KEY = 1")
+        if position is None:
+            settings.append(f"{word}_AUTO_POSITION = 1")
+        else:
+            settings.extend((f"{word}_LOG_FILE = '{position.file}'", f"{word}_LOG_POS = {position.offset}"))
+        if extra:
+            settings.append(extra)
+        self.by_gtid = position is None
+        self.connection.execute(f"{self._words.change} {', '.join(settings)}")
+        self.start()
+
+    def _require_login(self) -> None:
+        """A replica from before caching_sha2_password cannot log in with it (2059, observed on 5.6.24)."""
+        source = dialect_of(self.source.number).server.authentication
+        if source == SHA2 and self.dialect.server.authentication != SHA2:
+            raise ServerUnavailable(
+                f"a replica of MySQL {self.replica.version} cannot log in to MySQL {self.source.version}, whose "
+                f"accounts use {SHA2}",
+                "give events to a server so old by BINLOG statements or as a relay log",
+            )
+
+    def follow(self, position: Position, gtid_executed: str | None = None, *, extra: str = "") -> None:
+        """Take up the source's log at ``position``, whatever was before; with GTIDs by auto-position.
+
+        ``gtid_executed`` is the source's set at that place: what the replica lacks of it counts as applied.
+        """
+        if self.linked():
+            self.unlink()
+        if gtid_executed is not None:
+            lacking = self.connection.execute(f"SELECT GTID_SUBTRACT('{gtid_executed}', @@global.gtid_executed)")
+            if lacking.scalar():
+                self.connection.execute(f"SET GLOBAL gtid_purged = '+{lacking.scalar()}'")
+        self.link(None if gtid_executed is not None else position, extra=extra)
+
+    def linked(self) -> bool:
+        """Whether the replica has a source."""
+        return bool(self.connection.execute(self._words.replica_status).rows)
+
+    def configure(self, settings: Mapping[str, str]) -> None:
+        """Set global variables of the replica. The applier takes them over when it starts (sheet, FR6.1)."""
+        self.connection.execute(f"STOP {self._words.replica} SQL_THREAD")
+        for name, value in settings.items():
+            if name.startswith("binlog_transaction_compression") and not self.dialect.log.payload_event:
+                continue  # it compresses nothing
+            self.connection.execute(f"SET GLOBAL {self._words.named(name)} = {value}")
+        self.connection.execute(f"START {self._words.replica} SQL_THREAD")
+
+    def skip(self, gtid: str) -> None:
+        """Step over the transaction that stopped the applier, and start it again."""
+        self.connection.execute_many(
+            [f"SET gtid_next = '{gtid}'", "BEGIN", "COMMIT", "SET gtid_next = 'AUTOMATIC'"]
+        ).check()
+        self.connection.execute(f"START {self._words.replica} SQL_THREAD")
+
+    def start(self) -> None:
+        """START REPLICA."""
+        self.connection.execute(f"START {self._words.replica}")
+
+    def stop(self) -> None:
+        """STOP REPLICA."""
+        self.connection.execute(f"STOP {self._words.replica}")
+
+    def unlink(self) -> None:
+        """Stop, and forget the source and everything fetched from it."""
+        self.stop()
+        self.connection.execute(f"RESET {self._words.replica} ALL")
+
+    def status(self) -> ReplicaStatus:
+        """Ask the replica."""
+        rows = self.connection.execute(self._words.replica_status).named()
+        if not rows:
+            raise ServerError(f"{self.replica.id} is not linked to a source")
+        row = {self._words.today(name): value for name, value in rows[0].items()}
+        return ReplicaStatus(
+            io_running=row["Replica_IO_Running"] or "",
+            sql_running=row["Replica_SQL_Running"] or "",
+            io_errno=int(row["Last_IO_Errno"] or 0),
+            io_error=row["Last_IO_Error"] or "",
+            sql_errno=int(row["Last_SQL_Errno"] or 0),
+            sql_error=row["Last_SQL_Error"] or "",
+            source_file=row["Relay_Source_Log_File"] or "",
+            executed_offset=int(row["Exec_Source_Log_Pos"] or 0),
+        )
+
+    def wait(self, position: Position, *, timeout: float = 60.0) -> None:
+        """Until the replica has applied everything before ``position`` of the source's log.
+
+        Raises :class:`ReplicaStopped` as soon as a thread reports an error, :class:`ReplicaLate` after the timeout.
+        """
+        deadline = time.monotonic() + timeout
+        while True:
+            status = self.status()
+            if (status.source_file, status.executed_offset) >= (position.file, position.offset):
+                return
+            if status.sql_errno and status.sql_running == "No":  # the error is shown before the thread is down
+                raise self._stopped(status)
+            if status.io_errno and status.io_running == "No":
+                raise ReplicaStopped(status.io_errno, status.io_error, "receiver")
+            if time.monotonic() > deadline:
+                raise ReplicaLate(
+                    f"{self.replica.id} is at {status.source_file}:{status.executed_offset} after {timeout:g} s, "
+                    f"expected {position} (receiver {status.io_running}, applier {status.sql_running})"
+                )
+            time.sleep(_POLL_SECONDS)
+
+    def _stopped(self, status: ReplicaStatus) -> ReplicaStopped:
+        """The worker's own number and text where the performance schema is on: the coordinator only sums up."""
+        try:
+            rows = self.connection.execute(FAILED_WORKER).texts()
+        except SqlError:
+            rows = []
+        if rows:
+            return ReplicaStopped(int(rows[0][0] or 0), rows[0][1] or "", "applier")
+        return ReplicaStopped(status.sql_errno, status.sql_error, "applier")
+
+    def close(self) -> None:
+        """Close the session. The servers belong to whoever started them."""
+        self.connection.close()

@@ -1,0 +1,180 @@
+"""A real replica's receiver that hears a source made by hand, and what it says of it in the error log.
+
+Observed on 9.7.4: an event that the receiver's boundary parser does not expect gives a line of its own words (MY-010442
+to 010446, not for every one) and a line with the source's file and position (MY-010590). The receiver goes on.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from typing import TYPE_CHECKING, Final, NamedTuple, Self
+
+from conformance.reference.boundaries.shipped import QUEUING, UNSUPPORTED, XA_ROLLBACK_AMISS
+from conformance.servers.install.cache import silent
+from conformance.servers.roles.relay_log import words
+from conformance.servers.run.process import ProcessServer
+from conformance.servers.wire.source import FILE, WireSource
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from types import TracebackType
+
+    from conformance.servers.install.cache import Narrate
+    from conformance.servers.run.owned import Maker, OwnServer
+    from conformance.servers.wire.connection import Connection
+
+SERVER_ID: Final = 94
+GTID_MODES: Final = ("OFF", "OFF_PERMISSIVE", "ON_PERMISSIVE", "ON")
+_RELAY_LOG: Final = "lab-relay"
+_OPTIONS: Final[dict[str, str | None]] = {
+    "gtid-mode": "ON_PERMISSIVE",
+    "enforce-gtid-consistency": "ON",
+    "innodb-file-per-table": "OFF",
+    "innodb-stats-persistent": "OFF",
+    "relay-log": _RELAY_LOG,
+    "max-relay-log-size": "16384",  # so that it goes on in other files
+}
+_LINE: Final = re.compile(r"\[MY-(\d{6})\] \[Repl\] (.*)")
+_PLACE: Final = re.compile(r"'([^']*)' binary log file, at position (\d+)\.")
+_PATIENCE: Final = 30.0
+_POLL: Final = 0.005
+
+
+class Warned(NamedTuple):
+    """One complaint of a receiver. ``code`` is 0 where the parser has no words of its own."""
+
+    code: int
+    words: str
+    position: int
+    file: str
+
+
+class Heard(NamedTuple):
+    """What came of a stream. ``place``: file and position of the source where the receiver stands; ``error``: the
+    number with which it stopped, 0 if it did not; ``asked``: the positions of its dumps; ``relay_logs``: the files that
+    it wrote, in order."""
+
+    warnings: list[Warned]
+    place: tuple[str, int]
+    error: int
+    asked: list[tuple[str, int]]
+    relay_logs: list[bytes]
+
+
+def launch_receiver(
+    maker: Maker,
+    *,
+    options: Mapping[str, str | None] | None = None,
+    keep: bool = False,
+    narrate: Narrate = silent,
+) -> OwnServer:
+    """A server whose receiver can be fed; transactions with and without GTIDs come through."""
+    return maker.launch(server_id=SERVER_ID, options={**(options or {}), **_OPTIONS}, keep=keep, narrate=narrate)
+
+
+def warnings_in(log: Iterable[str]) -> list[Warned]:
+    """The complaints in lines of an error log, in order."""
+    out: list[Warned] = []
+    code, words = 0, ""
+    for line in log:
+        found = _LINE.search(line)
+        if found is None:
+            continue
+        number = int(found[1])
+        if UNSUPPORTED <= number <= XA_ROLLBACK_AMISS:
+            code, words = number, found[2]
+        elif number == QUEUING and (place := _PLACE.search(found[2])):
+            out.append(Warned(code, words, int(place[2]), place[1]))
+            code, words = 0, ""
+    return out
+
+
+class ReceiverTarget:
+    """A server of :func:`launch_receiver` and a session on it."""
+
+    def __init__(self, server: OwnServer) -> None:
+        self.server = server
+        self._connection: Connection | None = None
+
+    def session(self) -> Connection:
+        """The session for questions and settings."""
+        if self._connection is None or self._connection.closed:
+            self._connection = self.server.connect()
+        return self._connection
+
+    def set_gtid_mode(self, mode: str) -> None:
+        """Step by step, as the server wants it."""
+        session = self.session()
+        wanted = GTID_MODES.index(mode)
+        now = GTID_MODES.index(session.variable("gtid_mode") or "OFF")
+        while now != wanted:
+            now += 1 if wanted > now else -1
+            session.execute(f"SET GLOBAL gtid_mode = {GTID_MODES[now]}")
+
+    def hear(self, streams: Sequence[Sequence[bytes]], end: tuple[str, int], *, by_gtid: bool = False) -> Heard:
+        """Send ``streams``, one for each connection, and read what was said until the receiver stands at ``end`` (file
+        and position of the source) or has stopped. The first stream begins at position 4 of the first file.
+        ``by_gtid``: linked by auto-position.
+        """
+        session = self.session()
+        known = words(self.server)
+        source_word = known.change_source
+        mode = "ON" if by_gtid else "ON_PERMISSIVE"
+        self.set_gtid_mode(mode)
+        start = len(self.server.error_log())
+        with WireSource(streams, version=self.server.version, gtid_mode=mode) as source:
+            session.execute(
+                f"{known.change} {source_word}_HOST='127.0.0.1', {source_word}_PORT={source.port}, "
+                f"{source_word}_USER='x', {source_word}_PASSWORD='y', {source_word}_CONNECT_RETRY=1, "
+                f"{source_word}_SSL=0, "
+                + (
+                    f"{source_word}_AUTO_POSITION=1"
+                    if by_gtid
+                    else f"{source_word}_LOG_FILE='{FILE}', {source_word}_LOG_POS=4"
+                )
+            )
+            session.execute(f"START {known.replica} IO_THREAD")
+            try:
+                place, error = self._wait(end)
+                session.execute(f"STOP {known.replica} IO_THREAD")
+                logs = self._relay_logs()
+            finally:
+                session.execute(f"STOP {known.replica} IO_THREAD")
+                session.execute(f"RESET {known.replica} ALL")
+        return Heard(warnings_in(self.server.error_log()[start:].splitlines()), place, error, source.asked, logs)
+
+    def _relay_logs(self) -> list[bytes]:
+        """The files, read where they are: the target is a process of the lab's own."""
+        assert isinstance(self.server, ProcessServer)
+        paths = sorted(self.server.data_directory.glob(f"{_RELAY_LOG}.[0-9]*"))
+        return [path.read_bytes() for path in paths]
+
+    def _wait(self, end: tuple[str, int]) -> tuple[tuple[str, int], int]:
+        """Until the receiver is there, is down, or has not come on for too long."""
+        session = self.session()
+        known = words(self.server)
+        deadline = time.monotonic() + _PATIENCE
+        while True:
+            shown = session.execute(known.replica_status).named()[0]
+            row = {known.today(name): value for name, value in shown.items()}
+            place = (row["Source_Log_File"] or "", int(row["Read_Source_Log_Pos"] or 0))
+            error = int(row["Last_IO_Errno"] or 0)
+            down = bool(error) and row["Replica_IO_Running"] == "No"
+            if place == end or down or time.monotonic() > deadline:
+                return place, error if down else 0
+            time.sleep(_POLL)
+
+    def close(self) -> None:
+        """The session and the server."""
+        if self._connection is not None:
+            self._connection.close()
+        self.server.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

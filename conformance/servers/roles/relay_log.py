@@ -1,0 +1,112 @@
+"""Relay logs made by hand: their files, and how an applier gets to read one (requirements sheet, 0.3).
+
+Observed on 9.7.4, and easily taken for something else:
+
+* An event with the server's own id is passed over without a word: events of a log for an applier carry another.
+* CHANGE REPLICATION SOURCE repairs the file, that is, cuts off from the first event that it cannot read. The file is
+  put in place again after it.
+* The applier's position (Exec_Source_Log_Pos, Relay_Log_Pos) lags behind what is committed where workers apply: at a
+  stop it can name a place in front of transactions that are there. START knows better, nobody else does.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from conformance.reference.binlog.header import FOOTER_SIZE, HEADER_SIZE, MAGIC, checksum_of
+from conformance.reference.dialect import MYSQL, Words
+from conformance.requirements.versions import dialect_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from conformance.servers.run.owned import OwnServer
+    from conformance.servers.wire.connection import Connection
+
+RELAY_LOG: Final = "lab-relay"  # the option relay-log of a server that is fed
+FILE: Final = f"{RELAY_LOG}.000001"
+_LENGTH, _POSITION = slice(9, 13), slice(13, 17)
+
+
+def placed(events: Iterable[bytes]) -> tuple[bytes, tuple[int, ...]]:
+    """A log file of these events, and the end position of each: positions and checksums are put right."""
+    parts, ends = [MAGIC], []
+    end = len(MAGIC)
+    for event in events:
+        whole = bytearray(event)
+        assert len(whole) > HEADER_SIZE
+        end += len(whole)
+        whole[_LENGTH] = len(whole).to_bytes(4, "little")
+        whole[_POSITION] = end.to_bytes(4, "little")
+        body = bytes(whole[:-FOOTER_SIZE])
+        parts.append(body + checksum_of(body).to_bytes(FOOTER_SIZE, "little"))
+        ends.append(end)
+    return b"".join(parts), tuple(ends)
+
+
+def words(server: OwnServer) -> Words:
+    """How this version calls things."""
+    return dialect_of(server.number).words
+
+
+def change(words: Words = MYSQL.words) -> str:
+    """The statement that makes an applier read :data:`FILE` from its beginning."""
+    source = words.change_source
+    return f"{words.change} {source}_HOST='x', {source}_USER='x', RELAY_LOG_FILE='{FILE}', RELAY_LOG_POS=4"
+
+
+def put(server: OwnServer, connection: Connection, data: bytes) -> None:
+    """Stop the applier and put a file in place, which it reads when it is started."""
+    known = words(server)
+    replica = known.replica
+    connection.execute(f"STOP {replica} SQL_THREAD")
+    connection.execute(f"RESET {replica} ALL")
+    server.put_data(FILE, data)
+    server.put_data(f"{RELAY_LOG}.index", f"./{FILE}\n".encode("ascii"))
+    connection.execute(change(known))
+    server.put_data(FILE, data)
+
+
+def put_script(data: bytes) -> tuple[str, ...]:
+    """Statements that put a file in place, on a server that stores files where it is told to."""
+    return (
+        "RESET REPLICA ALL",
+        f"SELECT x'{data.hex()}' INTO DUMPFILE '{FILE}'",
+        f"SELECT './{FILE}\\n' INTO DUMPFILE '{RELAY_LOG}.index'",
+        change(),
+    )
+
+
+def start(server: OwnServer, connection: Connection) -> None:
+    """Start the applier."""
+    connection.execute(f"START {words(server).replica} SQL_THREAD")
+
+
+@dataclass(frozen=True, slots=True)
+class ApplierStatus:
+    """The applier's part of SHOW REPLICA STATUS. ``state``: what its thread is at, in words of today; ``position`` is
+    the place that lags."""
+
+    running: bool
+    state: str
+    error: int
+    message: str
+    relay_file: str
+    relay_position: int
+    position: int
+
+
+def applier_status(server: OwnServer, connection: Connection) -> ApplierStatus:
+    """Ask it."""
+    row = connection.execute(words(server).replica_status).named()[0]
+    found = {Words.today(name): value or "" for name, value in row.items()}
+    return ApplierStatus(
+        running=found["Replica_SQL_Running"] != "No",
+        state=found["Replica_SQL_Running_State"],
+        error=int(found["Last_SQL_Errno"]),
+        message=found["Last_SQL_Error"],
+        relay_file=found["Relay_Log_File"],
+        relay_position=int(found["Relay_Log_Pos"]),
+        position=int(found["Exec_Source_Log_Pos"]),
+    )

@@ -1,0 +1,157 @@
+"""Whole relay logs of any events, sound or damaged, for a real applier: what becomes of the server that reads them.
+
+Nothing is asked for but that it lives: which of the events it takes, refuses or passes over is not looked at. So that
+it comes as far as it can, it takes GTIDs and none (gtid_mode=OFF_PERMISSIVE), and errors of statements do not stop it
+(replica_skip_errors=all); those of the log itself do.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Self
+
+from conformance.requirements.versions import dialect_of
+from conformance.servers.errors import ConnectionLost, SqlError
+from conformance.servers.install.cache import silent
+from conformance.servers.roles.injector import SERVER_ID, Injector, took_too_long
+from conformance.servers.roles.relay_log import RELAY_LOG, applier_status, put, put_script, start, words
+from conformance.servers.run.options import option_words
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from types import TracebackType
+
+    from conformance.servers.install.cache import Narrate
+    from conformance.servers.run.owned import Maker, OwnServer
+    from conformance.servers.wire.connection import Connection
+
+_REPLICA_ID: Final = SERVER_ID + 1  # not that of the events
+_OPTIONS: Final[dict[str, str | None]] = {
+    "gtid-mode": "OFF_PERMISSIVE",
+    "enforce-gtid-consistency": "OFF",
+    "innodb-file-per-table": "OFF",
+    "innodb-stats-persistent": "OFF",
+    "relay-log": RELAY_LOG,
+    "replica-parallel-workers": "4",
+    "replica-preserve-commit-order": "ON",
+    "replica-skip-errors": "all",
+}
+_PATIENCE: Final = 20.0  # seconds for one answer
+_STANDING: Final = 3.0  # seconds in which nothing changes, before an applier is said to wait
+_SHORTEST, _LONGEST = 0.0005, 0.01  # between two looks at it
+_READ: Final = "Replica has read all relay log"  # what an applier says that has nothing left to do
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogEnd:
+    """``refused``: the log was not taken (CHANGE REPLICATION SOURCE); ``error``: the number of that, or of the stop of
+    the applier. ``waits``: it neither stops nor goes on, which is its right, as what is missing may still come.
+    ``death``: the signature of a crash; ``silent``: the server does not answer."""
+
+    refused: bool = False
+    error: int = 0
+    waits: bool = False
+    death: str = ""
+    silent: bool = False
+
+
+def launch_replica(maker: Maker, *, narrate: Narrate = silent) -> OwnServer:
+    """A server for such logs. The options have the names of today."""
+    named = dialect_of(maker.number).words.named
+    options = {named(name): value for name, value in _OPTIONS.items()}
+    return maker.launch(server_id=_REPLICA_ID, options=options, keep=False, narrate=narrate)
+
+
+def log_script(data: bytes, prepare: Iterable[str] = ()) -> tuple[str, ...]:
+    """Statements that show a log again, on a server that stores files where it is told to."""
+    options = " ".join(option_words({**_OPTIONS, "secure-file-priv": "", "skip-replica-start": None}))
+    return (
+        f"/* needs a server with {options} */ DO 0",
+        *prepare,
+        *put_script(data),
+        "START REPLICA SQL_THREAD",
+        "DO SLEEP(1)",
+        "SHOW REPLICA STATUS",
+        "STOP REPLICA SQL_THREAD",
+    )
+
+
+class LogReader:
+    """Gives relay logs to servers of :func:`launch_replica`: to one, until it dies or has to be ended, then to a new
+    one on data of its own, as one that was ended over a damaged log may not start again. ``deaths`` counts crashes,
+    ``restarts`` all new servers; ``server`` is that of the last log."""
+
+    def __init__(self, launch: Callable[[], OwnServer]) -> None:
+        self.server = launch()
+        self.deaths = self.restarts = 0
+        self._launch = launch
+
+    def read(self, data: bytes, prepare: Iterable[str] = ()) -> LogEnd:
+        """What becomes of a log. ``prepare``: statements for the tables of its events."""
+        if not self.server.alive():
+            self.server.close()
+            self.server = self._launch()
+            self.restarts += 1
+        try:
+            with self.server.connect(timeout=_PATIENCE) as session:
+                session.execute("SET SESSION sql_log_bin = 0")
+                for statement in prepare:
+                    session.execute(statement)
+                return self._read(session, data)
+        except ConnectionLost as error:
+            lost = Injector(self.server, described=False).lost(error, None)
+            self.deaths += bool(lost.death)
+            self.server.kill()
+            return LogEnd(death=lost.death, silent=lost.silent)
+
+    def _read(self, session: Connection, data: bytes) -> LogEnd:
+        try:
+            put(self.server, session, data)
+            start(self.server, session)
+        except SqlError as error:
+            return LogEnd(refused=True, error=error.number)
+        seen: object = None
+        changed, pause = time.monotonic(), _SHORTEST
+        while True:
+            status = applier_status(self.server, session)
+            if not status.running:
+                return LogEnd(error=status.error)
+            if status.state.startswith(_READ):
+                return self._stopped()
+            if status != seen:
+                seen, changed = status, time.monotonic()
+            if time.monotonic() - changed > _STANDING:
+                self.server.kill()
+                return LogEnd(waits=True)
+            time.sleep(pause)
+            pause = min(2 * pause, _LONGEST)
+
+    def _stopped(self) -> LogEnd:
+        """Of an applier that has read all. It waits for the rest of a transaction before it stops, for a year if nobody
+        changes rpl_stop_replica_timeout."""
+        try:
+            with self.server.connect(timeout=_STANDING) as session:
+                session.execute(f"STOP {words(self.server).replica} SQL_THREAD")
+        except ConnectionLost as error:
+            if not took_too_long(error):
+                raise
+            self.server.kill()
+            return LogEnd(waits=True)
+        return LogEnd()
+
+    def retire(self) -> None:
+        """The next log goes to a new server: this one may have taken harm that shows later."""
+        self.server.kill()
+
+    def close(self) -> None:
+        """The server."""
+        self.server.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

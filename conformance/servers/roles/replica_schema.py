@@ -1,0 +1,75 @@
+"""Replicas with another table than the source's, on a server whose applier is fed
+(:mod:`conformance.cases.by_hand.replica_schema`).
+
+Every Case has a table of its own. The repair after an error puts a table with the source's shape and rows in its place.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from conformance.cases.by_hand.injection import SCHEMA
+from conformance.cases.by_hand.replica_schema import written
+from conformance.reference.tables.definitions import quote_identifier
+from conformance.servers.roles.applier import Transaction, script_of
+from conformance.servers.roles.injector import SERVER_ID, fresh, statement
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from conformance.cases.by_hand.applier_transaction import FeedingOutcome
+    from conformance.cases.by_hand.replica_schema import Reshaped
+    from conformance.reference.tables.definitions import Table
+    from conformance.servers.roles.applier import Applier
+
+_FIRST_ID: Final = 10  # of tables; those before are the marks' and that of injections
+
+
+def reshape(applier: Applier, cases: Sequence[Reshaped]) -> list[FeedingOutcome]:
+    """The outcome of each Case, in order. Their tables have different names."""
+    assert len({case.source.name for case in cases}) == len(cases)
+    applier.session().execute_many([text for case in cases for text in _tables(case)]).check()
+    applier.load([_rows(case, 2 * number) for number, case in enumerate(cases)])
+    return applier.apply([transaction_of(case, number) for number, case in enumerate(cases)])
+
+
+def transaction_of(case: Reshaped, number: int = 0) -> Transaction:
+    """The transaction of a Case; ``number`` makes the id of its table."""
+    name, spare = (f"{SCHEMA}.{quote_identifier(table)}" for table in (case.source.name, _spare(case).name))
+    return Transaction(
+        events=case.events(SERVER_ID, _FIRST_ID + number),
+        reads=(_read(case.replica),),
+        repair=(f"DROP TABLE {name}", f"RENAME TABLE {spare} TO {name}") if case.number else None,
+    )
+
+
+def _tables(case: Reshaped) -> list[str]:
+    return fresh(case.replica, *([_spare(case)] if case.number else ()))
+
+
+def _rows(case: Reshaped, number: int) -> tuple[bytes, ...]:
+    """The events that write the rows of both tables."""
+    table_id = _FIRST_ID + number
+    events = written(case.replica, case.held, server_id=SERVER_ID, table_id=table_id)
+    if case.number:
+        events += written(_spare(case), case.rows, server_id=SERVER_ID, table_id=table_id + 1)
+    return events
+
+
+def reshaped_script(case: Reshaped, version: str) -> tuple[str, ...]:
+    """Statements that show a Case again."""
+    return script_of(transaction_of(case), [*_tables(case), statement(*_rows(case, 0))], version)
+
+
+def _spare(case: Reshaped) -> Table:
+    return replace(case.source, name=f"{case.source.name}_spare")
+
+
+def _read(table: Table) -> str:
+    """All rows as text, each column as the injector's ``STATE`` has a document, without its sizes."""
+    columns = ", ".join(
+        f"{name} IS NULL, 1, CAST({name} AS CHAR), NULL, NULL"
+        for name in (quote_identifier(column.name) for column in table.columns)
+    )
+    return f"SELECT {columns} FROM {SCHEMA}.{quote_identifier(table.name)} ORDER BY id"

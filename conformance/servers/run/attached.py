@@ -1,0 +1,69 @@
+"""A server that another process of the lab started or was given, as worker processes see it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from conformance.servers.base import Server
+from conformance.servers.wire.connection import Address, Connection, connect
+
+if TYPE_CHECKING:
+    from typing import Self
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attachment:
+    """What a worker needs to use a server; travels between processes (never into files: it holds the password)."""
+
+    id: str
+    version: str
+    number: tuple[int, int, int]
+    started_by_us: bool
+    files_readable: bool
+    address: Address
+
+    @classmethod
+    def of(cls, server: Server) -> Self:
+        return cls(
+            id=server.id,
+            version=server.version,
+            number=server.number,
+            started_by_us=server.started_by_us,
+            files_readable=server.files_readable,
+            address=server.address,
+        )
+
+
+class AttachedServer(Server):
+    """Sessions and capture; starting and stopping stay with the owner."""
+
+    def __init__(self, attachment: Attachment) -> None:
+        self.id = attachment.id
+        self.version = attachment.version
+        self.number = attachment.number
+        self.started_by_us = attachment.started_by_us
+        self.files_readable = attachment.files_readable
+        self.address = attachment.address
+
+    def connect(
+        self,
+        *,
+        user: str | None = None,
+        password: str | None = None,
+        database: str | None = None,
+        timeout: float | None = None,
+        tcp: bool = False,
+    ) -> Connection:
+        """A new session as the owner's account, unless told otherwise."""
+        return connect(self.address.as_user(user, password, tcp=tcp), database=database, timeout=timeout)
+
+    def alive(self) -> bool:
+        """Unknown here; the owner watches the process."""
+        return True
+
+    def close(self) -> None:
+        """Nothing: the owner does it."""
+
+    def describe(self) -> str:
+        return f"MySQL {self.version} at {self.address}"

@@ -1,0 +1,121 @@
+"""Instructions that a server's threads execute, counted by valgrind's callgrind while the server runs under it.
+
+Wall clock on a shared machine cannot show two per cent; counted instructions can (requirements sheet, FR15/FR16). The
+server starts without counting, which takes some seconds; counting then slows it down about fifty times. A thread of the
+server is named by its number in the operating system, which the performance schema knows too.
+"""
+# ruff: noqa: S603 (starting programs is the job of this module)
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from typing import TYPE_CHECKING, Final, Self
+
+from conformance.servers.errors import ServerUnavailable
+from conformance.servers.run.process import ProcessServer, launch
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+
+    from conformance.servers.install.cache import Narrate
+    from conformance.servers.install.installation import Installation
+    from conformance.servers.run.options import Options
+
+_PROGRAMS: Final = ("valgrind", "vgdb")
+_START_SECONDS: Final = 300.0
+_CONTROL_SECONDS: Final = 120.0
+_OUT: Final = "callgrind.out"
+_THREAD: Final = re.compile(r"^Thread (\d+):.*\(lwpid (\d+)\)", re.MULTILINE)
+_COUNTS: Final = re.compile(r"^thread: (\d+)$.*?^summary: (\d+)$", re.MULTILINE | re.DOTALL)
+
+
+def missing_programs() -> str | None:
+    """What is not there of the programs that counting needs, and how to get it."""
+    missing = [name for name in _PROGRAMS if shutil.which(name) is None]
+    return f"needs {' and '.join(missing)} (Debian package valgrind)" if missing else None
+
+
+class Callgrind:
+    """A server of the lab under callgrind, its performance schema on. A context; ``server`` is an ordinary one."""
+
+    def __init__(
+        self, installation: Installation, *, server_id: int, options: Options | None = None, narrate: Narrate
+    ) -> None:
+        missing = missing_programs()
+        if missing is not None:
+            raise ServerUnavailable(f"instructions cannot be counted: {missing}")
+        self.server: ProcessServer = launch(
+            installation,
+            server_id=server_id,
+            options=options,
+            performance_schema=True,
+            start=False,
+            narrate=narrate,
+        )
+        directory: Path = self.server.directory
+        self._pipes = f"--vgdb-prefix={directory / 'vgdb'}"
+        self._files = directory
+        self.server.wrapper = (
+            "valgrind",
+            "--tool=callgrind",
+            "--instr-atstart=no",
+            "--separate-threads=yes",
+            f"--callgrind-out-file={directory / _OUT}",
+            self._pipes,
+        )
+        try:
+            self.server.start(timeout=_START_SECONDS)
+        except BaseException:
+            self.server.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.server.close()
+
+    def start_counting(self) -> None:
+        """From now on instructions are counted, and the server is slow."""
+        self._control("instrumentation", "on")
+
+    def take(self) -> dict[int, int]:
+        """Instructions by thread (its number in the operating system) since the last call."""
+        threads = dict(_pairs(_THREAD.findall(self._control("v.info", "scheduler"))))
+        for path in self._files.glob(f"{_OUT}*"):
+            path.unlink()
+        self._control("dump")
+        counts: dict[int, int] = {}
+        for path in self._files.glob(f"{_OUT}*"):
+            for number, count in _pairs(_COUNTS.findall(path.read_text(encoding="utf-8", errors="replace"))):
+                if number in threads:
+                    counts[threads[number]] = counts.get(threads[number], 0) + count
+            path.unlink()
+        return counts
+
+    def _control(self, *words: str) -> str:
+        """A command to the running valgrind; its answer."""
+        try:
+            answer = subprocess.run(
+                ["vgdb", self._pipes, f"--pid={self.server.pid}", *words],  # noqa: S607 - found on PATH by design
+                capture_output=True,
+                text=True,
+                timeout=_CONTROL_SECONDS,
+                check=True,
+                errors="replace",
+            )
+        except (OSError, subprocess.SubprocessError) as error:
+            raise ServerUnavailable(f"callgrind does not answer: {error}") from error
+        return answer.stdout
+
+
+def counted(counts: Mapping[int, int], threads: Iterable[int]) -> int:
+    """The sum over some threads."""
+    return sum(counts.get(thread, 0) for thread in threads)
+
+
+def _pairs(found: Iterable[tuple[str, str]]) -> list[tuple[int, int]]:
+    return [(int(first), int(second)) for first, second in found]

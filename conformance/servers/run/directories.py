@@ -1,0 +1,196 @@
+"""Run directories: one per server, named after the process that owns it, so that orphans can be told and removed.
+
+``run-PID-START-HEX`` belongs to the lab process with that pid and start time; ``kept-…`` likewise, but is never
+removed by the lab; ``server-NAME`` belongs to the supervisor of a server that was started to stay
+(``binlog-lab servers start``).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import secrets
+import shutil
+import signal
+import stat
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from conformance.servers.errors import ServerUnavailable
+from conformance.servers.run.process_identity import is_running, processes_with_argument, signal_if_same, start_time
+
+SOCKET_LIMIT = 107  # sun_path of unix(7) is 108 bytes with its final zero
+SOCKET_NAME = "s"
+CONTAINER = "container"  # in the directory of a standing server: the name of its container
+
+
+def runs_root() -> Path:
+    """The user's directory for running servers, in TMPDIR. Refused if somebody else could have made it."""
+    root = Path(tempfile.gettempdir()) / f"binlog-lab-{os.getuid()}"
+    try:
+        root.mkdir(mode=0o700, exist_ok=True)
+        found = root.lstat()
+    except OSError as error:
+        raise ServerUnavailable(
+            f"the directory {root} cannot be made: {error.strerror}", "set TMPDIR to a directory that can be written"
+        ) from error
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or stat.S_IMODE(found.st_mode) & 0o022:
+        raise ServerUnavailable(
+            f"{root} belongs to somebody else or others may write in it", "remove it, or set TMPDIR elsewhere"
+        )
+    return root
+
+
+def socket_path(directory: Path) -> str:
+    """A socket path that fits: in the run directory, or in a short one of its own where that is too long."""
+    path = str(directory / SOCKET_NAME)
+    if len(os.fsencode(path)) < SOCKET_LIMIT:
+        return path
+    short = Path(tempfile.mkdtemp(prefix="bl-", dir="/tmp"))
+    (directory / "socket-directory").symlink_to(short)
+    return str(short / SOCKET_NAME)
+
+
+def new_run_directory(*, keep: bool, name: str | None = None) -> Path:
+    """A fresh directory owned by this process, or by the name of a server that will stay."""
+    if name is not None:
+        directory = runs_root() / f"server-{name}"
+        try:
+            directory.mkdir(mode=0o700)
+        except FileExistsError:
+            raise ServerUnavailable(
+                f"a server named {name} is there already", f"choose another name, or: binlog-lab servers stop {name}"
+            ) from None
+        return directory
+    pid = os.getpid()
+    name = f"{'kept' if keep else 'run'}-{pid}-{start_time(pid)}-{secrets.token_hex(3)}"
+    directory = runs_root() / name
+    directory.mkdir(mode=0o700)
+    return directory
+
+
+def remove_run_directory(directory: Path) -> None:
+    """Remove a run directory and the socket directory it may point to."""
+    link = directory / "socket-directory"
+    if link.is_symlink():
+        shutil.rmtree(link.readlink(), ignore_errors=True)
+    shutil.rmtree(directory, ignore_errors=True)
+
+
+def _owner(directory: Path) -> tuple[int, str] | None:
+    parts = directory.name.split("-")
+    if len(parts) == 4 and parts[0] == "run" and parts[1].isdigit():
+        return int(parts[1]), parts[2]
+    return None
+
+
+def kill_servers_in(directory: Path) -> None:
+    """End processes that were started on the data of this run directory."""
+    for pid in processes_with_argument(f"--datadir={directory}/data"):
+        start = start_time(pid)
+        if start is not None:
+            signal_if_same(pid, start, signal.SIGKILL)
+
+
+def remove_orphans() -> list[Path]:
+    """Remove the run directories of labs that are gone, and end a server that still works in one of them.
+
+    Such a server can only be there if the lab *and* its supervisor were killed while the server hung behind a wrapper.
+    """
+    removed = []
+    for directory in runs_root().glob("run-*"):
+        owner = _owner(directory)
+        if owner is None or is_running(*owner):
+            continue
+        kill_servers_in(directory)
+        remove_run_directory(directory)
+        removed.append(directory)
+    return removed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StandingServer:
+    """A server that was started to stay."""
+
+    name: str
+    directory: Path
+    url: str
+    version: str
+    pid: int
+    supervisor: int
+    supervisor_start: str
+    running: bool
+    container: str = ""  # its name, where the server is no process
+
+
+def free_name() -> str:
+    """The first number that no standing server has as its name."""
+    taken = {directory.name.removeprefix("server-") for directory in runs_root().glob("server-*")}
+    number = 1
+    while str(number) in taken:
+        number += 1
+    return str(number)
+
+
+def stop_standing(server: StandingServer, *, timeout: float = 45.0) -> bool:
+    """Stop a standing server in order and remove its directory. False if it had ended before."""
+    if server.container:
+        from conformance.servers.containers.standing import remove_kept  # needs an engine
+
+        asked = remove_kept(server.container)
+        remove_run_directory(server.directory)
+        return asked
+    asked = signal_if_same(server.supervisor, server.supervisor_start, signal.SIGTERM)
+    deadline = time.monotonic() + timeout
+    while is_running(server.supervisor, server.supervisor_start):
+        if time.monotonic() > deadline:  # the kernel takes the server along with its supervisor
+            signal_if_same(server.supervisor, server.supervisor_start, signal.SIGKILL)
+        time.sleep(0.02)
+    remove_run_directory(server.directory)
+    return asked
+
+
+def _contained(directory: Path, about: dict[str, str]) -> StandingServer:
+    from conformance.servers.containers.standing import kept_containers  # needs an engine
+
+    name = (directory / CONTAINER).read_text(encoding="utf-8")
+    return StandingServer(
+        name=directory.name.removeprefix("server-"),
+        directory=directory,
+        url=about["url"],
+        version=about["version"],
+        pid=0,
+        supervisor=0,
+        supervisor_start="",
+        running=any(item.name == name and item.running for item in kept_containers()),
+        container=name,
+    )
+
+
+def standing_servers() -> list[StandingServer]:
+    """All of this user's, dead ones included (their directories remain until ``stop``)."""
+    found = []
+    for directory in sorted(runs_root().glob("server-*")):
+        with contextlib.suppress(OSError, ValueError, KeyError):
+            about = json.loads((directory / "server.json").read_text(encoding="utf-8"))
+            if (directory / CONTAINER).exists():
+                found.append(_contained(directory, about))
+                continue
+            process = json.loads((directory / "process.json").read_text(encoding="utf-8"))
+            supervisor, begun = int(process["supervisor"]), str(process["supervisor_start"])
+            found.append(
+                StandingServer(
+                    name=directory.name.removeprefix("server-"),
+                    directory=directory,
+                    url=str(about["url"]),
+                    version=str(about["version"]),
+                    pid=int(process["pid"]),
+                    supervisor=supervisor,
+                    supervisor_start=begun,
+                    running=is_running(supervisor, begun),
+                )
+            )
+    return found

@@ -1,0 +1,266 @@
+"""Servers at an address: somebody else's house (design section 5).
+
+Only hazard ``none`` runs there unless the caller allows more; the lab works in schemas it made itself and removes them;
+no GLOBAL variable is changed; the server is never restarted or killed; a source that has replicas, and a replica that
+already has a source, are refused.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from conformance.requirements.versions import dialect_of, parse_version
+from conformance.servers.base import SCHEMA_PREFIX, Server, version_number
+from conformance.servers.errors import ConnectionLost, GuestRefused, ServerUnavailable, SqlError
+from conformance.servers.wire.connection import Connection, connect
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from conformance.servers.install.cache import Narrate
+    from conformance.servers.specs import ServerSpec
+
+Role = Literal["source", "replica"]
+# What the lab does on a guest, and the privilege each needs. Dynamic privileges are listed by their 8.0 names.
+_NEEDED = {
+    "CREATE": "make its schemas",
+    "DROP": "remove its schemas",
+    "INSERT": "fill its tables",
+    "UPDATE": "change documents",
+    "DELETE": "change rows",
+    "SELECT": "read rows back",
+}
+_MADE = re.compile(rf"{SCHEMA_PREFIX}[0-9a-f]{{12}}")  # see Server.schema
+_ALL_PRIVILEGES = "ALL PRIVILEGES"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Capabilities:
+    """What a guest lets the lab do. ``missing`` names privileges; ``notes`` are sentences for the report."""
+
+    version: str
+    log_bin: bool
+    binlog_format: str
+    gtid_mode: str
+    row_image_settable: bool
+    row_value_options_settable: bool
+    row_metadata: str
+    checksum: str
+    can_capture: bool
+    missing: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+class GuestServer(Server):
+    """A server that was there before the lab came."""
+
+    started_by_us = False
+
+    def __init__(self, spec: ServerSpec, *, allow: Iterable[str] = (), role: Role = "source") -> None:
+        self.spec = spec
+        self.address = spec.login()
+        self.id = str(spec)
+        self.role: Role = role
+        self._allow = frozenset(allow) | {"none"}
+        with self.connect() as connection:
+            self.version = connection.variable("version") or connection.server_version
+            self.number = version_number(self.version)
+            self.capabilities = probe(connection)
+            refuse_if_in_use(connection, role)
+
+    def connect(
+        self,
+        *,
+        user: str | None = None,
+        password: str | None = None,
+        database: str | None = None,
+        timeout: float | None = None,
+        tcp: bool = False,
+    ) -> Connection:
+        """A session as the user of the address (or another one, with its password)."""
+        return connect(self.address.as_user(user, password, tcp=tcp), database=database, timeout=timeout)
+
+    def hazards(self) -> frozenset[str]:
+        """``none``, and what the user allowed in so many words."""
+        return self._allow
+
+    def alive(self) -> bool:
+        """Whether a login succeeds now."""
+        try:
+            self.connect().close()
+        except (ConnectionLost, ServerUnavailable):
+            return False
+        return True
+
+    def close(self) -> None:
+        """Nothing was started. Schemas are removed by those who made them."""
+
+    def describe(self) -> str:
+        """What it is, which version, where."""
+        return f"MySQL {self.version} at {self.spec}"
+
+
+def open_guest(
+    spec: ServerSpec, *, allow: Iterable[str] = (), role: Role = "source", narrate: Narrate | None = None
+) -> GuestServer:
+    """Log in, look around, and refuse what must not be touched."""
+    guest = GuestServer(spec, allow=allow, role=role)
+    require_known(guest.version, guest.id)
+    if narrate is not None:
+        for note in guest.capabilities.notes:
+            narrate(f"{guest.id}: {note}")
+        if left := ", ".join(item.name for item in leftovers(guest)):
+            narrate(f"{guest.id}: a killed run left {left}: binlog-lab servers clean '{guest.id}' drops such schemas")
+    return guest
+
+
+def require_known(version: str, name: str) -> None:
+    """A server of which the table of versions says nothing is refused: words and forms would be guesses."""
+    try:
+        dialect_of(parse_version(version))
+    except ValueError as error:
+        raise ServerUnavailable(f"{name}: {error}", "the lab knows MySQL from 5.6 on") from None
+
+
+def probe(connection: Connection) -> Capabilities:
+    """Ask, without changing anything but this session's own variables."""
+    missing: list[str] = []
+    notes: list[str] = []
+    privileges = granted(connection)
+    if _ALL_PRIVILEGES not in privileges:
+        missing = [name for name in _NEEDED if name not in privileges]
+        notes.extend(f"the account lacks {name}, which the lab needs to {_NEEDED[name]}" for name in missing)
+    log_bin = connection.variable("log_bin") == "1"
+    can_capture = log_bin and bool({_ALL_PRIVILEGES, "REPLICATION SLAVE"} & privileges)
+    if not log_bin:
+        notes.append("the server writes no binary log (log_bin is OFF): nothing can be captured")
+    elif not can_capture:
+        notes.append("the account lacks REPLICATION SLAVE: the binary log cannot be read")
+    image = _settable(connection, "binlog_row_image", "FULL")
+    partial = _settable(connection, "binlog_row_value_options", "PARTIAL_JSON")
+    if partial == "unknown":
+        notes.append("the server does not know binlog_row_value_options: no partial JSON (needs MySQL 8.0.3 or later)")
+    elif partial == "refused":
+        notes.append(
+            "the account may not SET SESSION binlog_row_value_options "
+            "(SESSION_VARIABLES_ADMIN or SYSTEM_VARIABLES_ADMIN): partial JSON cannot be switched on"
+        )
+    return Capabilities(
+        version=connection.variable("version") or "",
+        log_bin=log_bin,
+        binlog_format=connection.variable("binlog_format") or "ROW",  # a version without the variable logs rows
+        gtid_mode=connection.variable("gtid_mode") or "OFF",
+        row_image_settable=image == "yes",
+        row_value_options_settable=partial == "yes",
+        row_metadata=connection.variable("global.binlog_row_metadata") or "",
+        checksum=connection.variable("global.binlog_checksum") or "NONE",
+        can_capture=can_capture,
+        missing=tuple(missing),
+        notes=tuple(notes),
+    )
+
+
+def granted(connection: Connection) -> frozenset[str]:
+    """Privileges that hold for every schema or for those of the lab, upper case."""
+    found: set[str] = set()
+    roles = None
+    if connection.variable("activate_all_roles_on_login") is not None:  # a server with roles: count the active ones
+        roles = connection.execute("SELECT CURRENT_ROLE()").scalar()
+    using = f" FOR CURRENT_USER() USING {roles}" if roles and roles != "NONE" else ""
+    for (grant,) in connection.execute(f"SHOW GRANTS{using}").texts():
+        words, _, rest = (grant or "").partition(" ON ")
+        target = rest.partition(" TO ")[0].replace("`", "").replace("\\", "")
+        names = {word.strip().upper() for word in words.removeprefix("GRANT ").split(",")}
+        if target == "*.*":
+            found |= names
+        elif _covers_lab_schemas(target):
+            found |= set(_NEEDED) if _ALL_PRIVILEGES in names else names
+    # SHOW GRANTS spells out every privilege for accounts that have all of them since 8.0.
+    return frozenset(found)
+
+
+def _covers_lab_schemas(target: str) -> bool:
+    """``binlog_lab_%.*`` in any spelling of the pattern."""
+    schema, dot, table = target.rpartition(".")
+    return bool(dot) and table == "*" and schema.endswith("%") and SCHEMA_PREFIX.startswith(schema[:-1])
+
+
+def _settable(connection: Connection, name: str, value: str) -> Literal["yes", "refused", "unknown"]:
+    """Whether this session may set a variable; it is put back at once."""
+    before = connection.variable(name)
+    if before is None:
+        return "unknown"
+    try:
+        connection.execute(f"SET SESSION {name} = '{value}'")
+        connection.execute(f"SET SESSION {name} = '{before}'")
+    except SqlError:
+        return "refused"
+    return "yes"
+
+
+def refuse_if_in_use(connection: Connection, role: Role) -> None:
+    """A source with replicas and a replica with a source are somebody's production."""
+    if role == "replica":
+        rows = _first_that_works(connection, ("SHOW REPLICA STATUS", "SHOW SLAVE STATUS"))
+        if rows:
+            raise GuestRefused(f"{connection.address} already replicates from a source; the lab will not touch it")
+        return
+    readers = len(_first_that_works(connection, ("SHOW REPLICAS", "SHOW SLAVE HOSTS")) or ())
+    dumps = connection.execute(
+        "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE COMMAND LIKE 'Binlog Dump%'"
+    ).scalar()
+    readers = max(readers, int(dumps or 0))
+    if readers:
+        raise GuestRefused(
+            f"{connection.address} has {readers} connected replica(s) or readers of its binary log; "
+            "the lab will not write events that they would receive"
+        )
+
+
+def _first_that_works(connection: Connection, statements: tuple[str, ...]) -> list[tuple[str | None, ...]] | None:
+    """Rows of the first spelling that this version knows; None if the account may not ask."""
+    for statement in statements:
+        try:
+            return connection.execute(statement).texts()
+        except SqlError as error:
+            if error.number == 1227:
+                return None
+            if error.number != 1064:
+                raise
+    return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Leftover:
+    """A schema of the lab whose maker is gone. ``created``: its oldest table, by the server's clock; else empty."""
+
+    name: str
+    tables: int
+    created: str
+
+
+def leftovers(server: Server) -> list[Leftover]:
+    """Schemas with names of the lab whose maker is not connected any more. A run only tells them."""
+    with server.connect() as connection:
+        rows = connection.execute(
+            "SELECT SCHEMA_NAME, COUNT(TABLE_NAME), MIN(CREATE_TIME) FROM information_schema.SCHEMATA"
+            " LEFT JOIN information_schema.TABLES ON TABLE_SCHEMA = SCHEMA_NAME"
+            " WHERE SCHEMA_NAME REGEXP '^binlog_lab_[0-9a-f]{12}$' AND IS_FREE_LOCK(SCHEMA_NAME) = 1"
+            " GROUP BY SCHEMA_NAME ORDER BY SCHEMA_NAME"
+        ).texts()
+    return [
+        Leftover(name=name, tables=int(tables or 0), created=made or "")
+        for name, tables, made in rows
+        if name and _MADE.fullmatch(name)  # names compare without their case in the dictionary
+    ]
+
+
+def drop_leftover(server: Server, name: str) -> bool:
+    """Drop a schema that :func:`leftovers` found, under its lock; false if a living run holds that."""
+    with server.connect() as connection:
+        if connection.execute(f"SELECT GET_LOCK('{name}', 0)").scalar() != "1":
+            return False
+        connection.execute(f"DROP SCHEMA IF EXISTS {name}")
+    return True

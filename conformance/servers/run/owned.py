@@ -1,0 +1,119 @@
+"""A server that the lab owns: it starts, stops, kills and feeds it, and makes more of the same.
+
+Two kinds exist, a process and a container. Checks ask for this interface, never for one of them, unless they need what
+only a process can do (valgrind).
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import TYPE_CHECKING, Protocol
+
+from conformance.servers.base import Server
+from conformance.servers.install.cache import silent
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from conformance.servers.install.cache import Narrate
+    from conformance.servers.run.options import Options
+
+START_SECONDS = 60.0
+STOP_SECONDS = 30.0
+
+
+class Maker(Protocol):
+    """What servers are made from: a set of programs, or an image."""
+
+    @property
+    def version(self) -> str:
+        """As the programs say it."""
+
+    @property
+    def number(self) -> tuple[int, int, int]:
+        """The same as numbers."""
+
+    def launch(
+        self,
+        *,
+        server_id: int = 1,
+        options: Options | None = None,
+        wrapper: Sequence[str] | str = (),
+        performance_schema: bool = False,
+        keep: bool = False,
+        start: bool = True,
+        narrate: Narrate = silent,
+    ) -> OwnServer:
+        """A server with data of its own; with ``start=False`` it does not run yet."""
+
+
+class OwnServer(Server):
+    """``options`` are those it was made with; ``pid`` differs for each start (and is 0 before the first).
+    ``program_file``: that of mysqld, if it is one of this machine."""
+
+    started_by_us = True
+
+    options: dict[str, str | None]
+    wrapper: tuple[str, ...]
+    server_id: int
+    keep: bool
+    pid: int
+    program_file: Path | None = None
+
+    @property
+    @abstractmethod
+    def maker(self) -> Maker:
+        """Makes another server of the same programs."""
+
+    @abstractmethod
+    def start(self, extra: Options | None = None, *, timeout: float = START_SECONDS) -> None:
+        """Start, and wait until the server answers. ``extra`` options are for this start only."""
+
+    @abstractmethod
+    def stop(self, *, clean: bool = True, timeout: float = STOP_SECONDS) -> int | None:
+        """Stop the server and give its exit status (negative: a signal). ``clean``: a shutdown, not a crash."""
+
+    def kill(self) -> int | None:
+        """SIGKILL, as a crash would be."""
+        return self.stop(clean=False)
+
+    def restart(self, extra: Options | None = None) -> None:
+        """Clean stop and start on the same data, with ``extra`` options for this start."""
+        self.stop()
+        self.start(extra)
+
+    @abstractmethod
+    def error_log(self) -> str:
+        """All that the server said since it was made, whatever start it was."""
+
+    @abstractmethod
+    def put_data(self, name: str, data: bytes) -> None:
+        """Write a file into the data directory; the server may run."""
+
+    @abstractmethod
+    def forget_persisted(self) -> None:
+        """Undo every SET PERSIST; only while the server does not run."""
+
+    @abstractmethod
+    def defaults_file(self, text: str) -> str:
+        """Store an option file where the server can read it; the value for the option ``defaults-file``."""
+
+    @abstractmethod
+    def copy_data(self, target: Path) -> None:
+        """Copy the data directory, as evidence."""
+
+    @abstractmethod
+    def client(self, name: str) -> list[str]:
+        """Command words of a client program that logs in as root; put more options behind them."""
+
+    @abstractmethod
+    def detach(self) -> None:
+        """Let the server outlive the lab."""
+
+    @abstractmethod
+    def log_reader(self, names: Sequence[str], program: Sequence[str] = ()) -> tuple[list[str], list[str]]:
+        """Words that make mysqlbinlog read these log files of the server: those in front of options, and those behind.
+
+        ``program``: another mysqlbinlog than the server's own, as command words.
+        """

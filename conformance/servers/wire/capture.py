@@ -1,0 +1,316 @@
+"""The bytes that a server wrote to its binary log between two moments.
+
+Two ways give the same bytes: reading the files (servers the lab started) and the replication protocol (servers at an
+address). The common form: events as they stand in the file, header and checksum included, with the in-use flag of a
+FORMAT_DESCRIPTION_EVENT cleared; events that only exist on the wire (artificial ROTATE, heartbeats) left out. When the
+log is rotated in between, the old file's ROTATE_EVENT and the new file's FORMAT_DESCRIPTION and PREVIOUS_GTIDS events
+are part of the bytes.
+
+Facts: WL#2955 sheet 0.3 (position before and after, in-use flag and checksum), replication protocol documentation
+(COM_BINLOG_DUMP). Observed on 9.7.4: the description event that opens a dump from the middle of a file has
+end_log_pos 0 and so differs from the file's; it is therefore fetched with a dump from position 4.
+"""
+
+from __future__ import annotations
+
+import binascii
+from dataclasses import dataclass
+from mmap import ACCESS_READ, mmap
+from pathlib import Path
+from struct import Struct
+from typing import TYPE_CHECKING
+
+from conformance.requirements.versions import dialect_of
+from conformance.servers.errors import CaptureError, SqlError
+from conformance.servers.wire.groups import STARTS
+from conformance.servers.wire.log_facts import has_writesets
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from conformance.servers.base import Server
+    from conformance.servers.wire.connection import Connection
+
+_HEADER = Struct("<IBIIIH")  # timestamp, type, server id, event length, end position, flags
+_LENGTH = Struct("<I").unpack_from
+_ROTATE, _FORMAT_DESCRIPTION, _HEARTBEAT, _HEARTBEAT_V2 = 4, 15, 27, 41
+_IN_USE, _ARTIFICIAL = 0x0001, 0x0020
+_MAGIC, _ENCRYPTED_MAGIC = b"\xfebin", b"\xfdbin"
+_COM_BINLOG_DUMP, _NON_BLOCKING = 0x12, 0x0001
+_FIRST = 4
+_COUNTED = 256 << 20  # bytes that are read at most to count transactions
+
+
+@dataclass(frozen=True, slots=True, order=True, kw_only=True)
+class Position:
+    """A place in the binary log: where the next event will begin."""
+
+    file: str
+    offset: int
+
+    @property
+    def number(self) -> int:
+        """Of the file: the digits at the end of its name, which rise by one."""
+        return int(self.file.rpartition(".")[2])
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.offset}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Captured:
+    """``events`` between ``start`` and ``end``; ``format_description`` is that of the file in which ``start`` lies."""
+
+    start: Position
+    end: Position
+    format_description: bytes
+    events: tuple[bytes, ...]
+
+    def file_bytes(self) -> bytes:
+        """A binary log file with these events, as every reader of files takes it."""
+        return b"".join((_MAGIC, self.format_description, *self.events))
+
+
+class Capture:
+    """Takes marks and reads what lies between them. Keeps one session of its own."""
+
+    def __init__(self, server: Server, *, over_protocol: bool | None = None) -> None:
+        self._server = server
+        self._connection: Connection | None = None
+        self._over_protocol = over_protocol
+        self._directory: Path | None = None
+        self._descriptions: dict[str, bytes] = {}
+        self._counted: tuple[Position, int] | None = None
+        self._writesets: bool | None = None
+        self._show_log = dialect_of(server.number).words.show_log
+
+    @property
+    def over_protocol(self) -> bool:
+        """Whether the replication protocol is used; decided at the first use unless it was asked for."""
+        if self._over_protocol is None:
+            self._over_protocol = not self._files_readable()
+        return self._over_protocol
+
+    def _session(self) -> Connection:
+        if self._connection is None or self._connection.closed:
+            self._connection = self._server.connect()
+        return self._connection
+
+    def mark(self, connection: Connection | None = None) -> Position:
+        """Where the log ends now. Everything a session got an OK for before is in front of it."""
+        session = connection or self._session()
+        try:
+            rows = session.execute(self._show_log).texts()
+        except SqlError as error:
+            if error.number == 1227:
+                raise CaptureError(
+                    "the account may not ask for the position of the log: GRANT REPLICATION CLIENT is missing"
+                ) from error
+            raise
+        if not rows:
+            raise CaptureError(f"{self._server.id} writes no binary log (log_bin is OFF)")
+        return Position(file=str(rows[0][0]), offset=int(rows[0][1] or 0))
+
+    def since(self, start: Position, end: Position | None = None) -> Captured:
+        """Everything from ``start`` to ``end`` (default: to now)."""
+        if end is None:
+            end = self.mark()
+        if self.over_protocol:
+            events: tuple[bytes, ...] = tuple(self._dump(start, end)) if end != start else ()
+        else:
+            events = tuple(self._read_files(start, end))
+        return Captured(start=start, end=end, format_description=self.description(start.file), events=events)
+
+    # -- facts about the log ----------------------------------------------------------------------------------------
+
+    @property
+    def started_by_us(self) -> bool:
+        """Whether all that writes to this log is the lab's."""
+        return self._server.started_by_us
+
+    def writesets(self, connection: Connection) -> bool:
+        """Whether the logical clock follows rows; asked once."""
+        if self._writesets is None:
+            self._writesets = has_writesets(connection)
+        return self._writesets
+
+    def transactions_before(self, position: Position) -> int | None:
+        """How many transactions stand in a file in front of a place, which is where the next sequence number comes
+        from. ``None`` over the protocol and where there is much to read: nobody counts then."""
+        if self.over_protocol:
+            return None
+        counted = self._counted
+        if counted is None or counted[0].file != position.file or counted[0] > position:
+            counted = Position(file=position.file, offset=_FIRST), 0
+        known, count = counted
+        if position.offset - known.offset > _COUNTED:
+            return None
+        count += self._count(known, position.offset)
+        self._counted = position, count
+        return count
+
+    def _count(self, start: Position, end: int) -> int:
+        """Transactions in a file from a place on; the file is not held in memory."""
+        path = self._log_path(start.file)
+        count, place = 0, start.offset
+        with path.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as data:
+            while place < end:
+                whole = place + _HEADER.size <= end <= len(data)
+                length = _LENGTH(data, place + 9)[0] if whole else 0
+                if length < _HEADER.size:
+                    raise CaptureError(f"{path} has no whole event at {place}")
+                count += data[place + 4] in STARTS
+                place += length
+        return count
+
+    # -- files ------------------------------------------------------------------------------------------------------
+
+    def _files_readable(self) -> bool:
+        if not self._server.files_readable:  # the path of a container's log may exist here, and be another server's
+            return False
+        base = self._session().variable("log_bin_basename")
+        if not base:
+            return False
+        self._directory = Path(base).parent
+        current = self._directory / self.mark().file
+        try:
+            with current.open("rb") as file:
+                return file.read(4) == _MAGIC  # an encrypted log is read through the server
+        except OSError:
+            return False
+
+    def _log_path(self, name: str) -> Path:
+        if self._directory is None:
+            self._directory = Path(self._session().variable("log_bin_basename") or "").parent
+        return self._directory / name
+
+    def _names(self, start: Position, end: Position) -> list[str]:
+        """The files from start to end, by the server's index."""
+        if start.file == end.file:
+            if end.offset < start.offset:
+                raise CaptureError(f"the binary log was reset: its end {end} is before the start {start}")
+            return [start.file]
+        names = [str(row[0]) for row in self._session().execute("SHOW BINARY LOGS").texts()]
+        if start.file not in names or end.file not in names or names.index(start.file) > names.index(end.file):
+            raise CaptureError(f"the binary log from {start} to {end} is gone (purged or reset); there are {names}")
+        return names[names.index(start.file) : names.index(end.file) + 1]
+
+    def _read_files(self, start: Position, end: Position) -> Iterator[bytes]:
+        names = self._names(start, end)
+        for name in names:
+            path = self._log_path(name)
+            first = start.offset if name == start.file else _FIRST
+            last = end.offset if name == end.file else path.stat().st_size
+            with path.open("rb") as file:
+                file.seek(first)
+                data = file.read(last - first)
+            if len(data) != last - first:
+                raise CaptureError(f"{path} has {first + len(data)} bytes, expected {last}")
+            yield from split_events(data)
+
+    # -- protocol ---------------------------------------------------------------------------------------------------
+
+    def _dump(self, start: Position, end: Position) -> Iterator[bytes]:
+        """Over COM_BINLOG_DUMP, up to the end position (others may write on behind it)."""
+        names = self._names(start, end)
+        current, offset = start.file, start.offset
+        if (current, offset) == (end.file, end.offset):
+            return
+        for event in self.dumped_events(start):
+            _, kind, _, _, end_position, flags = _HEADER.unpack_from(event)
+            if kind == _ROTATE and (flags & _ARTIFICIAL or not end_position):
+                named = rotate_target(event)
+                if named != current:
+                    if named not in names:
+                        raise CaptureError(f"the server continues with {named} before {end} was reached")
+                    current, offset = named, _FIRST
+                continue
+            if kind in (_HEARTBEAT, _HEARTBEAT_V2):
+                continue
+            if kind == _FORMAT_DESCRIPTION and not end_position:
+                continue  # made for the dump, see above
+            if end_position != (offset + len(event)) & 0xFFFFFFFF:
+                raise CaptureError(
+                    f"the event at {current}:{offset} ends at {end_position}, expected {offset + len(event)}"
+                )
+            offset += len(event)
+            yield without_in_use_flag(event)
+            if current == end.file and offset >= end.offset:
+                return
+        raise CaptureError(f"the server's dump ends at {current}:{offset}, before {end}")
+
+    def dumped_events(self, start: Position) -> Iterator[bytes]:
+        """The events of a dump as they come, the artificial ones of the dump thread among them."""
+        session = self._server.connect()
+        try:
+            # Both names: the server reads the one it knows. Without it, checksums are taken off on the way.
+            session.execute("SET @source_binlog_checksum = 'CRC32', @master_binlog_checksum = 'CRC32'")
+            # A server id of 0 is that of a reader that leaves at the end (as mysqlbinlog does): it replaces no replica.
+            command = (
+                bytes((_COM_BINLOG_DUMP,)) + Struct("<IHI").pack(start.offset, _NON_BLOCKING, 0) + start.file.encode()
+            )
+            with session.dump(command) as events:
+                yield from events
+        except SqlError as error:
+            if error.number in (1227, 1045):
+                raise CaptureError(
+                    "the account may not read the binary log: GRANT REPLICATION SLAVE is missing"
+                ) from error
+            raise CaptureError(f"the server does not send its binary log from {start}: {error}") from error
+        finally:
+            session.close()
+
+    def description(self, name: str) -> bytes:
+        """The FORMAT_DESCRIPTION_EVENT of a log file."""
+        found = self._descriptions.get(name)
+        if found is None:
+            if self.over_protocol:
+                found = self._dumped_description(name)
+            else:
+                with self._log_path(name).open("rb") as file:
+                    head = file.read(_FIRST + _HEADER.size)
+                    length = _LENGTH(head, _FIRST + 9)[0]
+                    file.seek(_FIRST)
+                    found = without_in_use_flag(file.read(length))
+            self._descriptions[name] = found
+        return found
+
+    def _dumped_description(self, name: str) -> bytes:
+        stream = self.dumped_events(Position(file=name, offset=_FIRST))
+        try:
+            for event in stream:
+                if event[4] == _FORMAT_DESCRIPTION:
+                    return without_in_use_flag(event)
+        finally:
+            stream.close()  # type: ignore[attr-defined]  # a generator: leaves the dump and its session
+        raise CaptureError(f"the server sends no FORMAT_DESCRIPTION_EVENT for {name}")
+
+    def close(self) -> None:
+        """Close the session used for marks."""
+        if self._connection is not None:
+            self._connection.close()
+
+
+def split_events(data: bytes) -> Iterator[bytes]:
+    """Cut a run of whole events. What cannot be one is the last piece: whoever looks at the log must not miss it."""
+    pos, size = 0, len(data)
+    while pos < size:
+        length = _LENGTH(data, pos + 9)[0] if size - pos >= _HEADER.size else 0
+        end = pos + length if _HEADER.size <= length <= size - pos else size
+        yield without_in_use_flag(data[pos:end])
+        pos = end
+
+
+def without_in_use_flag(event: bytes) -> bytes:
+    """A live log's description event with the flag cleared; its checksum was computed without the flag (sheet 0.3)."""
+    if len(event) < _HEADER.size or event[4] != _FORMAT_DESCRIPTION or not event[17] & _IN_USE:
+        return event
+    return event[:17] + bytes((event[17] & ~_IN_USE,)) + event[18:]
+
+
+def rotate_target(event: bytes) -> str:
+    """The file named by a ROTATE_EVENT: after the 8-byte position, without a checksum if there is one."""
+    body = event[_HEADER.size + 8 :]
+    if len(body) > 4 and binascii.crc32(event[:-4]) == _LENGTH(event, len(event) - 4)[0]:
+        body = body[:-4]
+    return body.decode()

@@ -1,0 +1,381 @@
+"""Connections to a server: login through mysql-connector-python, statements through our own packet reader.
+
+The connector is imported on the first connect only. It runs in pure Python because the packet reader needs its socket
+(why not its cursors: see ``packets``). Errors carry the server's number and SQL state; a broken connection tells what
+became of the server when somebody (the process handle) knows.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import struct
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Final, Self
+
+from conformance.servers.errors import ConnectionLost, LoginRefused, ProtocolError, ServerUnavailable, SqlError
+from conformance.servers.wire.packets import PacketStream, Result, parse_error
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from types import TracebackType
+
+# Login errors of the server: access denied (1044, 1045, 1698), must change password (1820, 1862), host blocked or not
+# allowed (1129, 1130), account locked (3118), secure transport required (3159), plugin not usable (1251, 2059, 2061).
+_REFUSALS = frozenset({1044, 1045, 1129, 1130, 1251, 1698, 1820, 1862, 2059, 2061, 3118, 3159})
+_QUERY_ATTRIBUTES = 1 << 27
+_CLIENT_SSL = 1 << 11
+PATIENCE: Final = "BINLOG_LAB_PATIENCE"
+_PATIENCE_SECONDS: Final = 600.0
+_COM_QUIT, _COM_PING = b"\x01", b"\x0e"
+_PACKET_TARGET = 4 << 20  # statements per packet: by size, so that one failure never costs more than one packet
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Address:
+    """Where and as whom to connect. The password is kept out of ``repr``."""
+
+    host: str = "127.0.0.1"
+    port: int = 3306
+    socket: str | None = None
+    user: str = "root"
+    password: str = field(default="", repr=False)
+    tls: tuple[tuple[str, str], ...] = ()  # ssl-mode, ssl-ca, ssl-cert, ssl-key as given
+
+    def as_user(self, user: str | None, password: str | None, *, tcp: bool = False) -> Address:
+        """The same server for another account (``None``: the same one), over TCP alone if asked for."""
+        return replace(
+            self,
+            socket=None if tcp else self.socket,
+            user=user or self.user,
+            password=self.password if user is None else password or "",
+        )
+
+    def __str__(self) -> str:
+        return f"{self.user}@{self.socket}" if self.socket else f"{self.user}@{self.host}:{self.port}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Batch:
+    """What :meth:`Connection.execute_many` did: results in order, and the error that ended it.
+
+    ``error.position`` is the index of the failing statement; those behind it were not executed.
+    """
+
+    results: tuple[Result, ...]
+    error: SqlError | None = None
+
+    def check(self) -> tuple[Result, ...]:
+        """The results, or the error raised."""
+        if self.error is not None:
+            raise self.error
+        return self.results
+
+
+class Connection:
+    """One session. Not shared between threads."""
+
+    def __init__(
+        self, raw: Any, stream: PacketStream, address: Address, fate: Callable[[ConnectionLost], ConnectionLost]
+    ) -> None:
+        self._raw = raw  # keeps the connector's object, and so the socket, alive
+        self._stream = stream
+        self._fate = fate
+        self._max_packet: int | None = None
+        self.address = address
+        self.thread_id: int = int(raw.connection_id or 0)
+        self.server_version: str = str(raw.server_info)
+        self.closed = False
+
+    # -- statements -------------------------------------------------------------------------------------------------
+
+    def execute(self, sql: str | bytes) -> Result:
+        """One statement. The last result of a procedure call is returned."""
+        with self._watching():
+            self._stream.query(sql if isinstance(sql, bytes) else sql.encode())
+            shown = sql if isinstance(sql, str) else sql[:300].decode("utf-8", "replace")
+            result, more = self._stream.result(shown)
+            position = 0
+            while more:
+                position += 1
+                result, more = self._stream.result(shown, position)
+            return result
+
+    def execute_many(self, statements: Sequence[str]) -> Batch:
+        """Statements of one result each, in multi-statement packets of some megabytes; stops at the first error.
+
+        A statement that gives more than one result (CALL), or holds more than one statement, breaks the count and is a
+        :class:`ProtocolError` after its packet.
+        """
+        results: list[Result] = []
+        start = 0
+        while start < len(statements):
+            end, packet = self._pack(statements, start)
+            error = self._run_packet(packet, statements, start, end, results)
+            if error is not None:
+                return Batch(results=tuple(results), error=error)
+            start = end
+        return Batch(results=tuple(results))
+
+    def _pack(self, statements: Sequence[str], start: int) -> tuple[int, bytes]:
+        limit = min(_PACKET_TARGET, self.max_allowed_packet - 16)
+        texts: list[bytes] = []
+        size, end = 0, start
+        while end < len(statements):
+            text = statements[end].rstrip().rstrip(";").encode()
+            if not text.strip():
+                raise ValueError(f"statement {end} is empty")
+            if texts and size + len(text) + 1 > limit:
+                break
+            texts.append(text)
+            size += len(text) + 1
+            end += 1
+        return end, b";".join(texts)
+
+    def _run_packet(
+        self, packet: bytes, statements: Sequence[str], start: int, end: int, results: list[Result]
+    ) -> SqlError | None:
+        position = start
+        with self._watching():
+            stream = self._stream
+            stream.query(packet)
+            more = True
+            while more:
+                try:
+                    result, more = stream.result("", position)
+                except SqlError as error:
+                    if position >= end:
+                        raise ProtocolError(f"more results than the {end - start} statements sent") from error
+                    return SqlError(
+                        error.number, error.sqlstate, error.message, statement=statements[position], position=position
+                    )
+                results.append(result)
+                position += 1
+        if position != end:
+            raise ProtocolError(f"{position - start} results for {end - start} statements from statement {start} on")
+        return None
+
+    @property
+    def max_allowed_packet(self) -> int:
+        """The server's limit for one packet; asked once."""
+        if self._max_packet is None:
+            self._max_packet = int(self.execute("SELECT @@max_allowed_packet").scalar() or 0)
+        return self._max_packet
+
+    def warnings(self) -> list[tuple[str, int, str]]:
+        """Level, number and text of each diagnostic of the last statement."""
+        return [
+            (level or "", int(number or 0), text or "") for level, number, text in self.execute("SHOW WARNINGS").texts()
+        ]
+
+    def variable(self, name: str) -> str | None:
+        """A system variable of this session (or global, for those without a session value); None if unknown."""
+        try:
+            return self.execute(f"SELECT @@{name}").scalar()
+        except SqlError as error:
+            if error.number == 1193:  # ER_UNKNOWN_SYSTEM_VARIABLE
+                return None
+            raise
+
+    # -- protocol ---------------------------------------------------------------------------------------------------
+
+    @contextlib.contextmanager
+    def _watching(self) -> Iterator[None]:
+        """A lost connection is closed and told with the server's fate."""
+        if self.closed:
+            raise ConnectionLost(f"the connection to {self.address} is closed")
+        try:
+            yield
+        except ConnectionLost as error:
+            self._abandon()
+            fate = self._fate(error)
+            if fate is error:
+                raise  # with its own cause: who asks whether it took too long looks for that
+            raise fate from error
+        except (IndexError, struct.error, ProtocolError) as error:
+            self._abandon()
+            if isinstance(error, ProtocolError):
+                raise
+            raise ProtocolError(f"a packet from {self.address} ends too early") from error
+        except BaseException as error:
+            if not isinstance(error, SqlError):
+                self._abandon()  # an answer may be half read (Ctrl-C): this session is of no further use
+            raise
+
+    @contextlib.contextmanager
+    def dump(self, payload: bytes) -> Iterator[Iterator[bytes]]:
+        """Send a binary log dump command; yields the event packets' contents up to EOF.
+
+        The session is of no use for anything else afterwards and is closed.
+        """
+        with self._watching():
+            self._stream.send(payload)
+            try:
+                yield self._dumped()
+            finally:
+                self._abandon()
+
+    def _dumped(self) -> Iterator[bytes]:
+        while True:
+            packet = self._stream.read()
+            if packet[0] == 0x00:
+                yield packet[1:]
+            elif packet[0] == 0xFF:
+                raise parse_error(packet)
+            elif packet[0] == 0xFE and len(packet) < 9:
+                return
+            else:
+                raise ProtocolError(f"unexpected packet {packet[:1].hex()} in a binary log dump")
+
+    def ping(self) -> None:
+        """Raise if the server does not answer."""
+        with self._watching():
+            self._stream.send(_COM_PING)
+            self._stream.result()
+
+    def _abandon(self) -> None:
+        self.closed = True
+        self._stream.close()
+
+    def close(self) -> None:
+        """Say goodbye; a second call does nothing."""
+        if not self.closed:
+            with contextlib.suppress(ConnectionLost):
+                self._stream.send(_COM_QUIT)
+            self._abandon()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<Connection {self.address} thread {self.thread_id}{' closed' if self.closed else ''}>"
+
+
+def patience() -> float:
+    """Seconds after which a server that is there, and says nothing, is given up: ``BINLOG_LAB_PATIENCE``, or ten
+    minutes, which no statement of a run comes near to."""
+    named = os.environ.get(PATIENCE)
+    try:
+        return max(1.0, float(named)) if named else _PATIENCE_SECONDS
+    except ValueError:
+        raise ServerUnavailable(
+            f"{PATIENCE} is {named!r}, expected a number of seconds", f"unset {PATIENCE}, or give it a number"
+        ) from None
+
+
+def _unknown_fate(error: ConnectionLost) -> ConnectionLost:
+    return error
+
+
+def connect(
+    address: Address,
+    *,
+    database: str | None = None,
+    timeout: float | None = None,
+    connect_timeout: float = 10.0,
+    fate: Callable[[ConnectionLost], ConnectionLost] = _unknown_fate,
+) -> Connection:
+    """Log in. ``timeout``: seconds of every wait for the server (``None``: :func:`patience`)."""
+    try:
+        from mysql import connector  # heavy, and only needed where a server is
+    except ImportError as error:
+        raise ServerUnavailable(
+            "the Python package mysql-connector-python is not installed", "pip install mysql-connector-python"
+        ) from error
+    arguments: dict[str, Any] = {
+        "user": address.user,
+        "password": address.password,
+        "charset": "utf8mb4",
+        "autocommit": True,
+        "get_warnings": False,
+        "connection_timeout": max(1, round(connect_timeout)),
+        "allow_local_infile": False,
+    }
+    if address.socket:
+        arguments |= {"unix_socket": address.socket, "ssl_disabled": True}
+    else:
+        arguments |= {"host": address.host, "port": address.port, **_tls_arguments(dict(address.tls))}
+    if database is not None:
+        arguments["database"] = database
+    if _needs_tls(address) and not address.socket:
+        _require_tls(address, connect_timeout)
+    raw: Any = connector.MySQLConnection()
+    try:
+        raw.connect(**arguments)
+    except BaseException as error:
+        # A server that dies between the login and the connector's first statements leaves the socket open.
+        if (left := _socket_of(raw)) is not None:
+            left.close()
+        if isinstance(error, connector.Error):
+            raise _login_error(address, error) from None
+        if isinstance(error, (OSError, ValueError, AttributeError, TypeError)):  # what a bad handshake makes of it
+            raise ConnectionLost(f"login at {address} failed: {error}") from None
+        raise
+    sock = _socket_of(raw)
+    if sock is None:
+        raise ServerUnavailable(
+            "this version of mysql-connector-python does not let its socket be used",
+            "pip install a version that the lab was tested with (9.1 to 26.10)",
+        )
+    sock.settimeout(patience() if timeout is None else timeout)
+    stream = PacketStream(sock, query_attributes=bool(raw.client_flags & _QUERY_ATTRIBUTES))
+    return Connection(raw, stream, address, fate)
+
+
+def _socket_of(raw: Any) -> Any:
+    return getattr(getattr(raw, "_socket", None), "sock", None)
+
+
+def _tls_arguments(tls: dict[str, str]) -> dict[str, Any]:
+    """MySQL's client options as the connector names them. Without ssl-mode: encrypted where the server can."""
+    mode = tls.get("ssl-mode", "PREFERRED").upper()
+    if mode == "DISABLED":
+        return {"ssl_disabled": True}
+    arguments: dict[str, Any] = {"ssl_disabled": False}
+    for name in ("ssl-ca", "ssl-cert", "ssl-key"):
+        if name in tls:
+            arguments[name.replace("-", "_")] = tls[name]
+    if mode in ("VERIFY_CA", "VERIFY_IDENTITY"):
+        arguments["ssl_verify_cert"] = True
+        arguments["ssl_verify_identity"] = mode == "VERIFY_IDENTITY"
+    return arguments
+
+
+def _needs_tls(address: Address) -> bool:
+    return dict(address.tls).get("ssl-mode", "PREFERRED").upper() not in ("DISABLED", "PREFERRED")
+
+
+def _require_tls(address: Address, timeout: float) -> None:
+    """Look at the greeting before the connector logs in: it would go on without encryption, password and all."""
+    try:
+        with socket.create_connection((address.host, address.port), timeout) as probe:
+            greeting = b""
+            while len(greeting) < 4 or len(greeting) < 4 + int.from_bytes(greeting[:3], "little"):
+                chunk = probe.recv(4096)
+                if not chunk:
+                    break
+                greeting += chunk
+    except OSError as error:
+        raise ConnectionLost(f"cannot connect to {address}: {error.strerror or error}") from None
+    # Version 10, server version up to a zero, thread id 4, challenge 8, filler 1, then the lower capability flags.
+    flags = greeting.find(b"\0", 5) + 14
+    if greeting[4:5] == b"\x0a" and flags + 2 <= len(greeting):
+        capabilities = int.from_bytes(greeting[flags : flags + 2], "little")
+        if not capabilities & _CLIENT_SSL:
+            raise ConnectionLost(f"{address}: the server offers no TLS, and ssl-mode asks for it")
+
+
+def _login_error(address: Address, error: Any) -> Exception:
+    number = int(error.errno or 0)
+    text = str(error.msg or error)
+    if number in _REFUSALS:
+        return LoginRefused(f"{address}: the server refuses the login: {number} {text}")
+    if number == 1049:
+        return SqlError(number, str(error.sqlstate or "42000"), text)
+    return ConnectionLost(f"cannot connect to {address}: {number} {text}" if number > 0 else f"{address}: {text}")

@@ -1,0 +1,96 @@
+"""What a server says of itself and of a session by SQL: what the fields of events are held against that no model can
+know.
+
+Observed on 9.7.4: the status variable Queries is the id of the very query that asks for it, ids rise by one with each
+statement of all sessions, and a transaction's XID is the id of its first statement that needs the storage engine.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+from uuid import UUID
+
+from conformance.cases.observation import Interval, LogFacts
+from conformance.reference.binlog.gtid_set import PreviousGtids
+from conformance.servers.base import version_number
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from conformance.cases.observation import Place
+    from conformance.servers.wire.connection import Connection
+    from conformance.servers.wire.packets import Result
+
+_QUERIES: Final = "SHOW SESSION STATUS LIKE 'Queries'"
+_FACTS: Final = (
+    "SELECT @@global.server_id, @@global.server_uuid, @@global.version, @@global.binlog_checksum,"
+    " @@global.gtid_executed, CAST(UNIX_TIMESTAMP(SYSDATE(6)) * 1000000 AS UNSIGNED)"
+)
+_TRACKING: Final = "binlog_transaction_dependency_tracking"
+_WRITESETS_ALWAYS: Final = (8, 4, 0)  # where the variable is gone
+
+
+class Moment(NamedTuple):
+    """The answers at one moment."""
+
+    server_id: int
+    server_uuid: str
+    version: int
+    checksum: bool
+    executed: tuple[Interval, ...]
+    clock: int
+    query: int
+
+
+def before(connection: Connection) -> Moment:
+    """What is so now. The next query of the session has the id behind ``query``."""
+    return _moment(*connection.execute_many([_FACTS, _QUERIES]).check())
+
+
+def behind(connection: Connection) -> Moment:
+    """What is so now. The last query of the session has the id in front of ``query``."""
+    queries, facts = connection.execute_many([_QUERIES, _FACTS]).check()
+    return _moment(facts, queries)
+
+
+def _moment(facts: Result, queries: Result) -> Moment:
+    server_id, uuid, version, checksum, executed, clock = (str(value) for value in facts.texts()[0])
+    own = UUID(uuid)
+    entries = PreviousGtids.parse(executed).entries
+    major, minor, patch = version_number(version)
+    return Moment(
+        server_id=int(server_id),
+        server_uuid=uuid,
+        version=major * 10000 + minor * 100 + patch,
+        checksum=checksum.upper() == "CRC32",
+        executed=next((entry.intervals for entry in entries if entry.uuid == own and not entry.tag), ()),
+        clock=int(clock),
+        query=int(str(queries.texts()[0][1])),
+    )
+
+
+def has_writesets(connection: Connection) -> bool:
+    """Whether the logical clock follows rows. Without the variable: always in new versions, never in old ones."""
+    rows = connection.execute(f"SHOW GLOBAL VARIABLES LIKE '{_TRACKING}'").texts()
+    if rows:
+        return rows[0][1] == "WRITESET"
+    return version_number(connection.server_version) >= _WRITESETS_ALWAYS
+
+
+def log_facts(
+    first: Moment, last: Moment, places: Sequence[Place], *, sequence: int | None, writesets: bool, alone: bool
+) -> LogFacts:
+    """The record of both moments."""
+    return LogFacts(
+        server_id=first.server_id,
+        server_uuid=first.server_uuid,
+        version=first.version,
+        checksum=first.checksum,
+        clock=(first.clock, last.clock),
+        executed=(first.executed, last.executed),
+        queries=(first.query, last.query),
+        sequence=sequence,
+        writesets=writesets,
+        alone=alone,
+        places=tuple(places),
+    )

@@ -1,0 +1,350 @@
+"""The checks of transaction boundaries: each planted fault fails the check of its requirement."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from conformance.checks.boundaries import broken_streams, marked_files, transactions
+from conformance.checks.boundaries import check as test_boundaries
+from conformance.checks.boundaries import check_broken_streams as test_broken_boundaries
+from conformance.checks.boundaries import judge as boundaries
+from conformance.harness import lab as labs
+from conformance.harness.lab import Lab, Settings
+from conformance.reference.binlog.header import EventType
+from conformance.reference.boundaries import unmarked as guess
+from conformance.reference.boundaries.markers import mark
+from conformance.reference.boundaries.reader import Kind, read_groups
+from conformance.servers.roles.receiver import ReceiverTarget, launch_receiver, warnings_in
+from conformance.servers.wire.capture import Capture
+from conformance.stream import Block, CaseVerdict, Verdict
+from generators.draw import Stream
+from tests.checks.boundaries.faults_of_boundaries import (
+    BINLOG_FAULTS,
+    FORMAT_FAULTS,
+    GTID_FAULTS,
+    MARK_FAULTS,
+    OWN_MARK_FAULTS,
+    ROW_FORMAT_FAULTS,
+    STREAM_FAULTS,
+    TABLE_FAULTS,
+    TEXT_FAULTS,
+    WARNING_FAULTS,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from conformance.servers.install.installation import Installation
+    from conformance.servers.run.process import ProcessServer
+    from conformance.stream import AnyRecord
+
+KINDS = ("rows", "ddl", "statement-intvar")
+
+
+@pytest.fixture
+def records() -> list[AnyRecord]:
+    return []
+
+
+@pytest.fixture(scope="module")
+def target(installation: Installation) -> Iterator[ReceiverTarget]:
+    with ReceiverTarget(launch_receiver(installation)) as running:
+        yield running
+
+
+@pytest.fixture
+def lab(
+    server: ProcessServer,
+    target: ReceiverTarget,
+    records: list[AnyRecord],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Lab:
+    """A lab with the tests' servers, and small checks."""
+    monkeypatch.setattr(labs, "resolve", lambda *_, **__: server)
+    monkeypatch.setattr(transactions, "KINDS", {kind: transactions.KINDS[kind] for kind in KINDS})
+    monkeypatch.setattr(test_boundaries, "_MARKED_KINDS", (*KINDS, "rows"))
+    monkeypatch.setattr(test_boundaries, "_MODES", {"OFF": ("OFF", "AUTOMATIC")})
+    monkeypatch.setattr(test_boundaries, "_UNITS", {"quick": 4})
+    monkeypatch.setattr(test_boundaries, "_DUMPS", {"quick": 1})
+    monkeypatch.setattr(test_boundaries, "_FILES", {"quick": 1})
+    monkeypatch.setattr(test_broken_boundaries, "_HEARD", {"quick": (1, 60)})
+    monkeypatch.setattr(test_broken_boundaries, "_ROW_FORMAT", {"quick": 10})
+    lab = Lab(Settings(cases=tmp_path), records.append)
+    lab._receiver = target
+    return lab
+
+
+@pytest.fixture
+def offline(records: list[AnyRecord], tmp_path: Path) -> Lab:
+    return Lab(Settings(server="none", cases=tmp_path), records.append)
+
+
+def failing(records: list[AnyRecord]) -> set[str]:
+    """Requirements of blocks with failures."""
+    return {name for record in records if isinstance(record, Block) and record.failures for name in record.requirements}
+
+
+@pytest.mark.live
+def test_a_real_server_passes_every_check(
+    lab: Lab, server: ProcessServer, records: list[AnyRecord], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.undo()
+    monkeypatch.setattr(labs, "resolve", lambda *_, **__: server)
+    monkeypatch.setattr(test_boundaries, "_UNITS", {"quick": 1})
+    test_boundaries.test_real_transactions_of_every_kind(lab)
+    test_boundaries.test_marked_files_are_printed_and_applied(lab)
+    test_broken_boundaries.test_warnings_of_a_receiver(lab)
+    test_broken_boundaries.test_what_is_not_row_format_ends_the_client(lab)
+    (said,) = [record for record in records if isinstance(record, CaseVerdict)]
+    assert (said.requirement, said.verdict) == ("TF1", Verdict.NOT_APPLICABLE)
+    assert "no released server writes any" in said.message
+    judged = {name for record in records if isinstance(record, Block) for name in record.requirements}
+    assert judged == {"TF1", "TL1", "TF2", "TF3", "TN1", "TN2", "TP1", "TP2", "TP3"}
+
+
+@pytest.mark.live
+@pytest.mark.parametrize("fault", [*MARK_FAULTS, *FORMAT_FAULTS, *GTID_FAULTS], ids=lambda fault: fault.id)
+def test_wrong_marks_are_noticed(
+    lab: Lab, records: list[AnyRecord], monkeypatch: pytest.MonkeyPatch, fault: Any
+) -> None:
+    real = boundaries.mark_events
+    monkeypatch.setattr(boundaries, "mark_events", lambda events: fault.change(real(events)))
+    monkeypatch.setattr(test_boundaries, "_heard_marked", lambda *_: 0)
+    with pytest.raises(pytest.fail.Exception, match="not accepted"):
+        test_boundaries.test_real_transactions_of_every_kind(lab)
+    assert fault.requirement in failing(records)
+
+
+def marking(monkeypatch: pytest.MonkeyPatch, change: Callable[[list[bytes]], list[bytes]]) -> None:
+    """A server that marks its events: the real one's, marked where they are captured."""
+    real = Capture.since
+    mark_events = boundaries.mark_events
+
+    def since(*arguments: Any) -> Any:
+        captured = real(*arguments)
+        whole = mark_events([captured.format_description, *captured.events])
+        first, *events = change(whole)
+        return replace(captured, format_description=first, events=tuple(events))
+
+    monkeypatch.setattr(Capture, "since", since)
+
+
+@pytest.mark.live
+def test_a_server_that_marks_as_the_worklog_says_is_accepted(
+    lab: Lab, records: list[AnyRecord], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    marking(monkeypatch, lambda events: events)
+    test_boundaries.test_real_transactions_of_every_kind(lab)
+    assert not [record for record in records if isinstance(record, CaseVerdict)]
+    (own,) = [record for record in records if isinstance(record, Block) and record.requirements == ("TF1",)]
+    assert own.cases > len(KINDS)
+    assert own.verdicts == {"pass": own.cases}
+
+
+@pytest.mark.live
+@pytest.mark.parametrize("fault", OWN_MARK_FAULTS, ids=lambda fault: fault.id)
+def test_a_server_that_marks_otherwise_is_refused(
+    lab: Lab, records: list[AnyRecord], monkeypatch: pytest.MonkeyPatch, fault: Any
+) -> None:
+    marking(monkeypatch, fault.change)
+    monkeypatch.setattr(test_boundaries, "_MODES", {"ON": ("ON", "AUTOMATIC")})
+    with pytest.raises(pytest.fail.Exception, match="not accepted"):
+        test_boundaries.test_real_transactions_of_every_kind(lab)
+    assert failing(records) == {"TF1"}, "the kit's own marks do not come from the server's"
+
+
+@pytest.mark.parametrize("fault", OWN_MARK_FAULTS, ids=lambda fault: fault.id)
+def test_wrong_marks_of_a_recorded_log_are_noticed(fault: Any) -> None:
+    data = (Path(__file__).parents[2] / "data/binlogs/13-statement-format.binlog").read_bytes()
+    data += (Path(__file__).parents[2] / "data/binlogs/05-partial-multi-json-minimal.binlog").read_bytes()[4:]
+    marked = boundaries.mark_events(list(boundaries.split_log(data)))
+    groups = len(boundaries.transactions_of(boundaries.without_marks(marked)))
+    assert boundaries.has_marks(marked)
+    assert not boundaries.has_marks(boundaries.without_marks(marked))
+    assert boundaries.judge_own_marks(marked, groups, "coin") == []
+    problems = boundaries.judge_own_marks(fault.change(marked), groups, "coin")
+    assert problems
+    assert {problem.message for problem in problems} == {"the server marks an event otherwise than the worklog's table"}
+
+
+@pytest.mark.live
+@pytest.mark.parametrize("fault", STREAM_FAULTS, ids=lambda fault: fault.id)
+def test_a_broken_log_of_the_server_is_noticed(
+    lab: Lab, records: list[AnyRecord], monkeypatch: pytest.MonkeyPatch, fault: Any
+) -> None:
+    real = Capture.since
+
+    def since(*arguments: Any) -> Any:
+        captured = real(*arguments)
+        return replace(captured, events=tuple(fault.change(list(captured.events))))
+
+    monkeypatch.setattr(Capture, "since", since)
+    monkeypatch.setattr(test_boundaries, "_artificial", lambda *_: 0)
+    monkeypatch.setattr(test_boundaries, "_heard_silently", lambda *_: 0)
+    monkeypatch.setattr(test_boundaries, "_heard_marked", lambda *_: 0)
+    with pytest.raises(pytest.fail.Exception, match="not accepted"):
+        test_boundaries.test_real_transactions_of_every_kind(lab)
+    assert fault.requirement in failing(records)
+
+
+@pytest.mark.live
+@pytest.mark.parametrize("fault", [*TEXT_FAULTS, *BINLOG_FAULTS], ids=lambda fault: fault.id)
+def test_markers_that_are_not_printed_are_noticed(
+    lab: Lab, records: list[AnyRecord], monkeypatch: pytest.MonkeyPatch, fault: Any
+) -> None:
+    if fault in TEXT_FAULTS:
+        text_of = marked_files.text_of
+        monkeypatch.setattr(marked_files, "text_of", lambda data: fault.change(text_of(data)))
+    else:
+        printed = marked_files.printed
+
+        def changed(program: Any, path: Any, *options: str) -> Any:
+            status, text, words = printed(program, path, *options)
+            return status, fault.change(text) if "--skip-gtids" in options else text, words
+
+        monkeypatch.setattr(marked_files, "printed", changed)
+    with pytest.raises(pytest.fail.Exception, match="not printed or applied"):
+        test_boundaries.test_marked_files_are_printed_and_applied(lab)
+    assert failing(records) == {fault.requirement}
+
+
+@pytest.mark.live
+@pytest.mark.parametrize("fault", WARNING_FAULTS, ids=lambda fault: fault.id)
+def test_other_warnings_of_a_receiver_are_noticed(
+    lab: Lab, records: list[AnyRecord], monkeypatch: pytest.MonkeyPatch, fault: Any
+) -> None:
+    hear = ReceiverTarget.hear
+
+    def changed(*arguments: Any) -> Any:
+        heard = hear(*arguments)
+        assert heard.warnings
+        return heard._replace(warnings=fault.change(heard.warnings))
+
+    monkeypatch.setattr(ReceiverTarget, "hear", changed)
+    with pytest.raises(pytest.fail.Exception, match="otherwise than foretold"):
+        test_broken_boundaries.test_warnings_of_a_receiver(lab)
+    assert failing(records) == {fault.requirement}
+
+
+@pytest.mark.live
+@pytest.mark.parametrize("fault", ROW_FORMAT_FAULTS, ids=lambda fault: fault.id)
+def test_a_client_that_ends_elsewhere_is_noticed(
+    lab: Lab, records: list[AnyRecord], monkeypatch: pytest.MonkeyPatch, fault: Any
+) -> None:
+    run = broken_streams.run_row_format
+
+    def changed(*arguments: Any) -> Any:
+        found = run(*arguments)
+        return found._replace(refused=fault.change(found.refused))
+
+    monkeypatch.setattr(broken_streams, "run_row_format", changed)
+    with pytest.raises(pytest.fail.Exception, match="end elsewhere"):
+        test_broken_boundaries.test_what_is_not_row_format_ends_the_client(lab)
+    assert failing(records) == {fault.requirement}
+
+
+@pytest.mark.parametrize("fault", TABLE_FAULTS, ids=lambda fault: fault.id)
+def test_another_transition_table_is_noticed(
+    offline: Lab, records: list[AnyRecord], monkeypatch: pytest.MonkeyPatch, fault: Any
+) -> None:
+    monkeypatch.setattr(guess, "BoundaryParser", fault.change(None))
+    with pytest.raises(pytest.fail.Exception, match="judged wrongly"):
+        test_broken_boundaries.test_corrupted_markers(offline)
+    assert failing(records) == {fault.requirement}
+
+
+def test_the_worklogs_table_itself_passes_without_a_server(offline: Lab, records: list[AnyRecord]) -> None:
+    said: list[str] = []
+    offline.narrate = said.append
+    test_broken_boundaries.test_corrupted_markers(offline)
+    assert not [record for record in records if isinstance(record, CaseVerdict)]
+    assert [line for line in said if "corruptions are invalid" in line]
+
+
+# --- what the judges stand on ----------------------------------------------------------------------------------------
+
+
+def test_errors_are_told_at_exactly_these_events_by_the_grammar() -> None:
+    for markers, expected in (
+        ("345", []),
+        ("2212345", []),
+        ("344", []),
+        ("3453", []),
+        ("45", [0, 1]),
+        ("3244515", [1, 2, 3, 4, 6]),
+        ("3345", [1, 2, 3]),
+        ("355", [2]),
+        ("3657", [1, 2, 3]),
+    ):
+        assert boundaries.expected_breaks([int(marker) for marker in markers]) == expected
+
+
+def test_sets_of_gtids_are_taken_apart() -> None:
+    uuid, other = "6d31aba5-e4a6-11f1-9d7e-02fc00000001", "11111111-2222-3333-4444-555555555555"
+    text = f"{uuid}:1-3:7:lab:1-2,\n{other}:x_1:5"
+    names = {f"{uuid}:{number}" for number in (1, 2, 3, 7)} | {f"{uuid}:lab:1", f"{uuid}:lab:2", f"{other}:x_1:5"}
+    assert test_boundaries.executed(text) == names
+    assert test_boundaries.executed("") == frozenset()
+
+
+def test_warnings_are_read_from_an_error_log() -> None:
+    log = """\
+2026-11-20T13:47:14.1Z 11 [System] [MY-014001] [Repl] Replica receiver thread for channel '': connected
+2026-11-20T13:47:14.1Z 11 [Warning] [MY-010445] [Repl] An XID is not expected in an event stream outside a transaction.
+2026-11-20T13:47:14.1Z 11 [Warning] [MY-010590] [Repl] Unexpected: 'made.000001' binary log file, at position 397.
+2026-11-20T13:47:14.1Z 11 [Warning] [MY-010590] [Repl] Unexpected: 'made.000002' binary log file, at position 4.
+"""
+    found = warnings_in(log.splitlines())
+    assert [(item.code, item.file, item.position) for item in found] == [
+        (10445, "made.000001", 397),
+        (0, "made.000002", 4),
+    ]
+    assert "outside a transaction" in found[0].words
+    assert not found[1].words
+
+
+def test_corruptions_are_of_every_kind_and_some_are_valid() -> None:
+    kinds = set()
+    valid = 0
+    events = test_broken_boundaries.marked_stream(Stream("t"))
+    for number in range(200):
+        what, stream = test_broken_boundaries.corrupted(Stream("t", number), events)
+        kinds |= set(what.split(", "))
+        valid += not boundaries.expected_breaks(boundaries.markers_of(stream))
+    assert len(kinds) == 6
+    assert 0 < valid < 200
+
+
+def test_a_relay_log_without_an_event_or_without_a_transaction_is_noticed() -> None:
+    data = (Path(__file__).parents[2] / "data/binlogs/20-relay-log.binlog").read_bytes()
+    events = list(boundaries.split_log(data))
+    gtids = [group.gtid for group in read_groups(BytesIO(data), relay=True) if group.kind is not Kind.FRAME]
+    assert boundaries.judge_relay_logs([data], gtids) == []
+    xid = next(number for number, event in enumerate(events) if event[4] == EventType.XID)
+    for changed in (events[:xid] + events[xid + 1 :], events[: xid + 1]):
+        assert boundaries.judge_relay_logs([data[:4] + b"".join(changed)], gtids)
+
+
+@pytest.mark.live
+def test_a_relay_log_that_drops_markers_is_noticed(
+    lab: Lab, records: list[AnyRecord], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hear = ReceiverTarget.hear
+
+    def changed(*arguments: Any) -> Any:
+        heard = hear(*arguments)
+        bare = [
+            data[:4] + b"".join(mark(event, 0) for event in boundaries.split_log(data)) for data in heard.relay_logs
+        ]
+        return heard._replace(relay_logs=bare)
+
+    monkeypatch.setattr(ReceiverTarget, "hear", changed)
+    with pytest.raises(pytest.fail.Exception, match="not accepted"):
+        test_boundaries.test_real_transactions_of_every_kind(lab)
+    assert failing(records) == {"TL1"}

@@ -1,0 +1,113 @@
+"""The check of surroundings on a real pair: it passes, and every planted fault fails it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from conformance.cases.sql_case import REPLICA
+from conformance.checks.conditions import check_table_features as test_surroundings
+from conformance.checks.conditions import table_features as surroundings
+from conformance.harness import lab as labs
+from conformance.harness import sql_cases as sql_runs
+from conformance.harness.lab import Lab, Settings
+from conformance.servers.roles.sql_cases import run_sql
+from conformance.stream import Block, CaseVerdict, Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from conformance.cases.sql_case import SqlAnswer, SqlStatement
+    from conformance.servers.run.process import ProcessServer
+    from conformance.stream import AnyRecord
+
+pytestmark = pytest.mark.live
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Answers changed between the servers and the judge. ``of``: the check item that must notice."""
+
+    id: str
+    requirements: tuple[str, ...]
+    of: str
+    change: Callable[[SqlStatement, SqlAnswer], SqlAnswer]
+
+
+def _on_the_replica(**fields: Any) -> Callable[[SqlStatement, SqlAnswer], SqlAnswer]:
+    return lambda statement, answer: (
+        replace(answer, **fields) if statement.node == REPLICA and statement.judges else answer
+    )
+
+
+def _update(**fields: Any) -> Callable[[SqlStatement, SqlAnswer], SqlAnswer]:
+    return lambda statement, answer: replace(answer, **fields) if statement.sql.startswith("UPDATE") else answer
+
+
+def _stop(note: str, **fields: Any) -> Callable[[SqlStatement, SqlAnswer], SqlAnswer]:
+    return lambda statement, answer: replace(answer, **fields) if note in statement.note else answer
+
+
+FAULTS = (
+    Fault("row-lost-on-the-replica", ("FR2",), "surroundings", _on_the_replica(rows=())),
+    Fault("replica-stops", ("FR2",), "surroundings", _on_the_replica(error=1610, message="corrupt", rows=())),
+    Fault("update-not-logged", ("D11",), "surroundings", _update(events=())),
+    Fault("goes-on", ("FR5",), "stops", _stop("the applier stops", error=None)),
+    Fault("other-error", ("FR5",), "stops", _stop("the applier stops", error=1594)),
+    Fault("row-changed-at-the-stop", ("FR5",), "stops", _stop("as it was", rows=(("2", '{"a": 1}'), ("3", "{}")))),
+    Fault("not-started-again", ("FR5",), "stops", _stop("started again", error=3648, message="again", rows=())),
+)
+
+
+@pytest.fixture
+def found(
+    server: ProcessServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[tuple[Lab, list[AnyRecord]]]:
+    """A lab on the tests' server with two surroundings and one reason to stop, and its records."""
+    monkeypatch.setattr(labs, "resolve", lambda *_, **__: server)
+    chosen = [item for item in surroundings.SURROUNDINGS if item.name in ("virtual-column", "first-of-a-join")]
+    monkeypatch.setattr(test_surroundings, "SURROUNDINGS", chosen)
+    monkeypatch.setattr(test_surroundings, "STOPS", surroundings.STOPS[2:3])
+    records: list[AnyRecord] = []
+    lab = Lab(Settings(cases=tmp_path), records.append)
+    yield lab, records
+    if lab._pairs is not None:  # the server is the tests' own
+        lab._pairs.close()
+
+
+def _failing(records: list[AnyRecord]) -> set[str]:
+    return {name for item in records if isinstance(item, Block) and item.failures for name in item.requirements}
+
+
+def test_without_a_fault_they_pass(found: tuple[Lab, list[AnyRecord]]) -> None:
+    lab, records = found
+    test_surroundings.test_surroundings(lab)
+    test_surroundings.test_stops_and_restarts(lab)
+    judged = {name: item.cases for item in records if isinstance(item, Block) for name in item.requirements}
+    assert set(judged) == {"FR2", "D10", "D11", "FR5"}
+    assert all(judged.values())
+    assert _failing(records) == set()
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.id)
+def test_faults_are_found(found: tuple[Lab, list[AnyRecord]], monkeypatch: pytest.MonkeyPatch, fault: Fault) -> None:
+    original = run_sql
+
+    def doctored(nodes: Any, case: Any, pair: Any = None) -> tuple[SqlAnswer, ...]:
+        answers = original(nodes, case, pair)
+        return tuple(map(fault.change, case.statements, answers))
+
+    monkeypatch.setattr(sql_runs, "run_sql", doctored)
+    lab, records = found
+    item = (
+        test_surroundings.test_surroundings if fault.of == "surroundings" else test_surroundings.test_stops_and_restarts
+    )
+    with pytest.raises(pytest.fail.Exception):
+        item(lab)
+    assert set(fault.requirements) <= _failing(records)
+    shown = [record for record in records if isinstance(record, CaseVerdict) and record.verdict.failing]
+    assert all(record.replay == f"binlog-lab replay {record.case_file}" for record in shown)
+    assert any(isinstance(record, Finding) for record in records)

@@ -1,0 +1,118 @@
+"""The checks of allocations on real servers: silent as they are, and with each planted fault its requirement fails."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from conformance.checks.costs import allocations
+from conformance.checks.costs import check_allocations as test_allocations
+from conformance.harness import lab as labs
+from conformance.harness.lab import Lab, Settings
+from conformance.servers.roles.update_cases import run_case
+from conformance.stream import Block, CaseVerdict, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from conformance.servers.run.process import ProcessServer
+    from conformance.stream import AnyRecord
+
+pytestmark = pytest.mark.live
+
+
+class Recorded:
+    """A lab on the tests' server, one block a check, and its records."""
+
+    def __init__(self, lab: Lab, records: list[AnyRecord]) -> None:
+        self.lab = lab
+        self.records = records
+
+    def verdicts(self, check: str) -> set[str]:
+        return {
+            name for item in self.records if isinstance(item, Block) and item.check == check for name in item.verdicts
+        }
+
+    def messages(self, verdict: Verdict) -> list[str]:
+        return [item.message for item in self.records if isinstance(item, CaseVerdict) and item.verdict is verdict]
+
+
+@pytest.fixture
+def recorded(server: ProcessServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Recorded]:
+    monkeypatch.setattr(labs, "resolve", lambda *_, **__: server)
+    monkeypatch.setitem(test_allocations._BLOCKS, "quick", 1)
+    records: list[AnyRecord] = []
+    lab = Lab(Settings(cases=tmp_path), records.append)
+    try:
+        yield Recorded(lab, records)
+    finally:
+        if lab._pairs is not None:  # the server is the tests' own
+            lab._pairs.close()
+
+
+def test_a_server_that_is_right_passes_and_says_what_cannot_be_judged(recorded: Recorded) -> None:
+    test_allocations.test_diffs_are_collected_for_the_log_only(recorded.lab)
+    test_allocations.test_an_applier_of_whole_documents_allocates_nothing(recorded.lab)
+    assert recorded.verdicts("allocations/capture") == {"pass"}
+    assert recorded.verdicts("allocations/applier") == {"pass"}
+    assert recorded.verdicts("allocations/source") == {"inconclusive"}
+    assert recorded.messages(Verdict.INCONCLUSIVE) == [test_allocations.NO_BASELINE]
+
+
+@pytest.mark.planted("C1")
+@pytest.mark.parametrize("condition", list(allocations.WITHOUT))
+def test_a_session_that_collects_all_the_same_fails(
+    recorded: Recorded, monkeypatch: pytest.MonkeyPatch, condition: str
+) -> None:
+    """The session in which the condition should be missing has it."""
+    monkeypatch.setitem(allocations.WITHOUT, condition, allocations.ON)
+    with pytest.raises(pytest.fail.Exception, match="allocate for diffs that nobody needs"):
+        test_allocations.test_diffs_are_collected_for_the_log_only(recorded.lab)
+    assert "fail" in recorded.verdicts("allocations/capture")
+    shown = [item for item in recorded.records if isinstance(item, CaseVerdict)]
+    assert all(item.requirement == "C1" and item.case_file and condition in str(item.got) for item in shown)
+
+
+def test_a_server_that_collects_always_is_no_pass(recorded: Recorded, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(allocations, "OFF", allocations.ON)
+    test_allocations.test_diffs_are_collected_for_the_log_only(recorded.lab)
+    assert recorded.verdicts("allocations/capture") == {"inconclusive"}
+
+
+@pytest.mark.planted("FR14")
+def test_a_source_that_logs_diffs_with_the_option_off_fails(
+    recorded: Recorded, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    original = allocations.with_option
+    monkeypatch.setattr(
+        allocations, "with_option", lambda script, limits, **_: original(script, limits, partial_json=True)
+    )
+    # Any Case will do whose diffs stop no replica.
+    with pytest.raises(pytest.fail.Exception, match="allocate for nothing"):
+        test_allocations.test_an_applier_of_whole_documents_allocates_nothing(recorded.lab)
+    assert recorded.verdicts("allocations/applier") == {"pass", "fail"}
+
+
+@pytest.mark.planted("FR14")
+def test_an_applier_that_reads_documents_as_json_fails(recorded: Recorded, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Something on the replica works with JSON while whole documents arrive."""
+    original = run_case
+
+    def with_reader(connection: Any, *arguments: Any) -> Any:
+        observation = original(connection, *arguments)
+        pair = recorded.lab._pairs
+        assert pair is not None
+        with pair._pairs[True].replica.connect() as reader:
+            reader.execute("SELECT JSON_SET('{\"a\": 1}', '$.a', 2)")
+        return observation
+
+    monkeypatch.setattr(test_allocations, "run_case", with_reader)
+    with pytest.raises(pytest.fail.Exception, match="allocate for nothing"):
+        test_allocations.test_an_applier_of_whole_documents_allocates_nothing(recorded.lab)
+    assert recorded.verdicts("allocations/applier") == {"pass", "fail"}
+    shown = next(item for item in recorded.records if isinstance(item, CaseVerdict) and item.verdict is Verdict.FAIL)
+    assert shown.expected == "0"
+    assert shown.got is not None
+    assert not shown.got.startswith("0 allocations")

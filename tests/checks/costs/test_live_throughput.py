@@ -1,0 +1,74 @@
+"""FR15's check on real servers under callgrind: small blocks, with and without statements that cost more."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from conformance.checks.costs import check_throughput as test_throughput
+from conformance.checks.costs import throughput
+from conformance.harness import lab as labs
+from conformance.harness.lab import Lab, Settings
+from conformance.servers.run.callgrind import missing_programs
+from conformance.stream import Block, CaseVerdict
+
+if TYPE_CHECKING:
+    from conformance.servers.run.process import ProcessServer
+    from conformance.stream import AnyRecord
+
+pytestmark = pytest.mark.live
+
+
+@pytest.fixture
+def records(server: ProcessServer, monkeypatch: pytest.MonkeyPatch) -> list[AnyRecord]:
+    missing = missing_programs()
+    if missing is not None:
+        pytest.skip(missing)
+    monkeypatch.setattr(labs, "resolve", lambda *_, **__: server)
+    monkeypatch.setattr(throughput, "WORKLOADS", throughput.WORKLOADS[2:3])
+    monkeypatch.setattr(throughput, "WARM_UP", 100)
+    monkeypatch.setattr(throughput.ratios, "__kwdefaults__", {"pairs": 6, "updates": 60})
+    return []
+
+
+def blocks(records: list[AnyRecord]) -> dict[str, str]:
+    return {item.check: next(iter(item.verdicts)) for item in records if isinstance(item, Block)}
+
+
+def test_figures_are_recorded_and_nothing_fails(records: list[AnyRecord]) -> None:
+    test_throughput.test_instructions(Lab(Settings(), records.append), "source")
+    assert blocks(records)["throughput/source"] in ("pass", "inconclusive")
+    (shown,) = (item for item in records if isinstance(item, CaseVerdict))
+    assert shown.requirement == "FR15"
+    assert shown.field == "instructions, on / off: non-JSON updates, MINIMAL images"
+    assert "6 pairs" in str(shown.got)
+
+
+@pytest.mark.planted("FR15")
+@pytest.mark.parametrize("side", ["source", "replica"])
+def test_a_side_that_works_more_with_the_option_on_fails(
+    records: list[AnyRecord], monkeypatch: pytest.MonkeyPatch, side: str
+) -> None:
+    """With the option on a hundred rows more are updated."""
+    original = throughput.switch
+    on_now: list[bool] = []
+
+    def switch(connection: Any, workload: Any, *, on: bool) -> None:
+        on_now[:] = [on]
+        original(connection, workload, on=on)
+
+    def run(connection: Any, sql: list[str]) -> None:
+        connection.execute_many([*sql, *(["UPDATE t SET n = n + 1 WHERE id < 100"] * on_now[0])]).check()
+
+    monkeypatch.setattr(throughput, "switch", switch)
+    monkeypatch.setattr(throughput, "run", run)
+    with pytest.raises(pytest.fail.Exception, match="more instructions"):
+        test_throughput.test_instructions(Lab(Settings(), records.append), side)
+    assert blocks(records)[f"throughput/{side}"] == "fail"
+
+
+def test_without_valgrind_the_check_names_it(records: list[AnyRecord], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(pytest.skip.Exception, match="valgrind and vgdb"):
+        test_throughput.test_instructions(Lab(Settings(), records.append), "source")

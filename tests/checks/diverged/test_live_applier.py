@@ -1,0 +1,306 @@
+"""A real applier fed through a hand-written relay log, and FR5's items on it with faults planted before the judge."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from conformance.cases.by_hand.applier_transaction import Feeding
+from conformance.cases.by_hand.injection import SCHEMA, Injection, partial_image, state_of
+from conformance.checks.diverged import check_applier as test_applier
+from conformance.harness import lab as labs
+from conformance.harness.lab import Lab, Settings
+from conformance.judge.damage.applier import judge_feeding
+from conformance.judge.damage.diverged import Grade
+from conformance.reference.jsonb.encode import encode
+from conformance.reference.partial.diffs import Diff, Operation, encode_diffs
+from conformance.reference.partial.paths import parse_path
+from conformance.report.results import Summary
+from conformance.servers.roles import applier_cases as feeding
+from conformance.servers.roles.applier import Applier, Stop, launch_applier
+from conformance.servers.roles.applier_cases import feed, feeding_script, tear
+from conformance.servers.run.process import ProcessServer
+from conformance.stream import Block, CaseVerdict, Finding, Run
+from generators import applier_transactions as feedings
+from generators import diverged
+from generators.draw import Stream
+from tests.checks.diverged.planted_transactions import FAULTS, TORN, FeedingFault, faultless
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from conformance.cases.by_hand.applier_transaction import FeedingOutcome
+    from conformance.cases.by_hand.damaged_frame import Torn
+    from conformance.servers.install.installation import Installation
+    from conformance.servers.run.owned import OwnServer
+    from conformance.servers.wire.connection import Connection
+    from conformance.stream import AnyRecord
+
+pytestmark = pytest.mark.live
+
+IMAGE = partial_image(encode_diffs([Diff(Operation.REPLACE, parse_path("$.a"), 2)]))
+FITS, OTHER = encode({"a": 1}), encode([])
+MATRIX = {item.name: item for item in diverged.matrix()}
+
+
+def row(stored: bytes | None, image: bytes = IMAGE) -> Injection:
+    return Injection(name="row", stored=stored, image=image)
+
+
+GOOD = Feeding(rows=(row(FITS),))
+STOPS = Feeding(rows=(row(OTHER),), repaired=(FITS,), beside=3)
+MIDDLE = Feeding(rows=(row(FITS), row(OTHER), row(FITS)), repaired=(FITS, FITS, FITS))
+DAMAGED = Feeding(rows=(row(FITS, b"\x09" + IMAGE[1:]),), beside=1)
+GONE = Feeding(rows=(Injection(name="gone", stored=FITS, image=IMAGE, row_exists=False),), repaired=(FITS,))
+NULL = Feeding(rows=(row(None, partial_image(b"")),))
+SAMPLE = [GOOD, STOPS, DAMAGED, MIDDLE, GONE, NULL, GOOD]
+
+
+@pytest.fixture(scope="module")
+def target(installation: Installation) -> Iterator[OwnServer]:
+    with launch_applier(installation) as running:
+        yield running
+        running.keep = False  # whatever a crash here was made for
+
+
+@pytest.fixture
+def applier(target: OwnServer) -> Iterator[Applier]:
+    applier = Applier(target)
+    yield applier
+    applier.hang_up()
+
+
+@pytest.fixture
+def found(
+    server: ProcessServer, applier: Applier, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> tuple[Lab, list[AnyRecord]]:
+    """A lab on the tests' servers that feeds the sample, and nothing generated."""
+    monkeypatch.setattr(labs, "resolve", lambda *_, **__: server)
+    monkeypatch.setattr(feedings, "matrix", lambda *_: iter(SAMPLE))
+    monkeypatch.setattr(test_applier, "_GROUPS", {"quick": 0})
+    records: list[AnyRecord] = []
+    lab = Lab(Settings(cases=tmp_path), records.append)
+    lab._applier = applier
+    return lab, records
+
+
+def of(records: Sequence[AnyRecord], kind: type[Any]) -> list[Any]:
+    return [record for record in records if isinstance(record, kind)]
+
+
+def exit_code(records: Sequence[AnyRecord]) -> int:
+    run = Run(kit="", seed="1", profile="quick", started="", command="", selected=1)
+    return Summary([run, *records]).conclude(seconds=1.0).exit_code
+
+
+def die(server: OwnServer) -> None:
+    """As at a crash of its own; the report is written when this returns."""
+    os.kill(server.pid, signal.SIGSEGV)
+    while server.alive():
+        time.sleep(0.01)
+
+
+# --- the applier -----------------------------------------------------------------------------------------------------
+
+
+def test_outcomes_are_those_of_a_faultless_applier(applier: Applier) -> None:
+    outcomes = feed(applier, SAMPLE)
+    assert [outcome.error for outcome in outcomes] == [0, 3648, 1610, 3648, 1032, 0, 0]
+    for case, outcome in zip(SAMPLE, outcomes, strict=True):
+        expected = faultless(case)
+        assert (outcome.stopped, outcome.before, outcome.after, outcome.committed) == (
+            expected.stopped,
+            expected.before,
+            expected.after,
+            expected.committed,
+        )
+        if expected.again is not None:
+            assert outcome.again == expected.again
+    assert outcomes[1].message
+    assert outcomes[5].after == (state_of(encode(None)),)
+    assert applier.deaths == 0
+
+
+def test_it_can_be_started_again_a_hundred_times(applier: Applier) -> None:
+    """Stop, repair, start, each with workers that wait for the one that fails: never an outcome of another kind."""
+    cases = [Feeding(rows=(row(OTHER),), repaired=(FITS,), beside=number % 7) for number in range(100)]
+    outcomes = feed(applier, cases)
+    assert {judge_feeding(case, outcome).grade for case, outcome in zip(cases, outcomes, strict=True)} == {Grade.PASS}
+    assert all(outcome.stopped and outcome.again and outcome.again.committed for outcome in outcomes)
+
+
+def test_a_server_that_dies_is_an_outcome_and_the_rest_goes_on(
+    applier: Applier, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    original, count = Applier._stop, [0]
+
+    def kill_at_the_second(self: Applier, session: Connection, coordinator: int, message: str) -> Stop:
+        count[0] += 1
+        if count[0] == 2:
+            die(self.server)
+        return original(self, session, coordinator, message)
+
+    monkeypatch.setattr(Applier, "_stop", kill_at_the_second)
+    cases = [GOOD, STOPS, GOOD, STOPS, GOOD, STOPS]
+    outcomes = feed(applier, cases)
+    assert [bool(outcome.death) for outcome in outcomes] == [False, False, False, True, False, False]
+    assert outcomes[3].death.startswith("signal 11")
+    judged = [judge_feeding(case, outcome).grade for case, outcome in zip(cases, outcomes, strict=True)]
+    assert judged == [Grade.PASS, Grade.PASS, Grade.PASS, Grade.CRASH, Grade.PASS, Grade.PASS]
+    assert applier.deaths == 1
+
+
+def test_a_death_is_of_the_row_that_the_applier_was_at_not_of_the_last_one_seen(
+    applier: Applier, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It goes on between the last look at it and its end: from the first row to the sixth here, where it is held up."""
+    cases = [GOOD] * 9
+    feed_log, seen = Applier._feed, Applier._look
+    last: list[int] = []
+    with applier.server.connect() as other:
+
+        def held_up(self: Applier, entries: Any, place: Any) -> None:
+            if len(entries) == len(cases):
+                other.execute("BEGIN")
+                other.execute(f"SELECT id FROM {SCHEMA}.t WHERE id = 6 FOR UPDATE")
+            feed_log(self, entries, place)
+
+        def once(self: Applier, session: Connection, entries: Any, place: Any) -> tuple[int, bool]:
+            reached = seen(self, session, entries, place)
+            if len(entries) == len(cases) and not last:
+                place.entry = entries[0]  # as if this look had been at the beginning
+                while seen(self, session, entries, type(place)(entries[0]))[0] < 5:
+                    time.sleep(0.001)
+                last.append(place.entry.number)
+                die(self.server)
+            return reached
+
+        monkeypatch.setattr(Applier, "_feed", held_up)
+        monkeypatch.setattr(Applier, "_look", once)
+        outcomes = feed(applier, cases)
+    assert last == [1]
+    assert [number for number, outcome in enumerate(outcomes, 1) if outcome.death] == [6]
+    judged = [judge_feeding(case, outcome).grade for case, outcome in zip(cases, outcomes, strict=True)]
+    assert judged == [Grade.CRASH if number == 6 else Grade.PASS for number in range(1, 10)]
+    assert applier.deaths == 1
+
+
+def test_a_server_that_hangs_is_an_outcome_and_the_rest_goes_on(
+    applier: Applier, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from conformance.servers.roles import applier as module
+
+    monkeypatch.setattr(module, "_PATIENCE", 0.3)
+    with applier.server.connect() as other:
+        original = Applier._feed
+
+        def locked(self: Applier, entries: Any, at: Any) -> None:
+            if len(entries) == 3:
+                other.execute(f"LOCK TABLES {SCHEMA}.t READ, {SCHEMA}.mark READ")
+            original(self, entries, at)
+
+        monkeypatch.setattr(Applier, "_feed", locked)
+        outcomes = feed(applier, [GOOD, GOOD, STOPS])
+    assert [outcome.silent for outcome in outcomes] == [True, False, False]
+    assert not any(outcome.death for outcome in outcomes)
+    assert judge_feeding(GOOD, outcomes[0]).grade is Grade.TIMEOUT
+    assert judge_feeding(STOPS, outcomes[2]).grade is Grade.PASS
+
+
+@pytest.mark.parametrize("case", [STOPS, MIDDLE, DAMAGED], ids=["stops", "middle", "damaged"])
+def test_a_script_shows_a_case_again(target: OwnServer, case: Feeding) -> None:
+    with target.connect() as session:
+        session.execute(f"DROP SCHEMA IF EXISTS {SCHEMA}")
+        session.execute("RESET REPLICA ALL")
+        assert isinstance(target, ProcessServer)  # files are removed by hand
+        for name in ("lab-relay.000001", "lab-relay.index"):
+            (target.data_directory / name).unlink(missing_ok=True)
+        shown = [session.execute(statement).texts() for statement in feeding_script(case, target.version)]
+    errors = [int(rows[0][0] or 0) for rows in shown if rows and len(rows[0]) == 2]
+    assert errors == [faultless(case).error]
+    assert len(shown[-3]) == (case.repaired is not None) + case.beside + 1  # the log's own mark at its end
+    expected = faultless(case).again
+    assert expected is not None
+    states = [rows for rows in shown if rows and len(rows[0]) == 5]
+    assert [rows[0][2] for rows in states[-len(case.rows) :]] == [
+        None if state is None or state.text is None else state.text.decode() for state in expected.after
+    ]
+
+
+# --- the items -------------------------------------------------------------------------------------------------------
+
+
+def test_the_items_pass_on_a_server_that_is_right(
+    found: tuple[Lab, list[AnyRecord]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lab, records = found
+    monkeypatch.setattr(test_applier, "_DAMAGED", {"quick": 20})
+    test_applier.test_applier_and_diverged_documents(lab)
+    monkeypatch.setattr(test_applier, "_FILES", {"quick": 12})
+    test_applier.test_applier_and_damaged_events(lab)
+    test_applier.test_applier_and_damaged_files(lab)
+    blocks = {block.check: block for block in of(records, Block)}
+    assert blocks["applier/diverged"].cases == len(SAMPLE)
+    assert blocks["applier/files"].verdicts == {"pass": 12}
+    assert blocks["applier/damaged"].deviations.keys() == {"invalid-text-in-diffs", "full-values-unread"}
+    assert of(records, Finding) == []
+    assert exit_code(records) == 0
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
+def test_a_planted_fault_fails_its_item(
+    found: tuple[Lab, list[AnyRecord]], fault: FeedingFault, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lab, records = found
+    original = feed
+
+    def doctored(applier: Applier, cases: Sequence[Feeding]) -> list[FeedingOutcome]:
+        outcomes = zip(cases, original(applier, cases), strict=True)
+        return [fault.doctor(case, outcome) or outcome for case, outcome in outcomes]
+
+    monkeypatch.setattr(feeding, "feed", doctored)
+    with pytest.raises(pytest.fail.Exception):
+        test_applier.test_applier_and_diverged_documents(lab)
+    verdicts = [verdict for verdict in of(records, CaseVerdict) if verdict.deviation is None]
+    assert {str(verdict.verdict) for verdict in verdicts} == {fault.grade}
+    assert all(verdict.statements and verdict.replay and verdict.message for verdict in verdicts)
+    assert exit_code(records) == 1
+
+
+def test_a_server_at_an_address_is_left_alone(
+    found: tuple[Lab, list[AnyRecord]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lab, records = found
+    monkeypatch.setattr(Lab, "applier", lambda _: None)
+    test_applier.test_applier_and_diverged_documents(lab)
+    assert [str(verdict.verdict) for verdict in of(records, CaseVerdict)] == ["not-applicable"]
+
+
+def test_generated_groups_pass(applier: Applier) -> None:
+    cases = feedings.group(Stream("live-applier", 1))
+    judged = [judge_feeding(case, outcome) for case, outcome in zip(cases, feed(applier, cases), strict=True)]
+    assert {item.grade for item in judged} == {Grade.PASS}
+
+
+@pytest.mark.planted("FR5")
+@pytest.mark.parametrize("fault", TORN)
+def test_a_fault_with_a_damaged_file_fails_its_item(
+    found: tuple[Lab, list[AnyRecord]], fault: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lab, records = found
+    monkeypatch.setattr(test_applier, "_FILES", {"quick": 4})
+    grade, doctor = TORN[fault]
+
+    def doctored(applier: Applier, cases: Sequence[Torn]) -> list[FeedingOutcome]:
+        return [doctor(case, outcome) for case, outcome in zip(cases, tear(applier, cases), strict=True)]
+
+    monkeypatch.setattr(feeding, "tear", doctored)
+    with pytest.raises(pytest.fail.Exception, match="4 cases failed"):
+        test_applier.test_applier_and_damaged_files(lab)
+    assert {str(verdict.verdict) for verdict in of(records, CaseVerdict)} == {grade}
+    assert exit_code(records) == 1

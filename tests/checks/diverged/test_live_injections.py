@@ -1,0 +1,265 @@
+"""Injection into a real server, and the check items of FR5 with faults planted between the server and the judge."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from conformance.cases.by_hand.event_case import EventCase
+from conformance.cases.by_hand.injection import Injection, InjectionOutcome, partial_image, state_of
+from conformance.cases.files import load_any_case
+from conformance.checks.deviations import check as test_deviations
+from conformance.checks.diverged import check as test_diverged
+from conformance.harness import lab as labs
+from conformance.harness.lab import Lab, Settings
+from conformance.reference.jsonb.encode import encode
+from conformance.reference.partial.diffs import Diff, Operation, encode_diffs
+from conformance.reference.partial.paths import parse_path
+from conformance.report.results import Summary
+from conformance.servers.roles.injector import Injector, crash_signature, launch_target, script
+from conformance.servers.run.owned import OwnServer
+from conformance.stream import Block, CaseVerdict, Finding, Run, Verdict
+from generators import diverged
+from tests.checks.diverged.planted_injections import FAULTS, PlantedFault
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from conformance.requirements.deviations import Deviation
+    from conformance.servers.install.installation import Installation
+    from conformance.servers.run.process import ProcessServer
+    from conformance.stream import AnyRecord
+
+pytestmark = pytest.mark.live
+
+IMAGE = partial_image(encode_diffs([Diff(Operation.REPLACE, parse_path("$.a"), 2)]))
+FITS, OTHER = encode({"a": 1}), encode([])
+MATRIX = {item.name: item for item in diverged.matrix()}
+# Small, and yet every fault shows on one of them.
+SAMPLE = [
+    MATRIX[name]
+    for name in (
+        "replace-a/source",
+        "replace-a/array",
+        "replace-a/sql-null",
+        "empty/sql-null",
+        "unchanging-in-place/source",
+    )
+]
+
+
+@pytest.fixture(scope="module")
+def target(installation: Installation) -> Iterator[OwnServer]:
+    with launch_target(installation) as running:
+        yield running
+        running.keep = False  # whatever a crash here was made for
+
+
+@pytest.fixture
+def injector(target: OwnServer) -> Iterator[Injector]:
+    injector = Injector(target)
+    yield injector
+    injector.hang_up()
+
+
+@pytest.fixture
+def found(
+    server: ProcessServer, injector: Injector, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> tuple[Lab, list[AnyRecord]]:
+    """A lab on the tests' servers with a small matrix and nothing generated."""
+    monkeypatch.setattr(labs, "resolve", lambda *_, **__: server)
+    monkeypatch.setattr(diverged, "matrix", lambda: iter(SAMPLE))
+    monkeypatch.setattr(test_diverged, "_GROUPS", {"quick": 0})
+    monkeypatch.setattr(test_diverged, "_DAMAGED", {"quick": 0})
+    records: list[AnyRecord] = []
+    lab = Lab(Settings(cases=tmp_path), records.append)
+    lab._injector = injector
+    return lab, records
+
+
+def die(server: OwnServer) -> None:
+    """As at a crash of its own; the report is written when this returns."""
+    os.kill(server.pid, signal.SIGSEGV)
+    while server.alive():
+        time.sleep(0.01)
+
+
+def of(records: Sequence[AnyRecord], kind: type[Any]) -> list[Any]:
+    return [record for record in records if isinstance(record, kind)]
+
+
+def exit_code(records: Sequence[AnyRecord]) -> int:
+    run = Run(kit="", seed="1", profile="quick", started="", command="", selected=1)
+    return Summary([run, *records]).conclude(seconds=1.0).exit_code
+
+
+# --- the injector ----------------------------------------------------------------------------------------------------
+
+
+def test_outcomes_are_read_in_the_transaction_and_nothing_stays(injector: Injector) -> None:
+    cases = [
+        Injection(name="fits", stored=FITS, image=IMAGE),
+        Injection(name="other", stored=OTHER, image=IMAGE),
+        Injection(name="null", stored=None, image=IMAGE),
+        Injection(name="no row", stored=FITS, image=IMAGE, row_exists=False),
+        Injection(name="fits", stored=FITS, image=IMAGE),
+    ]
+    outcomes = list(injector.run(cases))
+    assert [outcome.error for outcome in outcomes] == [0, 3648, 3648, 1032, 0]
+    assert outcomes[0] == outcomes[4] == InjectionOutcome(before=state_of(FITS), after=state_of(encode({"a": 2})))
+    assert outcomes[1].before == outcomes[1].after == state_of(OTHER)
+    assert outcomes[2].after == state_of(None)
+    assert outcomes[3].after is None
+    assert injector.deaths == 0
+
+
+def test_a_script_shows_an_injection_again(target: OwnServer) -> None:
+    case = Injection(name="", stored=FITS, image=IMAGE)
+    with target.connect() as session:
+        session.execute("DROP SCHEMA IF EXISTS binlog_lab_injection")
+        *before, last = script(case, target.version)
+        for statement in before:
+            session.execute(statement)
+        result = session.execute(last)
+        assert result.rows[0][2] == b'{"a": 2}'
+
+
+def test_a_server_that_dies_is_an_outcome_and_the_rest_goes_on(
+    injector: Injector, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    original, count = Injector._inject, [0]
+
+    def kill_at_the_second(self: Injector, row: int, image: bytes, before: Any) -> InjectionOutcome:
+        count[0] += 1
+        if count[0] == 2:
+            die(self.server)
+        return original(self, row, image, before)
+
+    monkeypatch.setattr(Injector, "_inject", kill_at_the_second)
+    outcomes = list(injector.run([Injection(name="", stored=FITS, image=IMAGE)] * 4))
+    assert [bool(outcome.death) for outcome in outcomes] == [False, True, False, False]
+    assert outcomes[1].death.startswith("signal 11")
+    assert outcomes[0] == outcomes[2] == outcomes[3]
+    assert injector.deaths == 1
+
+
+# --- the items -------------------------------------------------------------------------------------------------------
+
+
+def test_the_items_pass_on_a_server_that_is_right(found: tuple[Lab, list[AnyRecord]]) -> None:
+    lab, records = found
+    test_diverged.test_diverged_documents(lab)
+    test_diverged.test_damaged_events(lab)
+    blocks = {block.check: block for block in of(records, Block)}
+    assert blocks["diverged/statements"].cases == len(SAMPLE)
+    assert blocks["diverged/damaged"].deviations.keys() == {"invalid-text-in-diffs", "full-values-unread"}
+    assert of(records, Finding) == []
+    assert exit_code(records) == 0
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
+def test_a_planted_fault_fails_its_item(
+    found: tuple[Lab, list[AnyRecord]], fault: PlantedFault, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lab, records = found
+    original = Injector.run
+
+    def doctored(self: Injector, injections: Sequence[Injection]) -> Iterator[InjectionOutcome]:
+        for item, outcome in zip(injections, original(self, injections), strict=True):
+            yield fault.doctor(item, outcome) or outcome
+
+    monkeypatch.setattr(Injector, "run", doctored)
+    item = (
+        test_diverged.test_damaged_events if fault.name == "damage-applied" else test_diverged.test_diverged_documents
+    )
+    with pytest.raises(pytest.fail.Exception):
+        item(lab)
+    verdicts = [verdict for verdict in of(records, CaseVerdict) if verdict.deviation is None]
+    assert {str(verdict.verdict) for verdict in verdicts} == {fault.grade}
+    assert all(verdict.statements and verdict.replay and verdict.message for verdict in verdicts)
+    assert exit_code(records) == 1
+
+
+def test_a_death_keeps_case_log_and_data(found: tuple[Lab, list[AnyRecord]], monkeypatch: pytest.MonkeyPatch) -> None:
+    lab, records = found
+    original = Injector._inject
+
+    def kill(self: Injector, row: int, image: bytes, before: Any) -> InjectionOutcome:
+        if before is not None and before.text == b"[1, 2]":
+            die(self.server)
+        return original(self, row, image, before)
+
+    monkeypatch.setattr(Injector, "_inject", kill)
+    with pytest.raises(pytest.fail.Exception, match="1 cases failed"):
+        test_diverged.test_diverged_documents(lab)
+    (verdict,) = of(records, CaseVerdict)
+    assert verdict.verdict is Verdict.CRASH
+    assert verdict.got.startswith("signal 11")
+    (block,) = of(records, Block)
+    assert (block.cases, block.verdicts) == (len(SAMPLE), {"pass": len(SAMPLE) - 1, "crash": 1})
+    assert lab.settings.cases is not None
+    (log,) = lab.settings.cases.glob("crash-*.error.log")
+    assert isinstance(lab.server, OwnServer)
+    assert crash_signature(log.read_text("utf-8"), lab.server.program_file) == verdict.got
+    (data,) = lab.settings.cases.glob("crash-*.data")
+    assert (data / "mysql.ibd").exists()
+    case = load_any_case(json.loads((lab.settings.cases / f"{verdict.case}.json").read_text("utf-8")))
+    assert isinstance(case, EventCase)
+    assert case.injection in SAMPLE
+    assert any("BINLOG" in statement for statement in verdict.statements)
+
+
+def _events(lab: Lab) -> tuple[Deviation, ...]:
+    return tuple(item for item in lab.deviations if item.id in ("invalid-text-in-diffs", "full-values-unread"))
+
+
+def test_witnesses_that_are_events_show_their_deviation(found: tuple[Lab, list[AnyRecord]]) -> None:
+    lab, records = found
+    lab.deviations = _events(lab)
+    test_deviations.test_witnesses(lab)
+    assert [block.deviations for block in of(records, Block)] == [{item.id: 1} for item in lab.deviations]
+
+
+def test_a_deviation_that_is_gone_is_an_unexpected_pass(
+    found: tuple[Lab, list[AnyRecord]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lab, records = found
+    lab.deviations = _events(lab)
+    refused = Injector.run
+
+    def mended(self: Injector, injections: Sequence[Injection]) -> Iterator[InjectionOutcome]:
+        return (replace(item, error=3649, after=item.before) for item in refused(self, injections))
+
+    monkeypatch.setattr(Injector, "run", mended)
+    with pytest.raises(pytest.fail.Exception, match="invalid-text-in-diffs, full-values-unread"):
+        test_deviations.test_witnesses(lab)
+    assert exit_code(records) == 1
+
+
+def test_without_the_list_of_deviations_they_are_failures(
+    server: ProcessServer, found: tuple[Lab, list[AnyRecord]]
+) -> None:
+    lab, records = found
+    lab.deviations = ()
+    with pytest.raises(pytest.fail.Exception):
+        test_diverged.test_damaged_events(lab)
+    assert {verdict.verdict for verdict in of(records, CaseVerdict)} == {Verdict.FAIL}
+    assert exit_code(records) == 1
+    assert replace(lab.settings, deviations=False).deviations is False
+
+
+def test_a_server_at_an_address_is_left_alone(
+    found: tuple[Lab, list[AnyRecord]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lab, records = found
+    monkeypatch.setattr(Lab, "injector", lambda _: None)
+    test_diverged.test_diverged_documents(lab)
+    (verdict,) = of(records, CaseVerdict)
+    assert verdict.verdict is Verdict.NOT_APPLICABLE

@@ -1,0 +1,213 @@
+"""The check on damaged members without a server: what is listed is matched, what only resembles it is a failure."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from conformance.cases.by_hand.event_case import EventCase
+from conformance.cases.files import load_any_case, validate
+from conformance.checks.diverged import check_object_entries as test_members
+from conformance.harness import injections
+from conformance.harness.lab import Lab, Settings
+from conformance.report.results import Summary
+from conformance.servers.run.process import ProcessServer
+from conformance.stream import Block, CaseVerdict, Finding, Run
+from tests.checks.diverged.faults_of_crashes import CRASH_FAULTS, TWICE_FAULTS, CrashFault, as_released, perfect
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from conformance.cases.by_hand.injection import Injection, InjectionOutcome
+    from conformance.stream import AnyRecord
+
+LISTED = ["abort-at-member-in-diff", "read-crash-at-member", "crash-at-member-twice-in-diff"]
+
+
+class FakeServer(ProcessServer):
+    """Says who it is, and has the log and the data of a dead one."""
+
+    def __init__(self, directory: Path, number: tuple[int, int, int]) -> None:
+        self.directory = directory
+        self.data_directory = directory / "data"
+        self.data_directory.mkdir()
+        (self.data_directory / "ibdata1").write_bytes(b"x")
+        self.number = number
+        self.version = ".".join(map(str, number))
+        self.id = "fake"
+        self.keep = False
+
+    @property
+    def provenance(self) -> str:
+        return "a fake"
+
+    def error_log(self) -> str:
+        return "2026-01-01T00:00:00Z UTC - mysqld got signal 6 ;\n"
+
+
+class FakeInjector:
+    """Answers as a function says."""
+
+    def __init__(self, server: FakeServer, answer: Callable[[Injection], InjectionOutcome]) -> None:
+        self.server = server
+        self.answer = answer
+        self.asked: list[Injection] = []
+
+    def load(self, _: object) -> dict[Any, Any]:
+        return {}
+
+    def inject(self, injection: Injection, _: object) -> InjectionOutcome:
+        self.asked.append(injection)
+        return self.answer(injection)
+
+
+def check(
+    tmp_path: Path,
+    answer: Callable[[Injection], InjectionOutcome],
+    *,
+    number: tuple[int, int, int] = (9, 7, 4),
+    deviations: bool = True,
+) -> tuple[list[AnyRecord], FakeInjector, bool]:
+    """Records, the injector, and whether the check passed."""
+    (tmp_path / "run").mkdir()
+    server = FakeServer(tmp_path / "run", number)
+    cases = tmp_path / "cases"
+    cases.mkdir()
+    records: list[AnyRecord] = []
+    lab = Lab(Settings(cases=cases, deviations=deviations), records.append)
+    lab._server, lab._resolved = server, True
+    injector = FakeInjector(server, answer)
+    lab._injector = injector  # type: ignore[assignment]
+    try:
+        test_members.test_damaged_members(lab)
+    except pytest.fail.Exception:
+        return records, injector, False
+    return records, injector, True
+
+
+def of(records: list[AnyRecord], kind: type[Any]) -> list[Any]:
+    return [record for record in records if isinstance(record, kind)]
+
+
+def exit_code(records: list[AnyRecord]) -> int:
+    run = Run(kit="", seed="1", profile="quick", started="", command="", selected=1)
+    return Summary([run, *records]).conclude(seconds=1.0).exit_code
+
+
+def test_a_server_that_shows_what_is_listed_passes_and_is_killed_a_few_times_only(tmp_path: Path) -> None:
+    records, injector, passed = check(tmp_path, as_released)
+    assert passed
+    (block,) = of(records, Block)
+    assert block.deviations.keys() == {*LISTED, "full-values-unread"}
+    assert {block.deviations[name] for name in LISTED} == {2}
+    assert block.cases == len(injector.asked) >= 50
+    assert of(records, Finding) == []
+    assert exit_code(records) == 0
+    assert [path.suffix for path in (tmp_path / "cases").glob("crash-*")] == [".log"] * 3  # and no data
+    for path in (tmp_path / "cases").glob("*.json"):
+        data = json.loads(path.read_text("utf-8"))
+        validate(data)
+        case = load_any_case(data)
+        assert isinstance(case, EventCase)
+        assert case.hazard == "may-crash"
+        assert case.seed.startswith("members 1 ")
+
+
+def test_a_server_without_the_deviations_is_an_unexpected_pass(tmp_path: Path) -> None:
+    records, injector, passed = check(tmp_path, perfect)
+    assert not passed
+    failing = [verdict.case for verdict in of(records, CaseVerdict)]
+    assert failing == LISTED
+    assert len(injector.asked) == 78  # nothing is left out where nothing dies
+    assert exit_code(records) == 1
+
+
+def test_without_the_list_crashes_are_findings_with_their_data(tmp_path: Path) -> None:
+    records, _, passed = check(tmp_path, as_released, deviations=False)
+    assert not passed
+    crashes = [item for item in of(records, Finding) if ":crash:" in item.signature]
+    assert len(crashes) == len(LISTED)
+    assert all(item.size_after < item.size_before and item.replay for item in crashes)
+    assert len(list((tmp_path / "cases").glob("crash-*.data"))) == len(LISTED)
+    assert exit_code(records) == 1
+
+
+def test_on_a_version_that_was_not_observed_a_crash_is_a_failure(tmp_path: Path) -> None:
+    records, _, passed = check(tmp_path, as_released, number=(10, 1, 0))
+    assert not passed
+    assert "crash" in {str(verdict.verdict) for verdict in of(records, CaseVerdict) if verdict.deviation is None}
+
+
+def test_on_a_build_that_is_not_listed_a_crash_is_known_by_its_signature_and_its_place_unconfirmed(
+    tmp_path: Path,
+) -> None:
+    def rebuilt(injection: Injection) -> InjectionOutcome:
+        outcome = as_released(injection)
+        death = outcome.death.replace("cc8a18826385", "0123456789ab").replace("unpack_row", "unpack_row_fast")
+        return replace(outcome, death=death)
+
+    records, _, passed = check(tmp_path, rebuilt)
+    assert passed
+    assert exit_code(records) == 0
+    crashes = [item for item in of(records, CaseVerdict) if item.deviation in LISTED]
+    assert {item.deviation for item in crashes} == set(LISTED)
+    for item in crashes:
+        place = f"its place is unconfirmed: {item.deviation} lists no stack of build 0123456789ab"
+        assert item.message.endswith(place)
+
+
+def test_a_listed_crash_in_its_place_is_not_called_unconfirmed(tmp_path: Path) -> None:
+    records, _, _ = check(tmp_path, as_released)
+    assert not [item for item in of(records, CaseVerdict) if "place" in item.message]
+
+
+@pytest.mark.planted("FR5")
+def test_a_crash_in_another_place_is_a_new_finding_that_says_which_it_resembles(tmp_path: Path) -> None:
+    def elsewhere(injection: Injection) -> InjectionOutcome:
+        outcome = as_released(injection)
+        return replace(outcome, death=outcome.death.replace("read_json_diff <", "read_json_patch <"))
+
+    records, _, passed = check(tmp_path, elsewhere)
+    assert not passed
+    assert exit_code(records) == 1
+    findings = [item for item in of(records, Finding) if ":crash:" in item.signature]
+    assert len(findings) == 2  # of an abort, and of a key that comes twice
+    failing = [item for item in of(records, CaseVerdict) if item.deviation is None and str(item.verdict) == "crash"]
+    assert failing
+    assert all("this is not the place of " in item.message for item in failing)
+
+
+def test_data_directories_do_not_pile_up(tmp_path: Path) -> None:
+    count = iter(range(1000))
+
+    def ever_new(injection: Injection) -> InjectionOutcome:
+        outcome = as_released(injection)
+        if not outcome.death:
+            return outcome
+        return type(outcome)(before=outcome.before, death=f"signal 6: {next(count):03x}", reading=not outcome.reading)
+
+    check(tmp_path, ever_new, deviations=False)
+    assert len(list((tmp_path / "cases").glob("crash-*.data"))) == injections._KEPT
+
+
+@pytest.mark.planted("FR5")
+@pytest.mark.parametrize("fault", CRASH_FAULTS + TWICE_FAULTS, ids=lambda fault: fault.name)
+def test_a_fault_is_called_what_it_is(tmp_path: Path, fault: CrashFault) -> None:
+    shown = 0
+
+    def doctored(injection: Injection) -> InjectionOutcome:
+        nonlocal shown
+        outcome = as_released(injection)
+        changed = fault.change(injection, outcome)
+        shown += changed is not None
+        return outcome if changed is None else changed
+
+    records, _, passed = check(tmp_path, doctored)
+    assert shown
+    assert not passed
+    assert {str(item.verdict) for item in of(records, CaseVerdict) if item.deviation is None} == {fault.verdict}
+    assert exit_code(records) == 1

@@ -1,0 +1,68 @@
+"""Old and new servers and the metadata: the judge on doctored rows, and the check where an old server is named."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from conformance.checks.old_servers import check_metadata as test_metadata_versions
+from conformance.checks.old_servers.check_metadata import judge
+from conformance.checks.old_servers.row_values import KNOWN, Rows, Taken, Written, table
+from conformance.harness import lab as labs
+from conformance.harness.lab import Lab, Settings
+from conformance.stream import Block
+from generators.draw import Stream
+from generators.row_values import SHAPES
+from tests.checks.table_metadata.faults_of_metadata import FROM_OLD_FAULTS, TO_OLD_FAULTS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from conformance.servers.install.installation import Installation
+    from conformance.servers.run.process import ProcessServer
+    from conformance.stream import AnyRecord
+
+MADE = table(Stream("made"), 0)
+ROWS: Rows = [tuple(b"%d" % (10 * key + place) for place in range(len(MADE.columns))) for key in range(3)]
+WRITTEN = Written(table=MADE, statements=("CREATE TABLE", "INSERT"), events=[], rows=ROWS, metadata=(4,))
+
+
+def test_an_old_server_knows_most_kinds_of_columns() -> None:
+    assert len(KNOWN) > 350
+    assert {shape.type for shape in SHAPES} - {shape.type for shape in KNOWN} == {
+        "JSON", "VECTOR", "GEOMETRY", "POINT", "LINESTRING", "POLYGON", "MULTIPOINT", "MULTILINESTRING",
+        "MULTIPOLYGON", "GEOMETRYCOLLECTION",
+    }  # fmt: skip
+
+
+def test_equal_rows_pass() -> None:
+    assert judge(WRITTEN, Taken(None, list(ROWS)), "BINLOG statements") == []
+
+
+@pytest.mark.parametrize("fault", FROM_OLD_FAULTS, ids=lambda fault: fault.id)
+def test_other_rows_on_the_new_server_are_noticed(fault: Any) -> None:
+    (problem,) = judge(WRITTEN, Taken(None, fault.change(ROWS)), "BINLOG statements")
+    assert problem.statements[0] == "CREATE TABLE"
+
+
+@pytest.mark.parametrize("fault", TO_OLD_FAULTS, ids=lambda fault: fault.id)
+def test_another_answer_of_the_old_server_is_noticed(fault: Any) -> None:
+    assert judge(WRITTEN, fault.change(Taken(None, list(ROWS))), "its applier") != []
+
+
+@pytest.mark.live
+def test_old_and_new_servers_take_each_others_rows(
+    server: ProcessServer,
+    old_server: Installation,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    records: list[AnyRecord] = []
+    monkeypatch.setattr(labs, "resolve", lambda *_, **__: server)
+    monkeypatch.setattr(test_metadata_versions, "_TABLES", {"quick": 2})
+    lab = Lab(Settings(cases=tmp_path), records.append)
+    test_metadata_versions.test_old_and_new_servers(lab)
+    made = [record for record in records if isinstance(record, Block)]
+    assert {record.check for record in made} == {"metadata-versions/to-old", "metadata-versions/from-old"}
+    assert not [record for record in made if record.failures]

@@ -1,0 +1,171 @@
+"""The checks with an old server fail on the faults planted for them; without such a server they say what is missing."""
+
+from __future__ import annotations
+
+from io import BytesIO
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from conformance.checks.old_servers import check as test_old
+from conformance.checks.old_servers import run as old
+from conformance.harness import lab as labs
+from conformance.harness.lab import Lab, Settings
+from conformance.reference.binlog.event import encode_event
+from conformance.reference.binlog.files import read_events
+from conformance.reference.binlog.format_description import FormatDescription
+from conformance.reference.binlog.small import Xid
+from conformance.servers.errors import ServerUnavailable
+from conformance.servers.roles.old_server import VARIABLE, old_installation
+from conformance.servers.roles.relay_log import placed
+from conformance.stream import Block, CaseVerdict
+from tests.checks.mysqlbinlog_output.faults_of_printing import OLD_FAULTS, RELAY_FAULTS, ROWS_FAULTS, UPDATE_FAULTS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from conformance.servers.install.installation import Installation
+    from conformance.servers.run.process import ProcessServer
+    from conformance.stream import AnyRecord
+
+
+@pytest.fixture
+def records() -> list[AnyRecord]:
+    return []
+
+
+@pytest.fixture
+def lab(
+    server: ProcessServer,
+    old_server: Installation,
+    records: list[AnyRecord],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Lab:
+    monkeypatch.setattr(labs, "resolve", lambda *_, **__: server)
+    monkeypatch.setattr(test_old, "_STATEMENTS", {"quick": 12})
+    monkeypatch.setattr(test_old, "_STOPS", {"quick": 2})
+    return Lab(Settings(cases=tmp_path), records.append)
+
+
+def failing(records: list[AnyRecord]) -> set[str]:
+    return {record.check for record in records if isinstance(record, Block) and record.failures}
+
+
+def verdicts(records: list[AnyRecord]) -> list[CaseVerdict]:
+    return [record for record in records if isinstance(record, CaseVerdict)]
+
+
+@pytest.mark.live
+def test_old_and_new_servers_get_on_as_they_must(lab: Lab, records: list[AnyRecord]) -> None:
+    test_old.test_binlog_statements_on_an_old_server(lab)
+    test_old.test_relay_log_of_an_old_server(lab)
+    test_old.test_log_of_an_old_server(lab)
+    assert verdicts(records) == []
+    checks = {record.check for record in records if isinstance(record, Block)}
+    assert checks >= {"old/binlog-off", "old/binlog-on", "old/relay-off", "old/relay-on", "old/log"}
+
+
+@pytest.mark.live
+@pytest.mark.parametrize("fault", OLD_FAULTS, ids=lambda fault: fault.id)
+def test_an_old_server_that_takes_the_event_fails_the_check(
+    lab: Lab, records: list[AnyRecord], monkeypatch: pytest.MonkeyPatch, fault: Any
+) -> None:
+    real = old.answer
+
+    def doctored(connection: Any, events: Any, table: str) -> old.Answer:
+        said = real(connection, events, table)
+        return old.Answer(*fault.change(said)) if table == old.ON else said
+
+    monkeypatch.setattr(old, "answer", doctored)
+    with pytest.raises(pytest.fail.Exception, match="not treated as they must be"):
+        test_old.test_binlog_statements_on_an_old_server(lab)
+    assert failing(records) == {"old/binlog-on"}
+    assert {verdict.requirement for verdict in verdicts(records)} == {"FR10"}
+
+
+@pytest.mark.live
+@pytest.mark.parametrize("fault", UPDATE_FAULTS, ids=lambda fault: fault.id)
+def test_an_old_server_that_loses_an_update_fails_the_check(
+    lab: Lab, records: list[AnyRecord], monkeypatch: pytest.MonkeyPatch, fault: Any
+) -> None:
+    real = old.answer
+
+    def doctored(connection: Any, events: Any, table: str) -> old.Answer:
+        said = real(connection, events, table)
+        return old.Answer(*fault.change(said)) if table == old.OFF else said
+
+    monkeypatch.setattr(old, "answer", doctored)
+    with pytest.raises(pytest.fail.Exception, match="not treated as they must be"):
+        test_old.test_binlog_statements_on_an_old_server(lab)
+    assert failing(records) == {"old/binlog-off"}
+    assert {verdict.requirement for verdict in verdicts(records)} == {"X2"}
+
+
+@pytest.mark.live
+@pytest.mark.parametrize("fault", RELAY_FAULTS, ids=lambda fault: fault.id)
+def test_an_old_applier_that_runs_on_fails_the_check(
+    lab: Lab, records: list[AnyRecord], monkeypatch: pytest.MonkeyPatch, fault: Any
+) -> None:
+    real = old.come_to_rest
+    monkeypatch.setattr(old, "come_to_rest", lambda *arguments: fault.change(real(*arguments)))
+    with pytest.raises(pytest.fail.Exception, match="not treated as they must be"):
+        test_old.test_relay_log_of_an_old_server(lab)
+    assert failing(records) == {"old/relay-off" if fault.requirement == "X2" else "old/relay-on"}
+
+
+@pytest.mark.live
+def test_another_error_of_an_old_server_differs(
+    lab: Lab, records: list[AnyRecord], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(test_old, "_REFUSED_RELAY_LOG", 1)
+    with pytest.raises(pytest.fail.Exception):
+        test_old.test_relay_log_of_an_old_server(lab)
+    assert failing(records) == {"old/relay-error"}
+    assert {verdict.verdict for verdict in verdicts(records)} == {"differs"}
+
+
+@pytest.mark.live
+@pytest.mark.parametrize("fault", ROWS_FAULTS, ids=lambda fault: fault.id)
+def test_other_rows_after_the_log_of_an_old_server_fail_the_check(
+    lab: Lab, records: list[AnyRecord], monkeypatch: pytest.MonkeyPatch, fault: Any
+) -> None:
+    real = old.read
+    calls: list[Any] = []
+
+    def doctored(*arguments: Any) -> old.Rows:
+        calls.append(real(*arguments))
+        return fault.change(calls[-1]) if len(calls) == 2 else calls[-1]  # type: ignore[no-any-return]
+
+    monkeypatch.setattr(old, "read", doctored)
+    with pytest.raises(pytest.fail.Exception, match="not applied as it must be"):
+        test_old.test_log_of_an_old_server(lab)
+    assert failing(records) == {"old/log"}
+
+
+# --- without an old server -------------------------------------------------------------------------------------------
+
+
+def test_what_is_missing_and_how_to_get_it_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv(VARIABLE, raising=False)
+    monkeypatch.setenv("BINLOG_LAB_CACHE", str(tmp_path))
+    with pytest.raises(ServerUnavailable, match="no old server") as refused:
+        old_installation()
+    assert "binlog-lab servers install --old" in str(refused.value)
+    assert VARIABLE in str(refused.value)
+
+
+@pytest.mark.live
+def test_a_server_with_the_feature_is_not_old(installation: Installation, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VARIABLE, str(installation.mysqld))
+    with pytest.raises(ServerUnavailable, match=r"which has the feature"):
+        old_installation()
+
+
+def test_a_placed_log_reads_as_a_file() -> None:
+    bodies = (FormatDescription(), Xid(xid=1), Xid(xid=2))
+    data, ends = placed([encode_event(body, log_pos=7) for body in bodies])
+    events = list(read_events(BytesIO(data)))
+    assert [event.header.log_pos for event in events] == list(ends)
+    assert [event.body for event in events] == list(bodies)
+    assert ends[-1] == len(data)

@@ -1,0 +1,173 @@
+"""The check on relay logs without a server: what is listed is matched, what only resembles it is a failure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Self
+
+import pytest
+
+from conformance.checks.relay_logs import check as test_relay_logs
+from conformance.harness.lab import Lab, Settings
+from conformance.judge.damage.relay_logs import damage_of_relay_log
+from conformance.requirements.crashes import (
+    GTID_IN_TRANSACTION,
+    PAYLOAD_UNDESCRIBED,
+    ROWS_QUERY_OUTSIDE,
+    TRANSACTION_CONTEXT,
+)
+from conformance.servers.roles.relay_log_applier import LogEnd
+from conformance.stream import Block, CaseVerdict
+from tests.checks.diverged.faults_of_crashes import BUILD
+from tests.checks.diverged.test_object_entry_faults import FakeServer, exit_code, of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from conformance.stream import AnyRecord
+
+# As 9.7.4-2 of Debian for amd64 reported them; the third is one of many places.
+DEATHS: Final = {
+    PAYLOAD_UNDESCRIBED: "signal 11 in mysql::binlog::event::Log_event_header::Log_event_header"
+    " < mysql::binlog::event::Binary_log_event::Binary_log_event"
+    " < mysql::binlog::event::Format_description_event::Format_description_event"
+    f" < Format_description_log_event::Format_description_log_event {BUILD}",
+    GTID_IN_TRANSACTION: "signal 11 in Gtid_specification::to_string < Slave_worker::do_report"
+    f" < Slave_reporting_capability::report < Gtid_log_event::do_apply_event {BUILD}",
+    ROWS_QUERY_OUTSIDE: f"signal 11 in MDL_ticket::create < MDL_context::try_acquire_lock_impl {BUILD}",
+}
+SOUND: Final = 20  # logs of a quick run
+LISTED: Final = {
+    "replica-crash-at-payload-undescribed",
+    "replica-crash-at-gtid-in-transaction",
+    "replica-crash-at-rows-query-outside",
+}
+
+
+class FakeReader:
+    """Answers as a function says, which is told how often this server got a log."""
+
+    def __init__(self, server: FakeServer, answer: Callable[[str, int], LogEnd]) -> None:
+        self.server = server
+        self.answer = answer
+        self.given = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.retire()
+
+    def read(self, data: bytes, _: object) -> LogEnd:
+        self.given += 1
+        return self.answer(damage_of_relay_log(data), self.given)
+
+    def retire(self) -> None:
+        self.given = 0
+
+
+def as_released(damage: str, given: int) -> LogEnd:
+    """9.7.4: where memory is damaged, the next log but one shows it."""
+    if not damage or (damage == ROWS_QUERY_OUTSIDE and given < 3):
+        return LogEnd()
+    return LogEnd(death=DEATHS[damage])
+
+
+def check(
+    tmp_path: Path,
+    patch: pytest.MonkeyPatch,
+    answer: Callable[[str, int], LogEnd],
+    *,
+    number: tuple[int, int, int] = (9, 7, 4),
+    profile: str = "quick",
+) -> tuple[list[AnyRecord], bool]:
+    """Records, and whether the check passed."""
+    (tmp_path / "run").mkdir()
+    cases = tmp_path / "cases"
+    cases.mkdir()
+    records: list[AnyRecord] = []
+    lab = Lab(Settings(cases=cases, profile=profile), records.append)
+    server = FakeServer(tmp_path / "run", number)
+    server.installation = None  # type: ignore[assignment]
+    lab._server, lab._resolved = server, True
+    patch.setattr(test_relay_logs, "LogReader", lambda _: FakeReader(server, answer))
+    try:
+        test_relay_logs.test_relay_logs_in_an_order_that_no_source_writes(lab)
+    except pytest.fail.Exception:
+        return records, False
+    return records, True
+
+
+def test_a_replica_that_shows_what_is_listed_deviates(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    records, passed = check(tmp_path, monkeypatch, as_released)
+    assert passed
+    (block,) = of(records, Block)
+    assert (block.requirements, block.cases, block.failed) == (("RL1",), 3 + SOUND, 0)
+    assert block.verdicts == {"pass": SOUND}
+    assert block.deviations == dict.fromkeys(LISTED, 1)
+    assert exit_code(records) == 0
+    assert len(list((tmp_path / "cases").glob("log-*.sql"))) == 3
+
+
+def test_a_full_run_gives_logs_that_kill_by_chance_and_does_not_ask_for_their_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def lives_at_chance(damage: str, given: int) -> LogEnd:
+        return LogEnd(waits=True) if damage == TRANSACTION_CONTEXT else as_released(damage, given)
+
+    records, passed = check(tmp_path, monkeypatch, lives_at_chance, profile="full")
+    assert passed
+    (block,) = of(records, Block)
+    assert (block.cases, block.verdicts) == (40 + 10 * SOUND, {"pass": 10 + 10 * SOUND})
+
+
+def test_a_replica_without_the_deviations_is_an_unexpected_pass(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    records, passed = check(tmp_path, monkeypatch, lambda *_: LogEnd(error=13121))
+    assert not passed
+    assert {verdict.case for verdict in of(records, CaseVerdict)} == LISTED
+    assert exit_code(records) == 1
+
+
+def test_on_a_version_that_was_not_observed_an_end_is_a_failure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    records, passed = check(tmp_path, monkeypatch, as_released, number=(10, 1, 0))
+    assert not passed
+    assert {str(verdict.verdict) for verdict in of(records, CaseVerdict)} == {"crash"}
+
+
+@dataclass(frozen=True, slots=True)
+class RelayFault:
+    """Of a replica, at one damage: its end instead of that of 9.7.4, and what that must be called."""
+
+    name: str
+    damage: str
+    end: LogEnd
+    verdict: str
+
+
+FAULTS: Final = (
+    RelayFault("other-place", PAYLOAD_UNDESCRIBED, LogEnd(death=DEATHS[GTID_IN_TRANSACTION]), "crash"),
+    RelayFault("other-signal", GTID_IN_TRANSACTION,
+               LogEnd(death=DEATHS[GTID_IN_TRANSACTION].replace("11", "6", 1)), "crash"),
+    RelayFault("no-stack", GTID_IN_TRANSACTION, LogEnd(death=f"signal 11: 0a1,b2c {BUILD}"), "crash"),
+    RelayFault("no-report", PAYLOAD_UNDESCRIBED, LogEnd(death="no crash report"), "crash"),
+    RelayFault("dies-at-sound-logs", "", LogEnd(death=DEATHS[PAYLOAD_UNDESCRIBED]), "crash"),
+    RelayFault("does-not-answer", ROWS_QUERY_OUTSIDE, LogEnd(silent=True), "timeout"),
+)  # fmt: skip
+
+
+@pytest.mark.planted("RL1")
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
+def test_a_fault_is_called_what_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: RelayFault) -> None:
+    def doctored(damage: str, given: int) -> LogEnd:
+        return fault.end if damage == fault.damage else as_released(damage, given)
+
+    records, passed = check(tmp_path, monkeypatch, doctored)
+    assert not passed
+    failing: list[Any] = [item for item in of(records, CaseVerdict) if item.deviation is None]
+    assert {(item.requirement, str(item.verdict)) for item in failing} == {("RL1", fault.verdict)}
+    assert exit_code(records) == 1

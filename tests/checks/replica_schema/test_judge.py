@@ -1,0 +1,97 @@
+"""The judges of A8, A9, A10 and of updates without a key: faultless appliers pass, planted faults do not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from conformance.checks.replica_schema import generate as reshaped
+from conformance.checks.replica_schema.judge import judge_reshaped
+from conformance.judge.damage.applier import judge_feeding, judge_ignoring
+from conformance.judge.damage.diverged import Grade
+from generators import applier_transactions as feedings
+from generators.draw import Stream
+from tests.checks.diverged.planted_transactions import FeedingFault, faultless
+from tests.checks.replica_schema.planted_schemas import IGNORED, RESHAPED, ZERO_LENGTH, ReshapedFault, ignoring, perfect
+
+TABLES = [reshaped.other_table(Stream("tables", number), "t") for number in range(60)]
+NO_KEY = [reshaped.again(Stream("no key", number), "t") for number in range(60)]
+NO_BYTES = [feedings.without_bytes(Stream("no bytes", number)) for number in range(80)]
+MATRIX = list(feedings.ignorable(Stream("matrix"), 15))
+MODES = (frozenset((1032,)), frozenset((3648,)))
+
+
+def grade_of(requirement: str) -> Grade:
+    return Grade.FAIL if requirement == "FR2" else Grade.DIFFERS
+
+
+def test_faultless_appliers_pass_everything() -> None:
+    for case in (*TABLES, *NO_KEY):
+        assert judge_reshaped(case, perfect(case), Grade.FAIL).grade is Grade.PASS, case.name
+    for feeding in NO_BYTES:
+        assert judge_feeding(feeding, faultless(feeding)).grade is Grade.PASS, feeding.name
+    for ignored in MODES:
+        for feeding in MATRIX:
+            assert judge_ignoring(feeding, ignoring(feeding, ignored), ignored).grade is Grade.PASS, feeding.name
+
+
+def test_every_kind_is_there() -> None:
+    assert {case.kind for case in TABLES} == {"fewer", "more", "other type", "without JSON"}
+    assert {case.kind for case in NO_KEY} == {"again", "diverged"}
+    assert {(case.before is None, len(case.rows) > 1) for case in TABLES} == {
+        (full, several) for full in (True, False) for several in (True, False)
+    }
+    assert {case.single for case in NO_KEY} == {True, False}
+    repeated = [case for case in NO_KEY if not case.single and len(case.changes) > len(case.rows)]
+    assert len(repeated) > 20
+    assert {faultless(case).error for case in NO_BYTES} == {0, 3648}
+    for ignored in MODES:
+        errors = {ignoring(case, ignored).error for case in MATRIX}
+        assert errors == {0, 1032, 3648} - ignored
+
+
+@pytest.mark.parametrize("fault", RESHAPED, ids=lambda fault: fault.name)
+def test_a_fault_on_another_table_is_caught_wherever_it_shows(fault: ReshapedFault) -> None:
+    shown = 0
+    for case in (*TABLES, *NO_KEY):
+        doctored = fault.doctor(case, perfect(case))
+        if doctored is None or doctored == perfect(case):
+            continue
+        shown += 1
+        judged = judge_reshaped(case, doctored, grade_of(fault.requirement))
+        assert judged.grade.value == fault.grade, (case.name, judged)
+        assert judged.rule
+    assert shown
+
+
+@pytest.mark.parametrize("fault", ZERO_LENGTH, ids=lambda fault: fault.name)
+def test_a_fault_with_values_of_no_bytes_is_caught_wherever_it_shows(fault: FeedingFault) -> None:
+    shown = 0
+    for case in NO_BYTES:
+        doctored = fault.doctor(case, faultless(case))
+        if doctored is not None:
+            shown += 1
+            assert judge_feeding(case, doctored).grade.value == fault.grade, case.name
+    assert shown
+
+
+@pytest.mark.parametrize("ignored", MODES, ids=["idempotent", "skip-errors"])
+@pytest.mark.parametrize("fault", IGNORED, ids=lambda fault: fault.name)
+def test_a_fault_with_ignored_errors_is_caught_wherever_it_shows(fault: FeedingFault, ignored: frozenset[int]) -> None:
+    shown = 0
+    for case in MATRIX:
+        doctored = fault.doctor(case, ignoring(case, ignored))
+        if doctored is not None:
+            shown += 1
+            assert judge_ignoring(case, doctored, ignored).grade.value == fault.grade, case.name
+    assert shown
+
+
+def test_a_dying_server_is_a_crash_in_every_mode() -> None:
+    for case in MATRIX[:30]:
+        for ignored in MODES:
+            died = replace(ignoring(case, ignored), death="signal 6: 0a1")
+            assert judge_ignoring(case, died, ignored).grade is Grade.CRASH
+    died = replace(perfect(TABLES[0]), death="signal 6: 0a1")
+    assert judge_reshaped(TABLES[0], died, Grade.DIFFERS).grade is Grade.CRASH

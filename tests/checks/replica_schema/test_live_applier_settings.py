@@ -1,0 +1,207 @@
+"""A8, A9, A10 and updates without a key on a real applier, with faults planted between it and the judge."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from conformance.checks.replica_schema import check as items
+from conformance.checks.replica_schema import generate as reshaped
+from conformance.harness import lab as labs
+from conformance.harness.lab import Lab, Settings
+from conformance.report.results import Summary
+from conformance.servers.roles import applier_cases as feeding
+from conformance.servers.roles import injector as inject
+from conformance.servers.roles import replica_schema as reshaping
+from conformance.servers.roles.applier import Applier, launch_applier
+from conformance.servers.roles.replica_schema import reshaped_script
+from conformance.servers.run.process import ProcessServer
+from conformance.stream import Block, CaseVerdict, Run
+from generators.damaged_events import STORED
+from generators.draw import Stream
+from tests.checks.diverged.planted_damage import DAMAGE_FAULTS, DamageFault
+from tests.checks.replica_schema.planted_schemas import IGNORED, RESHAPED, ZERO_LENGTH, ReshapedFault
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
+
+    from conformance.cases.by_hand.applier_transaction import Feeding, FeedingOutcome
+    from conformance.cases.by_hand.injection import RowState
+    from conformance.cases.by_hand.replica_schema import Reshaped
+    from conformance.servers.install.installation import Installation
+    from conformance.servers.run.owned import OwnServer
+    from conformance.servers.wire.connection import Connection
+    from conformance.stream import AnyRecord
+    from tests.checks.diverged.planted_transactions import FeedingFault
+
+pytestmark = pytest.mark.live
+
+CHECKS = {
+    "A8": items.test_replica_with_another_table,
+    "FR2": items.test_updates_without_a_key,
+    "A9": items.test_json_values_of_no_bytes,
+    "A10": items.test_missing_rows_in_idempotent_mode,
+}
+
+
+@pytest.fixture(scope="module")
+def target(installation: Installation) -> Iterator[OwnServer]:
+    with launch_applier(installation) as running:
+        yield running
+
+
+@pytest.fixture
+def found(
+    server: ProcessServer, target: OwnServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[tuple[Lab, list[AnyRecord]]]:
+    """A lab on the tests' servers, with few Cases."""
+    monkeypatch.setattr(labs, "resolve", lambda *_, **__: server)
+    monkeypatch.setattr(items, "_TABLES", {"quick": 16})
+    monkeypatch.setattr(items, "_NO_KEY", {"quick": 16})
+    monkeypatch.setattr(items, "_VALUES", {"quick": 20})
+    monkeypatch.setattr(items, "_PART", {"quick": 40})
+    monkeypatch.setattr(items, "_DAMAGES", {"quick": 20})
+    records: list[AnyRecord] = []
+    lab = Lab(Settings(cases=tmp_path), records.append)
+    lab._applier = Applier(target)
+    yield lab, records
+    lab._applier.hang_up()
+
+
+def of(records: Sequence[AnyRecord], kind: type[Any]) -> list[Any]:
+    return [record for record in records if isinstance(record, kind)]
+
+
+def exit_code(records: Sequence[AnyRecord]) -> int:
+    run = Run(kit="", seed="1", profile="quick", started="", command="", selected=1)
+    return Summary([run, *records]).conclude(seconds=1.0).exit_code
+
+
+def fails(item: Callable[[Lab], None], found: tuple[Lab, list[AnyRecord]], requirement: str, grade: str) -> None:
+    """The item fails under this requirement with this verdict."""
+    lab, records = found
+    with pytest.raises(pytest.fail.Exception):
+        item(lab)
+    verdicts = of(records, CaseVerdict)
+    assert {(verdict.requirement, str(verdict.verdict)) for verdict in verdicts} == {(requirement, grade)}
+    assert all(verdict.statements and verdict.replay and verdict.message for verdict in verdicts)
+    assert exit_code(records) == 1
+
+
+def test_the_items_pass_on_a_server_that_is_right(found: tuple[Lab, list[AnyRecord]]) -> None:
+    lab, records = found
+    added = (items.test_skipped_errors, items.test_damaged_events_in_idempotent_mode, items.test_skipped_damage)
+    for item in (*CHECKS.values(), *added):
+        item(lab)
+    assert {check for block in of(records, Block) for check in (block.check,)} == {
+        "applier/other-table",
+        "applier/no-key",
+        "applier/zero-length",
+        "applier/zero-length-sql",
+        "applier/idempotent",
+        "applier/idempotent-damage",
+        "applier/skip-errors",
+        "applier/skip-errors-damage",
+        "applier/skip-damage",
+    }
+    assert of(records, CaseVerdict) == []
+    assert exit_code(records) == 0
+    assert lab._applier is not None
+    assert lab._applier.session().variable("global.replica_exec_mode") == "STRICT"
+
+
+@pytest.mark.parametrize("fault", RESHAPED, ids=lambda fault: fault.name)
+def test_a_fault_on_another_table_fails_its_item(
+    found: tuple[Lab, list[AnyRecord]], fault: ReshapedFault, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    original = reshaping.reshape
+
+    def doctored(applier: Applier, cases: Sequence[Reshaped]) -> list[FeedingOutcome]:
+        outcomes = zip(cases, original(applier, cases), strict=True)
+        return [fault.doctor(case, outcome) or outcome for case, outcome in outcomes]
+
+    monkeypatch.setattr(reshaping, "reshape", doctored)
+    fails(CHECKS[fault.requirement], found, fault.requirement, fault.grade)
+
+
+@pytest.mark.parametrize("fault", [*ZERO_LENGTH, *IGNORED], ids=lambda fault: fault.name)
+def test_a_fault_of_an_applier_fails_its_item(
+    found: tuple[Lab, list[AnyRecord]], fault: FeedingFault, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    original = feeding.feed
+
+    def doctored(applier: Applier, cases: Sequence[Feeding]) -> list[FeedingOutcome]:
+        outcomes = zip(cases, original(applier, cases), strict=True)
+        return [fault.doctor(case, outcome) or outcome for case, outcome in outcomes]
+
+    monkeypatch.setattr(feeding, "feed", doctored)
+    fails(CHECKS[fault.requirement], found, fault.requirement, fault.grade)
+
+
+@pytest.mark.planted("SC5")
+@pytest.mark.parametrize("fault", DAMAGE_FAULTS, ids=lambda fault: fault.name)
+def test_a_fault_of_an_applier_that_meets_damage_fails_its_item(
+    found: tuple[Lab, list[AnyRecord]], fault: DamageFault, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    original = feeding.feed
+
+    def doctored(applier: Applier, cases: Sequence[Feeding]) -> list[FeedingOutcome]:
+        outcomes = zip(cases, original(applier, cases), strict=True)
+        damaged = all(case.rows[0].stored == STORED for case in cases)
+        return [fault.doctor(case, outcome) or outcome if damaged else outcome for case, outcome in outcomes]
+
+    monkeypatch.setattr(feeding, "feed", doctored)
+    fails(fault.item, found, fault.requirement, fault.grade)
+
+
+@pytest.mark.planted("A9")
+@pytest.mark.parametrize("size", [1, 2])
+def test_a_null_that_gets_bytes_is_noticed(
+    found: tuple[Lab, list[AnyRecord]], size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from dataclasses import replace
+
+    def doctored(session: Connection, query: str) -> list[RowState | None]:
+        states = inject.read_states(session, query)
+        return [*states[:-1], None if states[-1] is None else replace(states[-1], size=size)]
+
+    monkeypatch.setattr(items, "read_states", doctored)
+    fails(items.test_json_values_of_no_bytes, found, "A9", "differs")
+
+
+@pytest.mark.planted("A10")
+@pytest.mark.parametrize("option", [None, "1032"])
+def test_a_server_that_ignores_other_errors_is_noticed(
+    found: tuple[Lab, list[AnyRecord]], option: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def other(installation: Installation, *, options: dict[str, str | None], **rest: Any) -> OwnServer:
+        given = {name: value for name, value in options.items() if name != "replica-skip-errors"}
+        if option is not None:
+            given["replica-skip-errors"] = option
+        return launch_applier(installation, options=given, **rest)
+
+    monkeypatch.setattr(items, "launch_applier", other)
+    lab, records = found
+    with pytest.raises(pytest.fail.Exception):
+        items.test_skipped_errors(lab)
+    assert {verdict.requirement for verdict in of(records, CaseVerdict)} == {"A10"}
+    assert exit_code(records) == 1
+
+
+@pytest.mark.parametrize("kind", ["fewer", "other type"])
+def test_a_script_shows_a_case_again(target: OwnServer, kind: str) -> None:
+    made = (reshaped.other_table(Stream("script", number), "s") for number in range(50))
+    case = next(case for case in made if case.kind == kind)
+    with target.connect() as session:
+        session.execute("STOP REPLICA SQL_THREAD")
+        session.execute("RESET REPLICA ALL")
+        assert isinstance(target, ProcessServer)  # files are removed by hand
+        for name in ("lab-relay.000001", "lab-relay.index"):
+            (target.data_directory / name).unlink(missing_ok=True)
+        shown = [session.execute(statement).texts() for statement in reshaped_script(case, target.version)]
+        errors = [int(rows[0][0] or 0) for rows in shown if rows and len(rows[0]) == 2]
+        assert errors == ([13146] if case.number else [])
+        rows = session.execute(f"SELECT COUNT(*) FROM binlog_lab_injection.s WHERE id <= {len(case.rows)}")
+        assert int(rows.scalar() or 0) == len(case.rows)

@@ -1,0 +1,115 @@
+"""A chain of three with a fault in it: a doctored last table or own log fails under FR6."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+
+from conformance.checks.replicas import check_chains as test_chains
+from conformance.harness import lab as labs
+from conformance.harness.lab import Lab, Settings
+from conformance.harness.pairs import chains
+from conformance.harness.pairs import tables as pair_tables
+from conformance.judge.replica_binlog import compare_own_log
+from conformance.stream import Block
+from tests.checks.replicas.faults_of_pairs import FAULTS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from conformance.cases.script import Script
+    from conformance.judge.replica import Texts
+    from conformance.judge.replica_binlog import OwnLog, OwnSettings
+    from conformance.servers.run.process import ProcessServer
+    from conformance.stream import AnyRecord
+
+pytestmark = pytest.mark.live
+
+
+class Recorded:
+    """A lab on the tests' server, with the first combinations of the option."""
+
+    def __init__(self, lab: Lab, records: list[AnyRecord]) -> None:
+        self.lab = lab
+        self.records = records
+
+    def failing(self) -> set[str]:
+        return {item.check for item in self.records if isinstance(item, Block) and item.failures}
+
+
+@pytest.fixture
+def recorded(server: ProcessServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Recorded]:
+    monkeypatch.setattr(labs, "resolve", lambda *_, **__: server)
+    monkeypatch.setattr(test_chains, "OPTIONS", ((True, False, True), (False, True, False)))
+    records: list[AnyRecord] = []
+    lab = Lab(Settings(cases=tmp_path), records.append)
+    try:
+        yield Recorded(lab, records)
+    finally:
+        if lab._pairs is not None:  # the server is the tests' own
+            lab._pairs.close()
+
+
+def another_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The last server is asked first; what it prints is another document."""
+    original = pair_tables._texts
+    asked: list[int] = []
+
+    def texts(*arguments: Any) -> Texts:
+        rows = original(*arguments)
+        asked.append(1)
+        return tuple(tuple(b'"x"' for _ in row) for row in rows) if len(asked) % 2 else rows
+
+    monkeypatch.setattr(pair_tables, "_texts", texts)
+
+
+def judged_by_another_option(place: int) -> Callable[[pytest.MonkeyPatch], None]:
+    """Of the two own logs of a block one is looked at as if its server's option were the other one: then it has the
+    events that a server with the wrong option writes."""
+
+    def plant(monkeypatch: pytest.MonkeyPatch) -> None:
+        asked: list[int] = []
+
+        def compare(script: Script, log: Any, events: Any, settings: OwnSettings, schema: str) -> OwnLog:
+            asked.append(1)
+            wrong = place == 0 or len(asked) % 2 == 0
+            told = replace(settings, partial_json=settings.partial_json is not wrong)
+            return compare_own_log(script, log, events, told, schema)
+
+        monkeypatch.setattr(chains, "compare_own_log", compare)
+
+    return plant
+
+
+# fault: how it is planted, and the check that must notice it
+DOCTORED: Final[dict[str, tuple[Callable[[pytest.MonkeyPatch], None], str]]] = {
+    "chain-last-row": (another_text, "chains/gtid"),
+    "chain-middle-invents-diffs": (judged_by_another_option(0), "chains/gtid/middle-log"),
+    "chain-last-follows-middle": (judged_by_another_option(1), "chains/gtid/last-log"),
+}
+
+
+@pytest.mark.parametrize("fault", DOCTORED)
+def test_a_chain_with_a_fault_fails(recorded: Recorded, monkeypatch: pytest.MonkeyPatch, fault: str) -> None:
+    assert FAULTS[fault][0] == "FR6"
+    plant, check = DOCTORED[fault]
+    plant(monkeypatch)
+    with pytest.raises(pytest.fail.Exception, match="failures on pairs"):
+        test_chains.test_chain(recorded.lab, True)
+    assert recorded.failing() == {check}
+
+
+@pytest.mark.parametrize("gtid", [True, False])
+def test_a_chain_without_a_fault_passes(recorded: Recorded, gtid: bool) -> None:
+    test_chains.test_chain(recorded.lab, gtid)
+    assert recorded.failing() == set()
+    counted = {item.check.rpartition("/")[2]: 0 for item in recorded.records if isinstance(item, Block)}
+    assert {"middle-log", "last-log"} < set(counted)
+
+
+def test_every_combination_of_the_option_is_there() -> None:
+    assert len(set(test_chains.OPTIONS)) == 8
+    assert (True, False, True) in test_chains.OPTIONS

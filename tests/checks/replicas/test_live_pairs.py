@@ -1,0 +1,167 @@
+"""The checks on pairs with faults in them, on real servers: a doctored replica fails, an unknown stop fails."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+
+from conformance.cases.files import load_case
+from conformance.cases.row_images import RowImage
+from conformance.checks.replicas import check as test_replicas
+from conformance.checks.replicas import check_rebuilt as test_rebuilt_replicas
+from conformance.harness import lab as labs
+from conformance.harness.campaign import server_limits
+from conformance.harness.lab import Lab, Settings
+from conformance.harness.pairs import appliers, rebuilding
+from conformance.harness.pairs import run as pairs
+from conformance.harness.pairs import shrinking as pair_shrinking
+from conformance.harness.pairs import tables as pair_tables
+from conformance.harness.pairs.run import REPLICAS, SOURCES
+from conformance.judge import replica
+from conformance.stream import Block, CaseVerdict, Finding
+from tests.checks.replicas.faults_of_pairs import FAULTS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from conformance.judge.replica import Stop, Table
+    from conformance.judge.updates.mismatch import Mismatch
+    from conformance.servers.run.process import ProcessServer
+    from conformance.stream import AnyRecord
+
+pytestmark = pytest.mark.live
+MINIMAL: Final = RowImage.MINIMAL
+
+
+class Recorded:
+    """A lab on the tests' server with few blocks, and its records."""
+
+    def __init__(self, lab: Lab, records: list[AnyRecord]) -> None:
+        self.lab = lab
+        self.records = records
+
+    def failing(self) -> set[str]:
+        return {item.check for item in self.records if isinstance(item, Block) and item.failures}
+
+    def verdicts(self) -> list[CaseVerdict]:
+        return [item for item in self.records if isinstance(item, CaseVerdict)]
+
+
+@pytest.fixture
+def recorded(server: ProcessServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Recorded]:
+    monkeypatch.setattr(labs, "resolve", lambda *_, **__: server)
+    monkeypatch.setattr(test_replicas, "_QUICK", 1)
+    records: list[AnyRecord] = []
+    lab = Lab(Settings(cases=tmp_path), records.append)
+    try:
+        yield Recorded(lab, records)
+    finally:
+        if lab._pairs is not None:  # the server is the tests' own
+            lab._pairs.close()
+
+
+def test_without_a_fault_the_check_passes_on_both_kinds_of_pairs(recorded: Recorded) -> None:
+    for gtid in (True, False):
+        test_replicas.test_replica_equals_source(recorded.lab, gtid)
+    assert recorded.failing() == set()
+    assert {("FR2",), ("FR6",)} <= {item.requirements for item in recorded.records if isinstance(item, Block)}
+
+
+def test_before_images_of_a_sound_replica_pass(recorded: Recorded) -> None:
+    test_replicas.test_before_images_of_the_replica(recorded.lab)
+    assert recorded.failing() == set()
+    cases = sum(item.cases for item in recorded.records if isinstance(item, Block) and item.requirements == ("A7",))
+    assert cases >= 50
+
+
+# fault: the image that the replicas really have, and the checks that must notice where MINIMAL is due
+SET_OTHERWISE: Final = {
+    "replica-really-logs-full": (RowImage.FULL, "replicas/narrow/own-log"),
+    "before-image-of-noblob": (RowImage.NOBLOB, "replicas/narrow/own-log/before-images"),
+}
+
+
+@pytest.mark.parametrize("fault", SET_OTHERWISE)
+def test_a_replica_that_logs_other_images_fails(
+    recorded: Recorded, monkeypatch: pytest.MonkeyPatch, fault: str
+) -> None:
+    image, check = SET_OTHERWISE[fault]
+    told = pairs.own_settings
+    monkeypatch.setattr(pairs, "own_settings", lambda replica: dataclasses.replace(told(replica), image=MINIMAL))
+    others = tuple(dataclasses.replace(item, image=image) for item in REPLICAS if item.image is MINIMAL)
+    monkeypatch.setattr(test_replicas, "narrow_replicas", lambda: others)
+    monkeypatch.setitem(test_replicas._NARROW, "quick", 2)
+    monkeypatch.setattr(pair_shrinking, "SECONDS", 1.0)
+    with pytest.raises(pytest.fail.Exception, match="failures on pairs"):
+        test_replicas.test_before_images_of_the_replica(recorded.lab)
+    assert check in recorded.failing()
+    assert FAULTS[fault][0] in {item.requirement for item in recorded.verdicts() if item.check == check}
+    assert "replicas/narrow" not in recorded.failing()  # the rows themselves are right
+
+
+def test_a_replica_with_another_row_fails(recorded: Recorded, monkeypatch: pytest.MonkeyPatch) -> None:
+    original = pair_tables.probe
+
+    def probe(*arguments: Any, revert: bool) -> Table:
+        rows = original(*arguments, revert=revert)
+        return rows[:-1] if revert else rows  # the replica's probe is undone, the source's is not
+
+    monkeypatch.setattr(pair_tables, "probe", probe)
+    with pytest.raises(pytest.fail.Exception, match="failures on pairs"):
+        test_replicas.test_replica_equals_source(recorded.lab, True)
+    assert recorded.failing() == {"replicas/gtid"}
+    shown = next(item for item in recorded.verdicts() if item.verdict.failing)
+    assert shown.field == "rows"
+    assert shown.replay == f"binlog-lab replay {shown.case_file}"
+
+
+def test_a_failure_on_a_pair_becomes_a_small_case_that_shows_it_again(
+    recorded: Recorded, server: ProcessServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recorded.lab.deviations = ()  # as with --no-deviations
+    recorded.lab.settings = dataclasses.replace(recorded.lab.settings, seed="5")  # its first block meets the trap
+    kind = next(kind for kind in rebuilding.KINDS if kind.name == "retyped")
+    monkeypatch.setattr(pair_shrinking, "SECONDS", 8.0)
+    only = dataclasses.replace(kind, share=1)
+    with pytest.raises(pytest.fail.Exception, match="failures on pairs"):
+        test_rebuilt_replicas.test_rebuilt_replica(recorded.lab, only)
+    (finding,) = [item for item in recorded.records if isinstance(item, Finding)]
+    assert finding.size_before
+    assert finding.size_after
+    assert finding.size_after < finding.size_before / 4
+    assert finding.replay == f"binlog-lab replay {finding.case_file}"
+    stored = load_case(json.loads(Path(finding.case_file or "").read_text("utf-8")))
+    assert stored.topology is not None
+    assert (stored.needs, stored.requirements, stored.id) == (("2S",), ("FR4",), finding.case)
+    made = recorded.lab._pairs
+    assert made is not None
+    found = pair_shrinking.judge_on_pair(made, stored, server_limits(server))
+    assert [(item.kind, item.deviation) for item in found] == [("stop", "refuse_unchanging_replace")]
+
+
+def test_the_witness_stops_a_real_replica(recorded: Recorded) -> None:
+    for requirement in ("FR2", "FR4"):
+        test_replicas.test_witnesses_stop_a_replica(recorded.lab, requirement)
+    blocks = [item for item in recorded.records if isinstance(item, Block)]
+    assert [item.deviations for item in blocks] == [{"unchanging-replace": 1}, {"lookup-by-before-image": 1}]
+
+
+def test_a_stop_that_nobody_foretold_fails(recorded: Recorded, monkeypatch: pytest.MonkeyPatch) -> None:
+    original = replica.judge_stop
+
+    def elsewhere(expected: Any, transaction: Any, stop: Stop) -> Mismatch:
+        return original(expected, transaction, replica.Stop(number=stop.number, message=stop.message, offset=1))
+
+    monkeypatch.setattr(appliers, "judge_stop", elsewhere)
+    with pytest.raises(pytest.fail.Exception, match="not shown on a pair: unchanging-replace"):
+        test_replicas.test_witnesses_stop_a_replica(recorded.lab, "FR2")
+    (verdict,) = recorded.verdicts()
+    assert verdict.expected == "the deviation that the switch refuse_unchanging_replace explains"
+
+
+def test_the_combinations_are_all_there() -> None:
+    assert (len(set(REPLICAS)), len(set(SOURCES))) == (12, 24)

@@ -1,0 +1,85 @@
+"""The check of value_options: its events, its judge with doctored outcomes, and the whole of it on a real server."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from conformance.cases.by_hand.injection import InjectionOutcome, predict, state_of
+from conformance.checks.value_options import check as test_value_options
+from conformance.checks.value_options.check import Form, judge, make, packed
+from conformance.harness import lab as labs
+from conformance.harness.lab import Lab, Settings
+from conformance.reference.cursor import Cursor, encode_packed
+from conformance.stream import Block, CaseVerdict
+from generators.draw import Stream
+from tests.checks.mysqlbinlog_output.faults_of_printing import FORMAT_FAULTS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from conformance.servers.run.process import ProcessServer
+    from conformance.stream import AnyRecord
+
+FORMS = [make(Stream("forms", number), number) for number in range(60)]
+
+
+def perfect(form: Form) -> InjectionOutcome:
+    """What a server that is right does."""
+    predicted = predict(form.injection)
+    before = state_of(form.injection.stored)
+    return InjectionOutcome(error=predicted.error, before=before, after=predicted.state or before)
+
+
+@pytest.mark.parametrize("size", [2, 3, 8])
+def test_longer_forms_are_the_same_number(size: int) -> None:
+    form = packed(1, size)
+    assert Cursor(form).packed("value_options") == 1
+    assert len(form) == size + 1 > len(encode_packed(1))
+
+
+def test_forms_are_of_both_kinds_and_of_all_lengths() -> None:
+    assert {form.known for form in FORMS} == {True, False}
+    assert {form.injection.name[14:16] for form in FORMS} >= {"fc", "fd", "fe"}
+
+
+def test_a_server_that_is_right_passes() -> None:
+    assert [judge(form, perfect(form), "9.7.4") for form in FORMS] == [None] * len(FORMS)
+
+
+@pytest.mark.parametrize("fault", FORMAT_FAULTS, ids=lambda fault: fault.id)
+def test_a_doctored_outcome_is_noticed(fault: Any) -> None:
+    concerned = [
+        form for form in FORMS if fault.id == "format/changed" or form.known is (fault.id == "format/longer-form")
+    ]
+    for form in concerned:
+        problem = judge(form, fault.change(perfect(form)), "9.7.4")
+        assert problem is not None, form.injection.name
+        assert any("BINLOG" in statement for statement in problem.statements)
+
+
+def test_a_server_that_dies_or_hangs_is_noticed() -> None:
+    for outcome in (InjectionOutcome(death="signal 6"), InjectionOutcome(silent=True)):
+        problem = judge(FORMS[0], outcome, "9.7.4")
+        assert problem is not None
+        assert problem.message == "the server does not go on"
+
+
+@pytest.mark.live
+@pytest.mark.parametrize("number", [1610, 1])
+def test_a_real_server_reads_all_forms(
+    server: ProcessServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    records: list[AnyRecord] = []
+    monkeypatch.setattr(labs, "resolve", lambda *_, **__: server)
+    monkeypatch.setattr(test_value_options, "_CORRUPT_EVENT", number)
+    lab = Lab(Settings(cases=tmp_path), records.append)
+    if number == 1610:
+        test_value_options.test_value_options(lab)
+    else:
+        with pytest.raises(pytest.fail.Exception):
+            test_value_options.test_value_options(lab)
+    failing = {record.check for record in records if isinstance(record, Block) and record.failures}
+    assert failing == (set() if number == 1610 else {"value-options/error"})
+    assert bool([record for record in records if isinstance(record, CaseVerdict)]) is bool(failing)

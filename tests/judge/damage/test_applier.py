@@ -1,0 +1,127 @@
+"""FR5's judge for appliers: a faultless one passes, and every planted fault gets the grade of the sheet's sentence."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from conformance.cases.by_hand.applier_transaction import AFTER_ANOTHER, Feeding, FeedingOutcome
+from conformance.cases.by_hand.injection import row_event_body, state_of
+from conformance.judge.damage.applier import judge_feeding, judge_ignoring, judge_torn
+from conformance.judge.damage.diverged import Grade
+from conformance.reference.jsonb.encode import encode
+from generators import applier_transactions as feedings
+from generators.draw import Stream
+from tests.checks.diverged.planted_transactions import FAULTS, TORN, FeedingFault, faultless, number_of, torn_faultless
+
+DRAW = Stream("applier-judge", 1)
+CASES = [
+    *feedings.matrix(DRAW.fork("matrix"), 6),
+    *feedings.listed_damage(DRAW.fork("damage")),
+    *(case for number in range(2) for case in feedings.group(DRAW.fork("group", number))),
+]
+FILES = [feedings.torn(DRAW.fork("file", number)) for number in range(60)]
+SAFE = [case for case in CASES if case.hazard == "none"]
+MIDDLE = [
+    case
+    for case in SAFE
+    if len(case.rows) > 2 and number_of(case.rows[1]) and not number_of(case.rows[0]) and not number_of(case.rows[2])
+]
+
+
+def test_a_faultless_applier_passes_everything() -> None:
+    assert {judge_feeding(case, faultless(case)).grade for case in SAFE} == {Grade.PASS}
+
+
+def test_the_cases_have_every_kind_of_company() -> None:
+    assert {case.beside for case in SAFE} >= {0, 1, 3}
+    assert {len(case.rows) for case in SAFE} >= {1, 2, 3, 4}
+    assert len(MIDDLE) >= 3
+    stops = [case for case in SAFE if faultless(case).stopped]
+    repaired = [case for case in stops if case.repaired is not None]
+    assert len(repaired) > len(stops) // 3
+    assert {case.repaired is None for case in stops} == {True, False}
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
+def test_a_planted_fault_is_caught_wherever_it_shows(fault: FeedingFault) -> None:
+    shown = 0
+    for case in SAFE:
+        doctored = fault.doctor(case, faultless(case))
+        if doctored is None or doctored == faultless(case):
+            continue
+        shown += 1
+        judged = judge_feeding(case, doctored)
+        assert judged.grade.value == fault.grade, (case.name, judged)
+        assert judged.deviation is None
+        assert judged.rule
+    assert shown
+
+
+@pytest.mark.planted("FR5", "SC2")
+@pytest.mark.parametrize("row", [0, 2])
+def test_a_row_before_or_behind_the_failing_one_must_be_as_before(row: int) -> None:
+    case = MIDDLE[0]
+    outcome = faultless(case)
+    after = list(outcome.after)
+    applied = faultless(Feeding(rows=(case.rows[row],))).after[0]
+    assert applied != after[row]
+    after[row] = applied
+    assert judge_feeding(case, replace(outcome, after=tuple(after))).grade is Grade.FAIL
+
+
+def test_the_coordinator_may_name_a_worker_that_waited_only_where_one_did() -> None:
+    stops = [case for case in SAFE if faultless(case).stopped]
+    for beside, grade in ((0, Grade.DIFFERS), (1, Grade.PASS)):
+        case = replace(stops[0], beside=beside)
+        assert judge_feeding(case, replace(faultless(case), coordinator=AFTER_ANOTHER)).grade is grade
+
+
+def test_what_9_7_4_stores_although_it_is_no_json_fails_and_is_explained_by_its_switch() -> None:
+    spoiling = [case for case in CASES if case.hazard == "corrupts-row"]
+    judged = [judge_feeding(case, faultless(case)) for case in spoiling]
+    assert {item.grade for item in judged} == {Grade.FAIL}
+    assert {item.deviation for item in judged} == {"stores_invalid_text", "copies_full_values"}
+
+
+def test_a_faultless_applier_passes_damaged_files() -> None:
+    for case in FILES:
+        assert judge_torn(case, torn_faultless(case)).grade is Grade.PASS, case.name
+
+
+@pytest.mark.planted("FR5")
+@pytest.mark.parametrize("fault", TORN)
+def test_a_fault_with_a_damaged_file_is_caught(fault: str) -> None:
+    grade, doctor = TORN[fault]
+    for case in FILES:
+        assert judge_torn(case, doctor(case, torn_faultless(case))).grade.value == grade, case.name
+
+
+def test_damages_leave_the_length_and_change_the_event() -> None:
+    event = bytes(range(19)) + row_event_body((1, FILES[0].feeding.rows[0].image)) + bytes(4)
+    for case in FILES:
+        damaged = case.damage.apply(event)
+        assert len(damaged) == len(event)
+        assert damaged != event
+    assert {case.name.split()[0] for case in FILES} == {"checksum", "byte", "type", "length"}
+
+
+@pytest.mark.planted("A10")
+def test_only_a_row_in_front_of_the_damage_may_change_where_its_error_is_ignored() -> None:
+    cases = {case.name: case for case in feedings.refused_damage(Stream("in-front", 1), 1)}
+    assert len(cases) == 85
+    assert {case.rows[0].number for case in cases.values()} == {1610, 3142, 3157, 3648, 3649}
+    ignored = frozenset((1610, 3142, 3157, 3648, 3649))
+    applied = state_of(
+        encode({"n": 2, "s": "abc", "o": {"x": 1}, "arr": [1, 2, 3, [4, 5]], "t": True, "pad": "p" * 120})
+    )
+    other = state_of(encode({"planted": 1}))
+    for name, case in cases.items():
+        before = (state_of(case.rows[0].stored),)
+        outcome = FeedingOutcome(before=before, after=before, committed=True, beside=case.beside)
+        assert judge_ignoring(case, outcome, ignored).grade is Grade.PASS
+        grade = Grade.PASS if name == "byte-after-the-row" else Grade.FAIL
+        assert judge_ignoring(case, replace(outcome, after=(applied,)), ignored).grade is grade, name
+        for wrong in (other, None):
+            assert judge_ignoring(case, replace(outcome, after=(wrong,)), ignored).grade is Grade.FAIL, name

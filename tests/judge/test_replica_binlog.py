@@ -1,0 +1,366 @@
+"""A replica's own log and redo: every planted fault of FR6 and A7 is noticed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+
+from conformance.cases.row_images import RowImage
+from conformance.cases.script import Script, build_script
+from conformance.cases.session import Session
+from conformance.cases.update_case import Step, UpdateCase
+from conformance.judge.replica import transactions
+from conformance.judge.replica_binlog import OwnLog, OwnReplica, OwnSettings, compare_own_log, judge_redo
+from conformance.judge.updates.log_rules import judge_log
+from conformance.reference.binlog.columns import PartialJson
+from conformance.reference.binlog.gtid import Gtid
+from conformance.reference.binlog.header import EventType, checksum_of
+from conformance.reference.binlog.query import Query, Status, StatusInteger
+from conformance.reference.binlog.rows import Row, RowsBody
+from conformance.reference.jsonb.encode import encode
+from conformance.reference.partial.diffs import Diff, Operation, encode_diffs
+from conformance.reference.partial.expression import Assignment
+from conformance.reference.partial.paths import parse_path
+from conformance.reference.sql.expressions import parse_expression
+from conformance.reference.tables.definitions import Column, Table, table_map
+from conformance.reference.tables.table_map import TableMap
+from tests.checks.replicas.faults_of_pairs import FAULTS
+from tests.judge.perfect_server import SCHEMA, groups_of, is_update, observe, write
+from tests.judge.updates.faults_of_facts import FIELDS, altered_events, every, one, swapped
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from conformance.judge.replica import Transaction
+    from tests.judge.perfect_server import Groups
+
+COLUMNS: Final = (
+    Column(name="id", type="INT", nullable=False),
+    Column(name="j", type="JSON"),
+    Column(name="c", type="TEXT"),
+)
+TABLE: Final = Table(schema="lab", name="t", columns=COLUMNS, primary_key=((0, 0),))
+PARTIAL, WHOLE = "JSON_SET(j, '$.a', 2)", "JSON_OBJECT('a', 2, 'b', REPEAT('c', 60))"
+DOCUMENT: Final = encode({"a": 1, "b": "b" * 60})
+MINIMAL: Final = OwnSettings(image=RowImage.MINIMAL, partial_json=True)
+FULL: Final = OwnSettings(image=RowImage.FULL, partial_json=True)
+OFF: Final = OwnSettings(image=RowImage.MINIMAL, partial_json=False)
+
+
+def script(image: RowImage = RowImage.MINIMAL) -> Script:
+    """A diff, then a document that goes whole."""
+    steps = tuple(Step((Assignment("j", parse_expression(text, "j")),), (0,)) for text in (PARTIAL, WHOLE))
+    session = Session(row_image=image)
+    case = UpdateCase(id="", table=TABLE, selector="id", session=session, rows=((1, DOCUMENT, b"x"),), steps=steps)
+    return build_script(case)
+
+
+def several(*, key: bool, order: tuple[int, ...] = (3, 2, 1)) -> Script:
+    """Rows whose order in the table is not that of the selector, all updated at once; the second has no TEXT."""
+    table = TABLE if key else replace(TABLE, primary_key=())
+    rows = tuple((number, DOCUMENT, None if number == 2 else b"x") for number in order)
+    step = Step((Assignment("j", parse_expression(PARTIAL, "j")),), (0, 1, 2))
+    return build_script(
+        UpdateCase(
+            id="", table=table, selector="id", session=Session(row_image=RowImage.MINIMAL), rows=rows, steps=(step,)
+        )
+    )
+
+
+def judged(
+    made: Script,
+    settings: OwnSettings,
+    doctor: Callable[[Groups], None] = lambda _: None,
+    *,
+    really: OwnSettings | None = None,
+) -> OwnLog:
+    """The comparison with the log of a replica that has ``settings``, or ``really`` others, and a fault."""
+    log = transactions(made, observe(made).events)
+    logged = really or settings
+    groups = groups_of(made, expected=list(OwnReplica(made, logged, SCHEMA).groups(log)))
+    doctor(groups)
+    return compare_own_log(made, log, write(groups, compression=logged.compression), settings, SCHEMA)
+
+
+def log_of(made: Script) -> Sequence[Transaction]:
+    return transactions(made, observe(made).events)
+
+
+def updates(groups: Groups) -> Sequence[tuple[list[Any], int]]:
+    return [(group, at) for group in groups for at, body in enumerate(group) if is_update(body)]
+
+
+@pytest.mark.parametrize("image", list(RowImage))
+@pytest.mark.parametrize("settings", [MINIMAL, FULL, OFF, replace(FULL, metadata="FULL", compression=True)])
+def test_a_log_by_its_settings_passes(image: RowImage, settings: OwnSettings) -> None:
+    found = judged(script(image), settings)
+    assert (found.rows, found.found, found.gained) == (2, [], [])
+    assert found.narrow == (1 if settings.image is RowImage.MINIMAL else 0)
+
+
+def test_a_transaction_without_gtid_may_be_committed_a_second_later() -> None:
+    """Its first event and its XID then have another second than the statement."""
+    made = script()
+    (group,) = groups_of(made, expected=list(OwnReplica(made, MINIMAL, SCHEMA).groups(log_of(made))))[1:2]
+    group[0] = replace(group[0], type=EventType.ANONYMOUS_GTID)
+    events = write([group])
+    for place in (0, -1):
+        later = (int.from_bytes(events[place][:4], "little") + 1).to_bytes(4, "little") + events[place][4:-4]
+        events[place] = later + checksum_of(later).to_bytes(4, "little")
+    assert [item.field for item in judge_log(events, None, applied=True) if item.field == "header.timestamp"] == []
+
+
+def test_definitions_in_front_are_passed_over() -> None:
+    made = script()
+    log = transactions(made, observe(made).events)
+    groups = groups_of(made, expected=list(OwnReplica(made, FULL, SCHEMA).groups(log)))
+    definition = [groups[0][0], Query(text=b"CREATE TABLE t (id INT)", schema=b"lab")]
+    found = compare_own_log(made, log, write([definition, *groups]), FULL, SCHEMA)
+    assert (found.rows, found.found) == (2, [])
+
+
+def test_texts_of_statements_are_passed_on_where_they_came() -> None:
+    made = script()
+    talking = build_script(replace(made.case, session=replace(made.case.session, rows_query=True)))
+    passing_on = replace(MINIMAL, rows_query=True)
+    assert judged(talking, passing_on).found == []
+    assert judged(talking, MINIMAL).found == []
+    assert judged(made, passing_on, really=MINIMAL).found == []  # none came
+    assert judged(talking, passing_on, really=MINIMAL).found
+    # A server in between that does not log them: the Case's session says what the first server did.
+    silent = transactions(talking, observe(made).events)
+    events = write(groups_of(talking, expected=list(OwnReplica(talking, MINIMAL, SCHEMA).groups(silent))))
+    assert compare_own_log(talking, silent, events, passing_on, SCHEMA).found == []
+
+
+def test_images_and_options_of_the_replica_decide() -> None:
+    """A FULL event under MINIMAL keeps all columns; a MINIMAL one under FULL gains them (requirements sheet, FR6.1)."""
+    for source, settings, before, after in (
+        (RowImage.FULL, MINIMAL, 0b001, 0b111),
+        (RowImage.MINIMAL, FULL, 0xFF, 0xFF),
+        (RowImage.MINIMAL, MINIMAL, 0b001, 0b010),
+        (RowImage.NOBLOB, OFF, 0b001, 0b011),
+    ):
+        made = script(source)
+        replica = OwnReplica(made, settings, SCHEMA)
+        last = list(replica.groups(transactions(made, observe(made).events)))[-1].events[-2].body
+        assert isinstance(last, RowsBody)
+        assert (last.before_columns, last.after_columns) == (before, after)
+        assert last.type == (EventType.PARTIAL_UPDATE_ROWS if settings.partial_json else EventType.UPDATE_ROWS)
+
+
+def test_without_a_key_the_order_is_that_of_the_table_and_read_columns_stay() -> None:
+    """Observed on 9.7.4: all before-images of an event are read at first, and their BLOBs count as assigned."""
+    made = several(key=False)
+    (body,) = [e.body for e in list(OwnReplica(made, OFF, SCHEMA).groups(transactions(made, observe(made).events)))[1]
+               .events if is_update(e.body)]  # fmt: skip
+    assert isinstance(body, RowsBody)
+    assert body.after_columns == 0b110
+    assert [row.before[0] for row in body.rows if row.before] == [3, 2, 1]
+    keyed = several(key=True)
+    assert judged(keyed, OFF).found == []
+    assert judged(made, OFF).found == []
+
+
+# --- faults ----------------------------------------------------------------------------------------------------------
+
+
+def with_value(body: RowsBody, value: Any) -> RowsBody:
+    """Another document in the after-image of MINIMAL."""
+    bits = (1, 1) if isinstance(value, PartialJson) else (0, None)
+    return replace(body, rows=(Row(body.rows[0].before, (value,), *bits),))
+
+
+def changed(change: Callable[[RowsBody], RowsBody], place: int = 0) -> Callable[[Groups], None]:
+    def doctor(groups: Groups) -> None:
+        group, at = updates(groups)[place]
+        group[at] = change(group[at])
+
+    return doctor
+
+
+def _old_event(body: RowsBody) -> RowsBody:
+    return replace(body, type=EventType.UPDATE_ROWS, rows=(Row(body.rows[0].before, (DOCUMENT,)),))
+
+
+def _other_before(body: RowsBody) -> RowsBody:
+    row = body.rows[0]
+    assert row.before is not None
+    return replace(body, rows=(row._replace(before=(row.before[0], encode({"a": 7, "b": "b" * 60}), row.before[2])),))
+
+
+def _without_a_column(body: RowsBody) -> RowsBody:
+    row = body.rows[0]
+    assert row.after is not None
+    return replace(body, after_columns=0b011, rows=(row._replace(after=row.after[:2]),))
+
+
+def _gaining(body: RowsBody) -> RowsBody:
+    row = body.rows[0]
+    assert row.before is not None
+    return replace(body, before_columns=0b011, rows=(row._replace(before=(*row.before, DOCUMENT)),))
+
+
+def _drop_row_event(groups: Groups) -> None:
+    group, at = updates(groups)[0]
+    del group[at]
+
+
+def _drop_transaction(groups: Groups) -> None:
+    del groups[-1]
+
+
+def _repeat_row_event(groups: Groups) -> None:
+    group, at = updates(groups)[0]
+    group.insert(at, group[at])
+
+
+def _more_metadata(groups: Groups) -> None:
+    more = replace(table_map(TABLE, metadata="FULL"), schema=SCHEMA)
+    for group in groups:
+        group[:] = [replace(more, table_id=body.table_id) if isinstance(body, TableMap) else body for body in group]
+
+
+def _other_number(groups: Groups) -> None:
+    groups[1][0] = replace(groups[1][0], gno=groups[1][0].gno + 100)
+
+
+def _other_checks(groups: Groups) -> None:
+    begin = groups[1][1]
+    assert isinstance(begin, Query)
+    groups[1][1] = replace(begin, status=(StatusInteger(Status.FLAGS2, 0x4000000), *begin.status[1:]))
+
+
+def _no_commit_time(groups: Groups) -> None:
+    first = groups[1][0]
+    assert isinstance(first, Gtid)
+    groups[1][0] = replace(first, original_commit_timestamp=None)
+
+
+DIFF: Final = PartialJson(encode_diffs([Diff(Operation.REPLACE, parse_path("$.a"), 3)]))
+INVENTED: Final = PartialJson(encode_diffs([Diff(Operation.INSERT, parse_path("$.z"), 3)]))
+PLANTED: Final[dict[str, tuple[OwnSettings, Callable[[Groups], None], str]]] = {
+    "replica-follows-source": (MINIMAL, changed(_old_event), "event types"),
+    "replica-drops-diffs": (MINIMAL, changed(lambda body: with_value(body, DIFF)), "rows[0].after.j"),
+    "replica-invents-diffs": (MINIMAL, changed(lambda body: with_value(body, INVENTED), 1), "rows[0].value_options"),
+    "replica-other-before-image": (FULL, changed(_other_before), "rows[0].before.j"),
+    "replica-other-bitmap": (FULL, changed(_without_a_column), "after_columns"),
+    "replica-event-missing": (MINIMAL, _drop_row_event, "event types"),
+    "replica-event-twice": (MINIMAL, _repeat_row_event, "event types"),
+    "replica-transaction-missing": (MINIMAL, _drop_transaction, "transactions"),
+    "replica-table-map": (MINIMAL, _more_metadata, "metadata"),
+    "replica-other-gtid": (MINIMAL, _other_number, "GTID"),
+    "replica-other-begin": (MINIMAL, _other_checks, "status"),
+    "replica-commit-time": (MINIMAL, _no_commit_time, "original_commit_timestamp"),
+}
+
+
+@pytest.mark.parametrize("fault", PLANTED)
+def test_a_doctored_log_is_noticed(fault: str) -> None:
+    assert FAULTS[fault][0] == "FR6"
+    settings, doctor, field = PLANTED[fault]
+    found = judged(script(), settings, doctor)
+    assert found.found
+    assert any(item.field.endswith(field) for item in found.found), [item.field for item in found.found]
+    assert {item.kind for item in found.found} == {"own-log"}
+    assert found.gained == []
+
+
+@pytest.mark.planted("FR6")
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("header.timestamp", one),
+        ("header.server_id", one),
+        ("header.log_pos", one),
+        ("GTID_LOG_EVENT.uuid", one),
+        ("GTID_LOG_EVENT.last_committed", every),
+        ("GTID_LOG_EVENT.sequence_number", swapped),
+        ("GTID_LOG_EVENT.immediate_commit_timestamp", swapped),
+        ("TABLE_MAP_EVENT.table_id", one),
+        ("rows.table_id", every),
+    ],
+    ids=lambda item: item if isinstance(item, str) else item.__name__,
+)
+def test_altered_facts_of_a_replica_log_are_noticed(name: str, change: Callable[[list[int]], list[int]]) -> None:
+    made = script()
+    log = transactions(made, observe(made).events)
+    written = write(groups_of(made, expected=list(OwnReplica(made, FULL, SCHEMA).groups(log))))
+    assert compare_own_log(made, log, written, FULL, SCHEMA).found == []
+    found = compare_own_log(made, log, altered_events(written, FIELDS[name], change), FULL, SCHEMA).found
+    assert name.rpartition(".")[2] in {item.field.rpartition(".")[2] for item in found}
+    assert {item.kind for item in found} == {"own-log"}
+
+
+@pytest.mark.planted("FR6")
+@pytest.mark.parametrize(
+    ("really", "field"),
+    [
+        (FULL, "PARTIAL_UPDATE_ROWS_EVENT.before_columns"),
+        (OFF, "event types"),
+        (replace(MINIMAL, metadata="FULL"), "TABLE_MAP_EVENT.metadata"),
+        (replace(MINIMAL, compression=True), "event types"),
+    ],
+)
+def test_a_replica_with_other_settings_is_noticed(really: OwnSettings, field: str) -> None:
+    assert FAULTS["replica-logs-full"][0] == "FR6"
+    assert field in {item.field for item in judged(script(), MINIMAL, really=really).found}
+
+
+@pytest.mark.parametrize("fault", ["replica-row-order"])
+def test_rows_in_another_order_are_noticed(fault: str) -> None:
+    assert FAULTS[fault][0] == "FR6"
+    turned = changed(lambda body: replace(body, rows=tuple(reversed(body.rows))))
+    assert judged(several(key=False), OFF, turned).found
+    assert judged(several(key=True), OFF, turned).found
+
+
+@pytest.mark.parametrize("fault", ["before-image-gains-json"])
+def test_a_before_image_that_gains_the_document_is_noticed(fault: str) -> None:
+    assert FAULTS[fault][0] == "A7"
+    found = judged(script(), MINIMAL, changed(_gaining))
+    (gained,) = found.gained
+    assert (gained.kind, gained.expected, gained.got) == ("own-before-image", "id", "id, j")
+    assert [item.field for item in found.found] == ["PARTIAL_UPDATE_ROWS_EVENT.before_columns"]
+
+
+def test_a_broken_event_is_a_difference() -> None:
+    made = script()
+    log = transactions(made, observe(made).events)
+    events = write(groups_of(made, expected=list(OwnReplica(made, MINIMAL, SCHEMA).groups(log))))
+    place = next(place for place, event in enumerate(events) if event[4] == EventType.PARTIAL_UPDATE_ROWS)
+    events[place] = events[place][:30] + b"\xff" * (len(events[place]) - 30)
+    assert compare_own_log(made, log, events, MINIMAL, SCHEMA).found
+
+
+def test_redo_of_whole_documents_fails_and_noise_decides_nothing() -> None:
+    assert FAULTS["redo-of-whole-document"][0] == "FR6"
+    assert judge_redo(24_000, 0, 12, 400_000) == "pass"
+    assert judge_redo(12 * 450_000, 0, 12, 400_000) == "fail"
+    assert judge_redo(12 * 20_000, 0, 12, 400_000) == "fail"
+    assert judge_redo(24_000, 60_000, 12, 400_000) == "inconclusive"
+
+
+def test_every_fault_written_down_is_planted_somewhere() -> None:
+    from tests.checks.replicas import test_live_chains, test_live_pairs
+    from tests.judge import test_replica
+
+    planted = {
+        *test_live_chains.DOCTORED,
+        *test_live_pairs.SET_OTHERWISE,
+        *test_replica.COMPARED,
+        *test_replica.RELATED,
+        *PLANTED,
+        "replica-logs-full",
+        "replica-row-order",
+        "before-image-gains-json",
+        "stop-elsewhere",
+        "stop-of-another-kind",
+        "switch-off",
+        "lookup-unknown",
+        "lookup-by-text",
+        "redo-of-whole-document",
+    }
+    assert planted == set(FAULTS)

@@ -1,0 +1,144 @@
+"""NR2, NR3, NR5: what the comparison of bytes must not call a failure, and what it still must."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+
+from conformance.checks.costs.allocations import with_option
+from conformance.harness.blocks import Limits, make_script
+from conformance.judge.updates.compare import judge
+from conformance.judge.updates.permitted_variation import SMALL
+from conformance.reference.binlog.columns import PartialJson
+from conformance.reference.jsonb.decode import decode
+from conformance.reference.jsonb.encode import encode
+from conformance.reference.jsonb.parse import parse_text
+from conformance.reference.partial.diffs import Diff, Operation, encode_diffs
+from conformance.reference.partial.paths import parse_path
+from tests.judge.doctoring import NUMBERS, D, after, body, row, script
+from tests.judge.perfect_server import observe
+from tests.judge.updates.variations import twins, with_hole
+
+if TYPE_CHECKING:
+    from conformance.judge.updates.mismatch import Mismatch
+    from conformance.reference.binlog.rows import RowsBody
+
+
+BLOCKS: Final = 16
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Twin:
+    """What another server logs for a step. ``liberty``: the non-requirement that allows it, or ``None``."""
+
+    id: str
+    requirement: str
+    sentence: str
+    observation: dict[str, Any]
+    step: str
+    liberty: str | None = None
+
+
+def _bitmap_always(old: RowsBody) -> RowsBody:
+    return replace(old, rows=tuple(item._replace(value_options=1, partial_columns=0) for item in old.rows))
+
+
+def _document(step: str, column: str, number: int = 0) -> bytes:
+    """What the model has after a step."""
+    rows = [item for item in script().predictions[NUMBERS[step]].rows if item.change.logged]
+    value = rows[number].change.after[column]
+    assert isinstance(value, bytes)
+    return value
+
+
+def _collected(step: str, column: str) -> PartialJson:
+    return PartialJson(script().predictions[NUMBERS[step]].rows[0].change.columns[column].encoded)
+
+
+def _other(document: bytes) -> bytes:
+    return encode([decode(document)])
+
+
+_ROOT: Final = PartialJson(encode_diffs([Diff(Operation.REPLACE, parse_path("$.a"), "more than the document is" * 9)]))
+LIBERTIES: Final = (
+    Twin(id="bitmap-always", requirement="NR2", liberty="NR2", step="border full",
+         observation=body("border full", _bitmap_always),
+         sentence="A whole document with value_options 1 and an empty bitmap is a byte longer."),
+    Twin(id="whole-at-the-border", requirement="NR5", liberty="NR5", step="border partial",
+         observation=after("border partial", _document("border partial", "k")),
+         sentence="Whole where the diffs are a byte smaller: another server stores the document in fewer bytes."),
+    Twin(id="diffs-at-the-border", requirement="NR5", liberty="NR5", step="border full",
+         observation=after("border full", _collected("border full", "k")),
+         sentence="Diffs where the document is as small: another server stores it in more bytes."),
+    Twin(id="packed", requirement="NR3", liberty="NR3", step="border full",
+         observation=after("border full", with_hole(_document("border full", "k"), SMALL)),
+         sentence="Whole documents beside diffs, in a server's own bytes: a hole behind the values."),
+)  # fmt: skip
+FAULTS: Final = (
+    Twin(id="bitmap-of-what-is-partial", requirement="NR2", step="border full",
+         observation=row("border full", lambda old: old._replace(before=(99,), value_options=1, partial_columns=0)),
+         sentence="A byte more excuses no other row."),
+    Twin(id="long-growth", requirement="NR2", step="border full",
+         observation=after("border full", with_hole(_document("border full", "k"), SMALL + 1)),
+         sentence="A few bytes are not as many as one likes."),
+    Twin(id="whole-for-little", requirement="NR3", step="one diff",
+         observation=after("one diff", _document("one diff", "j")),
+         sentence="Whole documents where diffs are far smaller are the failure of FR11, not the freedom of NR3."),
+    Twin(id="whole-other-document", requirement="NR3", step="border full",
+         observation=after("border full", _other(_document("border full", "k"))),
+         sentence="A whole document is the document of the update."),
+    Twin(id="border-other-document", requirement="NR5", step="border partial",
+         observation=after("border partial", encode(["xxxx", "y"])),
+         sentence="Whichever form, it says the same."),
+    Twin(id="diffs-that-do-not-pay", requirement="NR5", step="border full",
+         observation=after("border full", _ROOT),
+         sentence="Diffs longer than the document are no choice by size, and these are not of the update."),
+)  # fmt: skip
+
+
+def found(twin: Twin) -> Mismatch:
+    made = script()
+    mismatches = [item for item in judge(made, observe(made, **twin.observation)).mismatches if item.kind == "event"]
+    assert mismatches, "the doctored observation is the perfect one"
+    assert mismatches[0].step == NUMBERS[twin.step]
+    return mismatches[0]
+
+
+@pytest.mark.parametrize("twin", LIBERTIES, ids=lambda twin: twin.id)
+def test_what_the_worklog_leaves_free_is_found_and_named(twin: Twin) -> None:
+    assert found(twin).liberty == twin.liberty, twin.sentence
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.id)
+def test_what_goes_beyond_stays_a_failure(fault: Twin) -> None:
+    assert found(fault).liberty is None, fault.sentence
+
+
+def test_the_document_of_the_planted_faults_is_much_larger_than_a_diff() -> None:
+    assert len(encode(parse_text(D))) > 4 * SMALL
+
+
+def test_twins_of_generated_logs_are_free_or_failures_as_the_worklog_has_it() -> None:
+    """What another server might have logged in the place of each row event, within what is left free and beyond."""
+    counts: Counter[tuple[str, bool]] = Counter()
+    limits = Limits()
+    for number in range(BLOCKS):
+        made = with_option(make_script("liberties", number, limits, updates=50), limits, partial_json=True)
+        names = [column.name for column in made.case.table.columns]
+        for twin in twins(made, observe(made)):
+            counts[twin.requirement, twin.free] += 1
+            assert (twin.taken_as(names) is not None) == twin.free, f"block {number}, {twin.step}: {twin.what}"
+    assert set(counts) == {(name, free) for name in ("NR2", "NR3", "NR5") for free in (True, False)}
+    assert min(counts.values()) >= 20, counts
+
+
+@pytest.mark.parametrize("taken", [None, "NR5"])
+def test_a_judge_that_knows_one_form_or_takes_any_is_noticed(
+    monkeypatch: pytest.MonkeyPatch, taken: str | None
+) -> None:
+    monkeypatch.setattr("tests.judge.updates.variations.liberty_of", lambda *_: taken)
+    with pytest.raises(AssertionError):
+        test_twins_of_generated_logs_are_free_or_failures_as_the_worklog_has_it()

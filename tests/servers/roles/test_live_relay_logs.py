@@ -1,0 +1,152 @@
+"""Whole relay logs for a real replica: read, refused, waited for, and the end of the server noticed."""
+
+from __future__ import annotations
+
+import os
+import signal
+from functools import partial
+from typing import TYPE_CHECKING
+
+import pytest
+
+from conformance.cases.server_death import parse_death
+from conformance.reference.binlog.event import encode_event
+from conformance.reference.binlog.format_description import FormatDescription
+from conformance.reference.binlog.header import MAGIC, EventType
+from conformance.reference.binlog.small import Opaque
+from conformance.servers.roles import relay_log_applier as replica_log
+from conformance.servers.roles.relay_log import applier_status, placed
+from conformance.servers.roles.relay_log_applier import LogEnd, LogReader, launch_replica, log_script
+from conformance.servers.run.stack import build_of
+from conformance.servers.run.symbols import symbols_of
+from generators import streams
+from generators.draw import Stream
+from generators.streams import TABLES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from conformance.servers.install.installation import Installation
+    from conformance.servers.roles.relay_log import ApplierStatus
+    from conformance.servers.run.owned import OwnServer
+    from conformance.servers.wire.connection import Connection
+
+pytestmark = pytest.mark.live
+
+
+@pytest.fixture(scope="module")
+def reader(installation: Installation) -> Iterator[LogReader]:
+    with LogReader(partial(launch_replica, installation)) as running:
+        yield running
+
+
+def log_of(*, without: int = 0) -> bytes:
+    """A sound transaction, without so many of its last events."""
+    bodies = streams.group(Stream("replica-log"), "empty", streams.Starts.ANONYMOUS)
+    return MAGIC + b"".join(item.data for item in streams.placed(bodies[: len(bodies) - without]))
+
+
+def broken_log() -> bytes:
+    """With another byte in its last event, whose checksum says so."""
+    data = bytearray(log_of())
+    data[-6] ^= 1
+    return bytes(data)
+
+
+def log_with_bad_gtids() -> bytes:
+    bodies = (FormatDescription(), Opaque(type=EventType.PREVIOUS_GTIDS, data=b"\xff" * 8))
+    return placed(encode_event(body, server_id=streams.SERVER_ID) for body in bodies)[0]
+
+
+@pytest.mark.parametrize(
+    ("log", "end"),
+    [
+        (log_of(), LogEnd()),
+        (broken_log(), LogEnd(error=13121)),
+        (b"\xfebiX" + log_of()[4:], LogEnd(error=13117)),
+        (log_with_bad_gtids(), LogEnd(refused=True, error=1773)),
+        (log_of(without=1), LogEnd(waits=True)),
+    ],
+    ids=["sound", "another byte", "no log", "no GTID set", "half a transaction"],
+)
+def test_what_becomes_of_a_log_and_the_next_one_is_read(reader: LogReader, log: bytes, end: LogEnd) -> None:
+    assert reader.read(log, TABLES) == end
+    assert reader.read(log_of(), TABLES) == LogEnd()
+    assert reader.deaths == 0
+
+
+def test_transactions_of_all_kinds_are_read(reader: LogReader) -> None:
+    """Errors of their statements, and incidents, stop nothing."""
+    ends = {}
+    for kind in streams.GROUPS:
+        bodies = streams.group(Stream("replica-log", kind), kind, streams.Starts.GTID)
+        ends[kind] = reader.read(MAGIC + b"".join(item.data for item in streams.placed(bodies)), TABLES)
+    assert {kind for kind, end in ends.items() if end == LogEnd()} >= {
+        "rows",
+        "ddl",
+        "empty",
+        "savepoint",
+        "compressed",
+        "incident",
+    }
+    assert not any(end.death or end.silent for end in ends.values()), ends
+
+
+@pytest.fixture
+def struck(reader: LogReader, monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The next look at the applier is preceded by the signal that is put here."""
+    blows: list[int] = []
+
+    def strike(server: OwnServer, session: Connection) -> ApplierStatus:
+        if blows:
+            os.kill(server.pid, blows.pop())
+        return applier_status(server, session)
+
+    monkeypatch.setattr(replica_log, "applier_status", strike)
+    return blows
+
+
+def test_the_end_of_a_server_is_that_of_its_log(reader: LogReader, struck: list[int]) -> None:
+    struck.append(signal.SIGSEGV)
+    before = reader.deaths
+    end = reader.read(log_of(without=1), TABLES)
+    death = parse_death(end.death)
+    assert death is not None
+    assert death.signal == 11
+    assert reader.deaths == before + 1
+    assert "got signal 11" in reader.server.error_log()  # it can be asked for until the next log
+    assert reader.read(log_of(), TABLES) == LogEnd()
+    assert reader.deaths == before + 1
+
+
+def test_a_death_has_names_where_the_server_s_file_keeps_any(
+    reader: LogReader, struck: list[int], installation: Installation
+) -> None:
+    struck.append(signal.SIGSEGV)
+    death = parse_death(reader.read(log_of(without=1), TABLES).death)
+    assert death is not None
+    if not symbols_of(installation.mysqld).names:
+        pytest.skip(f"needs a server with names of its functions: {installation.mysqld} keeps none")
+    assert death.frames
+    assert all("0x" not in frame and "(" not in frame for frame in death.frames)
+    assert build_of(reader.server.error_log()) == death.build
+    assert reader.read(log_of(), TABLES) == LogEnd()
+
+
+def test_a_server_that_does_not_answer_is_ended(
+    reader: LogReader, struck: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(replica_log, "_PATIENCE", 3.0)
+    struck.append(signal.SIGSTOP)
+    before, restarts = reader.deaths, reader.restarts
+    assert reader.read(log_of(), TABLES) == LogEnd(silent=True)
+    assert not reader.server.alive()
+    monkeypatch.undo()
+    assert reader.read(log_of(), TABLES) == LogEnd()
+    assert (reader.deaths, reader.restarts) == (before, restarts + 1)
+
+
+def test_a_script_shows_a_log_again(reader: LogReader) -> None:
+    text = ";\n".join(log_script(log_of(), TABLES))
+    assert log_of().hex() in text
+    assert text.index("CREATE TABLE IF NOT EXISTS lab.t") < text.index("START REPLICA")

@@ -1,0 +1,275 @@
+"""Nothing survives the lab: the supervisor with small programs in the place of a server."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from conformance.servers.errors import ServerUnavailable
+from conformance.servers.run import directories as runs
+from conformance.servers.run import supervisor
+from conformance.servers.run.process_identity import is_running, processes_with_argument, signal_if_same, start_time
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="parent-death signals and subreapers are Linux")
+
+LAB = """
+import json, os, subprocess, sys, time
+config = json.load(open(sys.argv[1]))
+config["owner"] = os.getpid()
+json.dump(config, open(sys.argv[1], "w"))
+child = subprocess.Popen([sys.executable, "-I", "-S", sys.argv[2], sys.argv[1]], stdin=subprocess.PIPE,
+                         stdout=subprocess.PIPE, bufsize=0, start_new_session=True)
+print(child.stdout.readline().decode().split()[1], child.pid, flush=True)
+for line in sys.stdin:
+    child.stdin.write(line.strip().encode())
+time.sleep(600)
+"""
+
+
+OPEN: list[Run] = []
+
+
+@pytest.fixture(autouse=True)
+def everything_is_closed() -> Iterator[None]:
+    """Whatever a test leaves behind ends with it."""
+    yield
+    while OPEN:
+        OPEN.pop().close()
+
+
+class Run:
+    """A lab process, its supervisor and the program under it."""
+
+    def __init__(self, directory: Path, argv: list[str], *, keep: bool = False, stop_seconds: float = 30.0) -> None:
+        self.directory = directory / "run"
+        self.directory.mkdir()
+        self.config: dict[str, Any] = {
+            "argv": argv,
+            "environment": {"MARK": "1"},
+            "directory": str(self.directory),
+            "output": str(self.directory / "output.log"),
+            "owner": 0,
+            "keep": keep,
+            "stop_seconds": stop_seconds,
+        }
+        config = self.directory / "supervisor.json"
+        config.write_text(json.dumps(self.config))
+        self.lab = subprocess.Popen(
+            [sys.executable, "-c", LAB, str(config), supervisor.__file__],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        assert self.lab.stdout is not None
+        self.pid, self.supervisor = map(int, self.lab.stdout.readline().split())
+        OPEN.append(self)
+        self.starts = {pid: start_time(pid) or "" for pid in (self.pid, self.supervisor)}
+
+    def say(self, command: str) -> None:
+        assert self.lab.stdin is not None
+        self.lab.stdin.write(command + "\n")
+        self.lab.stdin.flush()
+
+    def running(self, pid: int) -> bool:
+        return is_running(pid, self.starts[pid])
+
+    def status(self) -> int:
+        return int(json.loads((self.directory / "exit.json").read_text())["status"])
+
+    def close(self) -> None:
+        self.lab.kill()
+        self.lab.communicate()
+        for pid in (self.supervisor, self.pid):
+            signal_if_same(pid, self.starts[pid], signal.SIGKILL)
+
+
+def until(condition: Any, seconds: float = 20.0) -> bool:
+    """Whether the condition comes true; the limit only keeps a broken test from hanging."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if condition():
+            return True
+        time.sleep(0.01)
+    return False
+
+
+def grandchild_of(run: Run) -> int:
+    """The pid that the program wrote."""
+    file = run.directory / "grandchild"
+    assert until(lambda: file.exists() and file.read_text().endswith("\n"))
+    pid = int(file.read_text())
+    run.starts[pid] = start_time(pid) or ""
+    return pid
+
+
+WRAPPER = ["/bin/sh", "-c", "sleep 600 & echo $! > grandchild; wait"]
+DAEMON = ["/bin/sh", "-c", "(setsid sh -c 'echo $$ > grandchild; exec sleep 600' &) ; sleep 600"]
+
+
+@pytest.mark.parametrize("argv", [["sleep", "600"], WRAPPER, DAEMON], ids=["plain", "behind a wrapper", "daemonised"])
+def test_when_the_lab_is_killed_everything_below_it_ends_and_the_directory_goes(
+    tmp_path: Path, argv: list[str]
+) -> None:
+    run = Run(tmp_path, argv)
+    pids = [run.pid, run.supervisor] + ([] if argv[0] == "sleep" else [grandchild_of(run)])
+    os.kill(run.lab.pid, signal.SIGKILL)
+    assert until(lambda: not any(run.running(pid) for pid in pids))
+    assert until(lambda: not run.directory.exists())
+
+
+def test_a_kept_directory_stays_when_the_lab_is_killed(tmp_path: Path) -> None:
+    run = Run(tmp_path, ["sleep", "600"], keep=True)
+    os.kill(run.lab.pid, signal.SIGKILL)
+    assert until(lambda: not run.running(run.supervisor))
+    assert run.status() == -signal.SIGKILL
+
+
+def test_a_forked_copy_of_the_lab_that_holds_the_pipe_does_not_keep_the_server(tmp_path: Path) -> None:
+    run = Run(tmp_path, ["sleep", "600"])
+    holder = os.open(f"/proc/{run.lab.pid}/fd/{_pipe_to_supervisor(run)}", os.O_WRONLY)  # as a fork would hold it
+    try:
+        os.kill(run.lab.pid, signal.SIGKILL)
+        run.lab.communicate()
+        assert until(lambda: not run.running(run.pid))
+    finally:
+        os.close(holder)
+
+
+def _pipe_to_supervisor(run: Run) -> int:
+    target = Path(f"/proc/{run.supervisor}/fd/0").readlink()
+    for entry in Path(f"/proc/{run.lab.pid}/fd").iterdir():
+        if entry.readlink() == target:
+            return int(entry.name)
+    raise AssertionError("the lab holds no pipe to its supervisor")
+
+
+def test_when_the_supervisor_is_killed_the_kernel_ends_the_server(tmp_path: Path) -> None:
+    run = Run(tmp_path, ["sleep", "600"])
+    os.kill(run.supervisor, signal.SIGKILL)
+    assert until(lambda: not run.running(run.pid))
+
+
+def test_a_clean_stop_lets_the_server_finish(tmp_path: Path) -> None:
+    run = Run(tmp_path, ["/bin/sh", "-c", "trap 'echo bye; exit 5' TERM; echo up; while :; do sleep 0.05; done"])
+    output = run.directory / "output.log"
+    assert until(lambda: output.read_text() == "up\n")
+    run.say("T")
+    assert until((run.directory / "exit.json").exists)
+    assert run.status() == 5
+    assert output.read_text().endswith("bye\n")  # the shell may add a line about its child: the group got the signal
+
+
+def test_a_server_that_ignores_the_stop_is_killed_after_its_time(tmp_path: Path) -> None:
+    run = Run(tmp_path, ["/bin/sh", "-c", "trap '' TERM; echo up; while :; do sleep 0.05; done"], stop_seconds=0.2)
+    assert until(lambda: (run.directory / "output.log").read_text() == "up\n")
+    run.say("T")
+    assert until((run.directory / "exit.json").exists)
+    assert run.status() == -signal.SIGKILL
+
+
+@pytest.mark.parametrize(("program", "status"), [("exit 3", 3), ("kill -SEGV $$", -signal.SIGSEGV)])
+def test_the_end_of_a_server_is_recorded(tmp_path: Path, program: str, status: int) -> None:
+    run = Run(tmp_path, ["/bin/sh", "-c", program])
+    assert until((run.directory / "exit.json").exists)
+    assert run.status() == status
+
+
+def test_a_program_that_cannot_be_executed_says_so_in_its_output(tmp_path: Path) -> None:
+    run = Run(tmp_path, [str(tmp_path / "nowhere")])
+    assert until((run.directory / "exit.json").exists)
+    assert run.status() == 127
+    assert "cannot execute" in (run.directory / "output.log").read_text()
+
+
+def test_a_detached_server_outlives_the_lab_and_ends_with_a_signal_to_its_supervisor(tmp_path: Path) -> None:
+    run = Run(tmp_path, ["sleep", "600"])
+    run.say("D")
+    assert until(lambda: Path(f"/proc/{run.supervisor}/fd/0").exists())
+    time.sleep(0.1)  # the command has no answer
+    os.kill(run.lab.pid, signal.SIGKILL)
+    run.lab.communicate()
+    time.sleep(supervisor.POLL_SECONDS * 2)
+    assert run.running(run.pid)
+    assert signal_if_same(run.supervisor, run.starts[run.supervisor], signal.SIGTERM)
+    assert until(lambda: not run.running(run.pid))
+
+
+def test_a_pid_that_belongs_to_another_process_now_is_never_signalled() -> None:
+    child = subprocess.Popen(["sleep", "600"])
+    try:
+        start = start_time(child.pid)
+        assert start is not None
+        assert not signal_if_same(child.pid, "another", signal.SIGKILL)
+        assert child.poll() is None
+        assert signal_if_same(child.pid, start, signal.SIGKILL)
+    finally:
+        child.kill()
+        child.wait()
+    assert not signal_if_same(child.pid, start, signal.SIGKILL)
+    assert start_time(child.pid) is None
+
+
+@pytest.fixture
+def private_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    return runs.runs_root()
+
+
+def dead_process() -> int:
+    child = subprocess.Popen(["true"])
+    child.wait()
+    return child.pid
+
+
+def test_directories_of_dead_labs_go_with_the_servers_in_them_and_others_stay(private_runs: Path) -> None:
+    orphan = private_runs / f"run-{dead_process()}-1-abcdef"
+    own = runs.new_run_directory(keep=False)
+    kept = private_runs / f"kept-{dead_process()}-1-abcdef"
+    foreign = private_runs / "run-something"
+    for directory in (orphan, kept, foreign):
+        directory.mkdir()
+    # A server behind a wrapper whose supervisor and lab were both killed: known by the data it works on.
+    server = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)", f"--datadir={orphan}/data"])
+    assert until(lambda: server.pid in processes_with_argument(f"--datadir={orphan}/data"))
+    assert runs.remove_orphans() == [orphan]
+    assert server.wait() == -signal.SIGKILL
+    assert own.is_dir()
+    assert kept.is_dir()
+    assert foreign.is_dir()
+
+
+def test_a_socket_path_that_does_not_fit_goes_to_a_short_directory(tmp_path: Path) -> None:
+    short = runs.socket_path(tmp_path)
+    deep = tmp_path / ("d" * 100)
+    deep.mkdir()
+    long = runs.socket_path(deep)
+    assert short == str(tmp_path / "s") or len(str(tmp_path)) > 100
+    assert len(os.fsencode(long)) < 108
+    assert Path(long).parent.stat().st_mode & 0o777 == 0o700
+    runs.remove_run_directory(deep)
+    assert not Path(long).parent.exists()
+
+
+def test_a_run_root_that_others_may_write_is_refused(private_runs: Path) -> None:
+    private_runs.chmod(0o777)
+    with pytest.raises(ServerUnavailable, match="others may write"):
+        runs.runs_root()
+
+
+def test_a_name_is_taken_once(private_runs: Path) -> None:
+    assert runs.free_name() == "1"
+    assert runs.new_run_directory(keep=False, name="1") == private_runs / "server-1"
+    assert runs.free_name() == "2"
+    with pytest.raises(ServerUnavailable, match="servers stop 1"):
+        runs.new_run_directory(keep=False, name="1")
