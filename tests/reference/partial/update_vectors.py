@@ -385,18 +385,18 @@ def check_find_room(kit: Kit) -> None:
     document = bytearray(kit.encode.encode(["aaaa", "bbbb", 1, "cccc"]))
     view = kit.view.open_document(document)
     assert [view.place(index) for index in range(4)] == [(17, 22), (22, 27), None, (27, 32)]
-    room = kit.inplace.find_room
+    room = kit.in_place.find_room
     assert [room(view, 0, need) for need in (1, 5, 6)] == [17, 17, None]
     assert [room(view, 2, need) for need in (0, 1)] == [27, None]
     assert [room(view, 3, need) for need in (5, 6)] == [27, None]
     # Shorten the middle one: its hole belongs to it and to the cell after it.
-    assert kit.inplace.replace_in_place(view, 1, 0x0C, b"\x01b", []) is True
+    assert kit.in_place.replace_in_place(view, 1, 0x0C, b"\x01b", []) is True
     assert view.place(1) == (22, 24)
     assert [room(view, 2, need) for need in (3, 4)] == [24, None]
     assert [room(view, 3, need) for need in (5, 8, 9)] == [27, 24, None]
     assert room(view, 0, 6) is None
     # Inline it: the whole gap is free for both neighbours.
-    assert kit.inplace.replace_in_place(view, 1, 0x05, b"\x01\x00", []) is True
+    assert kit.in_place.replace_in_place(view, 1, 0x05, b"\x01\x00", []) is True
     assert [room(view, 0, need) for need in (10, 11)] == [17, None]
     assert [room(view, 1, need) for need in (5, 6)] == [22, None]
     assert [room(view, 3, need) for need in (10, 11)] == [22, None]
@@ -404,7 +404,7 @@ def check_find_room(kit: Kit) -> None:
     document = bytearray(kit.encode.encode(["aaaa", "bbbb", "cccc"]))
     view = kit.view.open_document(document)
     for index in (0, 1):
-        assert kit.inplace.replace_in_place(view, index, 0x0C, b"\x01x", []) is True
+        assert kit.in_place.replace_in_place(view, index, 0x0C, b"\x01x", []) is True
     assert [view.place(index) for index in range(3)] == [(14, 16), (19, 21), (24, 29)]
     assert [room(view, 1, need) for need in (2, 5, 6, 8, 9)] == [19, 19, 16, 16, None]
 
@@ -421,7 +421,7 @@ def check_large_entries(kit: Kit) -> None:
             view = kit.view.open_document(document)
             assert (document[0] == LARGE_ARRAY) is large
             ranges: list[tuple[int, int]] = []
-            assert kit.inplace.replace_in_place(view, 0, kind, data, ranges) is (True if large else small)
+            assert kit.in_place.replace_in_place(view, 0, kind, data, ranges) is (True if large else small)
             if large:
                 assert ranges == [(9, 5)]
                 assert document[9:14] == kind.to_bytes(1, "little") + data.ljust(4, b"\0")
