@@ -1,6 +1,6 @@
 """Cases of a server's start: the option on the command line; warnings 1 and 3 from there, a file and persisted values.
 
-Finite because a server is started for each (requirements sheet, section 1: command line, 1e, startup of warning 3).
+Finite because a server is started for each (requirements 1: command line, 1e, startup of warning 3).
 """
 
 from __future__ import annotations

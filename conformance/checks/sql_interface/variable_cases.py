@@ -1,4 +1,4 @@
-"""Cases for the variable itself: values, scopes, restrictions, privileges, hint (requirements sheet, section 1).
+"""Cases for the variable itself: values, scopes, restrictions, privileges, hint (requirements 1).
 
 All tables are finite; the Cases are their products with scopes, start values and contexts.
 """

@@ -1,4 +1,4 @@
-"""The worklog's scenarios 1, 2 and 4 on a pair: a replica whose table is another one (WL#4618; sheet, section 7).
+"""The worklog's scenarios 1, 2 and 4 on a pair: a replica whose table is another one (WL#4618; table-map-metadata 7).
 
 The worklog tells these stories as reasons for the metadata, and puts its use in an applier outside its scope. So what
 is right passes, an applier that stops passes, and what 9.7.4 was observed to do instead is told (``info``), with the

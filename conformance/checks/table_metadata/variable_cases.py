@@ -1,4 +1,5 @@
-"""Cases for binlog_row_metadata: values, scope, privileges, and the option at a start (WL#4618 I1; sheet 1.1).
+"""Cases for binlog_row_metadata: values, scope, privileges, and the option at a start (WL#4618 I1;
+table-map-metadata 1.1).
 
 All tables are finite; the Cases are their products with scopes and start values.
 """

@@ -6,9 +6,9 @@ FORMAT_DESCRIPTION_EVENT cleared; events that only exist on the wire (artificial
 log is rotated in between, the old file's ROTATE_EVENT and the new file's FORMAT_DESCRIPTION and PREVIOUS_GTIDS events
 are part of the bytes.
 
-Facts: WL#2955 sheet 0.3 (position before and after, in-use flag and checksum), replication protocol documentation
-(COM_BINLOG_DUMP). Observed on 9.7.4: the description event that opens a dump from the middle of a file has
-end_log_pos 0 and so differs from the file's; it is therefore fetched with a dump from position 4.
+Facts: WL#2955 requirements 0.3 (position before and after, in-use flag and checksum), replication protocol
+documentation (COM_BINLOG_DUMP). Observed on 9.7.4: the description event that opens a dump from the middle of a file
+has end_log_pos 0 and so differs from the file's; it is therefore fetched with a dump from position 4.
 """
 
 from __future__ import annotations
@@ -313,7 +313,8 @@ def split_events(data: bytes) -> Iterator[bytes]:
 
 
 def without_in_use_flag(event: bytes) -> bytes:
-    """A live log's description event with the flag cleared; its checksum was computed without the flag (sheet 0.3)."""
+    """A live log's description event with the flag cleared; its checksum was computed without the flag
+    (requirements 0.3)."""
     if len(event) < _HEADER.size or event[4] != _FORMAT_DESCRIPTION or not event[17] & _IN_USE:
         return event
     return event[:17] + bytes((event[17] & ~_IN_USE,)) + event[18:]
