@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from struct import Struct
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from conformance.requirements.versions import dialect_of
 from conformance.servers.errors import CaptureError, SqlError
@@ -28,7 +28,6 @@ from conformance.servers.wire.log_facts import has_writesets
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from conformance.servers.base import Server
     from conformance.servers.wire.connection import Connection
 
 _HEADER = Struct("<IBIIIH")  # timestamp, type, server id, event length, end position, flags
@@ -71,10 +70,22 @@ class Captured:
         return b"".join((_MAGIC, self.format_description, *self.events))
 
 
+class Logging(Protocol):
+    """What a capture needs of a server."""
+
+    id: str
+    number: tuple[int, int, int]
+    started_by_us: bool
+    files_readable: bool  # its paths are paths of this machine
+
+    def connect(self) -> Connection:
+        """A new session."""
+
+
 class Capture:
     """Takes marks and reads what lies between them. Keeps one session of its own."""
 
-    def __init__(self, server: Server, *, over_protocol: bool | None = None) -> None:
+    def __init__(self, server: Logging, *, over_protocol: bool | None = None) -> None:
         self._server = server
         self._connection: Connection | None = None
         self._over_protocol = over_protocol
