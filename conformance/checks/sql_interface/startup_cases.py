@@ -8,7 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from conformance.cases.sql_case import Options, Outcome, SqlCase, SqlStatement, WarningText
-from conformance.checks.sql_interface.variable_cases import OPTION, read, refused
+from conformance.cases.system_variables import refused
+from conformance.checks.sql_interface.variable_cases import OPTION, read
 from conformance.checks.sql_interface.warning_texts import (
     CLOSED,
     DISABLED,

@@ -12,7 +12,8 @@ from itertools import product
 from typing import TYPE_CHECKING, Final
 
 from conformance.cases.sql_case import Outcome, SqlCase, SqlStatement, WarningText
-from conformance.checks.sql_interface.variable_cases import OPTION, slug
+from conformance.cases.system_variables import slug
+from conformance.checks.sql_interface.variable_cases import OPTION
 from conformance.checks.sql_interface.warning_texts import (
     CLOSED,
     DISABLED,

@@ -13,8 +13,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from conformance.cases.sql_case import REPLICA, Outcome, Rows, SqlCase, SqlStatement
+from conformance.cases.system_variables import slug
 from conformance.cases.update_case import Hazard
-from conformance.checks.sql_interface.variable_cases import slug
 from conformance.checks.table_metadata.variable_cases import VARIABLE
 
 if TYPE_CHECKING:

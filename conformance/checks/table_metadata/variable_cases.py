@@ -10,7 +10,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Final
 
 from conformance.cases.sql_case import Options, Outcome, SqlCase, SqlStatement
-from conformance.checks.sql_interface.variable_cases import ACCOUNT, privilege_sets, refused, settings_by_account, slug
+from conformance.cases.system_variables import ACCOUNT, privilege_sets, refused, settings_by_account, slug
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
