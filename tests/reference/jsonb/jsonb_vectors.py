@@ -339,7 +339,7 @@ def check_reading(kit: Kit, data: bytes, lenient: object, strict: str | None) ->
         assert error.code == lenient, error
         assert error.offset is not None
         assert 0 <= error.offset <= len(data)
-    again, error = outcome(kit.decode.decode, data, strict=True)
+    again, error = outcome(kit.layout.decode_strict, data)
     assert (None if error is None else error.code) == strict, error or again
     if error is None:
         assert _same(again, value)
