@@ -1,4 +1,4 @@
-"""The type codes of events and their names in the specification (binlog-events sheet, 1)."""
+"""The type codes of events and their names in the specification (binlog-events 2)."""
 
 from __future__ import annotations
 

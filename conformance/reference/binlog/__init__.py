@@ -1,2 +1,2 @@
 """Binary log events in both directions, byte for byte: one module for each family of events, and files of them
-(binlog-events sheet)."""
+(docs/spec/binlog-events.md)."""

@@ -1,5 +1,5 @@
-"""Events that control a log and its transactions: ROTATE, STOP, XID, XA PREPARE, INCIDENT, heartbeats (binlog-events
-sheet, 12 to 14)."""
+"""Events that control a log and its transactions: ROTATE, STOP, XID, XA PREPARE, INCIDENT, heartbeats (binlog-events 12
+to 14)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the log says of a statement beside QUERY: its variables and its text (binlog-events sheet, 12 to 14)."""
+"""What the log says of a statement beside QUERY: its variables and its text (binlog-events 12 to 14)."""
 
 from __future__ import annotations
 
