@@ -13,7 +13,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from conformance.reference.binlog.header import EventType
+from conformance.reference.event_types import EventType
 from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.jsonb.parse import parse_text

@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
-from conformance.reference.binlog.temporal import Date, Datetime, Time, Timestamp
 from conformance.reference.errors import Unsupported
 from conformance.reference.jsonb import opaque
 from conformance.reference.jsonb.values import (
@@ -21,6 +20,7 @@ from conformance.reference.jsonb.values import (
     UInt,
 )
 from conformance.reference.tables.charsets import COLLATION_IDS, COLLATIONS, DEFAULT_COLLATIONS, bytes_of, text_of
+from conformance.reference.tables.temporal import Date, Datetime, Time, Timestamp
 
 if TYPE_CHECKING:
     from decimal import Decimal

@@ -9,8 +9,13 @@ from typing import Any
 
 import pytest
 
-from conformance.reference.binlog import columns as types
-from conformance.reference.binlog.columns import (
+from conformance.reference.binlog.event import decode_body
+from conformance.reference.binlog.header import HEADER_SIZE
+from conformance.reference.errors import CodecError, DecodeError, EncodeError, Unsupported
+from conformance.reference.event_types import EventType
+from conformance.reference.tables import columns as types
+from conformance.reference.tables.charsets import COLLATIONS, DEFAULT_COLLATIONS, bytes_of, text_of
+from conformance.reference.tables.columns import (
     PARTIAL_JSON,
     ColumnType,
     PartialJson,
@@ -22,12 +27,8 @@ from conformance.reference.binlog.columns import (
     value_size,
     write_value,
 )
-from conformance.reference.binlog.event import decode_body
-from conformance.reference.binlog.header import HEADER_SIZE, EventType
-from conformance.reference.binlog.temporal import Date, Datetime, Time, Timestamp, text
-from conformance.reference.errors import CodecError, DecodeError, EncodeError, Unsupported
-from conformance.reference.tables.charsets import COLLATIONS, DEFAULT_COLLATIONS, bytes_of, text_of
 from conformance.reference.tables.table_map import TableMap
+from conformance.reference.tables.temporal import Date, Datetime, Time, Timestamp, text
 
 _CHAR10 = ColumnType(types.STRING, 0xFE | 10 << 8)
 _CHAR1020 = ColumnType(types.STRING, 0xCE | 0xFC << 8)

@@ -26,9 +26,9 @@ from struct import Struct
 from struct import error as struct_error
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
-from conformance.reference.binlog import temporal
 from conformance.reference.errors import DecodeError, EncodeError, Unsupported
 from conformance.reference.jsonb.opaque import decimal_size, pack_decimal, unpack_decimal
+from conformance.reference.tables import temporal
 
 if TYPE_CHECKING:
     from decimal import Decimal

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
-from conformance.reference.replay.statements import ReplayError, TableName
+from conformance.reference.errors import ReplayError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from conformance.reference.sql.statement_words import Word
+
+
+TableName: TypeAlias = tuple[str, str]
 
 
 class Reader:
