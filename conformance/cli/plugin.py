@@ -304,7 +304,7 @@ class LabRun:
         if not self._columns or lab is None or not isinstance(error, SqlError) or not lab.lives:
             return False
         self._run_items.add(item)
-        message = f"{_check_of(item)}: the server refused a statement of the check itself: {error}"
+        message = f"{check_name(item)}: the server refused a statement of the check itself: {error}"
         self._not_run([item], message)
         self.column_errors.append(f"{lab.settings.column}: {message}")
         self._narrate(f"{lab.settings.column}: {message}")
@@ -329,13 +329,13 @@ class LabRun:
 
         assert self._lab is not None
         for item in items:
-            Check(self._lab, _check_of(item), sorted(requirements_of(item))).not_run(message)
+            Check(self._lab, check_name(item), sorted(requirements_of(item))).not_run(message)
 
     def _not_applicable(self, item: pytest.Item, reason: str) -> None:
         from conformance.harness.check import Check
 
         if self._lab is not None:
-            Check(self._lab, _check_of(item), sorted(requirements_of(item))).not_applicable(reason)
+            Check(self._lab, check_name(item), sorted(requirements_of(item))).not_applicable(reason)
 
     def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
         """Ctrl-C: what was judged stays, the run is incomplete. ``pytest.exit`` comes here as well."""
@@ -412,10 +412,9 @@ class LabOpened:
         self._lab.close()
 
 
-def _check_of(item: pytest.Item) -> str:
-    """The check's name in the stream."""
-    room, module = item.path.parent.name, item.path.stem.removeprefix("check").removeprefix("_")
-    return "/".join(filter(None, (room, module, item.name)))
+def check_name(item: pytest.Item) -> str:
+    """The name of a check: its room and its function."""
+    return f"{item.path.parent.name}/{item.name}"
 
 
 def is_check(node: pytest.Item | pytest.Collector) -> bool:
