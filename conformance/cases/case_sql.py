@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final
 
@@ -18,6 +19,11 @@ if TYPE_CHECKING:
 
 TRIGGER: Final = "before_update"
 _TEXT_TYPES = frozenset(("CHAR", "VARCHAR", "TINYTEXT", "TEXT", "MEDIUMTEXT", "LONGTEXT"))
+
+
+def binlog_statement(*events: bytes) -> str:
+    """The BINLOG statement of these events."""
+    return "BINLOG '" + "\n".join(b64encode(event).decode("ascii") for event in events) + "'"
 
 
 def column_literal(column: Column, value: Any) -> str:

@@ -13,7 +13,7 @@ import subprocess
 import tempfile
 from typing import TYPE_CHECKING, Any, Final
 
-from conformance.checks.old_servers.run import binlog_statement
+from conformance.cases.case_sql import binlog_statement
 from conformance.judge.probes import COMPILED, FAST_AND_EXACT, STATEMENTS, TAGGED_SET, VARIABLES
 from conformance.reference.binlog import columns as types
 from conformance.reference.binlog.columns import ColumnType
@@ -267,9 +267,9 @@ def _give_v1(connection: Connection, schema: str, description: bytes) -> int:
     body = rows_body(table, EventType.WRITE_ROWS_V1, [Row(None, (1,))], flags=STMT_END)
     connection.execute("CREATE TABLE o (id INT NOT NULL PRIMARY KEY)")
     try:
-        connection.execute(binlog_statement([description]))
+        connection.execute(binlog_statement(description))
         connection.execute("SET SESSION gtid_next = 'AUTOMATIC'")
-        connection.execute(binlog_statement([encode_event(each, server_id=_ID) for each in (table, body)]))
+        connection.execute(binlog_statement(*(encode_event(each, server_id=_ID) for each in (table, body))))
     except SqlError as error:
         return error.number
     finally:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from conformance.cases.case_sql import binlog_statement
 from conformance.checks.old_servers import run as old
 from conformance.harness import mysqlbinlog_replay as replaying
 from conformance.harness.outcomes import Outcome, Problem, record
@@ -71,7 +72,7 @@ def test_binlog_statements_on_an_old_server(lab: Lab) -> None:
     count = _STATEMENTS[lab.settings.profile]
     with _twins(lab, draw) as (twins, _):
         start = twins.capture.mark(twins.writer)
-        twins.old.execute(old.binlog_statement([twins.capture.description(start.file)]))
+        twins.old.execute(binlog_statement(twins.capture.description(start.file)))
         for number in range(count):
             part = draw.fork("statement", number)
             statement = old.update(part, old.OFF)

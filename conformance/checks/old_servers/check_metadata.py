@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
+from conformance.cases.case_sql import binlog_statement
 from conformance.checks.old_servers import row_values as old_rows
-from conformance.checks.old_servers import run as old
-from conformance.checks.row_values.check import metadata
 from conformance.harness.outcomes import Outcome, Problem, record
 from conformance.harness.sql_cases import GUEST
 from conformance.servers.errors import ServerUnavailable
 from conformance.servers.roles.injector import launch_target
 from conformance.servers.roles.old_server import launch_old, old_installation
+from conformance.servers.roles.variables import global_variable
 from conformance.servers.run.owned import OwnServer
 from generators.draw import Stream
 
@@ -85,9 +85,9 @@ def test_old_and_new_servers(lab: Lab) -> None:
     failed = 0
     with _both(lab, server) as both:
         description = both.new_log.description(both.new_log.mark(both.new).file)
-        both.old.execute(old.binlog_statement([description]))
+        both.old.execute(binlog_statement(description))
         before = both.old_log.description(both.old_log.mark(both.old).file)
-        both.new.execute(old.binlog_statement([before]))
+        both.new.execute(binlog_statement(before))
         for number in range(_TABLES[lab.settings.profile]):
             failed += _to_old(lab, both, draw.fork("to-old", number), number, description)
             failed += _from_old(lab, both, draw.fork("from-old", number), number)
@@ -100,7 +100,7 @@ def _to_old(lab: Lab, both: _Both, draw: Stream, number: int, description: bytes
     begun = time.perf_counter()
     made = old_rows.table(draw, number)
     setting = ("FULL", "MINIMAL")[number % 2]
-    with metadata(both.new_server, setting):
+    with global_variable(both.new_server, "binlog_row_metadata", setting):
         old_rows.make(both.new, made)
         written = old_rows.write(both.new, both.new_log, draw.fork("rows"), made, _ROWS[lab.settings.profile])
     old_rows.make(both.old, made)

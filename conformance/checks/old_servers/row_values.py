@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from conformance.cases.case_sql import binlog_statement
 from conformance.checks.old_servers import run as old
 from conformance.judge.updates.events import iter_events
 from conformance.reference.tables.definitions import Column, Table, create_table, quote_identifier
@@ -123,7 +124,7 @@ def by_statement(connection: Connection, written: Written) -> Taken:
     error = None
     try:
         for events in _transactions(old.row_part(written.events)):
-            connection.execute(old.binlog_statement(events))
+            connection.execute(binlog_statement(*events))
     except SqlError as refused:
         error = refused.number
     return Taken(error, read(connection, written.table))

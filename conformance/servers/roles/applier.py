@@ -1,4 +1,4 @@
-"""A real applier without a source: transactions built by the reference in a hand-written relay log (sheet, 0.3).
+"""A real applier without a source: transactions built by the reference in a hand-written relay log (requirements 0.3).
 
 One relay log holds many transactions, one after the other. Each first writes a mark, so that what is committed is read
 from a table and not from the applier's position, which lags (:mod:`conformance.servers.roles.relay_log`). At a stop
@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Final, Self
 
 from conformance.cases.by_hand.applier_transaction import MARKS, MARKS_MAP, Again, FeedingOutcome
 from conformance.cases.by_hand.injection import SCHEMA
+from conformance.cases.case_sql import binlog_statement
 from conformance.cases.session import SORT_BUFFER
 from conformance.reference.binlog.event import encode_event
 from conformance.reference.binlog.format_description import FormatDescription
@@ -35,7 +36,7 @@ from conformance.reference.binlog.writer import begin
 from conformance.requirements.versions import dialect_of
 from conformance.servers.errors import ConnectionLost, ServerError
 from conformance.servers.install.cache import silent
-from conformance.servers.roles.injector import OPTIONS, SERVER_ID, Injector, fresh, read_states, statement
+from conformance.servers.roles.injector import OPTIONS, SERVER_ID, Injector, fresh, read_states
 from conformance.servers.roles.pair import FAILED_WORKER
 from conformance.servers.roles.relay_log import FILE, RELAY_LOG, applier_status, placed, put, put_script, start, words
 from conformance.servers.run.options import option_words
@@ -165,7 +166,7 @@ def script_of(what: Transaction, prepare: Iterable[str], version: str) -> tuple[
     return (
         f"/* needs a server with {options} */ SET SESSION sql_log_bin = 0, SESSION sort_buffer_size = {SORT_BUFFER}",
         *fresh(MARKS),
-        statement(encode_event(FormatDescription(server_version=version), server_id=SERVER_ID)),
+        binlog_statement(encode_event(FormatDescription(server_version=version), server_id=SERVER_ID)),
         *prepare,
         *put_script(relay_log([(1, what)], version)),
         *start_again,
