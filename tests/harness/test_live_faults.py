@@ -23,8 +23,8 @@ from conformance.harness.lab import Lab, Settings
 from conformance.harness.profiles import SIZES
 from conformance.harness.update_checks import UPDATE_CHECKS, UpdateCampaign
 from conformance.reference.binlog.event import encode_event
-from conformance.reference.binlog.header import EventType
 from conformance.reference.errors import DecodeError
+from conformance.reference.event_types import EventType
 from conformance.report.results import Summary
 from conformance.requirements.deviations import load_deviations
 from conformance.servers.roles.sql_cases import run_sql
@@ -229,7 +229,7 @@ def test_a_server_without_the_option_fails_the_conditions(
     monkeypatch.setitem(conditions.CONDITIONS, "D1", [without(case) for case in conditions.CONDITIONS["D1"]])
     found = record()
     with pytest.raises(pytest.fail.Exception, match=r"d1-log-enabled: .* expected partial, got full"):
-        run(test_conditions.test_condition, found.lab, condition="D1")
+        test_conditions.test_condition(found.lab, "D1")
     (verdict,) = found.of(CaseVerdict)
     assert verdict.requirement == "D1"
     assert (verdict.expected, verdict.got) == ("partial", "full")

@@ -15,7 +15,7 @@ from conformance.cases.case_sql import binlog_statement
 from conformance.checks.old_servers import run as old
 from conformance.harness import mysqlbinlog_replay as replaying
 from conformance.harness.outcomes import Outcome, Problem, record
-from conformance.reference.binlog.header import EventType
+from conformance.reference.event_types import EventType
 from conformance.servers.errors import ServerUnavailable
 from conformance.servers.roles.old_server import launch_old, old_installation
 from conformance.servers.roles.relay_log import placed

@@ -14,8 +14,8 @@ from conformance.cases.case_sql import binlog_statement, insert_statement
 from conformance.cases.sql_case import Outcome, SqlCase, SqlStatement
 from conformance.reference.binlog.event import encode_event
 from conformance.reference.binlog.format_description import FormatDescription
-from conformance.reference.binlog.header import EventType
 from conformance.reference.binlog.rows import DELETE_TYPES, V1_TYPES, WRITE_TYPES, Row, rows_body
+from conformance.reference.event_types import EventType
 from conformance.reference.tables.definitions import Column, Table, create_table, table_map
 from generators.draw import mix
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from conformance.cases.by_hand.injection import SCHEMA
 from conformance.cases.by_hand.replica_schema import written
 from conformance.cases.case_sql import binlog_statement
-from conformance.reference.tables.definitions import quote_identifier
+from conformance.reference.sql.tokens import quote_identifier
 from conformance.servers.roles.applier import Transaction, script_of
 from conformance.servers.roles.injector import SERVER_ID, fresh
 
