@@ -169,7 +169,7 @@ class Twins:
 
 
 def binlog_statement(events: Sequence[bytes]) -> str:
-    """The BINLOG statement of a description event, or of a table map and its rows."""
+    """The BINLOG statement of a description event, or of a table map and its rows (mysqlbinlog-output 2)."""
     return "BINLOG '" + "\n".join(base64.b64encode(event).decode("ascii") for event in events) + "'"
 
 
