@@ -21,7 +21,6 @@ from conformance.cases.sql_case import SqlCase
 from conformance.cases.sql_case_files import dump_sql_case, load_sql_case
 from conformance.cases.topology_files import dump_topology, load_topology
 from conformance.cases.update_case import Hazard, Step, UpdateCase
-from conformance.reference.binlog.temporal import Date, Datetime, Time, Timestamp
 from conformance.reference.errors import CodecError, DecodeError
 from conformance.reference.jsonb.tagged import from_tagged, to_tagged
 from conformance.reference.partial.expression import (
@@ -41,6 +40,7 @@ from conformance.reference.partial.expression import (
 from conformance.reference.tables.definitions import Column as TableColumn
 from conformance.reference.tables.definitions import Table
 from conformance.reference.tables.partitions import Partitions
+from conformance.reference.tables.temporal import Date, Datetime, Time, Timestamp
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

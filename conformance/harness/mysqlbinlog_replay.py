@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from conformance.harness.outcomes import Problem
 from conformance.judge.replica import Refusal, ReplicaModel, transactions
 from conformance.judge.updates.events import iter_events
-from conformance.reference.binlog.header import EventType
 from conformance.reference.binlog.rows import DELETE_TYPES, RowsBody
+from conformance.reference.event_types import EventType
 from conformance.requirements.versions import applies
 from conformance.servers.wire.groups import groups_of_thread
 

@@ -78,6 +78,10 @@ class Unsupported(CodecError):
     """The bytes may be valid, but this implementation does not know (or must not guess) their meaning."""
 
 
+class ReplayError(CodecError):
+    """The log is sound, but its effect cannot be known: a statement that is not followed, a row that is not there."""
+
+
 class MysqlError(CodecError):
     """MySQL refuses this too. ``number`` and ``symbol`` are those of the server's message list."""
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from conformance.cases.by_hand.injection import MISSING_ROW, Injection, InjectionOutcome, RowState
 from conformance.judge.damage.crashes import damage_of
-from conformance.reference.binlog.header import EventType
+from conformance.reference.event_types import EventType
 from conformance.servers.roles.relay_log_applier import LogEnd
 from tests.checks.diverged.faults_of_crashes import AT_MEMBER
 from tests.checks.diverged.planted_injections import PlantedFault

@@ -20,8 +20,8 @@ from conformance.harness import lab as labs
 from conformance.harness import sql_cases as sql_runs
 from conformance.harness.lab import UPDATE_CHECKS, Lab, Settings
 from conformance.reference.binlog.event import encode_event
-from conformance.reference.binlog.header import EventType
 from conformance.reference.errors import DecodeError
+from conformance.reference.event_types import EventType
 from conformance.report.results import Summary
 from conformance.requirements.deviations import load_deviations
 from conformance.servers.roles.sql_cases import run_sql

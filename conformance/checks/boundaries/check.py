@@ -21,8 +21,8 @@ from conformance.checks.boundaries import judge as boundaries
 from conformance.checks.boundaries.receivers import conclude, heard_problems, needed_target
 from conformance.harness import mysqlbinlog_replay as replaying
 from conformance.harness.outcomes import Outcome, Problem, record
-from conformance.reference.binlog.header import EventType
 from conformance.reference.boundaries.observed_event import GTID_TYPES
+from conformance.reference.event_types import EventType
 from conformance.requirements.versions import dialect_of
 from conformance.servers.errors import ServerUnavailable
 from conformance.servers.roles.old_server import launch_old, old_installation

@@ -17,13 +17,13 @@ from conformance.checks.boundaries import broken_streams
 from conformance.checks.boundaries import judge as boundaries
 from conformance.checks.boundaries.receivers import conclude, heard_problems, needed_target
 from conformance.harness.outcomes import Outcome, Problem, record
+from conformance.reference.binlog.control_events import Opaque
 from conformance.reference.binlog.event import encode_event
 from conformance.reference.binlog.format_description import FormatDescription
-from conformance.reference.binlog.header import EventType
 from conformance.reference.binlog.query import Query
-from conformance.reference.binlog.small import Opaque
 from conformance.reference.boundaries.markers import mark
 from conformance.reference.boundaries.observed_event import seen
+from conformance.reference.event_types import EventType
 from conformance.servers.errors import ServerUnavailable
 from conformance.servers.wire.source import FILE
 from conformance.stream import Verdict

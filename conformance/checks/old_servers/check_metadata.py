@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
+from conformance.cases.case_sql import binlog_statement
 from conformance.checks.old_servers import row_values as old_rows
-from conformance.checks.old_servers import run as old
 from conformance.harness.outcomes import Outcome, Problem, record
 from conformance.harness.sql_cases import GUEST
 from conformance.servers.errors import ServerUnavailable
@@ -86,9 +86,9 @@ def test_old_and_new_servers(lab: Lab) -> None:
     failed = 0
     with _both(lab, server) as both:
         description = both.new_log.description(both.new_log.mark(both.new).file)
-        both.old.execute(old.binlog_statement([description]))
+        both.old.execute(binlog_statement(description))
         before = both.old_log.description(both.old_log.mark(both.old).file)
-        both.new.execute(old.binlog_statement([before]))
+        both.new.execute(binlog_statement(before))
         for number in range(_TABLES[lab.settings.profile]):
             failed += _to_old(lab, both, draw.fork("to-old", number), number, description)
             failed += _from_old(lab, both, draw.fork("from-old", number), number)

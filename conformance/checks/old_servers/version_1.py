@@ -7,16 +7,15 @@ as every server knows, and whose values are known as text.
 
 from __future__ import annotations
 
-import base64
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from conformance.cases.case_sql import insert_statement
+from conformance.cases.case_sql import binlog_statement, insert_statement
 from conformance.cases.sql_case import Outcome, SqlCase, SqlStatement
 from conformance.reference.binlog.event import encode_event
 from conformance.reference.binlog.format_description import FormatDescription
-from conformance.reference.binlog.header import EventType
 from conformance.reference.binlog.rows import DELETE_TYPES, V1_TYPES, WRITE_TYPES, Row, rows_body
+from conformance.reference.event_types import EventType
 from conformance.reference.tables.definitions import Column, Table, create_table, table_map
 from generators.draw import mix
 
@@ -106,7 +105,7 @@ def case(draw: Draw, number: int) -> SqlCase:
 
 def _binlog(*bodies: object) -> str:
     events = (encode_event(body, server_id=_SERVER_ID) for body in bodies)  # type: ignore[arg-type]
-    return "BINLOG '" + "\n".join(base64.b64encode(event).decode("ascii") for event in events) + "'"
+    return binlog_statement(*events)
 
 
 def _column(draw: Draw, place: int) -> Column:

@@ -16,9 +16,8 @@ from conformance.harness.outcomes import Outcome, Problem, record
 from conformance.judge.updates.borrowed import borrow
 from conformance.judge.updates.log_rules import judge_log
 from conformance.reference.binlog.header import FOOTER_SIZE, HEADER_SIZE
-from conformance.reference.binlog.versions import definable
 from conformance.reference.dialect import MYSQL
-from conformance.reference.tables.definitions import create_table, table_map
+from conformance.reference.tables.definitions import create_table, definable, table_map
 from conformance.reference.tables.table_map import GENERATED_INVISIBLE_PK, TableMap
 from conformance.reference.text.table_metadata import metadata_text
 from conformance.servers.roles.definitions import MODES, Definition, log_definitions, make_tables

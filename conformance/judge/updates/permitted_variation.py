@@ -14,13 +14,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from conformance.reference.binlog.columns import PartialJson
 from conformance.reference.binlog.rows import RowsBody, included
 from conformance.reference.errors import CodecError, MysqlError
 from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.encode import SMALL_LIMIT, encode
 from conformance.reference.jsonb.layout import Placed, decode_stored
 from conformance.reference.partial.apply import apply_field
+from conformance.reference.tables.columns import PartialJson
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

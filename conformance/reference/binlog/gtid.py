@@ -10,9 +10,9 @@ from typing import ClassVar, Final
 from uuid import UUID
 
 from conformance.reference.binlog.gtid_set import decode_tag, encode_tag
-from conformance.reference.binlog.header import EventType
 from conformance.reference.cursor import Cursor, encode_packed, encode_signed_varint, encode_varint
 from conformance.reference.errors import DecodeError, EncodeError, Unsupported
+from conformance.reference.event_types import EventType
 
 NIL_UUID: Final = UUID(int=0)
 LOGICAL_CLOCK: Final = 2  # the only logical timestamp type code
@@ -272,3 +272,11 @@ def with_transaction_length(gtid: Gtid | GtidTagged, others: int, footer: int) -
         if total == length:
             return filled
         length = total
+
+
+def gtid_text(body: object) -> str | None:
+    """``UUID:NUMBER`` or ``UUID:TAG:NUMBER``; ``None`` for an anonymous transaction and for other events."""
+    if not isinstance(body, (Gtid, GtidTagged)) or body.type == EventType.ANONYMOUS_GTID:
+        return None
+    tag = f"{body.tag}:" if isinstance(body, GtidTagged) and body.tag else ""
+    return f"{body.uuid}:{tag}{body.gno}"

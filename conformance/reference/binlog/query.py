@@ -9,9 +9,10 @@ from struct import Struct
 from struct import error as struct_error
 from typing import ClassVar, Final, TypeAlias
 
-from conformance.reference.binlog.header import EventType, Flag
+from conformance.reference.binlog.header import Flag
 from conformance.reference.cursor import Cursor
 from conformance.reference.errors import DecodeError, EncodeError
+from conformance.reference.event_types import EventType
 
 _POST_HEADER: Final = Struct("<IIBHH")
 _NEEDS_NO_DATABASE: Final = (b"BEGIN", b"COMMIT", b"SAVEPOINT ", b"XA ", b"CREATE DATABASE ", b"DROP DATABASE ")

@@ -18,10 +18,11 @@ from struct import Struct
 from struct import error as struct_error
 from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple, TypeAlias, overload
 
-from conformance.reference.binlog.header import HEADER_SIZE, EventType, event_name
+from conformance.reference.binlog.header import HEADER_SIZE
 from conformance.reference.binlog.images import PARTIAL_JSON_OPTION, Image, Row, RowWriter, decode_rows, included
 from conformance.reference.cursor import Cursor, encode_packed, packed_size
 from conformance.reference.errors import CodecError, DecodeError, EncodeError
+from conformance.reference.event_types import EventType, event_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, MutableSequence

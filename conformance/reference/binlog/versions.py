@@ -10,16 +10,17 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from conformance.reference.binlog.columns import JSON, VECTOR, YEAR
 from conformance.reference.binlog.format_description import POST_HEADER_LENGTHS, FormatDescription
 from conformance.reference.binlog.gtid import Gtid, GtidTagged
 from conformance.reference.binlog.gtid_set import PreviousGtids
-from conformance.reference.binlog.header import MAGIC, EventType, Flag
+from conformance.reference.binlog.header import MAGIC, Flag
 from conformance.reference.binlog.payload import TransactionPayload
 from conformance.reference.binlog.query import Query
 from conformance.reference.binlog.rows import V1_TYPES, PartitionInfo, RowsBody
 from conformance.reference.binlog.writer import FileWriter
 from conformance.reference.errors import EncodeError
+from conformance.reference.event_types import EventType
+from conformance.reference.tables.columns import JSON, VECTOR, YEAR
 from conformance.reference.tables.metadata import Bits, Field, MetadataRules
 from conformance.reference.tables.table_map import GENERATED_INVISIBLE_PK, TableMap
 
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 
     from conformance.reference.binlog.event import Body
     from conformance.reference.dialect import Dialect, LogForms
-    from conformance.reference.tables.definitions import Table
 
 _OLD_TYPES: Final = 39  # fewer types than these: the events of LOAD DATA and START_V3 still have post-headers
 # Types before 8.0 with the lengths of their post-headers; from 8.0 on these are 0.
@@ -91,15 +91,6 @@ def known_types(log: LogForms) -> frozenset[int]:
 def reads(log: LogForms, code: int, flags: int = 0) -> bool:
     """Whether a reader of this version goes on after an event of this type."""
     return code in known_types(log) or bool(flags & Flag.IGNORABLE)
-
-
-def definable(table: Table, log: LogForms) -> bool:
-    """Whether a server of this version can have such a table: VECTOR, invisible columns, generated keys came late."""
-    return (
-        (log.vector_type or all(column.type != "VECTOR" for column in table.columns))
-        and (log.tlv_max >= Field.COLUMN_VISIBILITY or not any(column.invisible for column in table.columns))
-        and (log.gipk_flag or not table.generated_primary_key)
-    )
 
 
 # --- what a version writes -------------------------------------------------------------------------------------------

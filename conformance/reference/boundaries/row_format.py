@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from conformance.reference.binlog.header import EventType
 from conformance.reference.boundaries.shipped import EventClass, ShippedParser, State, classify
+from conformance.reference.event_types import EventType
 
 if TYPE_CHECKING:
     from conformance.reference.boundaries.observed_event import Seen

@@ -16,8 +16,9 @@ from __future__ import annotations
 from enum import Enum
 from typing import Final, NamedTuple
 
-from conformance.reference.binlog.header import EventType, Flag
+from conformance.reference.binlog.header import Flag
 from conformance.reference.boundaries.observed_event import GTID_TYPES, Seen
+from conformance.reference.event_types import EventType
 
 
 class EventClass(Enum):

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from conformance.reference.binlog.header import HEADER_SIZE, EventType, Flag, decode_header
+from conformance.reference.binlog.header import HEADER_SIZE, Flag, decode_header
 from conformance.reference.boundaries.markers import SHIFT, BoundaryType, mark
 from conformance.reference.boundaries.observed_event import GTID_TYPES, Seen, seen
 from conformance.reference.boundaries.shipped import EventClass, ShippedParser, classify
 from conformance.reference.errors import DecodeError
+from conformance.reference.event_types import EventType
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -14,9 +14,9 @@ from enum import IntEnum
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
-from conformance.reference.binlog.columns import ENUM, GEOMETRY, SET, VECTOR, YEAR, ColumnType
 from conformance.reference.cursor import Cursor, encode_packed
 from conformance.reference.errors import DecodeError, EncodeError, Unsupported
+from conformance.reference.tables.columns import ENUM, GEOMETRY, SET, VECTOR, YEAR, ColumnType
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -15,10 +15,10 @@ from conformance.checks.boundaries import check_broken_streams as test_broken_bo
 from conformance.checks.boundaries import judge as boundaries
 from conformance.harness import lab as labs
 from conformance.harness.lab import Lab, Settings
-from conformance.reference.binlog.header import EventType
 from conformance.reference.boundaries import unmarked as guess
 from conformance.reference.boundaries.markers import mark
 from conformance.reference.boundaries.reader import Kind, read_groups
+from conformance.reference.event_types import EventType
 from conformance.servers.roles.receiver import ReceiverTarget, launch_receiver, warnings_in
 from conformance.servers.run.process import ProcessMaker
 from conformance.servers.wire.capture import Capture

@@ -12,7 +12,7 @@ from conformance.checks.row_values import run as row_values
 from conformance.checks.row_values.run import Observed, judge, offer, run_block
 from conformance.harness import lab as labs
 from conformance.harness.lab import Lab, Settings
-from conformance.reference.binlog import columns, temporal
+from conformance.reference.tables import columns, temporal
 from conformance.servers.roles.variables import global_variable
 from conformance.stream import Block, CaseVerdict
 from generators.draw import Stream

@@ -12,7 +12,8 @@ from conformance.checks.triggers import run as triggers
 from conformance.checks.triggers.partitions import METHODS
 from conformance.harness import lab as labs
 from conformance.harness.lab import Lab, Settings
-from conformance.reference.binlog.header import EventType, checksum_of
+from conformance.reference.binlog.header import checksum_of
+from conformance.reference.event_types import EventType
 from conformance.servers.roles.update_cases import run_case
 from conformance.stream import Block
 
