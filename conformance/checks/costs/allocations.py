@@ -62,6 +62,9 @@ class Growth(NamedTuple):
     allocations: int
     bytes: int
 
+    def __str__(self) -> str:
+        return f"{self.allocations} allocations, {self.bytes} bytes"
+
 
 def counts_allocations(connection: Connection) -> bool:
     """Whether the server counts allocations for JSON: performance schema on, and its instrument."""

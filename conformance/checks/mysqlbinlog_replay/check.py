@@ -1,4 +1,4 @@
-"""FR3: the output of ``mysqlbinlog``, fed to a server with the same rows, makes the same changes."""
+"""FR3: the output of ``mysqlbinlog``, fed to a server with the same rows, makes the same changes (requirements FR3)."""
 
 from __future__ import annotations
 
