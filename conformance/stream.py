@@ -39,7 +39,7 @@ class ExitCode(IntEnum):
 
 
 class Verdict(StrEnum):
-    """What the judge says about one case, worst first (models sheet, section 6)."""
+    """What the judge says about one case, worst first."""
 
     SILENT_LOSS = "silent-loss"
     CRASH = "crash"

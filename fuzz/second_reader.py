@@ -1,4 +1,4 @@
-"""A second reader of JSONB: small, slow, and written from the sheet's words alone (sections 1 to 3).
+"""A second reader of JSONB: small, slow, and written from the words of jsonb 1 to 3 alone.
 
 It shares nothing with the reference but the Python types of values, so that a mistake would have to be made twice. It
 reads as the server does, and stops where the reference's lenient reading stops: at 100 containers inside each other,

@@ -1,4 +1,4 @@
-"""Transactions for an applier (requirements sheet, FR5): diverged documents and damaged events, alone and in company.
+"""Transactions for an applier (requirements FR5): diverged documents and damaged events, alone and in company.
 
 Company is of two kinds: other rows in the same event, with the one that fails anywhere among them; and small
 transactions beside this one, which workers may run at the same time.
@@ -39,7 +39,7 @@ def alone(draw: Draw, injection: Injection, documents: Sequence[bytes | None] = 
 
 
 def matrix(draw: Draw, part: int) -> Iterator[Feeding]:
-    """One Case in ``part`` of the sheet's matrix, which ones is drawn."""
+    """One Case in ``part`` of the matrix of requirements FR5, which ones is drawn."""
     for number, injection in enumerate(diverged.matrix()):
         one = draw.fork(number)
         if not one.below(part):
@@ -121,13 +121,14 @@ def _bits(draw: Draw) -> bytes:
 
 
 def listed_damage(draw: Draw) -> Iterator[Feeding]:
-    """The damages of the sheets. No document fits a damaged event; where one merely does not fit, one is looked for."""
+    """The damages of requirements FR5. No document fits a damaged event; where one merely does not fit, one is looked
+    for."""
     for number, injection in enumerate(damaged.listed()):
         yield alone(draw.fork(number), injection, _MATRIX_DOCUMENTS)
 
 
 def refused_damage(draw: Draw, part: int) -> Iterator[Feeding]:
-    """One in ``part`` of those damages of the sheets that a server refuses; all of the errors that few of them give."""
+    """One in ``part`` of those listed damages that a server refuses; all of the errors that few of them give."""
     few: dict[int, int] = {}
     for number, case in enumerate(listed_damage(draw)):
         error = case.rows[0].number

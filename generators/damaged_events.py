@@ -1,4 +1,4 @@
-"""Row events with one field changed: the list of the sheets (requirements, FR5; binlog-events, 11.4), and generated.
+"""Row events with one field changed: those of requirements FR5 and binlog-events 11.4, and generated.
 
 Every value inside these events is a scalar, a string or an array. Objects with damaged members are apart (``members``),
 as a released server ends itself at some of them. For the same reason nothing here turns a type byte into that of an
@@ -68,7 +68,7 @@ def _opaque(kind: int, payload: bytes) -> bytes:
 _GOOD: Final = partial_image(diff())
 _DIFFS: Final = diff()
 
-# By the number that was observed; what the sheets say of each stands in its name.
+# By the number that was observed (requirements FR5); what is damaged stands in its name.
 _CORRUPTED: Final[dict[str, bytes]] = {
     **{f"operation-{code}": partial_image(diff(code)) for code in (3, 4, 127, 255)},
     "path-empty": _path(""),
@@ -172,7 +172,7 @@ _SPOILING: Final[dict[str, bytes]] = {
 
 
 def listed() -> Iterator[Injection]:
-    """The sheets' own damages, each on the same document."""
+    """The damages of requirements FR5, each on the same document."""
     for group, number, demand, hazard in (
         (_CORRUPTED, 3649, Demand.ERROR, "none"),
         (_FRAME, 1610, Demand.ERROR, "none"),

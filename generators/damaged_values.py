@@ -2,7 +2,7 @@
 
 The damaged value is an object as in ``members``, in a diff or in a whole document, a VECTOR that holds no whole number
 of its numbers, or a user variable that is longer than its event. A released mysqlbinlog ends itself at some of these
-(requirements sheet, FR5, deviation 4), so they have the hazard may-crash and are written down nowhere.
+(requirements FR5, deviation 4), so they have the hazard may-crash and are written down nowhere.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Diffs that meet documents they were not made for (requirements sheet, FR5): the sheet's matrix, and generated ones.
+"""Diffs that meet documents they were not made for (requirements FR5): its matrix, and generated ones.
 
 A generated group is a cross product: diffs that a source logged for its document, and diffs made up, times documents
 that have gone another way: changed by other updates (holes included), rebuilt without holes, of another shape.
@@ -58,7 +58,7 @@ def _changed(*diffs: Diff) -> bytes:
     return stored
 
 
-# The rows of the sheet's matrix, and what stands beside it in the text.
+# The rows of the matrix of requirements FR5, and what stands beside it in the text.
 MATRIX_DIFFS: Final[dict[str, DiffList]] = {
     "replace-a": (_diff(REPLACE, "$.a", 2),),
     "remove-a": (_diff(REMOVE, "$.a"),),
@@ -124,7 +124,7 @@ MATRIX_DOCUMENTS: Final[dict[str, bytes | None]] = {
 
 
 def matrix() -> Iterator[Injection]:
-    """Every diff of the sheet on every document of the sheet; and on a row that is not there."""
+    """Every diff on every document of requirements FR5; and on a row that is not there."""
     for diffs_name, diffs in MATRIX_DIFFS.items():
         image = partial_image(encode_diffs(diffs))
         for document_name, stored in MATRIX_DOCUMENTS.items():

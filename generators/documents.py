@@ -79,7 +79,7 @@ def tuned(draw: Draw) -> JsonValue:
     """One element and a pad of nearly no bytes.
 
     Replacing the element by another of its length costs E = 4 + 1 + 1 + path + 1 + 1 + element bytes, against a
-    document of L bytes: for these shapes the difference L - E is -2 .. 2 (partial-update sheet, section 5).
+    document of L bytes: for these shapes the difference L - E is -2 .. 2 (partial-update 5).
     """
     length = draw.choice((4, 1, 2, 8, 20, 100, 120, 130))
     main = draw.letters(min(length, 8), scalars.LOWER) * (length // 8 or 1)

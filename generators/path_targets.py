@@ -1,6 +1,6 @@
 """Paths into a stored document: to a value that is there, and to each kind of place that is not.
 
-The kinds are the situations of the partial-update sheet, 2.1 and 2.2. Documents are looked at through a lazy view, so
+The kinds are the situations of partial-update 2.1, partial-update 2.2. Documents are looked at through a lazy view, so
 that a place in 300 KB costs what one in 300 bytes costs.
 """
 

@@ -53,7 +53,7 @@ TIMES: Final = (
 CLOCKS: Final = ((0, 0, 0, 0), (12, 34, 56, 0), (23, 59, 59, 999999), (0, 0, 0, 1), (12, 34, 56, 500000))
 
 LENGTHS: Final = (0, 1, 2, 126, 127, 128, 129, 255, 256, 16383, 16384)
-"""Lengths in bytes at which the encoding of a string changes its shape (jsonb sheet, section 1)."""
+"""Lengths in bytes at which the encoding of a string changes its shape (jsonb 1)."""
 
 LOWER: Final = "abcdefghijklmnopqrstuvwxyz"
 PRINTABLE: Final = "".join(map(chr, range(0x20, 0x7F)))
@@ -96,7 +96,7 @@ _only_portable: Final = ContextVar("only_portable", default=False)
 
 @contextmanager
 def portable_doubles(on: bool) -> Iterator[None]:
-    """While it lasts, doubles are such that old and new servers read their text alike (versions sheet, 6.1)."""
+    """While it lasts, doubles are such that old and new servers read their text alike (versions 6.1)."""
     token = _only_portable.set(on)
     try:
         yield
@@ -225,7 +225,7 @@ AWKWARD_KEYS: Final = (
     "Ł", "Ā", "a\u0301", "\u0301", "a\u200d", "\u200c", "a‿b", "‿", "aİ", "İ", "\u0660", "a\u0660", "\u2028", "😀",
     "\U0001d54f", "\U00010061", "\U00010030", "A", "aa", "null", "\uffff", "a\ufe33", "\uff3f", "%", "\u00a0",
 )  # fmt: skip
-"""Names around the identifier rule (partial-update sheet 4.1), that need quotes or escapes, path look-alikes."""
+"""Names around the identifier rule (partial-update 4.1), that need quotes or escapes, path look-alikes."""
 
 
 def key(draw: Draw, *, long: bool = False) -> str:

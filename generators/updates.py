@@ -2,8 +2,8 @@
 
 :func:`partial` gives chains of JSON_SET, JSON_REPLACE and JSON_REMOVE over the column itself, which the server may log
 as diffs; :func:`whole` gives the other forms of assignment; :func:`refused` statements that the server refuses. Which
-situations of the partial-update sheet (2.1, 2.2, 5) they reach is decided by chance, apart from the idioms: short
-sequences that only work as a whole, such as setting a value and setting it back.
+situations of partial-update 2.1, partial-update 2.2 and partial-update 5 they reach is decided by chance, apart from
+the idioms: short sequences that only work as a whole, such as setting a value and setting it back.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What to write over a value that is there: aimed at the space that it has (partial-update sheet, section 3).
+"""What to write over a value that is there: aimed at the space that it has (partial-update 3).
 
 A value that is equal, as long, a little shorter or longer, inlined, or exactly as large as the room between its
 neighbours decides between the rows of the evaluation table; random values alone would hit few of them.
@@ -148,7 +148,7 @@ def of_size(draw: Draw, size: int) -> JsonValue:
 
 
 def _payload(size: int) -> int:
-    """The longest content that takes ``size`` bytes together with its length (jsonb sheet, section 1)."""
+    """The longest content that takes ``size`` bytes together with its length (jsonb 1)."""
     for digits, limit in ((1, 1 << 7), (2, 1 << 14), (3, 1 << 21)):
         if size - digits < limit:
             return max(size - digits, 0)
@@ -167,7 +167,7 @@ def equal_number(draw: Draw, value: JsonValue) -> JsonValue:
         text = opaque.decimal_to_text(value.payload)
         if "." in text and len(text) < 30:
             others.append(opaque.decimal_from_text(f"{text}0"))
-            # A double is compared by its shortest decimal text (jsonb sheet, section 8).
+            # A double is compared by its shortest decimal text (jsonb 8).
             if Decimal(repr(float(text))) == Decimal(text):
                 others.append(float(text))
         return draw.choice(others) if others else value

@@ -6,6 +6,7 @@ All that page and summary show is in it, so that they can be rendered again from
 from __future__ import annotations
 
 import dataclasses
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from conformance.requirements.catalogue import REQUIREMENTS
@@ -15,13 +16,30 @@ from scenarios import overview as overviews
 
 if TYPE_CHECKING:
     from scenarios.budgets import Judged, Judgement
+    from scenarios.costs import Cost, Memory
     from scenarios.live import Live
+    from scenarios.matrix import Matrix
     from scenarios.overview import Overview
-    from scenarios.runs import Facts
 
 SUBJECT: Final = "reference"
 _UNSOUND: Final = 50
 _ORDER: Final = ("fail", "inconclusive", "pass")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """About a run as such. ``seconds`` is its wall clock, the start of the session excluded."""
+
+    matrix: Matrix
+    started: str
+    seconds: float
+    scenarios: int  # run this time; those that an earlier, broken-off run left are not among them
+    resumed: int
+    command: str | None = None
+    environment: dict[str, Any] = field(default_factory=dict)
+    live: Live | None = None
+    costs: tuple[Cost, ...] = ()
+    memory: Memory | None = None
 
 
 def backing(facts: Facts) -> str:

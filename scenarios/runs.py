@@ -9,7 +9,7 @@ from __future__ import annotations
 import platform
 import shutil
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING, Any, Final
 from conformance.report.directory import taken
 from conformance.version import __version__
 from scenarios.budgets import judge
-from scenarios.costs import Cost, Memory, costs
+from scenarios.costs import costs
 from scenarios.manifest import MANIFEST, Manifest
 from scenarios.matrix import Matrix, load_matrix
 from scenarios.overview import overview
 from scenarios.plan import groups
 from scenarios.rendered import SUMMARY, write
-from scenarios.results import results
+from scenarios.results import Facts, results
 from scenarios.spark.interruptible import interruptible
 from scenarios.spark.memory import Sampler, sampled
 from scenarios.spark.session import cores_of, is_connect, tuned
@@ -38,22 +38,6 @@ if TYPE_CHECKING:
     from scenarios.live import Live
 
 ROWS: Final = "rows"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Facts:
-    """About a run as such. ``seconds`` is its wall clock, the start of the session excluded."""
-
-    matrix: Matrix
-    started: str
-    seconds: float
-    scenarios: int  # run this time; those that an earlier, broken-off run left are not among them
-    resumed: int
-    command: str | None = None
-    environment: dict[str, Any] = field(default_factory=dict)
-    live: Live | None = None
-    costs: tuple[Cost, ...] = ()
-    memory: Memory | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """Settings for all tests, and the real server that those marked ``live`` share.
 
-Hypothesis profiles (fuzzing sheet, section 5): ``dev`` is the default on a desk, ``ci`` where the variable CI is set,
+Hypothesis profiles (fuzzing 5): ``dev`` is the default on a desk, ``ci`` where the variable CI is set,
 ``nightly`` for long searches, ``mutation`` for mutants; ``HYPOTHESIS_PROFILE`` overrides. No deadline anywhere: a slow
 machine is not a failure.
 

@@ -16,7 +16,7 @@ def named() -> list[tuple[str, str]]:
     """Module and function of every check on the page; a name without its module belongs to the one before it."""
     found: list[tuple[str, str]] = []
     module = ""
-    for match in re.finditer(r"`(test_\w+\.py)?::(test_\w+)`", PAGE.read_text("utf-8")):
+    for match in re.finditer(r"`(\w+/check\w*\.py)?::(test_\w+)`", PAGE.read_text("utf-8")):
         module = match[1] or module
         found.append((module, match[2]))
     return found

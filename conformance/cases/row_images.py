@@ -1,4 +1,4 @@
-"""Which columns stand in the images of a row event (binlog-events sheet, section 10; observed on 9.7.4)."""
+"""Which columns stand in the images of a row event (binlog-events 10; observed on 9.7.4)."""
 
 from __future__ import annotations
 

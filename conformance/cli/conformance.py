@@ -214,7 +214,7 @@ def _pytest(run: LabRun, *more: str) -> None:
 
 def _list(requirements: frozenset[str], profile: str) -> int:
     """Print the checks that would run, one a line."""
-    from conformance.cli.plugin import LabRun, requirements_of
+    from conformance.cli.plugin import LabRun, check_name, requirements_of
     from conformance.harness.lab import Settings
 
     run = LabRun(lambda _: Settings(), requirements=requirements, profile=profile)
@@ -227,7 +227,7 @@ def _list(requirements: frozenset[str], profile: str) -> int:
         function = getattr(item, "function", None)
         sentence = (function.__doc__ or "").strip().splitlines()[0] if function is not None else ""
         names = ", ".join(sorted(requirements_of(item)))
-        click.echo(f"{item.path.stem.removeprefix('test_')}/{item.name}  [{names}]  {sentence}")
+        click.echo(f"{check_name(item)}  [{names}]  {sentence}")
     return 0
 
 

@@ -7,7 +7,7 @@ import json
 import click
 
 from conformance.cli.console import CouldNotRun, narrate
-from conformance.cli.servers import server_errors
+from conformance.cli.server_use import server_errors
 
 _MARKS = {"ok": "ok     ", "missing": "MISSING", "absent": "absent "}
 
@@ -19,7 +19,7 @@ def command(form: str) -> None:
 
     Nothing is fetched, installed or started. Exit code 3 if something that the main job needs is missing.
     """
-    from conformance.servers.install.survey import State, survey
+    from conformance.servers.survey import State, survey
 
     with server_errors():
         facts = survey()

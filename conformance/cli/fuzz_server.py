@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from conformance.cli.console import Usage, narrate, progress
-from conformance.cli.servers import server_errors
+from conformance.cli.server_use import server_errors
 from conformance.stream import ExitCode
 
 if TYPE_CHECKING:

@@ -126,7 +126,7 @@ def run(
 
 def _live(matrix: Matrix, number: int, spec: str) -> Live:
     """Run a sample on a server that is started for it, or reached."""
-    from conformance.cli.servers import fetch_progress, server_errors
+    from conformance.cli.server_use import fetch_progress, server_errors
     from conformance.servers.auto import resolve
     from conformance.servers.errors import ServerError
     from scenarios.live import run_live

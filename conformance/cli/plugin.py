@@ -303,7 +303,7 @@ class LabRun:
         if not self._columns or lab is None or not isinstance(error, SqlError) or not lab.lives:
             return False
         self._run_items.add(item)
-        message = f"{_check_of(item)}: the server refused a statement of the check itself: {error}"
+        message = f"{check_name(item)}: the server refused a statement of the check itself: {error}"
         self._not_run([item], message)
         self.column_errors.append(f"{lab.settings.column}: {message}")
         self._narrate(f"{lab.settings.column}: {message}")
@@ -329,7 +329,7 @@ class LabRun:
         assert self._lab is not None
         column = self._lab.settings.column
         for item in items:
-            check = _check_of(item)
+            check = check_name(item)
             requirements = tuple(sorted(requirements_of(item)))
             for requirement in requirements:
                 self.sink(
@@ -349,7 +349,7 @@ class LabRun:
         if self._lab is None:
             return
         for requirement in sorted(requirements_of(item)):
-            self._lab.not_applicable(_check_of(item), requirement, reason)
+            self._lab.not_applicable(check_name(item), requirement, reason)
 
     def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
         """Ctrl-C: what was judged stays, the run is incomplete. ``pytest.exit`` comes here as well."""
@@ -426,10 +426,9 @@ class LabOpened:
         self._lab.close()
 
 
-def _check_of(item: pytest.Item) -> str:
-    """The check's name in the stream."""
-    room, module = item.path.parent.name, item.path.stem.removeprefix("check").removeprefix("_")
-    return "/".join(filter(None, (room, module, item.name)))
+def check_name(item: pytest.Item) -> str:
+    """The name of a check: its room and its function."""
+    return f"{item.path.parent.name}/{item.name}"
 
 
 def is_check(node: pytest.Item | pytest.Collector) -> bool:

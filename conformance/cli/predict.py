@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _COLUMN: Final = "j"
 _OTHER: Final = "n"
 _SHOWN: Final = 64  # bytes of hex in the text output
-_UNCHANGED: Final = "unchanged"  # not a row of the decision: the row compares equal (partial-update sheet, 1.1)
+_UNCHANGED: Final = "unchanged"  # not a row of the decision: the row compares equal (partial-update 1.1)
 
 
 @dataclass(frozen=True, slots=True)

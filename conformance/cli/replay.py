@@ -11,7 +11,7 @@ import click
 from click.core import ParameterSource
 
 from conformance.cli.console import Usage, narrate
-from conformance.cli.servers import fetch_progress, server_errors
+from conformance.cli.server_use import fetch_progress, server_errors
 from conformance.stream import ExitCode
 
 if TYPE_CHECKING:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import re
@@ -10,43 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from conformance.cli.console import CouldNotRun, NamedCommands, Usage, narrate, progress
+from conformance.cli.console import NamedCommands, Usage, narrate
+from conformance.cli.server_use import fetch_progress, server_errors
 from conformance.cli.servers_clean import clean
-from conformance.servers.errors import ServerError, SpecError
-from conformance.stream import Progress
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from conformance.servers.install import bundle
-    from conformance.servers.run.directories import StandingServer
+    from conformance.servers.standing import StandingServer
 
 _NAME = re.compile(r"[A-Za-z0-9_]{1,24}")
-
-
-@contextlib.contextmanager
-def server_errors() -> Iterator[None]:
-    """Errors of servers as errors of the command line: 2 for a wrong spec, 3 for what could not run."""
-    try:
-        yield
-    except SpecError as problem:
-        raise Usage(str(problem)) from problem
-    except ServerError as problem:
-        raise CouldNotRun(str(problem)) from problem
-
-
-@contextlib.contextmanager
-def fetch_progress() -> Iterator[Callable[[bundle.Progress], None]]:
-    """Progress of a bundle fetch as progress records."""
-    with progress() as sink:
-
-        def show(state: bundle.Progress) -> None:
-            if state.total:
-                sink(Progress(label=f"{state.what}: {state.step}", done=state.done, total=state.total, unit="bytes"))
-            else:
-                sink(Progress(label=f"{state.what}: {state.step}", done=round(state.percent), total=100, unit="%"))
-
-        yield show
 
 
 @click.group(name="servers", cls=NamedCommands)
@@ -66,7 +37,7 @@ def list_servers(form: str) -> None:
     """Cached bundles, servers that were started to stay, and containers that runs kept."""
     from conformance.servers.containers.standing import RUN, kept_containers
     from conformance.servers.install.bundle import cached
-    from conformance.servers.run.directories import standing_servers
+    from conformance.servers.standing import standing_servers
 
     with server_errors():
         bundles, standing = cached(), standing_servers()
@@ -158,9 +129,8 @@ def start(*, spec: str, name: str | None, options: tuple[str, ...], server_id: i
         narrate(f"starting {parse_spec(spec)}")  # at once: what starts it takes a second to load
     from conformance.servers.auto import find_installation, parse_server_option
     from conformance.servers.containers.image import find_image
-    from conformance.servers.run.directories import free_name
     from conformance.servers.run.process import launch
-    from conformance.servers.run.standing import hand_over, start_container
+    from conformance.servers.standing import free_name, hand_over, start_container
 
     if name is not None and not _NAME.fullmatch(name):
         raise Usage(f"--name {name!r}: expected 1 to 24 letters, digits and underscores")
@@ -203,7 +173,7 @@ def start(*, spec: str, name: str | None, options: tuple[str, ...], server_id: i
 def stop(*, names: tuple[str, ...], everything: bool) -> None:
     """Stop servers that 'start' started and containers that runs kept, and remove their data."""
     from conformance.servers.containers.standing import RUN, kept_containers, remove_kept
-    from conformance.servers.run.directories import standing_servers, stop_standing
+    from conformance.servers.standing import standing_servers, stop_standing
 
     if not names and not everything:
         raise Usage("which server? Give a name, or --all", hint="binlog-lab servers list shows the names")

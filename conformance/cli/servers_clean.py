@@ -7,6 +7,7 @@ import sys
 import click
 
 from conformance.cli.console import CouldNotRun, Usage, narrate
+from conformance.cli.server_use import server_errors
 from conformance.stream import ExitCode
 
 
@@ -19,7 +20,6 @@ def clean(*, address: str, yes: bool) -> int:
     Lists them, and asks. Schemas of the lab are called binlog_lab_ and 12 hexadecimal digits, and a run holds a lock of
     that name on each: whatever has another name, or whose lock is held, stays. A source with replicas is refused.
     """
-    from conformance.cli.servers import server_errors
     from conformance.servers.run.guests import GuestServer, drop_leftover, leftovers
     from conformance.servers.specs import Kind, parse_spec
 

@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Final
 from conformance.cases.by_hand.event_case import EventCase
 from conformance.cases.files import dump_case
 from conformance.cases.shrinking.events import mended, shrink_injection
-from conformance.checks.replica_schema.judge import judge_reshaped
 from conformance.judge.damage import listed
 from conformance.judge.damage.applier import judge_ignoring, judge_torn
 from conformance.judge.damage.crashes import crash_of, crash_of_rows
 from conformance.judge.damage.diverged import Grade, judge_injection
 from conformance.judge.damage.nearest import nearest_crash, nearest_injection, nearest_listed
+from conformance.judge.damage.replica_schema import judge_reshaped
 from conformance.requirements.versions import dialect_of, in_observed_range
 from conformance.servers.roles.applier_cases import feeding_script, torn_script
 from conformance.servers.roles.injector import crash_report, script

@@ -180,7 +180,8 @@ def expected_of(script: Script, events: Sequence[bytes], *, refuses: bool = True
 
 
 def expected_state(script: Script, source: State, model: ReplicaModel) -> State:
-    """The source's rows, with the documents as the applier stores them: free space may be another (sheet, NR5)."""
+    """The source's rows, with the documents as the applier stores them: free space may be another
+    (requirements NR5)."""
     case = script.case
     places = {case.table.columns[index].name: index for index in case.table.json_columns}
     final = script.model.rows

@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from conformance.reference.tables.definitions import Table
 
 RULES: Final[dict[str, str]] = {
-    # partial-update sheet, section 1 and the preparation of paths
-    "eligible/no": "a column whose assignment cannot be partial (section 1)",
+    # partial-update 1 and the preparation of paths
+    "eligible/no": "a column whose assignment cannot be partial (partial-update 1)",
     "strip/dropped": "[0] or [last] dropped from a path because the value is no array",
     "null/path": "a NULL path: the result is NULL",
     "null/document": "a NULL document: the result is NULL",
-    # section 2.1 while the document is changed in place
+    # partial-update 2.1 while the document is changed in place
     "in-place/root": "the path is $: to the tree",
     "in-place/parent-missing": "the parent is not found: nothing",
     "in-place/object-cell-replace": "JSON_REPLACE of a cell of an object: nothing",
@@ -41,7 +41,7 @@ RULES: Final[dict[str, str]] = {
     "in-place/fits-changed": "the new value fits and changes bytes: REPLACE",
     "in-place/fits-same": "the new value fits and changes no byte: no diff",
     "in-place/no-room": "the new value does not fit: to the tree",
-    # section 2.1 on the tree
+    # partial-update 2.1 on the tree
     "tree/replace": "a value is found: REPLACE, even by the same value",
     "tree/replace-root": "the root is replaced: diffs discarded",
     "tree/absent-replace": "JSON_REPLACE of what is not there: nothing",
@@ -53,12 +53,12 @@ RULES: Final[dict[str, str]] = {
     "tree/auto-wrap-front": "a value wrapped as second element of an array: REPLACE of the parent",
     "tree/auto-wrap-root": "the root wrapped in an array: diffs discarded",
     "tree/nothing": "no place for the value: nothing",
-    # section 2.2
+    # partial-update 2.2
     "remove/root": "JSON_REMOVE of a path that strips to $: nothing",
     "remove/missing": "JSON_REMOVE of what is not there: nothing",
     "remove/in-place": "JSON_REMOVE in place",
     "remove/tree": "JSON_REMOVE on the tree",
-    # section 5, and 1.1
+    # partial-update 5, partial-update 1.1
     "decision/null": "the after-image is NULL",
     "decision/option-off": "PARTIAL_JSON is off: full",
     "decision/no-diffs-same-bytes": "no diffs collected, same bytes: empty partial",

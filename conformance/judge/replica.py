@@ -1,8 +1,8 @@
 """What a replica must hold: the reference applier over the source's events, and the comparison of two tables. Pure.
 
 The applier's documents are followed byte by byte, so that a stop is known by its transaction, row and column before it
-happens, and a row that was repaired, or that started with other bytes, is still compared exactly. Requirements sheet:
-FR2, FR4; partial-update sheet: 6.2.
+happens, and a row that was repaired, or that started with other bytes, is still compared exactly
+(requirements FR2, requirements FR4, partial-update 6.2).
 """
 
 from __future__ import annotations

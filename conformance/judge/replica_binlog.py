@@ -1,4 +1,4 @@
-"""What a replica writes to its own log of the updates it applies (requirements sheet, FR6), and its redo log. Pure.
+"""What a replica writes to its own log of the updates it applies (requirements FR6), and its redo log. Pure.
 
 The whole log is predicted byte for byte, as the source's is: from what came in, from the rows that the applier leaves,
 and from the replica's own settings. Bodies and comparison are those of the source's log (``Model``, ``judge.events``).

@@ -23,14 +23,14 @@ class ServerBehaviour:
     """Choices of a server that the worklog leaves open, or that a server makes against it."""
 
     partial_remove: bool = True  # JSON_REMOVE can be logged as a diff; the worklog's condition 5 omits it
-    refuse_unchanging_replace: bool = True  # in place, a REPLACE that changes no byte gives 3648 (sheet 8, deviation 1)
-    null_takes_empty_diffs: bool = True  # empty diffs turn SQL NULL into JSON null (sheet 8, deviation 4)
-    stores_invalid_text: bool = True  # strings and keys of a diff need not be UTF-8 (sheet 8, deviation 5)
+    refuse_unchanging_replace: bool = True  # in place, a REPLACE that changes no byte gives 3648 (partial-update 8.1)
+    null_takes_empty_diffs: bool = True  # empty diffs turn SQL NULL into JSON null (partial-update 8.4)
+    stores_invalid_text: bool = True  # strings and keys of a diff need not be UTF-8 (partial-update 8.5)
     reads_wide_decimals: bool = True  # of a diff, with a digit too many; 1032 where one is written (requirements, FR5)
-    copies_full_values: bool = True  # a full value is stored without a look at it (requirements sheet, FR5)
+    copies_full_values: bool = True  # a full value is stored without a look at it (requirements FR5)
     diffs_miss_triggers: bool = True  # the log has the SET clause's diffs, not a BEFORE trigger's change (FR2)
     looks_up_by_before_image: bool = True  # without a key: documents equal by = and as text, or no row is found (FR4)
-    nests_without_limit: bool = True  # in place, a document may get deeper than 100 levels (sheet 8, deviation 3)
+    nests_without_limit: bool = True  # in place, a document may get deeper than 100 levels (partial-update 8.3)
     storage_misses_triggers: bool = True  # of an off-page document only the SET clause's ranges are stored (FR2)
 
 
@@ -43,7 +43,7 @@ class FieldNumbering:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogForms:
-    """What a version writes into its binary log, and reads from one (versions sheet, sections 5 and 11)."""
+    """What a version writes into its binary log, and reads from one (versions 5, versions 11)."""
 
     has_event39: bool = True
     reads_v1_rows: bool = False

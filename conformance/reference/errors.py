@@ -102,7 +102,7 @@ class MysqlError(CodecError):
         return words.corrupt_event_symbol if self.number == 1610 else self.symbol
 
 
-# The numbers that partial JSON updates can meet (requirements sheet 0.4; numbers are the same in all versions).
+# The numbers that partial JSON updates can meet (requirements 0.4; numbers are the same in all versions).
 def replica_corrupt_event(message: str, **where: Any) -> MysqlError:
     """1610: the frame of a row is damaged (value_options, a length beyond the row)."""
     return MysqlError(1610, "ER_REPLICA_CORRUPT_EVENT", message, **where)

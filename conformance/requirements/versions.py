@@ -19,7 +19,7 @@ Version = tuple[int, int, int]
 Value = bool | int | str | None
 
 # The event-39 code, the diff encoding, the evaluation, the in-place rules and the decision are the same from 8.0.3
-# (versions sheet, 0.1); 9.7.4 is where they were observed.
+# (versions 0.1); 9.7.4 is where they were observed.
 FIRST: Final[Version] = (8, 0, 3)
 OLDEST: Final[Version] = (5, 6, 0)  # the table begins here
 OBSERVED: Final = "9.7.4"  # where the listed deviations were seen

@@ -6,11 +6,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from conformance.servers.containers.image import find_image
+from conformance.servers.containers.server import ContainerMaker
 from conformance.servers.errors import ServerUnavailable, SpecError, StartFailed
 from conformance.servers.install import bundle
 from conformance.servers.install.cache import silent
 from conformance.servers.install.installation import Installation, from_path, on_path
 from conformance.servers.run.guests import Role, open_guest
+from conformance.servers.run.process import ProcessMaker
 from conformance.servers.specs import DEFAULT_IMAGE, Kind, ServerSpec, parse_spec
 
 if TYPE_CHECKING:
@@ -76,7 +78,7 @@ def _private(spec: ServerSpec, wishes: Wishes, narrate: Narrate, progress: Calla
     """A process; when an installed server that nobody asked for by name cannot be started here, the bundle is."""
     installation = find_installation(spec, narrate=narrate, progress=progress)
     try:
-        return _launched(installation, wishes, narrate)
+        return _launched(ProcessMaker(installation), wishes, narrate)
     except StartFailed as error:
         # A usual reason on machines with AppArmor: the installed mysqld may only work in its own directories. An
         # option that the caller gave would fail with the bundle as well.
@@ -84,7 +86,7 @@ def _private(spec: ServerSpec, wishes: Wishes, narrate: Narrate, progress: Calla
             raise
         narrate(f"{error.missing}; using the bundle")
         fetched = bundle.ensure(narrate=narrate, progress=progress).installation()
-        return _launched(fetched, wishes, narrate)
+        return _launched(ProcessMaker(fetched), wishes, narrate)
 
 
 def _automatic(wishes: Wishes, narrate: Narrate, progress: Callable[[Progress], None]) -> Server:
@@ -110,7 +112,8 @@ def _automatic(wishes: Wishes, narrate: Narrate, progress: Callable[[Progress], 
 
 def _contained(spec: ServerSpec, wishes: Wishes, narrate: Narrate, progress: Callable[[Progress], None]) -> OwnServer:
     """A container of the image."""
-    return _launched(find_image(spec.image or DEFAULT_IMAGE, narrate=narrate, progress=progress), wishes, narrate)
+    image = find_image(spec.image or DEFAULT_IMAGE, narrate=narrate, progress=progress)
+    return _launched(ContainerMaker(image), wishes, narrate)
 
 
 def _launched(maker: Maker, wishes: Wishes, narrate: Narrate) -> OwnServer:
@@ -128,8 +131,8 @@ def _launched(maker: Maker, wishes: Wishes, narrate: Narrate) -> OwnServer:
 def find_maker(spec: ServerSpec, *, narrate: Narrate = silent) -> Maker:
     """What servers of a spec are made from: programs, or an image."""
     if spec.kind is Kind.DOCKER:
-        return find_image(spec.image or DEFAULT_IMAGE, narrate=narrate)
-    return find_installation(spec, narrate=narrate)
+        return ContainerMaker(find_image(spec.image or DEFAULT_IMAGE, narrate=narrate))
+    return ProcessMaker(find_installation(spec, narrate=narrate))
 
 
 def find_installation(

@@ -8,12 +8,12 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Self
 
 from conformance.servers.errors import ConnectionLost, ServerError, ServerUnavailable
+from conformance.servers.wire.capture import Capture
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import TracebackType
 
-    from conformance.servers.wire.capture import Capture
     from conformance.servers.wire.connection import Address, Connection
 
 SCHEMA_PREFIX = "binlog_lab_"
@@ -90,8 +90,6 @@ class Server(ABC):
 
     def capture(self) -> Capture:
         """Reads this server's binary log between two moments."""
-        from conformance.servers.wire.capture import Capture  # the two know each other
-
         return Capture(self)
 
     @contextlib.contextmanager
@@ -123,13 +121,3 @@ class Server(ABC):
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.id} {self.version}>"
-
-
-def version_number(text: str) -> tuple[int, int, int]:
-    """``9.7.4-2`` -> (9, 7, 4); missing parts are 0."""
-    parts = []
-    for part in text.split("-", maxsplit=1)[0].split("+", maxsplit=1)[0].split(".")[:3]:
-        digits = "".join(character for character in part if character.isdigit())
-        parts.append(int(digits or 0))
-    parts += [0] * (3 - len(parts))
-    return parts[0], parts[1], parts[2]

@@ -76,7 +76,7 @@ def _draw(campaign: str, channel: str, seed: str, batch: int) -> Stream:
 
 
 def statements(campaign: str, seed: str, batch: int) -> list[Injection]:
-    """A batch for BINLOG statements; the first one of diverged documents is the matrix of the requirements sheet."""
+    """A batch for BINLOG statements; the first one of diverged documents is the matrix of requirements FR5."""
     draw = _draw(campaign, STATEMENTS, seed, batch)
     if campaign == DIVERGED and batch == 0:
         return list(diverged.matrix())

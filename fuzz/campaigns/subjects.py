@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from conformance.servers.auto import find_maker
 from conformance.servers.errors import ServerUnavailable, SpecError
-from conformance.servers.install.installation import Installation
 from conformance.servers.roles.applier import Applier, launch_applier
 from conformance.servers.roles.injector import Injector, launch_target
 from conformance.servers.roles.relay_log_applier import LogReader, launch_replica
+from conformance.servers.run.process import ProcessMaker
 from conformance.servers.specs import Kind, parse_spec
 from fuzz.campaigns.channels import Files, Logs, Statements, Transactions
 from fuzz.campaigns.inputs import APPLIER, CLIENT, REPLICA, STATEMENTS
@@ -69,10 +69,10 @@ def openers(
 
     all_of_them: dict[str, Callable[[], Channel]] = {STATEMENTS: statements, APPLIER: applier, REPLICA: replica}
     if CLIENT in names:
-        if not isinstance(maker, Installation):
+        if not isinstance(maker, ProcessMaker):
             raise ServerUnavailable(
                 "mysqlbinlog of a container reads no files of this machine", "--channel statements --channel applier"
             )
-        program = maker.program(CLIENT)
+        program = maker.installation.program(CLIENT)
         all_of_them[CLIENT] = lambda: Files(program, bench)
     return {name: all_of_them[name] for name in names}

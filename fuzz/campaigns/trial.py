@@ -106,7 +106,7 @@ class Bench:
     def standing(self, trial: Trial) -> Standing:
         """Diverged documents: every difference from the reference counts, inside the versions that it was seen on.
         Damaged events: the worklog's demands alone do, as which damage a reader notices first is nobody's promise
-        (requirements sheet, FR5)."""
+        (requirements FR5)."""
         grade = trial.judged.grade
         if grade is Grade.PASS:
             return Standing.ALLOWED

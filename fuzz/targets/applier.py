@@ -108,7 +108,7 @@ def _edited(data: bytes, max_size: int, seed: int) -> bytes:
 
 
 def seeds() -> Iterator[tuple[str, bytes]]:
-    """The sheets' own damages, and every operation on arrays and objects with and without room."""
+    """The damages of requirements FR5, and every operation on arrays and objects with and without room."""
     for injection in listed():
         if injection.image[:3] == b"\x01\x01\x00" and injection.stored is not None and len(injection.image) < 300:
             yield injection.name, join(injection.stored, injection.image[7:])

@@ -70,7 +70,7 @@ def _sorted(data: bytes) -> bool:
 
 def _rounds(value: JsonValue) -> bool:
     """Whether a double is in it that is compared by its shortest text with some and by its bits with others, which
-    is no order (jsonb sheet 8: 2^63 - 1 < 2^63e0, but 2^63 as a double is larger than 2^63 as an integer)."""
+    is no order (jsonb 8: 2^63 - 1 < 2^63e0, but 2^63 as a double is larger than 2^63 as an integer)."""
     if isinstance(value, dict):
         return any(map(_rounds, value.values()))
     if isinstance(value, list):

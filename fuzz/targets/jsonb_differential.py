@@ -1,4 +1,4 @@
-"""JSONB: the reference against a second reader, written from the sheet alone."""
+"""JSONB: the reference against a second reader, written from docs/spec/jsonb.md alone."""
 
 from __future__ import annotations
 

@@ -97,7 +97,7 @@ def _text(draw: Draw, pattern: str, size: int) -> Made:
 
 def tight(draw: Draw, shape: str, length: int, pairs: int, margin: int) -> Made:
     """A document whose full form is ``margin`` bytes longer than the diffs that replace its first leaves by others as
-    long: L - (4 + D) = margin (partial-update sheet, section 5). All leaves but the pad are to be replaced.
+    long: L - (4 + D) = margin (partial-update 5). All leaves but the pad are to be replaced.
 
     In objects the keys have quotes, which a path must escape: without them diffs are never that long.
     """

@@ -1,4 +1,4 @@
-"""What one JSON column of one updated row takes in the log, with and without partial JSON (partial-update sheet 5).
+"""What one JSON column of one updated row takes in the log, with and without partial JSON (partial-update 5).
 
 From the documents alone the cost is known exactly where only one outcome is possible (a document whose bytes are the
 same, a root of another kind, diffs that could never be smaller than the document); elsewhere it has bounds.

@@ -1,4 +1,4 @@
-"""How many bytes of diffs could lead from one document to another (partial-update sheet, sections 2 and 4).
+"""How many bytes of diffs could lead from one document to another (partial-update 2, partial-update 4).
 
 A log with full images has the documents before and after, not the statement. Many chains of JSON_SET, JSON_REPLACE and
 JSON_REMOVE lead from the one to the other, and each logs other diffs:
@@ -11,9 +11,9 @@ JSON_REMOVE lead from the one to the other, and each logs other diffs:
 
 There is no upper bound below the whole document: a statement may set the document itself, or write a place twice.
 
-JSON_SET puts elements at the end of an array or in front of it, never between two others (sheet 2.1), so an array has
-elements put in front, then elements of the old array in their order, some of them changed, some gone, then appended
-ones.
+JSON_SET puts elements at the end of an array or in front of it, never between two others (partial-update 2.1), so an
+array has elements put in front, then elements of the old array in their order, some of them changed, some gone, then
+appended ones.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""What one updated row takes in the log with each row image, partial JSON on and off (binlog-events sheet 10, 11).
+"""What one updated row takes in the log with each row image, partial JSON on and off (binlog-events 10,
+binlog-events 11).
 
 A log with FULL images has every value that the other images choose from. From a log with another image only that image
 can be judged, and what is a part of it.
@@ -184,7 +185,7 @@ def _chosen(sizes: Mapping[int, int], columns: Sequence[int] | None) -> Mapping[
 
 
 class Packing:
-    """How rows of a statement share events (sheet 10.1): what :func:`split_rows` does, from sizes alone."""
+    """How rows of a statement share events (binlog-events 10.1): what :func:`split_rows` does, from sizes alone."""
 
     __slots__ = ("_base", "_limit", "_sizes")
 

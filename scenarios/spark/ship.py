@@ -27,7 +27,7 @@ PACKAGES: Final = ("conformance", "generators", "scenarios")
 _SUFFIXES: Final = (".py", ".toml", ".json", ".css", ".j2")
 _SCRIPT: Final = '''"""spark-submit --py-files {zip} {script} NAME [--scenarios N] [--report DIR]"""
 
-from scenarios.spark.submit import main
+from scenarios.submit import main
 
 main()
 '''

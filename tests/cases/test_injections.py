@@ -1,4 +1,5 @@
-"""Injected events as values: what the reference says of the sheets' damages, and how stored bytes read."""
+"""Injected events as values: what the reference says of the listed damages (requirements FR5), and how stored bytes
+read."""
 
 from __future__ import annotations
 
@@ -23,12 +24,12 @@ LISTED = {item.name: item for item in damaged.listed()}
 
 
 @pytest.mark.parametrize("name", [name for name, item in LISTED.items() if item.number])
-def test_the_reference_has_the_number_of_the_sheet(name: str) -> None:
+def test_the_reference_has_the_number_that_was_observed(name: str) -> None:
     assert predict(LISTED[name]).error == LISTED[name].number
 
 
 @pytest.mark.parametrize("name", [name for name, item in LISTED.items() if item.number is None])
-def test_what_the_sheet_accepts_is_applied(name: str) -> None:
+def test_what_is_accepted_is_applied(name: str) -> None:
     assert predict(LISTED[name]).error == 0
 
 
@@ -49,7 +50,7 @@ def test_a_row_that_is_not_there_is_1032() -> None:
     assert predict(Injection(name="", stored=None, image=image, row_exists=False)).error == 1032
 
 
-def test_images_have_the_layout_of_the_sheet() -> None:
+def test_images_have_the_layout_of_events() -> None:
     assert partial_image(b"\x02\x03$.a").hex() == "010100050000000203242e61"
     assert full_image(encode(2)).hex() == "000003000000050200"
     assert row_of(7, b"\x01") == b"\x00\x07\x00\x00\x00\x01"
@@ -96,7 +97,7 @@ def test_generated_damage_makes_no_object() -> None:
             assert item.image[6] not in (0, 1)  # the type byte of an object
 
 
-# The table of the requirements sheet, row by row: where a diff succeeds, and where it is 3648.
+# The table of requirements FR5, row by row: where a diff succeeds, and where it is 3648.
 @pytest.mark.parametrize(
     ("diff", "succeeds", "refused"),
     [
@@ -116,7 +117,7 @@ def test_generated_damage_makes_no_object() -> None:
         ("root-replace", "", "source array integer sql-null"),
     ],
 )
-def test_the_matrix_of_the_sheet(diff: str, succeeds: str, refused: str) -> None:
+def test_the_matrix_of_diverged_documents(diff: str, succeeds: str, refused: str) -> None:
     cases = {item.name: item for item in diverged.matrix()}
     assert {name: predict(cases[f"{diff}/{name}"]).error for name in succeeds.split()} == dict.fromkeys(
         succeeds.split(), 0

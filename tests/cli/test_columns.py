@@ -76,7 +76,7 @@ class Item:
 
     def __init__(self, name: str, *requirements: str) -> None:
         self.name = name
-        self.path = Path("test_some.py")
+        self.path = Path("some/check.py")
         self._requirements = requirements
 
     def iter_markers(self, name: str) -> list[Any]:

@@ -200,7 +200,7 @@ def test_the_checks_are_listed_without_a_server() -> None:
     assert end.code == 0, end.text
     lines = end.out.splitlines()
     assert [line.split()[0] for line in lines] == [
-        "conditions/test_condition[D5]", "partitions/test_partitions", "updates/test_event_bytes",
+        "conditions/test_condition[D5]", "triggers/test_partitions", "updates/test_event_bytes",
         "updates/test_storage",
     ]  # fmt: skip
 
@@ -211,7 +211,7 @@ def test_what_takes_an_hour_is_in_the_profile_soak_only_and_elsewhere_its_figure
     assert "--profile soak -r FR15" in end.err
     listed = lab("conformance", "--list", "-r", "FR15", "--profile", "soak")
     assert [line.split()[0] for line in listed.out.splitlines()] == [
-        "throughput/test_instructions[source]", "throughput/test_instructions[replica]",
+        "costs/test_instructions[source]", "costs/test_instructions[replica]",
     ]  # fmt: skip
     reasons = {}
     for profile in ("quick", "soak"):

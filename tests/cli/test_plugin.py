@@ -44,7 +44,7 @@ def test_the_checks_pass_as_plain_pytest_without_a_server(tmp_path: Path) -> Non
 def test_plain_pytest_can_write_the_report_too(tmp_path: Path) -> None:
     done = run(
         tmp_path, *NONE, "--binlog-lab-updates", "200", "--binlog-lab-seed", "9", "--binlog-lab-report", "report",
-        "-k", "event_bytes or text",
+        "-k", "test_event_bytes or test_text",
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     results = json.loads((tmp_path / "report" / "results.json").read_text("utf-8"))
@@ -201,7 +201,7 @@ def test_a_project_next_to_the_checks_keeps_its_items(pytester: pytest.Pytester)
     )
     done = pytester.runpytest_subprocess(
         "-p", "no:cacheprovider", str(theirs), *NONE,
-        "--binlog-lab-updates", "100", "-k", "test_x or test_lab or event_bytes",
+        "--binlog-lab-updates", "100", "-k", "test_x or test_lab or test_event_bytes",
     )  # fmt: skip
     done.assert_outcomes(passed=2, errors=1)
     done.stdout.fnmatch_lines(["*fixture 'lab' not found*"])  # the checks' short name is not lent to others

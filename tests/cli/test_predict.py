@@ -118,7 +118,7 @@ def test_ranges_of_in_place_updates_are_the_captured_ones(
     if vector["ranges"] is None:
         assert step["binary_diffs"] is None
     else:
-        # A range of no bytes changes nothing; a model may drop it (partial-update sheet, 3.4).
+        # A range of no bytes changes nothing; a model may drop it (partial-update 3.4).
         written = [[item["offset"], item["length"]] for item in step["binary_diffs"] if item["length"]]
         assert written == [item for item in vector["ranges"] if item[1]]
 

@@ -18,7 +18,7 @@ from conformance.servers.containers import engine as engines
 from conformance.servers.containers.files import read_tree
 from conformance.servers.containers.image import DATA, find_image
 from conformance.servers.containers.run import engine_run
-from conformance.servers.containers.server import MEMORY
+from conformance.servers.containers.server import MEMORY, ContainerMaker
 from conformance.servers.containers.standing import kept_containers, remove_kept
 from conformance.servers.errors import ConnectionLost, ServerDied, ServerUnavailable, StartFailed
 from conformance.servers.roles.pair import Pair
@@ -45,7 +45,7 @@ def image(mysql_image: str) -> Iterator[Image]:
 @pytest.fixture(scope="module")
 def server(image: Image) -> Iterator[ContainerServer]:
     """One that the tests share and leave as they found it."""
-    with image.launch(server_id=3) as running:
+    with ContainerMaker(image).launch(server_id=3) as running:
         yield running
 
 
@@ -87,7 +87,7 @@ def test_the_port_is_published_on_the_loopback_only_and_every_object_has_its_lab
 
 
 def test_options_of_a_start_hold_for_that_start_and_the_log_goes_on(image: Image) -> None:
-    with image.launch(server_id=4, options={"max_connections": "77"}, start=False) as server:
+    with ContainerMaker(image).launch(server_id=4, options={"max_connections": "77"}, start=False) as server:
         server.start({"max-connections": "78"})
         first = server.pid
         with server.connect() as connection:
@@ -109,7 +109,7 @@ def test_options_of_a_start_hold_for_that_start_and_the_log_goes_on(image: Image
 
 
 def test_an_option_file_is_read_and_persisted_values_with_it(image: Image) -> None:
-    with image.launch(start=False) as server:
+    with ContainerMaker(image).launch(start=False) as server:
         server.start({"defaults-file": server.defaults_file("[mysqld]\nmax_connections=66\n")})
         with server.connect() as connection:
             assert connection.variable("max_connections") == "66"
@@ -117,20 +117,20 @@ def test_an_option_file_is_read_and_persisted_values_with_it(image: Image) -> No
 
 def test_a_start_that_fails_shows_the_end_of_its_log_and_leaves_nothing(image: Image, engine: DockerClient) -> None:
     with pytest.raises(StartFailed, match=r"ended while starting \(exit status 1\)") as caught:
-        image.launch(options={"no-such-option": "1"})
+        ContainerMaker(image).launch(options={"no-such-option": "1"})
     assert "unknown variable 'no-such-option=1'" in str(caught.value)
     assert left(engine) == []
 
 
 def test_a_removed_container_is_an_error_that_says_so(image: Image) -> None:
-    with image.launch() as server, server.connect() as connection:
+    with ContainerMaker(image).launch() as server, server.connect() as connection:
         server.container.remove(force=True, v=True)
         with pytest.raises(ServerDied, match=r"its container \S+ was removed"):
             connection.execute("SELECT 1")
 
 
 def test_a_server_that_takes_more_memory_than_it_may_says_so(image: Image) -> None:
-    with image.launch() as server, server.connect() as connection:
+    with ContainerMaker(image).launch() as server, server.connect() as connection:
         assert server.container.attrs["HostConfig"]["Memory"] == MEMORY
         assert server.container.attrs["HostConfig"]["CapDrop"] == ["ALL"]
         server.container.update(mem_limit="700m", memswap_limit="700m")
@@ -149,7 +149,7 @@ def fill_memory(connection: Connection) -> None:
 
 
 def test_a_killed_server_is_told_from_a_lost_session(image: Image) -> None:
-    with image.launch() as server:
+    with ContainerMaker(image).launch() as server:
         connection, other = server.connect(), server.connect()
         other.execute(f"KILL {connection.thread_id}")
         with pytest.raises(ConnectionLost) as lost:
@@ -209,7 +209,7 @@ def test_programs_run_inside_with_input_files_exit_codes_and_signals(server: Con
 
 
 def test_a_replica_reaches_its_source_by_name(server: ContainerServer, image: Image) -> None:
-    with image.launch(server_id=5) as replica:
+    with ContainerMaker(image).launch(server_id=5) as replica:
         assert server.address_for(replica).host == server.name
         pair = Pair(server, replica)
         capture = server.capture()
@@ -228,7 +228,7 @@ def test_a_kept_container_is_taken_over_by_a_run_that_wants_the_same(image: Imag
     said: list[str] = []
     options = {"max-connections": "91"}
     with (
-        image.launch(server_id=6, options=options, keep=True, narrate=said.append) as first,
+        ContainerMaker(image).launch(server_id=6, options=options, keep=True, narrate=said.append) as first,
         first.connect() as connection,
     ):
         connection.execute("CREATE SCHEMA binlog_lab_left")
@@ -236,7 +236,7 @@ def test_a_kept_container_is_taken_over_by_a_run_that_wants_the_same(image: Imag
     try:
         kept = {item.name: item for item in kept_containers()}
         assert (kept[first.name].image, kept[first.name].running) == (image.name, False)
-        with image.launch(server_id=6, options=options, keep=True, narrate=said.append) as again:
+        with ContainerMaker(image).launch(server_id=6, options=options, keep=True, narrate=said.append) as again:
             assert again.name == first.name
             with again.connect() as connection:
                 assert connection.variable("max_connections") == "91"
@@ -281,7 +281,8 @@ def test_a_server_is_started_to_stay_listed_and_stopped(image: Image, engine: Do
 _HOLDING = """
 import sys, time
 from conformance.servers.containers.image import find_image
-server = find_image(sys.argv[1]).launch()
+from conformance.servers.containers.server import ContainerMaker
+server = ContainerMaker(find_image(sys.argv[1])).launch()
 print("up", flush=True)
 time.sleep(600)
 """

@@ -1,4 +1,4 @@
-"""Planted faults of server campaigns, written down from the sheets' sentences before the campaigns that report them.
+"""Planted faults of server campaigns, written down from docs/spec before the campaigns that report them.
 
 Sentences: a server never crashes and never holds invalid JSON (FR5); "3142 from BINLOG is a clean rejection, 3142 from
 the SELECT is a stored invalid document"; a hang is found by a time limit; what a listed deviation explains is known by

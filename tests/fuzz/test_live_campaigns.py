@@ -12,6 +12,7 @@ import pytest
 from conformance.servers.roles import mysqlbinlog as printing
 from conformance.servers.roles.injector import Injector, launch_target
 from conformance.servers.roles.mysqlbinlog import print_bytes
+from conformance.servers.run.process import ProcessMaker
 from fuzz.campaigns import inputs
 from fuzz.campaigns.campaign import Budget
 from fuzz.campaigns.channels import Statements
@@ -53,7 +54,7 @@ def test_a_server_that_dies_is_started_again_and_its_input_kept(
 
     victim = inputs.statements(DIVERGED, "1", 0)[40]
     monkeypatch.setattr(Injector, "_inject", inject)
-    with Injector(launch_target(installation)) as injector:
+    with Injector(launch_target(ProcessMaker(installation))) as injector:
         found = campaign(tmp_path, DIVERGED, STATEMENTS, equal=1, shrink_seconds=0)
         bench = Bench(campaign=DIVERGED, version=VERSION, deviations=())
         found.channels = {STATEMENTS: lambda: Statements(injector, bench)}

@@ -23,7 +23,7 @@ ELSEWHERE = {
     "binlog/payload.py:TransactionPayload.compress": "writes what our own encoder made",
     "binlog/writer.py:FileWriter.copy": "writes: gives an event that was read another position",
     "dialect.py:Words.named": "takes statements of our own",
-    "log_text.py:Spool.add": "a protocol; takes what was printed",
+    "text/mysqlbinlog.py:Spool.add": "a protocol; takes what was printed",
 }
 
 

@@ -137,7 +137,7 @@ def test_border_documents_are_on_both_sides_of_the_small_format() -> None:
 
 
 def test_tuned_documents_put_a_diff_at_the_size_of_the_document() -> None:
-    """E = 4 + diff against L, when the element is replaced by another of its length (partial-update sheet 5)."""
+    """E = 4 + diff against L, when the element is replaced by another of its length (partial-update 5)."""
     differences: Counter[int] = Counter()
     for document in drawn(500, sizes=(Size.TUNED,)):
         size = encoded_size(document)

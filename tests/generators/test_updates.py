@@ -1,4 +1,5 @@
-"""The mix of generated updates reaches every row of the evaluation and decision tables (partial-update sheet 2, 5)."""
+"""The mix of generated updates reaches every row of the evaluation and decision tables (partial-update 2,
+partial-update 5)."""
 
 from __future__ import annotations
 

@@ -10,6 +10,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from conformance.harness.scripts.shell import SERVERS
+from conformance.servers.run.process import launch
 from tests.live import until
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ def run_script(installation: Installation, script: str, directory: Path) -> Told
     names = [name for name in SERVERS if name == "SOURCE" or f"${name}" in script]
     with ExitStack() as stack:
         servers = {
-            name: stack.enter_context(installation.launch(server_id=number, options=options))
+            name: stack.enter_context(launch(installation, server_id=number, options=options))
             for number, name in enumerate(names, 1)
         }
         environment = dict(os.environ)

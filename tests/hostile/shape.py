@@ -2,7 +2,7 @@
 
 A :class:`Shape` makes an input of about so many bytes and says how it is read. What must hold for all of them: the
 reader ends with a value or a declared error, its work grows no faster than the input, and its memory stays below
-``times`` the input's size (fuzzing sheet, section 3). :mod:`tests.reference.test_hostile_inputs` counts steps and
+``times`` the input's size (fuzzing 3). :mod:`tests.reference.test_hostile_inputs` counts steps and
 allocations, ``python tests/benchmarks/bench_hostile.py`` prints time and memory.
 """
 

@@ -1,7 +1,7 @@
-"""What a server that errs would answer to statements about the option: planted from the sentences of the sheet.
+"""What a server that errs would answer to statements about the option: planted from requirements 1 and requirements 2.
 
 Each fault doctors one answer of an otherwise perfect server: the first judged statement of its requirement whose text
-matches. Written down from the requirements sheet, sections 1 and 2, before the checks that must catch them.
+matches. Written down before the checks that must catch them.
 """
 
 from __future__ import annotations
@@ -146,7 +146,7 @@ SQL_FAULTS: Final[tuple[SqlFault, ...]] = (
     SqlFault(id="d6-holes-forgotten", requirement="D6", statement=r"'yyyy'", change={"form": "whole"}),
     SqlFault(id="d7-diffs-before", requirement="D7", statement=r"^UPDATE", change={"form": "diffs in a before-image"}),
     SqlFault(id="d7-untouched-whole", requirement="D7", statement=r"n=n\+1", change={"form": "whole"}),
-    # What the sheets add: joins, what does not disqualify, statements that are no updates, NOBLOB.
+    # What requirements 2 adds: joins, what does not disqualify, statements that are no updates, NOBLOB.
     SqlFault(id="first-of-join-whole", requirement="D10", statement=r"t STRAIGHT_JOIN t2", change={"form": "whole"}),
     SqlFault(
         id="second-of-join-partial", requirement="D10", statement=r"t2 STRAIGHT_JOIN t ", change={"form": "partial"}

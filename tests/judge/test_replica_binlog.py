@@ -136,7 +136,7 @@ def test_texts_of_statements_are_passed_on_where_they_came() -> None:
 
 
 def test_images_and_options_of_the_replica_decide() -> None:
-    """A FULL event under MINIMAL keeps all columns; a MINIMAL one under FULL gains them (requirements sheet, FR6.1)."""
+    """A FULL event under MINIMAL keeps all columns; a MINIMAL one under FULL gains them (requirements FR6.1)."""
     for source, settings, before, after in (
         (RowImage.FULL, MINIMAL, 0b001, 0b111),
         (RowImage.MINIMAL, FULL, 0xFF, 0xFF),

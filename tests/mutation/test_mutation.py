@@ -42,7 +42,7 @@ def test_words_for_people_are_told_apart_and_codes_are_not() -> None:
 
 def test_whoever_holds_a_function_has_its_mutant() -> None:
     code = """
-from conformance.reference import diffs
+from conformance.reference.partial import diffs
 from conformance.reference.errors import DecodeError
 from tests.mutation.mutants import mutants_of, plant
 held = diffs.split_diffs

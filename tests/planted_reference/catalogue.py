@@ -1,6 +1,6 @@
 """All planted faults of the reference that this package knows, and the look at their texts.
 
-Written from the sentences of the sheets, and from faults that were found (CHANGELOG), before the fuzz targets were
+Written from docs/spec, and from faults that were found (CHANGELOG), before the fuzz targets were
 tuned. A fault that survives means a missing vector, property or target; it is no reason to take it out. The faults that
 the vectors of :mod:`tests.reference` kill on each run (:mod:`tests.reference.planted_faults`) are others, and not
 counted here.

@@ -1,5 +1,6 @@
 """Faults of the modules that know JSON documents, beside those of :mod:`tests.reference.faults_of_jsonb` and
-:mod:`tests.reference.faults_of_updates`: each the break of one clause of the jsonb or partial-update sheet."""
+:mod:`tests.reference.faults_of_updates`: each the break of one clause of docs/spec/jsonb.md or
+docs/spec/partial-update.md."""
 
 from __future__ import annotations
 
@@ -322,21 +323,21 @@ FAULTS: Final = [
         "cursor",
         "        if size == 9:\n",
         "        if size > 9:\n",
-        "binlog-events 7: a first byte ff is followed by eight whole bytes",
+        "binlog-events 1.2: a first byte ff is followed by eight whole bytes",
     ),
     Fault(
         "zigzag-forgotten",
         "cursor",
         "return (value >> 1) ^ -(value & 1)",
         "return value >> 1",
-        "binlog-events 7: signed numbers are zigzag",
+        "binlog-events 1.2: signed numbers are zigzag",
     ),
     Fault(
         "varint-not-minimal",
         "cursor",
         "size = max(1, (value.bit_length() + 6) // 7)",
         "size = max(1, (value.bit_length() + 7) // 7)",
-        "binlog-events 7: as few bytes as the number needs",
+        "binlog-events 1.2: as few bytes as the number needs",
     ),
     Fault(
         "packed-16777216",

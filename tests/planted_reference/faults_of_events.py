@@ -1,4 +1,4 @@
-"""Faults of the events but for those of rows: each the break of one clause of the binlog-events sheet."""
+"""Faults of the events but for those of rows: each the break of one clause of docs/spec/binlog-events.md."""
 
 from __future__ import annotations
 

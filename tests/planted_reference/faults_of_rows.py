@@ -1,5 +1,5 @@
-"""Faults of row events, column values, TABLE_MAP and its metadata: each the break of one clause of the binlog-events
-sheet (9 to 11) or the table-map-metadata sheet."""
+"""Faults of row events, column values, TABLE_MAP and its metadata: each the break of one clause of
+binlog-events 9 to 11 or docs/spec/table-map-metadata.md."""
 
 from __future__ import annotations
 

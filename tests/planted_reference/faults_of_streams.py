@@ -1,5 +1,5 @@
-"""Faults of files, boundaries and replays: each the break of one clause of the binlog-events sheet (2) or the
-transaction-boundaries sheet."""
+"""Faults of files, boundaries and replays: each the break of one clause of binlog-events 2 or
+docs/spec/transaction-boundaries.md."""
 
 from __future__ import annotations
 

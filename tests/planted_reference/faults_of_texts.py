@@ -1,4 +1,4 @@
-"""Faults of what is printed: each the break of one clause of the mysqlbinlog-output sheet, or of a past finding."""
+"""Faults of what is printed: each the break of one clause of docs/spec/mysqlbinlog-output.md, or of a past finding."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ def test_the_sound_reference_is_no_finding_and_a_faulty_one_is(tmp_path: Path) -
 def test_what_is_selected_must_exist() -> None:
     with pytest.raises(SystemExit, match="nothing"):
         selected(["nothing"])
-    assert {fault.module for fault in selected(["update"])} == {"update"}
+    assert {fault.module for fault in selected(["partial.update"])} == {"partial.update"}
 
 
 def test_a_run_goes_on_from_what_is_kept_of_the_same_text(tmp_path: Path) -> None:

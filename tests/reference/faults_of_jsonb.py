@@ -1,4 +1,4 @@
-"""Faults of the modules that read and write JSONB, each the break of one clause of the jsonb sheet."""
+"""Faults of the modules that read and write JSONB, each the break of one clause of docs/spec/jsonb.md."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Faults of updates, paths, diffs and the applier, each the break of one clause of the partial-update sheet."""
+"""Faults of updates, paths, diffs and the applier, each the break of one clause of docs/spec/partial-update.md."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The reference's modules as one object, and faulty copies of it.
 
-A planted fault (fuzzing sheet, section 7) is a change of the source text of one module. The copy that has it is made
+A planted fault (fuzzing 7) is a change of the source text of one module. The copy that has it is made
 by importing the modules of the codec again while they are taken out of ``sys.modules``; types that vectors hold
 (values, errors, expressions) are shared with the original.
 """

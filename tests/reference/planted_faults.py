@@ -1,9 +1,10 @@
-"""Planted faults of the reference: how many the vectors kill (fuzzing sheet, section 7).
+"""Planted faults of the reference: how many the vectors kill (fuzzing 7).
 
 ``python -m tests.reference.planted_faults`` (from the repository's root) prints one line per fault, with the vector
 that killed it, and ``killed/planted`` at the end; exit status 1 if one lives. Each fault breaks one clause of the
-jsonb or partial-update sheet. Left out because they change nothing that a server can store: the first two steps of the
-space test (3.1), which the later ones contain, and the encoder's shortcut for large children (2.1).
+docs/spec/jsonb.md or docs/spec/partial-update.md. Left out because they change nothing that a server can store: the
+first two steps of the space test (partial-update 3.1), which the later ones contain, and the encoder's shortcut for
+large children (jsonb 2.1).
 """
 
 from __future__ import annotations

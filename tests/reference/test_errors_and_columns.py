@@ -101,14 +101,14 @@ def test_errors_without_a_place_have_the_number_of_mysql_too() -> None:
 
 
 def test_only_the_symbol_of_1610_depends_on_the_version() -> None:
-    before = replace(MYSQL.words, corrupt_event_symbol="ER_SLAVE_CORRUPT_EVENT")  # 8.0.30 (versions sheet 3)
+    before = replace(MYSQL.words, corrupt_event_symbol="ER_SLAVE_CORRUPT_EVENT")  # 8.0.30 (versions 3)
     assert replica_corrupt_event("x").symbol_in(before) == "ER_SLAVE_CORRUPT_EVENT"
     assert replica_corrupt_event("x").symbol_in(MYSQL.words) == "ER_REPLICA_CORRUPT_EVENT"
     assert MysqlError(1611, "ER_OTHER", "x").symbol_in(before) == "ER_OTHER"
     assert could_not_apply_diff("x").symbol_in(before) == "ER_COULD_NOT_APPLY_JSON_DIFF"
 
 
-# --- columns as JSON (jsonb sheet 4.2)
+# --- columns as JSON (jsonb 4.2)
 
 CASES: list[tuple[TableColumn, Any, Any]] = [
     (TableColumn(name="c", type="INT"), 5, 5),

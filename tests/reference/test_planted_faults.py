@@ -24,7 +24,15 @@ def test_faults_are_many_and_everywhere() -> None:
     assert len({fault.id for fault in FAULTS}) == len(FAULTS)
     for module in ("encode", "decode", "layout", "view"):
         assert modules[f"jsonb.{module}"] >= 3
-    for module in ("inplace", "document", "update", "apply", "paths", "diffs", "cursor"):
+    for module in (
+        "partial.in_place",
+        "partial.document",
+        "partial.update",
+        "partial.apply",
+        "partial.paths",
+        "partial.diffs",
+        "cursor",
+    ):
         assert modules[module] >= 2
 
 

@@ -19,7 +19,7 @@ from tests.reference.refusals import refused, where
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-# binlog-events sheet 1.1 and 1.2.
+# binlog-events 1.1, binlog-events 1.2.
 _PACKED = [
     (0, "00"),
     (250, "fa"),

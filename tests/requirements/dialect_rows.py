@@ -1,5 +1,5 @@
 """What each row of the dialect table does, exercised: events and texts of every version, with values written down from
-the versions sheet and not from the table. ``ROWS``: row -> the functions that judge a table (``at``: version ->
+docs/spec/versions.md and not from the table. ``ROWS``: row -> the functions that judge a table (``at``: version ->
 dialect).
 
 A span is the first version with a value; the version just before the next span has it as well. So a value or a boundary
@@ -426,7 +426,8 @@ def warning_2_can_come_or_not(at: At) -> None:
 
 
 def _fact(name: str, *parts: tuple[str, Any]) -> Check:
-    """Rows that only a server shows: what the sheet says of each version (real answers are held against them below)."""
+    """Rows that only a server shows: what versions 11 says of each version (real answers are held against them
+    below)."""
 
     def check(at: At) -> None:
         for version, value in spans(*parts):

@@ -64,7 +64,7 @@ _QUOTED_TEXT: Final = (
     b"### UPDATE `test`.`t`\n### WHERE\n###   @1=1\n### SET\n"
     rb"###   @2=JSON_REPLACE(@2, '$.a', 'it\'s \\ and\na line')" + b"\n"
 )
-"""By the rules of the sheet (mysqlbinlog-output, 4.3), not by the printer."""
+"""By the rules of mysqlbinlog-output 4.3, not by the printer."""
 
 TEXTS: Final = [
     _example("replace-as-set", "P2", "REPLACE prints as JSON_REPLACE.", (b"JSON_REPLACE(", b"JSON_SET(")),

@@ -62,7 +62,7 @@ WORKLOG = {
     "dictionary information": [f"SDI{number}" for number in range(1, 68)],
     "large objects": [f"LOB{number}" for number in range(1, 35)],
 }  # fmt: skip
-# What the sheets add: observed values, negatives of the warnings, contents of diffs, in-place rules, error numbers.
+# What docs/spec adds: observed values, negatives of the warnings, contents of diffs, in-place rules, error numbers.
 OBSERVED = [
     *(f"S{number}" for number in range(1, 7)),
     "W0",

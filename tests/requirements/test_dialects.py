@@ -26,7 +26,7 @@ from tests.requirements.versions_page import PAGE, page
 if TYPE_CHECKING:
     from conformance.requirements.versions import Version
 
-# Cells that nobody knows, from the sheet's sections 11 and 12: row, and the versions from which on to which.
+# Cells that nobody knows, from versions 11 and 12: row, and the versions from which on to which.
 UNKNOWN = {
     "v1_option_deprecated": {"8.0.16"},
     "reads_v1_rows": {"8.3.0"},
@@ -74,7 +74,7 @@ def test_a_wrong_cell_is_found(fault: TableFault) -> None:
     pytest.fail(f"nothing notices {fault.id}")
 
 
-def test_cells_that_nobody_knows_are_those_of_the_sheet() -> None:
+def test_cells_that_nobody_knows_are_those_listed() -> None:
     marked = {row: {text_of(cell.since) for cell in switch.cells if cell.probe} for row, switch in SWITCHES.items()}
     assert {row: cells for row, cells in marked.items() if cells} == UNKNOWN
 

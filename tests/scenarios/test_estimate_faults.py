@@ -127,7 +127,8 @@ def test_a_fault_is_caught_by_what_a_real_server_wrote(
 @pytest.mark.planted("FR12")
 @pytest.mark.parametrize("fault", [fault for fault in ESTIMATE_FAULTS if fault.id.startswith(("border/", "root/"))])
 def test_a_fault_of_the_decision_is_caught(fault: EstimateFault, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The sheet's vectors: diffs of 17 bytes with their length for a document of 17, and of 18; another root."""
+    """The vectors of partial-update 5: diffs of 17 bytes with their length for a document of 17, and of 18; another
+    root."""
     _border()
     _plant(fault, monkeypatch)
     with pytest.raises(AssertionError):

@@ -301,7 +301,7 @@ def test_executors_without_the_package_are_given_it_for_as_long_as_they_may_ask(
 def test_the_worker_runs_from_a_zip_alone(tmp_path: Path) -> None:
     script = write_zip(tmp_path / "lab.zip")
     assert script.name == "lab.py"
-    assert "from scenarios.spark.submit import main" in script.read_text("utf-8")
+    assert "from scenarios.submit import main" in script.read_text("utf-8")
     program = (
         "import sys; sys.path.insert(0, sys.argv[1])\n"
         "from scenarios.matrix import load_matrix, matrix_names; from scenarios.worker import run_block\n"

@@ -13,7 +13,7 @@ import pytest
 from conformance.servers.containers import engine
 from conformance.servers.containers.exec import copied
 from conformance.servers.containers.image import Image
-from conformance.servers.containers.server import _status
+from conformance.servers.containers.server import ContainerMaker, _status
 from conformance.servers.errors import ServerUnavailable
 from conformance.servers.run.attached import AttachedServer, Attachment
 from conformance.servers.wire.capture import Capture
@@ -141,4 +141,4 @@ def test_a_wrapper_in_front_of_a_container_is_a_usage_error() -> None:
 
     image = Image("mysql:9.7", "sha256:0", "9.7.4", (9, 7, 4))
     with pytest.raises(SpecError, match="a wrapper is for a process"):
-        image.launch(wrapper="valgrind")
+        ContainerMaker(image).launch(wrapper="valgrind")

@@ -23,11 +23,10 @@ from conformance.servers.errors import (
     ServerDied,
     StartFailed,
 )
-from conformance.servers.run.directories import standing_servers, stop_standing
 from conformance.servers.run.guests import Leftover, drop_leftover, granted, leftovers
 from conformance.servers.run.process import launch
 from conformance.servers.run.process_identity import processes_with_argument
-from conformance.servers.run.standing import hand_over
+from conformance.servers.standing import hand_over, standing_servers, stop_standing
 from conformance.servers.wire.capture import Capture
 from conformance.servers.wire.connection import connect
 from tests.live import lab, run_directories

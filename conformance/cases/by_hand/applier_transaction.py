@@ -1,4 +1,4 @@
-"""A transaction put before a replica's applier by hand, and what became of it (requirements sheet, FR5).
+"""A transaction put before a replica's applier by hand, and what became of it (requirements FR5).
 
 The transaction first inserts a row into the table of marks, whose presence says whether the transaction is there, and
 then updates rows of the table of :mod:`conformance.cases.by_hand.injection` in one event. An applier that stops at it

@@ -1,4 +1,4 @@
-"""A relay log whose file is damaged in the frame of one event: checksum, type code, length (requirements sheet, 0.3).
+"""A relay log whose file is damaged in the frame of one event: checksum, type code, length (requirements 0.3).
 
 The applier cannot even parse such an event. The file is repaired in its place, and the applier started again.
 """

@@ -1,6 +1,6 @@
 """A row event put before a server by hand: the stored document, the bytes of the row, and what became of both.
 
-For FR5 of the requirements sheet: events whose diffs meet a document they were not made for, and events that are
+For requirements FR5: events whose diffs meet a document they were not made for, and events that are
 damaged. ``predict`` is what the reference's applier does with the same bytes.
 """
 
@@ -47,7 +47,7 @@ class Demand(Enum):
 class Injection:
     """One Case. ``image`` is the row behind its before-image: value_options, partial_columns, after-image.
 
-    ``number``: the error that the sheet says was observed, where it says one; 0: applied. Else the reference decides.
+    ``number``: the error that was observed (requirements FR5), where one was; 0: applied. Else the reference decides.
     """
 
     name: str

@@ -1,5 +1,5 @@
-"""Row events for a replica whose table is not the source's (requirements sheet, FR5 and checklist), and for one without
-a key, where an event may come to the same row again (hash scan).
+"""Row events for a replica whose table is not the source's (requirements FR5, requirements checklist), and for one
+without a key, where an event may come to the same row again (hash scan).
 
 ``expected`` is what must be there at the end, by the rules that were observed on 9.7.4: columns go by their place;
 those that the replica lacks at the end of its table are passed over, diffs included; those that it has beyond are left

@@ -1,7 +1,8 @@
 """Transactions of every kind that a binary log tells apart, as SQL: for those who look for boundaries.
 
-A unit is what a session does, and how many transactions its source logs for it (observed on 9.7.4, boundaries sheet,
-part D). All units work on the tables of :func:`tables` and leave the session's settings as :data:`PLAIN` has them.
+A unit is what a session does, and how many transactions its source logs for it (observed on 9.7.4,
+transaction-boundaries D). All units work on the tables of :func:`tables` and leave the session's settings as
+:data:`PLAIN` has them.
 """
 
 from __future__ import annotations

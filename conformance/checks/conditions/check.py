@@ -1,4 +1,4 @@
-"""The seven conditions under which an update is logged as diffs (WL#2955; requirements sheet, section 2).
+"""The seven conditions under which an update is logged as diffs (WL#2955; requirements 2).
 
 Conditions 2, 5, 6 and 7 are also judged by every generated update; here each has statements of its own, with the
 expected form written down, so that a wrong model cannot agree with a wrong server. What those updates do not touch (log

@@ -1,5 +1,5 @@
-"""Generated updates of tables with something around their documents, on a pair: sql Cases (requirements sheet, its last
-table: the scenarios of the server's own test-suite).
+"""Generated updates of tables with something around their documents, on a pair: sql Cases (requirements checklist, the
+last table: the scenarios of the server's own test-suite).
 
 The table is small and known, ``t (id, n, j, k)`` with JSON columns j and k; its documents and updates are generated.
 What a *surrounding* adds must change neither how an update is logged (D11, D10) nor what the replica ends up with
@@ -38,7 +38,7 @@ _COLUMNS: Final = (
     Column(name="k", type="JSON"),
 )
 _OF_ITS_OWN: Final = "ALTER TABLE t TABLESPACE=innodb_file_per_table"  # partitions cannot lie in the shared tablespace
-_TOO_DEEP: Final = 3157  # of a document without a text (partial-update sheet 8, deviation 3)
+_TOO_DEEP: Final = 3157  # of a document without a text (partial-update 8.3)
 _STEPS: Final = 4
 _JOINED_STEPS: Final = 40
 

@@ -1,4 +1,4 @@
-"""Counting a server's allocations for JSON: by its own count, in the performance schema (requirements sheet, FR14).
+"""Counting a server's allocations for JSON: by its own count, in the performance schema (requirements FR14).
 
 On the source the count of one session is read around each statement; the same statements run in sessions that differ
 in one condition. On a replica, where nothing else works, the server's whole count is read around a block.

@@ -1,6 +1,6 @@
 """FR14 and C1: while the feature is off, or a condition does not hold, nothing is allocated for diffs.
 
-Judged by the server's own count of allocations for JSON (requirements sheet, FR14, and section 5 of the worklog). With
+Judged by the server's own count of allocations for JSON (requirements FR14, and section 5 of the worklog). With
 one release the worklog's comparison with a server that lacks the feature cannot be made: on a replica the count is 0,
 which no server can better; on a source the count of a server without the feature is not known.
 """

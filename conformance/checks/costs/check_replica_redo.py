@@ -1,4 +1,4 @@
-"""FR6.2: a replica hands the engine byte ranges, told by the growth of its redo log (requirements sheet, FR6.2)."""
+"""FR6.2: a replica hands the engine byte ranges, told by the growth of its redo log (requirements FR6.2)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """FR11, FR12, FR13: the size of row events with the option on against the same updates with the option off.
 
-Exact, not statistical (requirements sheet): over all rows of a statement,
+Exact, not statistical (requirements FR11): over all rows of a statement,
 
     rows39 = rows31 + sum over rows (1 + [any partial] * ceil(n_json / 8)) + sum over partial columns (D - F)
 

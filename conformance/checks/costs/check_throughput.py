@@ -1,7 +1,8 @@
 """FR15: what the feature costs in instructions, on a source and on a replica (profile ``soak`` only: it takes an hour).
 
 Instructions of the threads that do the work stand for throughput, because the clock of a shared machine cannot show two
-per cent (requirements sheet, FR15/FR16). They leave out waiting: what the log saves in writes is not counted for it.
+per cent (requirements FR15, requirements FR16). They leave out waiting: what the log saves in writes is not counted for
+it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Redo that a replica writes for updates of large documents (requirements sheet, FR6.2).
+"""Redo that a replica writes for updates of large documents (requirements FR6.2).
 
 The page log tells whether the engine got byte ranges or a whole document; free space on the replica does not, because
 a full update copies the source's.

@@ -59,7 +59,7 @@ def _conclude(failures: int) -> None:
 
 @pytest.mark.requirement("FR5")
 def test_diverged_documents(lab: Lab) -> None:
-    """The sheet's matrix and generated groups, by BINLOG statements."""
+    """The matrix of requirements FR5 and generated groups, by BINLOG statements."""
     injector = _injector(lab, "diverged/statements")
     if injector is None:
         return
@@ -71,7 +71,7 @@ def test_diverged_documents(lab: Lab) -> None:
 
 @pytest.mark.requirement("FR5")
 def test_damaged_events(lab: Lab) -> None:
-    """One field changed at a time: the sheet's list and generated damages, by BINLOG statements."""
+    """One field changed at a time: the list of binlog-events 11.4 and generated damages, by BINLOG statements."""
     injector = _injector(lab, "diverged/damaged")
     if injector is None:
         return

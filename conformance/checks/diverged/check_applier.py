@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from conformance.harness.lab import Lab
     from conformance.servers.roles.applier import Applier
 
-_PART = {"quick": 9, "full": 1, "soak": 1}  # one in so many Cases of the sheet's matrix
+_PART = {"quick": 9, "full": 1, "soak": 1}  # one in so many Cases of the matrix (requirements FR5)
 _GROUPS = {"quick": 1, "full": 20, "soak": 600}  # of about a hundred transactions
 _DAMAGED = {"quick": 50, "full": 1_000, "soak": 20_000}
 _FILES = {"quick": 25, "full": 500, "soak": 5_000}  # damaged transactions in the files
@@ -62,7 +62,7 @@ def _run(lab: Lab, applier: Applier, check: str, cases: Sequence[Feeding]) -> No
 
 @pytest.mark.requirement("FR5")
 def test_applier_and_diverged_documents(lab: Lab) -> None:
-    """The sheet's matrix and generated groups: stop, repair, start again."""
+    """The matrix of requirements FR5 and generated groups: stop, repair, start again."""
     check = "applier/diverged"
     applier = applier_of(lab, check)
     if applier is None:

@@ -56,7 +56,7 @@ EXAMPLE_TEXT: Final = b"""\
 ###      '$.f[1]', 'ff'),
 ###      '$.g', 'gg')
 """
-"""As printed by the 9.7.4 client (mysqlbinlog-output sheet, 4.4; section 5 lists how the worklog draws it)."""
+"""As printed by the 9.7.4 client (mysqlbinlog-output 4.4; mysqlbinlog-output 5 lists how the worklog draws it)."""
 
 
 def example_bodies() -> tuple[TableMap, RowsBody]:

@@ -1,4 +1,5 @@
-"""Reading pseudo-SQL back: a strict parser of the ``###`` lines of ``mysqlbinlog -v`` (mysqlbinlog-output sheet, 3, 4).
+"""Reading pseudo-SQL back: a strict parser of the ``###`` lines of ``mysqlbinlog -v`` (mysqlbinlog-output 3,
+mysqlbinlog-output 4).
 
 Written from the grammar alone and independent of the printer of the reference, so that it judges the one and the
 other. What the grammar does not give is refused, with the line.
@@ -14,7 +15,7 @@ _HEAD: Final = re.compile(rb"(INSERT INTO|UPDATE|DELETE FROM) (`(?:[^`]|``)*`)\.
 _COLUMN: Final = re.compile(rb"  @([1-9][0-9]*)=")
 _CALL: Final = re.compile(rb"(JSON_REPLACE|JSON_REMOVE|JSON_INSERT|JSON_ARRAY_INSERT)\(")
 _REFERENCE: Final = re.compile(rb"@([1-9][0-9]*)")
-# Escapes of the client (sheet 3.2); any other byte below 0x20 would be one that it failed to escape.
+# Escapes of the client (mysqlbinlog-output 3.2); any other byte below 0x20 would be one that it failed to escape.
 _STRING: Final = re.compile(rb"'((?:[^'\\\x00-\x1f]|\\[btnfr'\\]|\\x[01][0-9a-f])*)'")
 _ESCAPE: Final = re.compile(rb"\\(x..|.)")
 _ESCAPED: Final = {b"b": b"\b", b"t": b"\t", b"n": b"\n", b"f": b"\f", b"r": b"\r", b"'": b"'", b"\\": b"\\"}

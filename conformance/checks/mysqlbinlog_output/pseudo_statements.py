@@ -1,10 +1,10 @@
 """The updates that ``mysqlbinlog -v`` prints as SQL that a server runs, and what running it must give.
 
-The text does not carry all types (requirements sheet, FR7; mysqlbinlog-output sheet, 3.2 and 4.1): temporal values and
-other opaque ones are printed as strings, a DOUBLE reads as a DECIMAL, a DECIMAL inside a container as a DOUBLE, and a
-string that is a whole document has lost its quotes. Nor does an UPDATE store what is equal by ``=`` to the old document
-(0 for -0.0): on the source another column of the row had changed. What comes of that is foretold here from the event's
-own values, never from the text, so that a text with another value explains nothing.
+The text does not carry all types (requirements FR7; mysqlbinlog-output 3.2, mysqlbinlog-output 4.1): temporal values
+and other opaque ones are printed as strings, a DOUBLE reads as a DECIMAL, a DECIMAL inside a container as a DOUBLE, and
+a string that is a whole document has lost its quotes. Nor does an UPDATE store what is equal by ``=`` to the old
+document (0 for -0.0): on the source another column of the row had changed. What comes of that is foretold here from the
+event's own values, never from the text, so that a text with another value explains nothing.
 """
 
 from __future__ import annotations

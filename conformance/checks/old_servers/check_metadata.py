@@ -14,13 +14,13 @@ import pytest
 
 from conformance.checks.old_servers import row_values as old_rows
 from conformance.checks.old_servers import run as old
-from conformance.checks.row_values.check import metadata
 from conformance.harness.outcomes import Outcome, Problem, record
 from conformance.harness.sql_cases import GUEST
 from conformance.servers.errors import ServerUnavailable
 from conformance.servers.roles.injector import launch_target
 from conformance.servers.roles.old_server import launch_old, old_installation
 from conformance.servers.run.owned import OwnServer
+from conformance.servers.wire.variables import global_variable
 from generators.draw import Stream
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def _to_old(lab: Lab, both: _Both, draw: Stream, number: int, description: bytes
     begun = time.perf_counter()
     made = old_rows.table(draw, number)
     setting = ("FULL", "MINIMAL")[number % 2]
-    with metadata(both.new_server, setting):
+    with global_variable(both.new_server, "binlog_row_metadata", setting):
         old_rows.make(both.new, made)
         written = old_rows.write(both.new, both.new_log, draw.fork("rows"), made, _ROWS[lab.settings.profile])
     old_rows.make(both.old, made)

@@ -1,6 +1,6 @@
 """Updates of a table without JSON columns, for a server that has none, and what an old server makes of their events.
 
-Event 39 is written for such tables too (requirements sheet, 0.2). The session that writes them has latin1 collations:
+Event 39 is written for such tables too (requirements 0.2). The session that writes them has latin1 collations:
 an old server does not know the newer ones.
 """
 

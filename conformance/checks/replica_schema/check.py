@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 _TABLES = {"quick": 55, "full": 1_000, "soak": 5_000}
 _NO_KEY = {"quick": 25, "full": 400, "soak": 5_000}  # of the many Cases of FR2
 _VALUES = {"quick": 60, "full": 1_200, "soak": 10_000}
-_PART = {"quick": 20, "full": 1, "soak": 1}  # one in so many Cases of the sheet's matrix, and all on missing rows
-_DAMAGES = {"quick": 2, "full": 1, "soak": 1}  # one in so many of the sheets' damages, for each setting
+_PART = {"quick": 20, "full": 1, "soak": 1}  # one in so many Cases of requirements FR5, and all on missing rows
+_DAMAGES = {"quick": 2, "full": 1, "soak": 1}  # one in so many of the listed damages, for each setting
 _BLOCK = 200
 _MISSING, _DOES_NOT_FIT = frozenset((1032,)), frozenset((3648,))
 _CORRUPTED = frozenset((1610, 3142, 3157, 3649))

@@ -1,4 +1,4 @@
-"""Replicas with another table than the source's, and events that come to a row again (requirements sheet, FR5)."""
+"""Replicas with another table than the source's, and events that come to a row again (requirements FR5)."""
 
 from __future__ import annotations
 

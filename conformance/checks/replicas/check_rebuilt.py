@@ -1,4 +1,4 @@
-"""FR4: diffs apply where the replica's documents are equal as text or by = only (requirements sheet, FR4).
+"""FR4: diffs apply where the replica's documents are equal as text or by = only (requirements FR4).
 
 A replica's rows are made anew: with other free space, from their text (so that a DATE becomes a string), with numbers
 of other types. The relation of each document that held then must hold after all updates, and the applier must run.

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import shlex
 import time
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
 import pytest
@@ -16,35 +15,23 @@ import pytest
 from conformance.checks.row_values.run import judge, offer, run_block
 from conformance.harness.outcomes import Outcome, Problem, record
 from conformance.harness.sql_cases import GUEST
+from conformance.servers.wire.variables import global_variable
 from conformance.stream import Progress, Verdict
 from generators.draw import Stream
 from generators.row_values import CHARSETS, ROUND, SHAPES, shapes_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from conformance.checks.row_values.judge import Difference
     from conformance.checks.row_values.run import Observed
     from conformance.harness.lab import Lab
-    from conformance.servers.base import Server
     from generators.row_values import Shape
 
 # Tables, and rows of each that are inserted and changed: each row has new values twice.
 SCALE: Final = {"quick": (ROUND, 8), "full": (9 * ROUND, 40), "soak": (50 * ROUND, 80)}
 _VARIABLE: Final = "binlog_row_metadata"
 _REQUIREMENTS: Final = ("TMV1", "TMV2")
-
-
-@contextmanager
-def metadata(server: Server, setting: str) -> Iterator[None]:
-    """This ``binlog_row_metadata`` until the end of the context."""
-    with server.connect() as connection:
-        before = connection.variable(f"global.{_VARIABLE}")
-        connection.execute(f"SET GLOBAL {_VARIABLE} = '{setting}'")
-        try:
-            yield
-        finally:
-            connection.execute(f"SET GLOBAL {_VARIABLE} = '{before}'")
 
 
 @pytest.mark.requirement(*_REQUIREMENTS)
@@ -61,7 +48,11 @@ def test_values_from_the_log_alone(lab: Lab) -> None:
     draw = Stream("row-values", lab.settings.seed)
     failed = told = 0
     seen: set[Shape] = set()
-    with metadata(server, "FULL"), server.connect() as connection, server.schema(connection) as schema:
+    with (
+        global_variable(server, _VARIABLE, "FULL"),
+        server.connect() as connection,
+        server.schema(connection) as schema,
+    ):
         capture = server.capture()
         offered = offer(connection, vectors=lab.dialect.log.vector_type)
         try:

@@ -1,4 +1,4 @@
-"""The variable and its warnings, statement by statement (WL#2955, section 1; requirements sheet, section 1).
+"""The variable and its warnings, statement by statement (WL#2955, section 1; requirements 1).
 
 The Cases are tables and their products (``variable_cases``, ``warning_cases``, ``startup_cases``): finite, and the same
 in every profile. What changes global values runs only on a server that the lab started; what restarts a server has one

@@ -1,6 +1,6 @@
 """Cases of a server's start: the option on the command line; warnings 1 and 3 from there, a file and persisted values.
 
-Finite because a server is started for each (requirements sheet, section 1: command line, 1e, startup of warning 3).
+Finite because a server is started for each (requirements 1: command line, 1e, startup of warning 3).
 """
 
 from __future__ import annotations
@@ -8,7 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from conformance.cases.sql_case import Options, Outcome, SqlCase, SqlStatement, WarningText
-from conformance.checks.sql_interface.variable_cases import OPTION, read, refused
+from conformance.cases.system_variables import refused
+from conformance.checks.sql_interface.variable_cases import OPTION, read
 from conformance.checks.sql_interface.warning_texts import (
     CLOSED,
     DISABLED,

@@ -1,17 +1,18 @@
-"""Cases for the variable itself: values, scopes, restrictions, privileges, hint (requirements sheet, section 1).
+"""Cases for the variable itself: values, scopes, restrictions, privileges, hint (requirements 1).
 
 All tables are finite; the Cases are their products with scopes, start values and contexts.
 """
 
 from __future__ import annotations
 
-from itertools import combinations, product
+from itertools import product
 from typing import TYPE_CHECKING, Final
 
 from conformance.cases.sql_case import Outcome, SqlCase, SqlStatement
+from conformance.cases.system_variables import ACCOUNT, privilege_sets, refused, settings_by_account, slug
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
 OPTION: Final = "binlog_row_value_options"
 ON: Final = "'PARTIAL_JSON'"
@@ -60,11 +61,6 @@ def set_option(scope: str, value: str) -> str:
     return f"SET {scope} {OPTION} = {value}"
 
 
-def refused(number: int, text: str = "") -> tuple[Outcome, ...]:
-    """The error that was observed; another one only differs, as the worklog gives no numbers."""
-    return Outcome(error=number, text=text), Outcome(error="any", verdict="differs")
-
-
 def read(scope: str, value: str, judges: str, *, session: str = "main", note: str = "") -> SqlStatement:
     """Reading the variable back."""
     return SqlStatement(
@@ -74,12 +70,6 @@ def read(scope: str, value: str, judges: str, *, session: str = "main", note: st
         outcomes=(Outcome(rows=((value,),)),),
         note=note,
     )
-
-
-def slug(*parts: str) -> str:
-    """An id of readable parts."""
-    text = "-".join(parts).lower()
-    return "-".join(filter(None, "".join(char if char.isalnum() or char == "_" else "-" for char in text).split("-")))
 
 
 def value_cases() -> Iterator[SqlCase]:
@@ -230,26 +220,6 @@ def _program_cases() -> Iterator[SqlCase]:
         )
 
 
-_ADMIN: Final = "SYSTEM_VARIABLES_ADMIN"
-_SESSION_ADMIN: Final = "SESSION_VARIABLES_ADMIN"
-_PERSIST_ADMIN: Final = "PERSIST_RO_VARIABLES_ADMIN"
-ACCOUNT: Final = "binlog_lab_account"
-
-
-def may_set(scope: str, privileges: set[str]) -> bool:
-    """Whether these privileges are enough to set a variable of the binary log in this scope."""
-    if scope == "PERSIST_ONLY":
-        return privileges >= {_ADMIN, _PERSIST_ADMIN}
-    return bool(privileges & ({"SUPER", _ADMIN} | ({_SESSION_ADMIN} if scope == "SESSION" else set())))
-
-
-def privilege_sets() -> list[set[str]]:
-    """Every set of the four privileges that matter, and the two that do not help."""
-    matter = ("SUPER", _ADMIN, _SESSION_ADMIN, _PERSIST_ADMIN)
-    sets = [set(some) for count in range(len(matter) + 1) for some in combinations(matter, count)]
-    return [*sets, {"BINLOG_ADMIN"}, {"REPLICATION_APPLIER"}, {"BINLOG_ADMIN", "REPLICATION_APPLIER"}]
-
-
 def privilege_cases() -> Iterator[SqlCase]:
     """Every set of privileges against every scope."""
     for privileges in privilege_sets():
@@ -266,27 +236,6 @@ def privilege_cases() -> Iterator[SqlCase]:
                     privileges, {scope: set_option(scope, value) for scope in SCOPES}, judges="S4"
                 ),
             )
-
-
-def settings_by_account(privileges: set[str], settings: Mapping[str, str], *, judges: str) -> tuple[SqlStatement, ...]:
-    """An account with just these privileges, and its SET statements (scope: text), allowed or refused."""
-    grants = sorted(privileges)
-    return (
-        SqlStatement(sql=f"CREATE USER {ACCOUNT}@localhost"),
-        *(SqlStatement(sql=f"GRANT {name} ON *.* TO {ACCOUNT}@localhost") for name in grants),
-        *(
-            SqlStatement(
-                sql=text,
-                session="account",
-                judges=judges,
-                outcomes=(Outcome(),)
-                if may_set(scope, privileges)
-                else refused(3630 if scope == "PERSIST_ONLY" else 1227),
-                note=f"with {', '.join(grants) or 'no privilege'}",
-            )
-            for scope, text in settings.items()
-        ),
-    )
 
 
 def hint_cases() -> Iterator[SqlCase]:

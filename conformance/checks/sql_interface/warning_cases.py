@@ -1,6 +1,6 @@
 """Cases for warnings 1 and 3 at run time: every state of the variables involved, and every SET out of it.
 
-The expected warnings follow from the triggers of the worklog's warnings 1 and 3 (requirements sheet, section 1), the
+The expected warnings follow from the triggers of the worklog's warnings 1 and 3 (requirements 1), the
 numbers from its table. Setting the option gives one warning at most: warning 1 comes first. A SET that must warn stands
 there in every spelling that the grammar has for its scope and its value, and judges the warning's text as well.
 """
@@ -12,7 +12,8 @@ from itertools import product
 from typing import TYPE_CHECKING, Final
 
 from conformance.cases.sql_case import Outcome, SqlCase, SqlStatement, WarningText
-from conformance.checks.sql_interface.variable_cases import OPTION, slug
+from conformance.cases.system_variables import slug
+from conformance.checks.sql_interface.variable_cases import OPTION
 from conformance.checks.sql_interface.warning_texts import (
     CLOSED,
     DISABLED,

@@ -1,4 +1,4 @@
-"""The worklog's scenarios 1, 2 and 4 on a pair: a replica whose table is another one (WL#4618; sheet, section 7).
+"""The worklog's scenarios 1, 2 and 4 on a pair: a replica whose table is another one (WL#4618; table-map-metadata 7).
 
 The worklog tells these stories as reasons for the metadata, and puts its use in an applier outside its scope. So what
 is right passes, an applier that stops passes, and what 9.7.4 was observed to do instead is told (``info``), with the
@@ -13,8 +13,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from conformance.cases.sql_case import REPLICA, Outcome, Rows, SqlCase, SqlStatement
+from conformance.cases.system_variables import slug
 from conformance.cases.update_case import Hazard
-from conformance.checks.sql_interface.variable_cases import slug
 from conformance.checks.table_metadata.variable_cases import VARIABLE
 
 if TYPE_CHECKING:

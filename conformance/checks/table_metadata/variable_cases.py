@@ -1,4 +1,5 @@
-"""Cases for binlog_row_metadata: values, scope, privileges, and the option at a start (WL#4618 I1; sheet 1.1).
+"""Cases for binlog_row_metadata: values, scope, privileges, and the option at a start (WL#4618 I1;
+table-map-metadata 1.1).
 
 All tables are finite; the Cases are their products with scopes and start values.
 """
@@ -9,7 +10,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Final
 
 from conformance.cases.sql_case import Options, Outcome, SqlCase, SqlStatement
-from conformance.checks.sql_interface.variable_cases import ACCOUNT, privilege_sets, refused, settings_by_account, slug
+from conformance.cases.system_variables import ACCOUNT, privilege_sets, refused, settings_by_account, slug
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -1,7 +1,7 @@
 """NFR1: ``value_options`` is a bitmap in a packed integer, so that other kinds of partial values can come.
 
 Events are put before a server by BINLOG statements. Numbers are written in every form that a packed integer has: the
-longer forms of a known number are read, bits that nobody knows yet are refused (requirements sheet, NFR1).
+longer forms of a known number are read, bits that nobody knows yet are refused (requirements NFR1).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Generated updates on a chain of three: the middle server applies what the first logs, the last what the middle logs.
 
 The last table must be that of the first, and the own logs of the middle and of the last must have what the settings of
-each ask for (requirements sheet, FR6.1). A replica logs what it applies under the first server's id.
+each ask for (requirements FR6.1). A replica logs what it applies under the first server's id.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A replica cloned by mysqldump: emptied, loaded from the dump of the source, and linked again (sheet, FR4).
+"""A replica cloned by mysqldump: emptied, loaded from the dump of the source, and linked again (requirements FR4).
 
 The dump holds text: documents come back without free space, with strings for dates and doubles for decimals.
 """

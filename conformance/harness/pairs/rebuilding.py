@@ -1,4 +1,5 @@
-"""Replica rows made anew: the same documents with other free space, of other types, with other numbers (sheet, FR4).
+"""Replica rows made anew: the same documents with other free space, of other types, with other numbers
+(requirements FR4).
 
 Each kind has steps for the source, so that there is something to differ in, and a function from the source's rows to
 what the replica's rows become. Everything is pure: the statements are run by ``pairs``.
@@ -233,8 +234,8 @@ _DOCUMENTS: Final[dict[str, Callable[[Draw, JsonValue], JsonValue]]] = {
     "numbers": other_numbers,
 }
 
-# Traps: partial-update sheet 8, deviation 1, and the clone of the requirements sheet, FR4. Where values differ the
-# source has free space as well, as where a replica is cloned from a dump.
+# Traps: partial-update 8.1, and the clone of requirements FR4. Where values differ the source has free space as
+# well, as where a replica is cloned from a dump.
 KINDS: Final = (
     Kind("padded-source", _pad_source, _nothing, "copied", 2),
     Kind(

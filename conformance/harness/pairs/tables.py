@@ -96,7 +96,7 @@ def _texts(connection: Connection, case: UpdateCase, json: Sequence[str]) -> Tex
     try:
         return connection.execute(f"SELECT {columns} FROM {table} ORDER BY {selector}").rows
     except SqlError as error:
-        if error.number != 3157:  # a document that is too deep has no text (partial-update sheet 8, deviation 3)
+        if error.number != 3157:  # a document that is too deep has no text (partial-update 8.3)
             raise
         return tuple((None,) * len(json) for _ in case.rows)
 

@@ -2,7 +2,7 @@
 
 The rows are judged as those of any injected event (:mod:`conformance.judge.damage.diverged`). What an applier adds: it
 stops with an error, its transaction is rolled back or there as a whole, it starts again after a repair and then applies
-the same transaction and the later ones (requirements sheet, FR5).
+the same transaction and the later ones (requirements FR5).
 """
 
 from __future__ import annotations

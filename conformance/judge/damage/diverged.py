@@ -3,7 +3,7 @@
 Strictly judged is what WL#2955 (7.1) says: the server lives; an error leaves the row as it was; what is stored is a
 document that can be read; a damaged event is refused. Which of the five numbers for damage a server answers with, and
 which document an event makes of a diverged one, was only observed: there a difference from the reference is ``differs``
-(requirements sheet, FR5, "Which error number is demanded").
+(requirements FR5, "Which error number is demanded").
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ def _explainable(outcome: InjectionOutcome) -> bool:
 
 
 def expected_of(injection: Injection, dialect: Dialect = MYSQL) -> Predicted:
-    """What the sheet observed where it says so, else what the reference predicts."""
+    """What was observed (requirements FR5) where something was, else what the reference predicts."""
     return Predicted(error=injection.number) if injection.number else predict(injection, dialect)
 
 

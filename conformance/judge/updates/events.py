@@ -232,7 +232,7 @@ def _with_table_id(body: TableMap | RowsBody, event: bytes, algorithm: Checksum)
 
 
 def _with_length(first: ExpectedEvent, event: bytes, others: int, algorithm: Checksum) -> ExpectedEvent:
-    """The GTID event with its transaction_length, whose own packed size is part of it (sheet 6)."""
+    """The GTID event with its transaction_length, whose own packed size is part of it (binlog-events 6)."""
     body = first.body
     if not isinstance(body, Gtid):
         return first

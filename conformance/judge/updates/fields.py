@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING
 
-from conformance.judge.updates.mismatch import printable
+from conformance.judge.updates.mismatch import FieldDifference, printable
 from conformance.reference.binlog.columns import PartialJson
 from conformance.reference.binlog.rows import LazyRows, RowsBody, included
 from conformance.reference.errors import CodecError
@@ -18,15 +18,6 @@ if TYPE_CHECKING:
 
 _SKIPPED = frozenset(("table_id", "rows"))  # borrowed; compared row by row
 _SHOWN = 300  # characters of a value
-
-
-@dataclass(frozen=True, slots=True)
-class FieldDifference:
-    """One field that differs, as text."""
-
-    field: str
-    expected: str
-    got: str
 
 
 def compare_fields(expected: object, got: object, names: Sequence[str]) -> tuple[FieldDifference, ...]:

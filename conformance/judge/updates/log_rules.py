@@ -1,8 +1,8 @@
 """The rules of the fields that no model can know (``judge.borrowed``). Pure.
 
 Each is held against what the server and the session say by SQL, against positions and lengths, and against the events
-around it. Observed on 9.7.4, where no sheet says otherwise. An event is looked at where its fields stand, without
-decoding; what cannot be read is reported by the comparison of bytes.
+around it. Observed on 9.7.4, where no rule of docs/spec says otherwise. An event is looked at where its fields stand,
+without decoding; what cannot be read is reported by the comparison of bytes.
 """
 
 from __future__ import annotations

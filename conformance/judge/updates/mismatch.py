@@ -8,12 +8,20 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from conformance.cases.script import Script
-    from conformance.judge.updates.fields import FieldDifference
 
 
 def printable(text: str) -> str:
     """A text that can be written as UTF-8: bytes of a server that are none stand in it as ``\\udcff``."""
     return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
+
+
+@dataclass(frozen=True, slots=True)
+class FieldDifference:
+    """One field that differs, as text."""
+
+    field: str
+    expected: str
+    got: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,1 +1,1 @@
-"""Binary log events in both directions, byte for byte (binlog-events sheet)."""
+"""Binary log events in both directions, byte for byte (docs/spec/binlog-events.md)."""

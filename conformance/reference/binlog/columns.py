@@ -1,4 +1,4 @@
-"""Column types of a TABLE_MAP and the value codec of each (binlog-events sheet, 9.1 and 10.2).
+"""Column types of a TABLE_MAP and the value codec of each (binlog-events 9.1, binlog-events 10.2).
 
 | SQL type                                  | Python value                                          |
 |-------------------------------------------|-------------------------------------------------------|
@@ -8,7 +8,7 @@
 | DECIMAL                                   | ``Decimal`` with the column's scale                   |
 | DATE, TIME, DATETIME, TIMESTAMP           | the tuples of :mod:`.temporal`                        |
 | CHAR, VARCHAR, TEXT, BINARY, BLOB, ...    | ``bytes`` as stored: the log names no character set   |
-|                                           | without metadata, and pads are cut off (sheet 10.2)   |
+|                                           | without metadata, and pads are cut off                        |
 | JSON                                      | ``bytes`` (JSONB), or :class:`PartialJson`            |
 | GEOMETRY, VECTOR                          | ``bytes``                                             |
 | SQL NULL                                  | ``None``                                              |
@@ -86,7 +86,7 @@ Write: TypeAlias = Callable[[Any], bytes]
 
 
 class PartialJson(NamedTuple):
-    """A JSON column that was logged as diffs: their bytes, without the length in front (sheet 11.2).
+    """A JSON column that was logged as diffs: their bytes, without the length in front (binlog-events 11.2).
 
     No bytes at all is the empty list of diffs: the column is in the image and unchanged.
     """
@@ -113,7 +113,8 @@ class ColumnType(NamedTuple):
 
     @property
     def real_type(self) -> int:
-        """ENUM, SET or STRING behind type 254 (sheet 9.1); a typed array's element; else the type byte itself."""
+        """ENUM, SET or STRING behind type 254 (binlog-events 9.1); a typed array's element; else the type byte
+        itself."""
         if self.type == STRING:
             first = self.metadata & 0xFF
             return first if first & 0x30 == 0x30 else first | 0x30
@@ -142,12 +143,12 @@ class ColumnType(NamedTuple):
 
     @property
     def is_numeric(self) -> bool:
-        """Counted by the SIGNEDNESS field (table-map sheet 3.1)."""
+        """Counted by the SIGNEDNESS field (table-map-metadata 3.1)."""
         return self.type in _NUMERIC
 
     @property
     def is_character(self) -> bool:
-        """Counted by the character set fields: binary strings and VECTOR too, ENUM, SET and JSON not (3.2)."""
+        """Counted by the character set fields: binary strings, VECTOR; not ENUM, SET, JSON (table-map-metadata 3.2)."""
         return self.type in (VARCHAR, BLOB, VECTOR) or self.real_type == STRING
 
     @property

@@ -1,4 +1,4 @@
-"""Reading binary log files and dump streams, without any input or output of its own (binlog-events sheet, section 2).
+"""Reading binary log files and dump streams, without any input or output of its own (binlog-events 2).
 
 :class:`EventDecoder` turns event bytes into events and remembers what later events need: the FORMAT_DESCRIPTION in
 force, the checksum algorithm, the TABLE_MAPs. A client of a dump stream gives it one packet's event after the other.
@@ -303,7 +303,8 @@ class FileReader:
                 self._parts.insert(0, bytes(rest))
 
     def finish(self) -> None:
-        """The file ends here. A half event is an error unless the file was open when it was copied (sheet, 2)."""
+        """The file ends here. A half event is an error unless the file was open when it was copied
+        (binlog-events 2)."""
         if self.position == 0:
             raise DecodeError("not-a-binlog", "the file is too short for a binary log", offset=0, got=self._size)
         if not self._size or self._zeros:

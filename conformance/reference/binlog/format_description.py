@@ -1,4 +1,5 @@
-"""FORMAT_DESCRIPTION (15): the first event of a file, which says how to read the rest (binlog-events sheet, 3, 4)."""
+"""FORMAT_DESCRIPTION (15): the first event of a file, which says how to read the rest (binlog-events 3,
+binlog-events 4)."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ _FIXED: Final = Struct("<H50sIB")
 _ALGORITHM: Final = Struct("<B")
 _NUMBER: Final = re.compile(r"(\d+)\.(\d+)\.(\d+)")
 
-# Lengths after the common header, types 1 to 42, of an 8.4 to 9.7 server (versions sheet 5.1).
+# Lengths after the common header, types 1 to 42, of an 8.4 to 9.7 server (versions 5.1).
 # The 40th says 40 although a TRANSACTION_PAYLOAD has no such part: readers must not use it.
 POST_HEADER_LENGTHS: Final = bytes.fromhex(
     "000d0008000000000400040000006300041a08000000000000020000000a0a0a2a2a001234000a280000"

@@ -1,4 +1,4 @@
-"""TRANSACTION_CONTEXT (36) and VIEW_CHANGE (37), which group replication writes (binlog-events sheet, section 13; read
+"""TRANSACTION_CONTEXT (36) and VIEW_CHANGE (37), which group replication writes (binlog-events 13; read
 from sources, never captured)."""
 
 from __future__ import annotations

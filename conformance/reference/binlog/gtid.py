@@ -1,4 +1,5 @@
-"""GTID (33), ANONYMOUS_GTID (34) and GTID_TAGGED (42): the start of a transaction (binlog-events sheet, 6 and 7)."""
+"""GTID (33), ANONYMOUS_GTID (34) and GTID_TAGGED (42): the start of a transaction (binlog-events 6,
+binlog-events 7)."""
 
 from __future__ import annotations
 
@@ -261,7 +262,7 @@ class GtidTagged:
 def with_transaction_length(gtid: Gtid | GtidTagged, others: int, footer: int) -> Gtid | GtidTagged:
     """``gtid`` with the length of its whole group: ``others`` bytes of the events behind it, plus itself.
 
-    ``footer`` is the size of a checksum. The length's own size is part of the length (sheet, section 6).
+    ``footer`` is the size of a checksum. The length's own size is part of the length (binlog-events 6).
     """
     length = others
     while True:

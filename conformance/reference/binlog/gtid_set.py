@@ -1,5 +1,5 @@
 """Sets of global transaction ids: their encoding in PREVIOUS_GTIDS and COM_BINLOG_DUMP_GTID, and their text
-(binlog-events sheet, section 5)."""
+(binlog-events 5)."""
 
 from __future__ import annotations
 

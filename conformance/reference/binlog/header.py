@@ -1,4 +1,4 @@
-"""What every event has: the 19-byte header, its flags and its checksum (binlog-events sheet, sections 2 and 3)."""
+"""What every event has: the 19-byte header, its flags and its checksum (binlog-events 2, binlog-events 3)."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def event_name(code: int) -> str:
 
 
 class Flag(IntFlag):
-    """Bits of the header's flag word (sheet 2.1)."""
+    """Bits of the header's flag word (binlog-events 2.1)."""
 
     IN_USE = 0x0001
     THREAD_SPECIFIC = 0x0004
@@ -165,7 +165,7 @@ def checksum_of(event: bytes | memoryview) -> int:
     """CRC-32 of an event without its footer.
 
     FORMAT_DESCRIPTION is summed as if IN_USE were clear, because the server clears that flag in place when it closes
-    the file (sheet 2.2; an open file is in the corpus).
+    the file (binlog-events 2.2; an open file is in the corpus).
     """
     if len(event) >= HEADER_SIZE and event[4] == EventType.FORMAT_DESCRIPTION and event[_FLAGS_OFFSET] & Flag.IN_USE:
         flags = event[_FLAGS_OFFSET] & ~Flag.IN_USE

@@ -1,5 +1,5 @@
 """The rows of a row event: images, null bitmaps, the shared image between the two images of a partial update
-(binlog-events sheet, sections 10 and 11.1).
+(binlog-events 10, binlog-events 11.1).
 
 How an image is read is compiled once for a TABLE_MAP and a columns bitmap, and kept with the TABLE_MAP.
 """
@@ -271,7 +271,7 @@ def decode_rows(
 
 
 def _shared_image(table: TableMap, data: bytes, pos: int) -> tuple[int, int | None, int]:
-    """(value_options, partial bits, position after both), sheet 11.1."""
+    """(value_options, partial bits, position after both), binlog-events 11.1."""
     options = data[pos]
     if options < 251:
         pos += 1

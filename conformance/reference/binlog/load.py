@@ -1,4 +1,4 @@
-"""LOAD DATA in statement format: the file travels in blocks, then the statement (binlog-events sheet, section 13)."""
+"""LOAD DATA in statement format: the file travels in blocks, then the statement (binlog-events 13)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""TRANSACTION_PAYLOAD (40): a compressed transaction (binlog-events sheet, section 15)."""
+"""TRANSACTION_PAYLOAD (40): a compressed transaction (binlog-events 15)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""QUERY (2): a statement with the session variables that it depends on (binlog-events sheet, section 8)."""
+"""QUERY (2): a statement with the session variables that it depends on (binlog-events 8)."""
 
 from __future__ import annotations
 
@@ -222,7 +222,7 @@ class Query:
 
     @property
     def default_flags(self) -> int:
-        """Statements that need no database have SUPPRESS_USE (sheet 2.1)."""
+        """Statements that need no database have SUPPRESS_USE (binlog-events 2.1)."""
         return Flag.SUPPRESS_USE if self.text.startswith(_NEEDS_NO_DATABASE) else 0
 
     @classmethod

@@ -1,4 +1,4 @@
-"""Row events: WRITE, UPDATE, DELETE and PARTIAL_UPDATE (binlog-events sheet, sections 10 and 11).
+"""Row events: WRITE, UPDATE, DELETE and PARTIAL_UPDATE (binlog-events 10, binlog-events 11).
 
 Reading a file yields :class:`LazyRows`: the event's own fields, and the rows still as bytes together with the TABLE_MAP
 that explains them. :meth:`LazyRows.rows` goes through the rows one by one, :meth:`LazyRows.typed` makes the
@@ -396,7 +396,7 @@ def _encode_extra(info: ExtraInfo) -> bytes:
 
 
 def encode_head(head: RowsHead) -> bytes:
-    """Everything in front of the rows; its length counts in the size rule (sheet 10.1)."""
+    """Everything in front of the rows; its length counts in the size rule (binlog-events 10.1)."""
     try:
         out = head.table_id.to_bytes(6, "little") + head.flags.to_bytes(2, "little")
         if head.type not in V1_TYPES:
@@ -418,7 +418,8 @@ def encode_head(head: RowsHead) -> bytes:
 
 
 def fixed_size(event: RowsHead) -> int:
-    """The part of an event's size that the limit counts beside the rows: neither header nor checksum (sheet 10.1)."""
+    """The part of an event's size that the limit counts beside the rows: neither header nor checksum
+    (binlog-events 10.1)."""
     bitmap = (event.column_count + 7) // 8
     bitmaps = bitmap * (2 if event.type in UPDATE_TYPES else 1)
     post_header = 8 if event.type in V1_TYPES else 10

@@ -1,4 +1,4 @@
-"""The events that are a few fields each (binlog-events sheet, 12 to 14)."""
+"""The events that are a few fields each (binlog-events 12 to 14)."""
 
 from __future__ import annotations
 

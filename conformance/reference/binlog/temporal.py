@@ -1,4 +1,4 @@
-"""Dates and times as columns store them (binlog-events sheet 10.2).
+"""Dates and times as columns store them (binlog-events 10.2).
 
 The values are plain numbers, not :mod:`datetime` objects: zero dates, 2024-02-31 and -838:59:59 are ordinary values of
 a row. Every bit pattern of the wire form has a value here, so damaged rows can be shown and written again. Fractions
@@ -106,8 +106,8 @@ def encode_date(value: Date) -> bytes:
 
 
 def decode_time(raw: bytes, size: int) -> Time:
-    """``raw``: 3 + ``size`` bytes. Sign and fraction are one number (sheet 10.2): the magnitude must be cut, not the
-    three bytes."""
+    """``raw``: 3 + ``size`` bytes. Sign and fraction are one number (binlog-events 10.2): the magnitude must be cut,
+    not the three bytes."""
     shift = 8 * size
     value = int.from_bytes(raw, "big") - (0x800000 << shift)
     negative = value < 0

@@ -1,4 +1,4 @@
-"""Binary logs in the form of a version (versions sheet, section 5): what its server writes, and what its readers take.
+"""Binary logs in the form of a version (versions 5): what its server writes, and what its readers take.
 
 Events come as this kit knows them, in the form of the newest version; what an older one has no place for is left out,
 and what it could not write at all is refused. The tests build logs of every version with it; so can who wants to try a

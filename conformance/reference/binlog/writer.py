@@ -1,4 +1,5 @@
-"""Files made by hand: positions, lengths of groups, splitting, compression (binlog-events sheet, 2, 6, 10.1, 15).
+"""Files made by hand: positions, lengths of groups, splitting, compression (binlog-events 2, binlog-events 6,
+binlog-events 10.1, binlog-events 15).
 
 Nothing is written here: every method answers the bytes that come next, so that files of any size can be made.
 """
@@ -85,7 +86,7 @@ class FileWriter:
 
 
 def begin(schema: str = "", *, update: bool = False, thread_id: int = 8) -> Query:
-    """The BEGIN in front of row events; an UPDATE's has one status variable more (sheet, section 8)."""
+    """The BEGIN in front of row events; an UPDATE's has one status variable more (binlog-events 8)."""
     return Query(
         text=b"BEGIN",
         schema=schema.encode(),

@@ -16,7 +16,7 @@ from conformance.reference.errors import DecodeError, EncodeError
 SHIFT: Final = 13
 WIDTH: Final = 3
 _FLAGS: Final = slice(17, 19)
-_FREE: Final = 0xFC00  # bits of the flag word that no server uses (binlog-events sheet, 2.1)
+_FREE: Final = 0xFC00  # bits of the flag word that no server uses (binlog-events 2.1)
 
 
 class BoundaryType(IntEnum):

@@ -12,7 +12,7 @@ from conformance.reference.errors import DecodeError
 if TYPE_CHECKING:
     from conformance.reference.binlog.event import Event
 
-# Of QUERY's post-header: the schema's length, and that of the status variables (binlog-events sheet, section 8).
+# Of QUERY's post-header: the schema's length, and that of the status variables (binlog-events 8).
 _SCHEMA_LENGTH: Final = HEADER_SIZE + 8
 _STATUS_LENGTH: Final = Struct("<H").unpack_from
 _STATUS_OFFSET: Final = HEADER_SIZE + 11

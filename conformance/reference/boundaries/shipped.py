@@ -1,6 +1,6 @@
 """The parser that servers shipped in place of WL#4162: boundaries derived from event types and query texts.
 
-Classes, states and transitions as 9.7.4 has them (boundaries sheet, part B). An error of the receiver is a warning in
+Classes, states and transitions as 9.7.4 has them (transaction-boundaries B). An error of the receiver is a warning in
 the error log, in two lines: what was not expected, and at which position of the source's log. Replication goes on, the
 event is queued, and the parser takes the state that the event leads to: it repairs itself.
 

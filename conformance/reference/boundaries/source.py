@@ -2,7 +2,7 @@
 
 Three steps: the constructor of an event gives it a type; INTVAR, RAND and USER_VAR in front of a Self Contained
 statement make the first of them its start and the statement its end (binlog.cc M2); a GTID in front takes the start
-over (M1). Events that the worklog does not know yet follow the kit's mapping (boundaries sheet, A.7).
+over (M1). Events that the worklog does not know yet follow the kit's mapping (transaction-boundaries A.7).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The receiver's guess: the boundary type of an event without a marker, and streams with marked and unmarked events.
 
 WL#4162 says only that a receiver guesses as the source marks. The source can look ahead (it knows the statement that a
-USER_VAR belongs to), the receiver cannot. The rules are the kit's own (boundaries sheet, A.9); where they must guess
-wrong they say so by an error: a rows event outside a group has no beginning.
+USER_VAR belongs to), the receiver cannot. The rules are the kit's own (transaction-boundaries A.9); where they must
+guess wrong they say so by an error: a rows event outside a group has no beginning.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""JSON documents and diffs, byte by byte (jsonb sheet, sections 1 to 5; partial-update sheet, section 4)."""
+"""JSON documents and diffs, byte by byte (jsonb 1 to 5; partial-update 4)."""
 
 from __future__ import annotations
 

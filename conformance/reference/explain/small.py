@@ -1,4 +1,4 @@
-"""All events but TABLE_MAP and rows, byte by byte (binlog-events sheet, 3 to 8 and 12 to 15)."""
+"""All events but TABLE_MAP and rows, byte by byte (binlog-events 3 to 8, binlog-events 12 to 15)."""
 
 from __future__ import annotations
 

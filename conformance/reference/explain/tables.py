@@ -1,4 +1,4 @@
-"""TABLE_MAP and row events, byte by byte (binlog-events sheet, 9 to 11; table-map-metadata sheet)."""
+"""TABLE_MAP and row events, byte by byte (binlog-events 9 to 11; table-map-metadata 2)."""
 
 from __future__ import annotations
 

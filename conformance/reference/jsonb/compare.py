@@ -1,4 +1,4 @@
-"""The order of JSON values in SQL: ``=``, ``<`` and the rest (jsonb sheet, section 8).
+"""The order of JSON values in SQL: ``=``, ``<`` and the rest (jsonb 8).
 
 The server skips an UPDATE whose new documents compare equal to the old ones, so this order decides which rows are
 logged at all. :func:`equal_stored` is made for that question: it looks at bytes first.
@@ -136,7 +136,7 @@ def _double_against(x: float, y: int | Decimal) -> int:
 
 # --- stored documents ------------------------------------------------------------------------------------------------
 
-_MAX_STORED_DEPTH: Final = 2 * MAX_DEPTH  # in-place updates do not look at the depth (partial-update sheet 8)
+_MAX_STORED_DEPTH: Final = 2 * MAX_DEPTH  # in-place updates do not look at the depth (partial-update 8.3)
 
 _small_entries = Struct("<BH").iter_unpack
 _large_entries = Struct("<BI").iter_unpack

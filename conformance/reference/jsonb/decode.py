@@ -1,6 +1,6 @@
 """JSONB to JSON values.
 
-``decode(data)`` reads as the server does (jsonb sheet 3): it follows offsets, so holes are passed over, and it does
+``decode(data)`` reads as the server does (jsonb 3): it follows offsets, so holes are passed over, and it does
 not ask for sorted keys, minimal lengths or disjoint values. It never does more work than the input's size allows:
 entries of shared or overlapping children count against a budget.
 
@@ -327,7 +327,7 @@ def _keys(
 
 
 def _last_wins(keys: list[str], values: list[JsonValue]) -> dict[str, JsonValue]:
-    """Duplicate keys: the last entry's value, which the server's tree form keeps (jsonb sheet 2)."""
+    """Duplicate keys: the last entry's value, which the server's tree form keeps (jsonb 2)."""
     members: dict[str, JsonValue] = {}
     for key, value in zip(keys, values, strict=True):
         members.pop(key, None)

@@ -1,6 +1,6 @@
 """JSON values to JSONB, the same bytes that the server writes for a document made from scratch (no holes).
 
-Small or large (jsonb sheet 2.1): a container is written small when its whole small form fits in 65535 bytes, which
+Small or large (jsonb 2.1): a container is written small when its whole small form fits in 65535 bytes, which
 includes that every container inside it is small too; otherwise large, and then each child is tried small on its own.
 Working bottom-up this is one pass: a container is large if a child is large or its own small size is over the limit.
 """
@@ -38,7 +38,7 @@ from conformance.reference.jsonb.values import (
 SMALL_LIMIT: Final = 0xFFFF
 LARGE_LIMIT: Final = 0xFFFFFFFF
 
-# Types whose value stands in the value entry itself, by the format of the container (jsonb sheet 2).
+# Types whose value stands in the value entry itself, by the format of the container (jsonb 2).
 INLINED_SMALL: Final = frozenset((LITERAL, INT16, UINT16))
 INLINED_LARGE: Final = frozenset((LITERAL, INT16, UINT16, INT32, UINT32))
 
@@ -78,7 +78,7 @@ def encoded_size(value: JsonValue) -> int:
 
 
 def encode_varlen(length: int) -> bytes:
-    """A length inside JSONB: base 128, least significant group first, minimal form (jsonb sheet 1)."""
+    """A length inside JSONB: base 128, least significant group first, minimal form (jsonb 1)."""
     if length < 0x80:
         return length.to_bytes(1, "little")
     if length < 0x4000:

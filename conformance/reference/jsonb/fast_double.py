@@ -1,4 +1,4 @@
-"""Numbers of JSON text as versions before the exact parser read them (versions sheet 6.1): digits go into an integer
+"""Numbers of JSON text as versions before the exact parser read them (versions 6.1): digits go into an integer
 while it is below 2^53, later ones into a double, and one multiplication or division by a power of ten ends it. Up to 15
 digits and powers of ten up to 22 come out exactly; with more the last places may differ from the nearest double.
 """

@@ -1,4 +1,4 @@
-"""What a column's value becomes when a JSON function takes it as an argument (jsonb sheet, section 4.2)."""
+"""What a column's value becomes when a JSON function takes it as an argument (jsonb 4.2)."""
 
 from __future__ import annotations
 
@@ -82,8 +82,8 @@ def _decimal(value: Decimal, precision: int, scale: int) -> Opaque:
     """A DECIMAL(precision, scale) column's value. Its JSON precision leaves out the groups of leading zeros.
 
     Columns store integer digits in groups of nine with the short group first; reading one back, the server drops
-    every group in front that is zero, and a zero without a scale counts as one digit (observed on 9.7.4; the jsonb
-    sheet, 5.1, has (p, s) for all values).
+    every group in front that is zero, and a zero without a scale counts as one digit (observed on 9.7.4; jsonb 5.1 has
+    (p, s) for all values).
     """
     sign, digits, exponent = value.as_tuple()
     assert isinstance(exponent, int)

@@ -1,6 +1,6 @@
 """How a stored document lies in its bytes: where each key and value is, and what is left in the holes.
 
-In-place updates leave holes (partial-update sheet, section 3), so the value alone does not give the bytes back. The
+In-place updates leave holes (partial-update 3), so the value alone does not give the bytes back. The
 typed form here does: ``encode_stored(decode_stored(data)) == data`` for every document a server wrote. It is also
 the strict reading: whatever no writer makes (overlap, unsorted keys, wide integers, ...) is refused.
 """
@@ -94,7 +94,7 @@ def stored_value(stored: Stored) -> JsonValue:
 
 
 def storage_free(data: bytes) -> int:
-    """JSON_STORAGE_FREE of a column value: all holes, those inside nested containers too (jsonb sheet 9)."""
+    """JSON_STORAGE_FREE of a column value: all holes, those inside nested containers too (jsonb 9)."""
     if not data or data[0] > LARGE_ARRAY:
         return 0
     return _free(data, data[0], 1, len(data), 0)
@@ -105,7 +105,7 @@ def _free(data: bytes, kind: int, start: int, end: int, level: int) -> int:
 
     Values lie behind the last key and in their order, or the server has no number for them (observed on 9.7.4).
     """
-    if level >= 2 * MAX_DEPTH:  # an in-place update may nest deeper than 100 (partial-update sheet 8, deviation 3)
+    if level >= 2 * MAX_DEPTH:  # an in-place update may nest deeper than 100 (partial-update 8.3)
         raise too_deep()
     _, end, values, values_end = container_header(data, kind, start, end)
     free = end - values_end

@@ -1,7 +1,7 @@
 """Values that JSON has no type for: DECIMAL, dates and times, and the bytes of other column types.
 
-jsonb sheet, section 5. The packed decimal is the one of DECIMAL columns in row events as well (binlog-events sheet,
-10.2): :func:`pack_decimal` and :func:`unpack_decimal` know nothing of JSON.
+jsonb 5. The packed decimal is the one of DECIMAL columns in row events as well
+(binlog-events 10.2): :func:`pack_decimal` and :func:`unpack_decimal` know nothing of JSON.
 """
 
 from __future__ import annotations
@@ -150,7 +150,7 @@ def literal_digits(text: str) -> tuple[bool, str, str]:
 
 
 def decimal_from_text(text: str) -> Opaque:
-    """The DECIMAL that a SQL literal makes: its precision counts the digits written (jsonb sheet, 5.1)."""
+    """The DECIMAL that a SQL literal makes: its precision counts the digits written (jsonb 5.1)."""
     negative, whole, fraction = literal_digits(text)
     return decimal_value(negative, whole + fraction, len(whole) + len(fraction), len(fraction))
 

@@ -1,4 +1,4 @@
-"""JSON text to a JSON value, as MySQL reads it (jsonb sheet, section 4.1).
+"""JSON text to a JSON value, as MySQL reads it (jsonb 4.1).
 
 The scanner of the standard library does the work; its hooks and the checks here take away each of its leniencies:
 

@@ -1,4 +1,4 @@
-"""The text of a JSON value as MySQL prints it (jsonb sheet, section 6).
+"""The text of a JSON value as MySQL prints it (jsonb 6).
 
 Strings that are not valid UTF-8 keep their surrogate escapes in the text: ``text.encode("utf-8", "surrogateescape")``
 gives the stored bytes again. The server itself cannot show such a text to a client.
@@ -32,7 +32,7 @@ def quote(text: str) -> str:
 
 
 def format_double(value: float) -> str:
-    """A DOUBLE: the shortest digits that round-trip, in MySQL's choice of notation (section 6.2).
+    """A DOUBLE: the shortest digits that round-trip, in MySQL's choice of notation (jsonb 6.2).
 
     The server also counts characters, of which fixed notation may have 34: no 17 digits come so far.
     """
@@ -50,7 +50,7 @@ def format_double(value: float) -> str:
 
 
 def format_whole_double(value: float) -> str:
-    """A DOUBLE as 5.7 prints it: without a fraction where it has none (versions sheet 6.2)."""
+    """A DOUBLE as 5.7 prints it: without a fraction where it has none (versions 6.2)."""
     return format_double(value).removesuffix(".0")
 
 

@@ -32,7 +32,7 @@ class UInt(int):
 
 
 class Opaque(NamedTuple):
-    """A value that JSON has no type for: a column type number and its payload (jsonb sheet, section 5)."""
+    """A value that JSON has no type for: a column type number and its payload (jsonb 5)."""
 
     field_type: int
     payload: bytes
@@ -43,10 +43,10 @@ class Opaque(NamedTuple):
 
 JsonValue: TypeAlias = "bool | int | UInt | float | str | Opaque | list[JsonValue] | dict[str, JsonValue] | None"
 
-MAX_DEPTH: Final = 100  # containers inside each other; scalars do not count (jsonb sheet, section 7)
+MAX_DEPTH: Final = 100  # containers inside each other; scalars do not count (jsonb 7)
 MAX_KEY: Final = 65535  # bytes of a key
 
-# Type bytes (jsonb sheet, section 1).
+# Type bytes (jsonb 1).
 SMALL_OBJECT: Final = 0x00
 LARGE_OBJECT: Final = 0x01
 SMALL_ARRAY: Final = 0x02
@@ -63,7 +63,7 @@ DOUBLE: Final = 0x0B
 STRING: Final = 0x0C
 OPAQUE: Final = 0x0F
 
-# Field types with a meaning inside an opaque value (jsonb sheet, sections 4.2 and 5).
+# Field types with a meaning inside an opaque value (jsonb 4.2, jsonb 5).
 TIMESTAMP: Final = 7
 DATE: Final = 10
 TIME: Final = 11

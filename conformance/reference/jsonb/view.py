@@ -81,7 +81,7 @@ class View:
         return bytes(self.data[position : position + length])
 
     def find(self, key: bytes) -> int:
-        """The index of a member, or -1. A binary search, so unsorted keys may stay unseen (jsonb sheet 2)."""
+        """The index of a member, or -1. A binary search, so unsorted keys may stay unseen (jsonb 2)."""
         wanted = len(key)
         data, place = self.data, self.key_place
         low, high = 0, self.count

@@ -1,4 +1,4 @@
-"""Applying the diffs of a row event to a stored document, as a replica does (partial-update sheet, section 6).
+"""Applying the diffs of a row event to a stored document, as a replica does (partial-update 6).
 
 Paths are followed exactly: no auto-wrap, nothing stripped. The document is changed in place while that works and on a
 tree from the first change that does not fit; which of the two it is decides whether a REPLACE that changes nothing is
@@ -95,7 +95,7 @@ def apply_diffs(stored: bytes | None, diffs: Iterable[Diff], dialect: Dialect = 
     if not diffs:
         if stored == b"":
             return encode(None)  # the JSON null that it reads as, now with bytes of its own (observed on 9.7.4)
-        # The server marks the field as not NULL before it applies anything (sheet 8, deviation 4).
+        # The server marks the field as not NULL before it applies anything (partial-update 8.4).
         return encode(None) if stored is None and dialect.behaviour.null_takes_empty_diffs else stored
     document = Document(encode(None) if stored is None else stored)
     for index, diff in enumerate(diffs):
@@ -123,7 +123,7 @@ def _has_wide_decimal(value: object) -> bool:
 
 
 def _decimals(value: object) -> Iterator[bytes]:
-    """The one kind of opaque value that the server looks into while it reads a diff (requirements sheet, FR5)."""
+    """The one kind of opaque value that the server looks into while it reads a diff (requirements FR5)."""
     if isinstance(value, Opaque):
         if value.field_type == DECIMAL:
             yield value.payload

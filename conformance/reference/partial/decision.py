@@ -1,4 +1,4 @@
-"""Partial or full for each JSON column of an after-image (partial-update sheet, section 5)."""
+"""Partial or full for each JSON column of an after-image (partial-update 5)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Decision(NamedTuple):
 
 
 def decide(before: object, after: object, change: ColumnChange | None, *, partial_json: bool) -> Decision:
-    """Partial or full for a JSON column of the after-image (sheet, section 5). ``change``: ``None`` if not assigned."""
+    """Partial or full for a JSON column of the after-image (partial-update 5). ``change``: ``None`` if not assigned."""
     if after is None:
         return Decision(False, None, "null")
     assert isinstance(after, bytes)

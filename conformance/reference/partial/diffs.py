@@ -1,4 +1,4 @@
-"""The wire form of JSON diffs inside a partial column value (WL#2955 section 4; partial-update sheet, section 4).
+"""The wire form of JSON diffs inside a partial column value (WL#2955 section 4; partial-update 4).
 
     operation    1 byte: 0 REPLACE, 1 INSERT, 2 REMOVE
     path_length  packed integer

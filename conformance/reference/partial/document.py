@@ -1,7 +1,7 @@
 """A document under change: in place in its bytes as long as that works, in a tree from then on.
 
 Both the evaluation of JSON_SET/REPLACE/REMOVE on a source and the applying of diffs on a replica work on one of
-these; the fall from bytes to tree is one-way for a row and column (partial-update sheet, sections 2 and 6.2).
+these; the fall from bytes to tree is one-way for a row and column (partial-update 2, partial-update 6.2).
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class Document:
         return node
 
     def strip(self, legs: tuple[Leg, ...]) -> tuple[Leg, ...]:
-        """Drop ``[0]`` and ``[last]`` legs that would be asked of a value that is no array (sheet, section 2)."""
+        """Drop ``[0]`` and ``[last]`` legs that would be asked of a value that is no array (partial-update 2)."""
         for leg in legs:
             if type(leg) is Cell and leg.finds_scalar:
                 break

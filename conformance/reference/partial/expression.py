@@ -1,7 +1,7 @@
 """The right-hand sides of ``SET column = ...`` that the model evaluates, as plain values.
 
 An :class:`Assignment` of a JSON column holds a chain of JSON functions over the column itself (eligible for partial
-update), or any of the other forms (which make the column ineligible for the whole statement, partial-update sheet 1).
+update), or any of the other forms (which make the column ineligible for the whole statement, partial-update 1).
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Old:
 
 @dataclass(frozen=True, slots=True)
 class Literal:
-    """A SQL value given as the JSON value that it becomes as a function argument (jsonb sheet, section 4.2).
+    """A SQL value given as the JSON value that it becomes as a function argument (jsonb 4.2).
 
     SQL NULL as a value argument is JSON null: ``Literal(None)``. As a *document* or a whole assignment it is
     :class:`SqlNull`, which is another thing.

@@ -1,4 +1,4 @@
-"""In-place updates: changing stored JSONB without changing its length (partial-update sheet, section 3).
+"""In-place updates: changing stored JSONB without changing its length (partial-update 3).
 
 ``size`` of a container never changes and nothing moves, except the entries that a removal shifts. A new value goes
 only between its non-inlined neighbours; only the direct parent is looked at. Offsets here are positions in the
@@ -18,7 +18,8 @@ Range = tuple[int, int]  # (offset, length)
 
 
 def find_room(parent: View, index: int, need: int) -> int | None:
-    """Where ``need`` bytes for the element at ``index`` can go (sheet 3.1), as a position; ``None`` if nowhere."""
+    """Where ``need`` bytes for the element at ``index`` can go (partial-update 3.1), as a position; ``None`` if
+    nowhere."""
     start_of_data = parent.values_end
     if parent.is_object and parent.count:
         position, length = parent.key_place(parent.count - 1)
@@ -49,7 +50,7 @@ def replace_in_place(parent: View, index: int, kind: int, data: bytes, ranges: l
     """Write a value over an element of ``parent``, whose data must be the document's ``bytearray``.
 
     Answers ``None`` when the value does not fit, else whether any byte changed. Ranges written are added to
-    ``ranges``: the whole value if one of its bytes differs, the whole value entry if it differs (sheet 3.4).
+    ``ranges``: the whole value if one of its bytes differs, the whole value entry if it differs (partial-update 3.4).
     """
     document = parent.data
     assert isinstance(document, bytearray)
@@ -76,7 +77,7 @@ def replace_in_place(parent: View, index: int, kind: int, data: bytes, ranges: l
 
 
 def remove_in_place(parent: View, index: int, ranges: list[Range]) -> None:
-    """Take an element out (sheet 3.3). Always possible; the freed bytes keep their old contents."""
+    """Take an element out (partial-update 3.3). Always possible; the freed bytes keep their old contents."""
     document = parent.data
     assert isinstance(document, bytearray)
     offset_size = 4 if parent.is_large else 2

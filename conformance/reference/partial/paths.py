@@ -1,7 +1,7 @@
 """JSON paths: parsed from text as MySQL parses them, written back as it writes them into diffs.
 
 Parsing accepts white space between tokens, needless quotes and leading zeros; ``str(path)`` is the canonical text of
-the partial-update sheet, section 4.1. Wildcards, ranges and ``**`` parse too: the applier must be able to refuse them
+partial-update 4.1. Wildcards, ranges and ``**`` parse too: the applier must be able to refuse them
 (3648) after a diff was read without error.
 """
 
@@ -105,7 +105,7 @@ def _is_letter(point: int) -> bool:
     return (0x41 <= low <= 0x5A or 0x61 <= low <= 0x7A or 0x80 <= low <= 0xFE) and not 0x300 <= point <= 0x36F
 
 
-# Code points that may follow the first one beside letters and digits (partial-update sheet 4.1).
+# Code points that may follow the first one beside letters and digits (partial-update 4.1).
 _CONNECTORS: Final = frozenset(
     (0x203F, 0x2040, 0x2054, 0xFE33, 0xFE34, 0xFE4D, 0xFE4E, 0xFE4F, 0xFF3F, 0x200C, 0x200D, *range(0x300, 0x370))
 )

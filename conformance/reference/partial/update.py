@@ -1,8 +1,8 @@
 """What an UPDATE does to one row: who is eligible, evaluation, changed or not.
 
-The model of the partial-update sheet: section 1 (who is eligible), 2 (evaluation) and 1.1 (rows that do not change);
-``decision`` has section 5. Every row of those tables that was taken is named in ``rules``, so that a run can count
-them.
+The model of partial-update 1 (who is eligible), partial-update 2 (evaluation) and partial-update 1.1 (unchanged rows);
+``decision`` has partial-update 5. Every row of those tables that was taken is named in ``rules``, so that a run can
+count them.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def eligible_columns(
     *,
     through_view: bool = False,
 ) -> set[str]:
-    """JSON columns whose every assignment is a chain of partial functions over the column (sheet, section 1).
+    """JSON columns whose every assignment is a chain of partial functions over the column (partial-update 1).
 
     ``through_view``: the statement updates an updatable view of the table, which older versions do not look behind.
     """
@@ -142,7 +142,7 @@ def update_row(
     JSON columns of ``row`` are JSONB ``bytes`` or ``None``. ``log_diffs``: binlog_row_value_options has PARTIAL_JSON
     and the statement is logged as rows. ``comparable``: the old value of every assigned column is in the statement's
     read set. Otherwise (MINIMAL image and ``n = constant``, say) the SQL layer cannot compare and InnoDB decides, by
-    bytes: 51 replaced by 51.0 is then a change (observed on 9.7.4; the sheet's 1.1 knows the first case only).
+    bytes: 51 replaced by 51.0 is then a change (observed on 9.7.4; partial-update 1.1 knows the first case only).
     ``trigger``: the assignments to NEW of a BEFORE UPDATE trigger. Raises :class:`MysqlError` where the server refuses
     the statement.
     """
@@ -243,7 +243,7 @@ def unforeseen(change: RowChange) -> bool:
 
 
 def _differs(name: str, before: object, after: object, columns: Columns | None) -> bool:
-    """JSON columns are compared with the SQL ``=`` of JSON (sheet 1.1); without ``columns`` by their bytes."""
+    """JSON columns are compared with the SQL ``=`` of JSON (partial-update 1.1); without ``columns`` by their bytes."""
     if columns is not None and name in columns.json and isinstance(before, bytes) and isinstance(after, bytes):
         return not equal_stored(before, after)
     return before != after
@@ -280,7 +280,7 @@ def _argument(expression: Expression | None, row: Mapping[str, object], columns:
     elif isinstance(expression, Column | Old):
         value = row[_key(expression)]
         if value is not None and expression.name in columns.json:
-            # In a document it keeps its holes (sheet 3.1).
+            # In a document it keeps its holes (partial-update 3.1).
             converted = decode(value)
             return _Argument(converted, value or encode(None), encode(converted))
         value = None if value is None else columns.as_json(expression.name, value)
@@ -376,7 +376,7 @@ class _Chain:
         return True
 
     def strip(self, document: Document, path: Path) -> tuple[Leg, ...]:
-        """The legs that are left of a path (sheet, section 2)."""
+        """The legs that are left of a path (partial-update 2)."""
         legs = document.strip(path.legs)
         if len(legs) != len(path.legs):
             self.rules.append("strip/dropped")
@@ -401,7 +401,7 @@ class _Chain:
             self.encoded.append(encode_diff(operation, path, data))
 
     def put(self, document: Document, legs: tuple[Leg, ...], argument: _Argument, *, replace_only: bool) -> None:
-        """One (path, value) pair of JSON_SET or JSON_REPLACE (sheet 2.1)."""
+        """One (path, value) pair of JSON_SET or JSON_REPLACE (partial-update 2.1)."""
         if document.in_place:
             if self.put_in_place(document, legs, argument, replace_only=replace_only):
                 return
@@ -490,7 +490,7 @@ class _Chain:
             rule("tree/nothing")
 
     def remove(self, document: Document, legs: tuple[Leg, ...]) -> None:
-        """One path of JSON_REMOVE (sheet 2.2)."""
+        """One path of JSON_REMOVE (partial-update 2.2)."""
         rule = self.rules.append
         if not legs:
             rule("remove/root")

@@ -301,7 +301,7 @@ def _literal(info: ColumnInfo, words: Sequence[Word]) -> Any:
         return int(text)
     if words[0].string and info.type.is_character and info.type.type != types.VECTOR and info.collation is not None:
         if info.type.real_type == types.STRING:
-            text = text.rstrip("\0" if info.collation == BINARY else " ")  # a log has no pads (events sheet, 10.2)
+            text = text.rstrip("\0" if info.collation == BINARY else " ")  # a log has no pads (binlog-events 10.2)
         if info.collation == BINARY:
             return text.encode() if text.isascii() else MISSING
         value = bytes_of(text, info.collation)

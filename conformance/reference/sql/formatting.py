@@ -1,4 +1,4 @@
-"""Expressions and JSON values to SQL that makes exactly them (jsonb sheet, 4.2).
+"""Expressions and JSON values to SQL that makes exactly them (jsonb 4.2).
 
 For the default sql_mode and a utf8mb4 connection. What :mod:`.sql_expression` can read comes back equal.
 """

@@ -1,4 +1,4 @@
-"""SQL values as MySQL types them, and what CAST, REPEAT and CONCAT make of them (jsonb sheet, 4.2 and 5.1).
+"""SQL values as MySQL types them, and what CAST, REPEAT and CONCAT make of them (jsonb 4.2, jsonb 5.1).
 
 The rules for precision and errors were observed on 9.7.4 inside INSERT and UPDATE under the default sql_mode, where
 what a SELECT only warns about is an error. Combinations that predict's grammar leaves out raise ``Unsupported``.

@@ -1,6 +1,6 @@
 """Table definitions as data: the CREATE TABLE they stand for, and the TABLE_MAP that 9.7 writes for them.
 
-The rules are those of the binlog-events sheet 9.1 and the table-map-metadata sheet, section 3; every type and attribute
+The rules are those of binlog-events 9.1 and table-map-metadata 3; every type and attribute
 was compared with captured events of 9.7.4.
 """
 
@@ -397,7 +397,7 @@ def _charsets(
     collations: Sequence[int], default_field: int, column_field: int, rules: MetadataRules
 ) -> list[MetadataField]:
     """The shorter of the two forms. As the server counts it, one byte per number, the default needs a strict majority
-    (table-map sheet 3.2)."""
+    (table-map-metadata 3.2)."""
     if not collations:
         return []
     counts = Counter(collations)

@@ -1,4 +1,4 @@
-"""The optional metadata at the end of a TABLE_MAP (table-map-metadata sheet, sections 1 to 3).
+"""The optional metadata at the end of a TABLE_MAP (table-map-metadata 1 to 3).
 
 Each field is a typed value, kept in the order in which it was written. What a field counts (numeric columns, character
 columns, ...) is known from the column types, so the fields are decoded and encoded together with them; putting the
@@ -39,10 +39,10 @@ class Field(IntEnum):
 
 
 class MetadataRules(NamedTuple):
-    """What the bytes mean to their writer (sheet, section 4).
+    """What the bytes mean to their writer (table-map-metadata 4).
 
     ``worklog_numbering``: the worklog's text gives 7, 8, 9 to the primary key, the key with prefixes, the geometry
-    types. ``year_counted``: servers up to 8.0.15 leave YEAR out of SIGNEDNESS (versions sheet 5.4), and so does the
+    types. ``year_counted``: servers up to 8.0.15 leave YEAR out of SIGNEDNESS (versions 5.4), and so does the
     worklog. ``members_by_bytes``: each list of members begins with its length in bytes, not with their number.
     ``smallest_form``: of the two ways to log character sets the one that takes fewer bytes; 9.7.4 counts each number
     as one byte. ``later_fields``: those from 10 on, which the worklog does not have.
@@ -72,7 +72,7 @@ _TO_WORKLOG: Final[dict[int, int]] = {field: number for number, field in _FROM_W
 @dataclass(frozen=True, slots=True)
 class Bits:
     """SIGNEDNESS (True: unsigned) and COLUMN_VISIBILITY (True: visible). The only bit strings with the first bit on
-    top (sheet 3.1, 3.8)."""
+    top (table-map-metadata 3.1, table-map-metadata 3.8)."""
 
     field: int
     bits: tuple[bool, ...]
@@ -121,7 +121,8 @@ class PrefixKey:
 
 @dataclass(frozen=True, slots=True)
 class UnknownField:
-    """A number that we do not know. Skipped by its length, kept, and reported by those who count (sheet 3.10)."""
+    """A number that we do not know. Skipped by its length, kept, and reported by those who count
+    (table-map-metadata 3.10)."""
 
     field: int
     data: bytes

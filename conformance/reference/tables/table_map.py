@@ -1,4 +1,4 @@
-"""TABLE_MAP (19): the columns of the table that the next row events change (binlog-events sheet, section 9)."""
+"""TABLE_MAP (19): the columns of the table that the next row events change (binlog-events 9)."""
 
 from __future__ import annotations
 
@@ -54,7 +54,8 @@ class TableMap:
 
     @cached_property
     def json_columns(self) -> tuple[int, ...]:
-        """Indexes of the columns that the partial bits of a row count: all JSON columns of the table (sheet 11.1)."""
+        """Indexes of the columns that the partial bits of a row count: all JSON columns of the table
+        (binlog-events 11.1)."""
         return tuple(index for index, column in enumerate(self.columns) if column.type == JSON)
 
     @cached_property

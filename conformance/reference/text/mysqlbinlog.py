@@ -1,4 +1,4 @@
-"""Binary logs as text: what ``mysqlbinlog -v --base64-output=decode-rows`` prints (mysqlbinlog-output sheet, 1 to 3).
+"""Binary logs as text: what ``mysqlbinlog -v --base64-output=decode-rows`` prints (mysqlbinlog-output 1 to 3).
 
 Every line but a few comments is the client's (compared with it for the whole corpus). Done otherwise on purpose:
 

@@ -1,4 +1,5 @@
-"""JSON in pseudo-SQL: whole documents, and the function calls that stand for diffs (mysqlbinlog-output sheet, 3.2, 4).
+"""JSON in pseudo-SQL: whole documents, and the function calls that stand for diffs (mysqlbinlog-output 3.2,
+mysqlbinlog-output 4).
 
 The texts are bytes, because they hold stored strings as they are.
 """
@@ -120,7 +121,8 @@ def _value_text(data: bytes) -> bytes:
 
 
 def _frame_words(data: bytes) -> bytes:
-    """What could not be read, in the words of the client (sheet 4.2; which words for which damage: observed)."""
+    """What could not be read, in the words of the client (mysqlbinlog-output 4.2; which words for which damage:
+    observed)."""
     cursor = Cursor(data)
     while cursor:
         code = cursor.u1("operation")

@@ -1,4 +1,5 @@
-"""Row events as pseudo-SQL: the ``###`` lines of ``mysqlbinlog -v`` and ``-vv`` (mysqlbinlog-output sheet, 3 and 4).
+"""Row events as pseudo-SQL: the ``###`` lines of ``mysqlbinlog -v`` and ``-vv`` (mysqlbinlog-output 3,
+mysqlbinlog-output 4).
 
 Damage inside an event is printed in the client's words, as far as it prints anything; then the error is raised, so that
 nobody takes the text for whole.

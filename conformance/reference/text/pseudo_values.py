@@ -1,4 +1,4 @@
-"""Column values and types in pseudo-SQL (mysqlbinlog-output sheet, 3.1; what no corpus file has was printed by the
+"""Column values and types in pseudo-SQL (mysqlbinlog-output 3.1; what no corpus file has was printed by the
 9.7.4 client from logs made by hand).
 
 Two things are done otherwise, because the client prints something false there: a GEOMETRY is a hexadecimal literal,

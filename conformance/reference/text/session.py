@@ -1,5 +1,5 @@
 """The session variables in front of statements, as mysqlbinlog prints them: only what has changed since it was printed
-last (binlog-events sheet, section 8, for the fields; which line when: observed with the 9.7.4 client).
+last (binlog-events 8, for the fields; which line when: observed with the 9.7.4 client).
 """
 
 from __future__ import annotations

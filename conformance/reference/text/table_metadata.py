@@ -1,4 +1,4 @@
-"""The columns of a TABLE_MAP as ``mysqlbinlog --print-table-metadata`` prints them (table-map-metadata sheet, 5).
+"""The columns of a TABLE_MAP as ``mysqlbinlog --print-table-metadata`` prints them (table-map-metadata 5).
 
 Names in the list of columns have the escapes of strings (observed on 9.7.4), those in the list of key parts are printed
 as they are.

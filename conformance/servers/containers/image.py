@@ -12,17 +12,15 @@ from typing import TYPE_CHECKING, Final
 
 from conformance.servers.containers.engine import new_name, reason, telling
 from conformance.servers.containers.run import engine_run
-from conformance.servers.errors import ServerUnavailable, SpecError
+from conformance.servers.errors import ServerUnavailable
 from conformance.servers.install.bundle import Progress, no_progress
 from conformance.servers.install.cache import silent
 from conformance.servers.install.installation import parse_version
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
-    from conformance.servers.containers.server import ContainerServer
     from conformance.servers.install.cache import Narrate
-    from conformance.servers.run.options import Options
 
 DATA: Final = "/var/lib/mysql"
 _SHOWN: Final = 600  # characters of what a program said
@@ -37,32 +35,6 @@ class Image:
     id: str
     version: str
     number: tuple[int, int, int]
-
-    def launch(
-        self,
-        *,
-        server_id: int = 1,
-        options: Options | None = None,
-        wrapper: Sequence[str] | str = (),
-        performance_schema: bool = False,
-        keep: bool = False,
-        start: bool = True,
-        narrate: Narrate = silent,
-    ) -> ContainerServer:
-        """A server in a container."""
-        from conformance.servers.containers.server import launch_container  # it knows images
-
-        if wrapper:
-            raise SpecError(f"docker:{self.name}", "a wrapper is for a process of the lab", expected="no --wrapper")
-        return launch_container(
-            self,
-            server_id=server_id,
-            options=options or {},
-            performance_schema=performance_schema,
-            keep=keep,
-            start=start,
-            narrate=narrate,
-        )
 
 
 def find_image(name: str, *, narrate: Narrate = silent, progress: Callable[[Progress], None] = no_progress) -> Image:

@@ -10,7 +10,7 @@ import contextlib
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 from conformance.servers.containers.engine import telling
 from conformance.servers.errors import ServerUnavailable
@@ -22,7 +22,9 @@ from conformance.servers.run.directories import new_run_directory, remove_run_di
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from conformance.servers.containers.server import ContainerServer
+    from docker.models.containers import Container
+
+    from conformance.servers.containers.image import Image
     from conformance.servers.install.cache import Narrate
     from conformance.servers.install.installation import Installation
     from conformance.servers.wire.connection import Address
@@ -52,10 +54,22 @@ def _installations() -> Iterator[Installation]:
             yield from_path(mysqld)
 
 
+class Contained(Protocol):
+    """What programs need of their server."""
+
+    name: str
+    image: Image
+    address: Address
+
+    @property
+    def container(self) -> Container:
+        """The present one."""
+
+
 class Programs:
     """Those of one server. ``close`` removes what was stored for them here."""
 
-    def __init__(self, server: ContainerServer, narrate: Narrate = silent) -> None:
+    def __init__(self, server: Contained, narrate: Narrate = silent) -> None:
         self._server = server
         self._narrate = narrate
         self._told: set[str] = set()  # programs of which it was said whose they are

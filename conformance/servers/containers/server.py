@@ -12,26 +12,33 @@ import contextlib
 import dataclasses
 import socket
 import time
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from conformance.servers.base import version_number
 from conformance.servers.containers.engine import IMAGE_LABEL, new_name, telling
 from conformance.servers.containers.files import put_file, put_tree, read_tree
 from conformance.servers.containers.image import DATA, Image
 from conformance.servers.containers.programs import LOGIN, Programs, login_file
 from conformance.servers.containers.run import engine_run
 from conformance.servers.containers.standing import RUN, STANDING, freshen, password_of, reusable
-from conformance.servers.containers.template import DataTemplate, data_template
-from conformance.servers.errors import ConnectionLost, LoginRefused, ServerDied, ServerUnavailable, StartFailed
+from conformance.servers.containers.template import OPTIONS, DataTemplate, data_template
+from conformance.servers.errors import (
+    ConnectionLost,
+    LoginRefused,
+    ServerDied,
+    ServerUnavailable,
+    SpecError,
+    StartFailed,
+)
 from conformance.servers.install.cache import Narrate, silent
 from conformance.servers.run.options import Options, default_options, option_words
 from conformance.servers.run.owned import START_SECONDS, STOP_SECONDS, OwnServer
 from conformance.servers.run.process import PERSISTED, death_reason, log_tail, status_words
 from conformance.servers.wire.capture import Capture
-from conformance.servers.wire.connection import Address, Connection, connect
+from conformance.servers.wire.connection import Address, Connection, connect, version_number
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from docker.models.containers import Container
@@ -293,9 +300,9 @@ class ContainerServer(OwnServer):
         return super().address_for(replica)
 
     @property
-    def maker(self) -> Image:
+    def maker(self) -> ContainerMaker:
         """The image."""
-        return self.image
+        return ContainerMaker(self.image)
 
     def capture(self) -> Capture:
         """Over the protocol: the paths are the container's."""
@@ -484,7 +491,7 @@ def launch_container(
     """A server on a copy of the image's data template; ``kept``: the label of one that will be detached."""
     server = ContainerServer(
         image,
-        data_template(image, narrate),
+        data_template(image, partial(_initialised, image, narrate), narrate),
         server_id=server_id,
         options=options,
         performance_schema=performance_schema,
@@ -501,6 +508,58 @@ def launch_container(
             server.close()
         raise
     return server
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class ContainerMaker:
+    """Makes servers in containers of one image."""
+
+    image: Image
+
+    @property
+    def version(self) -> str:
+        """As the image's server says it."""
+        return self.image.version
+
+    @property
+    def number(self) -> tuple[int, int, int]:
+        """The same as numbers."""
+        return self.image.number
+
+    def launch(
+        self,
+        *,
+        server_id: int = 1,
+        options: Options | None = None,
+        wrapper: Sequence[str] | str = (),
+        performance_schema: bool = False,
+        keep: bool = False,
+        start: bool = True,
+        narrate: Narrate = silent,
+    ) -> ContainerServer:
+        """A server in a container."""
+        if wrapper:
+            raise SpecError(
+                f"docker:{self.image.name}", "a wrapper is for a process of the lab", expected="no --wrapper"
+            )
+        return launch_container(
+            self.image,
+            server_id=server_id,
+            options=options or {},
+            performance_schema=performance_schema,
+            keep=keep,
+            start=start,
+            narrate=narrate,
+        )
+
+
+@contextlib.contextmanager
+def _initialised(image: Image, narrate: Narrate, template: DataTemplate) -> Iterator[Container]:
+    """A stopped container in which the image has made its data directory."""
+    with ContainerServer(image, template, options=OPTIONS, narrate=narrate) as server:
+        server.start()
+        server.stop()
+        yield server.container
 
 
 def _status(state: dict[str, Any]) -> int | None:

@@ -14,15 +14,19 @@ import os
 import secrets
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from conformance.servers.containers.files import new_archive, owner_of, read_tree
 from conformance.servers.containers.image import DATA
 from conformance.servers.install.cache import building, cache_root, locked, make_directory, require_space
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextlib import AbstractContextManager
+
+    from docker.models.containers import Container
+
     from conformance.servers.containers.image import Image
-    from conformance.servers.containers.server import ContainerServer
     from conformance.servers.install.cache import Narrate
 
 _SPACE: Final = 400 << 20
@@ -40,8 +44,14 @@ class DataTemplate:
     owner: tuple[int, int]
 
 
-def data_template(image: Image, narrate: Narrate) -> DataTemplate:
-    """The one of this image, made when it is not there yet."""
+Initialised: TypeAlias = "Callable[[DataTemplate], AbstractContextManager[Container]]"
+
+
+def data_template(image: Image, initialised: Initialised, narrate: Narrate) -> DataTemplate:
+    """The one of this image, made when it is not there yet.
+
+    ``initialised`` gives a stopped container in which the image has made its data directory.
+    """
     name = f"image-{image.version}-{image.id.partition(':')[2][:12]}"
     directory = cache_root() / "templates" / name
     if not (directory / "template.json").is_file():
@@ -51,30 +61,26 @@ def data_template(image: Image, narrate: Narrate) -> DataTemplate:
                 require_space(directory.parent, _SPACE, "a data directory template")
                 narrate(f"initialising a data directory of {image.name} (once)")
                 with building(directory) as temporary:
-                    _make(image, temporary, narrate)
+                    _make(image, initialised, temporary)
     record = json.loads((directory / "template.json").read_text(encoding="utf-8"))
     return DataTemplate(directory / "data.tar.gz", record["password"], (record["uid"], record["gid"]))
 
 
-def _make(image: Image, directory: Path, narrate: Narrate) -> None:
-    from conformance.servers.containers.server import ContainerServer  # it knows templates
-
+def _make(image: Image, initialised: Initialised, directory: Path) -> None:
     password = secrets.token_urlsafe(18)
-    with ContainerServer(image, DataTemplate(Path(), password, (0, 0)), options=OPTIONS, narrate=narrate) as server:
-        server.start()
-        server.stop()
-        uid, gid = _store(server, directory / "data.tar.gz")
+    with initialised(DataTemplate(Path(), password, (0, 0))) as container:
+        uid, gid = _store(container, directory / "data.tar.gz")
     record = {"image": image.name, "id": image.id, "password": password, "uid": uid, "gid": gid}
     descriptor = os.open(directory / "template.json", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "w", encoding="utf-8") as file:
         json.dump(record, file)
 
 
-def _store(server: ContainerServer, path: Path) -> tuple[int, int]:
+def _store(container: Container, path: Path) -> tuple[int, int]:
     """Compress what can be copied; the account that its files belong to."""
-    owner = owner_of(server.container, "mysql")
+    owner = owner_of(container, "mysql")
     with gzip.open(path, "wb", compresslevel=1) as file, new_archive(file) as target:
-        for member, content in read_tree(server.container, DATA):
+        for member, content in read_tree(container, DATA):
             if not member.name or member.name.startswith(_OWN) or not (member.isfile() or member.isdir()):
                 continue
             member.uid, member.gid = owner  # Podman says root of all

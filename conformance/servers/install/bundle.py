@@ -2,7 +2,7 @@
 
 A bundle is whole or not there: it is unpacked beside its place, tried, and renamed. Its manifest keeps the resolved
 version and hash of every package and never the mirror's host. A cached bundle is used without any network; a newer one
-is fetched only on request. Facts: sheet servers.md section 1 (Debian tried; Ubuntu's package names not tried).
+is fetched only on request. Facts: servers 1 (Debian tried; Ubuntu's package names not tried).
 """
 
 # Starting programs is the job of this module.

@@ -15,17 +15,8 @@ import subprocess
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from conformance.servers.errors import ServerUnavailable
-from conformance.servers.install.cache import silent
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from conformance.servers.install.cache import Narrate
-    from conformance.servers.run.options import Options
-    from conformance.servers.run.process import ProcessServer
 
 _VERSION = re.compile(r"Ver\s+(?P<text>(?P<major>\d+)\.(?P<minor>\d+)\.(?P<patch>\d+)\S*)")
 _TREE_PROGRAMS = (
@@ -51,31 +42,6 @@ class Installation:
     version: str
     number: tuple[int, int, int]
     origin: str  # words for reports: "bundle 9.7.4-2", "PATH", ...
-
-    def launch(
-        self,
-        *,
-        server_id: int = 1,
-        options: Options | None = None,
-        wrapper: Sequence[str] | str = (),
-        performance_schema: bool = False,
-        keep: bool = False,
-        start: bool = True,
-        narrate: Narrate = silent,
-    ) -> ProcessServer:
-        """A private server of these programs."""
-        from conformance.servers.run.process import launch  # it knows installations
-
-        return launch(
-            self,
-            server_id=server_id,
-            options=options,
-            wrapper=wrapper,
-            performance_schema=performance_schema,
-            keep=keep,
-            start=start,
-            narrate=narrate,
-        )
 
     @property
     def is_bundle(self) -> bool:

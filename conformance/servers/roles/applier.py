@@ -1,4 +1,4 @@
-"""A real applier without a source: transactions built by the reference in a hand-written relay log (sheet, 0.3).
+"""A real applier without a source: transactions built by the reference in a hand-written relay log (requirements 0.3).
 
 One relay log holds many transactions, one after the other. Each first writes a mark, so that what is committed is read
 from a table and not from the applier's position, which lags (:mod:`conformance.servers.roles.relay_log`). At a stop

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from conformance.servers.run.directories import standing_servers
+from conformance.servers.standing import standing_servers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Row events built by the reference, put into a real server by BINLOG statements (requirements sheet 0.3, fuzzing 6).
+"""Row events built by the reference, put into a real server by BINLOG statements (requirements 0.3, fuzzing 6).
 
 The target is a server of the lab's own with ``gtid_mode=OFF``: with GTIDs on, a session that was given a
 FORMAT_DESCRIPTION cannot go on (1782). Each event works on a row of its own that holds a known document, put there with

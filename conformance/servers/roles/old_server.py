@@ -1,7 +1,7 @@
 """A server from before the feature, beside one that has it: where it comes from, and a relay log for its applier.
 
 It is fetched on request (``binlog-lab servers install --old``), and runs use it by themselves from then on. The relay
-log is a file put into its data directory (requirements sheet, 0.3), because a server so old cannot log in to a new one
+log is a file put into its data directory (requirements 0.3), because a server so old cannot log in to a new one
 (2059).
 """
 

@@ -1,6 +1,6 @@
 """A replica behind a source: linking, waiting until everything arrived, and the applier's errors.
 
-Sheet requirements.md 0.3 (both GTID and file positions were tried on 9.7.4). Only for servers that the lab started: a
+Facts: requirements 0.3 (both GTID and file positions were tried on 9.7.4). Only for servers that the lab started: a
 guest's replication settings are not the lab's to change.
 """
 
@@ -129,7 +129,7 @@ class Pair:
         return bool(self.connection.execute(self._words.replica_status).rows)
 
     def configure(self, settings: Mapping[str, str]) -> None:
-        """Set global variables of the replica. The applier takes them over when it starts (sheet, FR6.1)."""
+        """Set global variables of the replica. The applier takes them over when it starts (requirements FR6.1)."""
         self.connection.execute(f"STOP {self._words.replica} SQL_THREAD")
         for name, value in settings.items():
             if name.startswith("binlog_transaction_compression") and not self.dialect.log.payload_event:

@@ -1,4 +1,4 @@
-"""Relay logs made by hand: their files, and how an applier gets to read one (requirements sheet, 0.3).
+"""Relay logs made by hand: their files, and how an applier gets to read one (requirements 0.3).
 
 Observed on 9.7.4, and easily taken for something else:
 

@@ -1,8 +1,9 @@
 """Instructions that a server's threads execute, counted by valgrind's callgrind while the server runs under it.
 
-Wall clock on a shared machine cannot show two per cent; counted instructions can (requirements sheet, FR15/FR16). The
-server starts without counting, which takes some seconds; counting then slows it down about fifty times. A thread of the
-server is named by its number in the operating system, which the performance schema knows too.
+Wall clock on a shared machine cannot show two per cent; counted instructions can (requirements FR15,
+requirements FR16). The server starts without counting, which takes some seconds; counting then slows it down about
+fifty times. A thread of the server is named by its number in the operating system, which the performance schema knows
+too.
 """
 # ruff: noqa: S603 (starting programs is the job of this module)
 

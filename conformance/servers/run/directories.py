@@ -7,16 +7,12 @@ removed by the lab; ``server-NAME`` belongs to the supervisor of a server that w
 
 from __future__ import annotations
 
-import contextlib
-import json
 import os
 import secrets
 import shutil
 import signal
 import stat
 import tempfile
-import time
-from dataclasses import dataclass
 from pathlib import Path
 
 from conformance.servers.errors import ServerUnavailable
@@ -24,7 +20,6 @@ from conformance.servers.run.process_identity import is_running, processes_with_
 
 SOCKET_LIMIT = 107  # sun_path of unix(7) is 108 bytes with its final zero
 SOCKET_NAME = "s"
-CONTAINER = "container"  # in the directory of a standing server: the name of its container
 
 
 def runs_root() -> Path:
@@ -109,88 +104,3 @@ def remove_orphans() -> list[Path]:
         remove_run_directory(directory)
         removed.append(directory)
     return removed
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StandingServer:
-    """A server that was started to stay."""
-
-    name: str
-    directory: Path
-    url: str
-    version: str
-    pid: int
-    supervisor: int
-    supervisor_start: str
-    running: bool
-    container: str = ""  # its name, where the server is no process
-
-
-def free_name() -> str:
-    """The first number that no standing server has as its name."""
-    taken = {directory.name.removeprefix("server-") for directory in runs_root().glob("server-*")}
-    number = 1
-    while str(number) in taken:
-        number += 1
-    return str(number)
-
-
-def stop_standing(server: StandingServer, *, timeout: float = 45.0) -> bool:
-    """Stop a standing server in order and remove its directory. False if it had ended before."""
-    if server.container:
-        from conformance.servers.containers.standing import remove_kept  # needs an engine
-
-        asked = remove_kept(server.container)
-        remove_run_directory(server.directory)
-        return asked
-    asked = signal_if_same(server.supervisor, server.supervisor_start, signal.SIGTERM)
-    deadline = time.monotonic() + timeout
-    while is_running(server.supervisor, server.supervisor_start):
-        if time.monotonic() > deadline:  # the kernel takes the server along with its supervisor
-            signal_if_same(server.supervisor, server.supervisor_start, signal.SIGKILL)
-        time.sleep(0.02)
-    remove_run_directory(server.directory)
-    return asked
-
-
-def _contained(directory: Path, about: dict[str, str]) -> StandingServer:
-    from conformance.servers.containers.standing import kept_containers  # needs an engine
-
-    name = (directory / CONTAINER).read_text(encoding="utf-8")
-    return StandingServer(
-        name=directory.name.removeprefix("server-"),
-        directory=directory,
-        url=about["url"],
-        version=about["version"],
-        pid=0,
-        supervisor=0,
-        supervisor_start="",
-        running=any(item.name == name and item.running for item in kept_containers()),
-        container=name,
-    )
-
-
-def standing_servers() -> list[StandingServer]:
-    """All of this user's, dead ones included (their directories remain until ``stop``)."""
-    found = []
-    for directory in sorted(runs_root().glob("server-*")):
-        with contextlib.suppress(OSError, ValueError, KeyError):
-            about = json.loads((directory / "server.json").read_text(encoding="utf-8"))
-            if (directory / CONTAINER).exists():
-                found.append(_contained(directory, about))
-                continue
-            process = json.loads((directory / "process.json").read_text(encoding="utf-8"))
-            supervisor, begun = int(process["supervisor"]), str(process["supervisor_start"])
-            found.append(
-                StandingServer(
-                    name=directory.name.removeprefix("server-"),
-                    directory=directory,
-                    url=str(about["url"]),
-                    version=str(about["version"]),
-                    pid=int(process["pid"]),
-                    supervisor=supervisor,
-                    supervisor_start=begun,
-                    running=is_running(supervisor, begun),
-                )
-            )
-    return found

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from conformance.requirements.versions import dialect_of, parse_version
-from conformance.servers.base import SCHEMA_PREFIX, Server, version_number
+from conformance.servers.base import SCHEMA_PREFIX, Server
 from conformance.servers.errors import ConnectionLost, GuestRefused, ServerUnavailable, SqlError
-from conformance.servers.wire.connection import Connection, connect
+from conformance.servers.wire.connection import Connection, connect, version_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -24,7 +24,6 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from conformance.servers.base import version_number
 from conformance.servers.errors import ConnectionLost, ServerDied, StartFailed
 from conformance.servers.install.cache import Narrate, require_space, silent
 from conformance.servers.run.directories import (
@@ -39,7 +38,7 @@ from conformance.servers.run.options import Options, default_options, option_wor
 from conformance.servers.run.owned import START_SECONDS, STOP_SECONDS, OwnServer
 from conformance.servers.run.process_identity import signal_if_same
 from conformance.servers.run.template import copy_template, template
-from conformance.servers.wire.connection import Address, Connection, connect
+from conformance.servers.wire.connection import Address, Connection, connect, version_number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -237,9 +236,9 @@ class ProcessServer(OwnServer):
         return dataclasses.replace(self.address, socket=None, user=TCP_USER, password=self._tcp_password)
 
     @property
-    def maker(self) -> Installation:
+    def maker(self) -> ProcessMaker:
         """The programs."""
-        return self.installation
+        return ProcessMaker(self.installation)
 
     def program(self, name: str) -> list[str]:
         """Of the same installation as the server."""
@@ -422,6 +421,46 @@ def launch(
             remove_run_directory(directory)
         raise
     return server
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class ProcessMaker:
+    """Makes servers of one installation's programs."""
+
+    installation: Installation
+
+    @property
+    def version(self) -> str:
+        """As the programs say it."""
+        return self.installation.version
+
+    @property
+    def number(self) -> tuple[int, int, int]:
+        """The same as numbers."""
+        return self.installation.number
+
+    def launch(
+        self,
+        *,
+        server_id: int = 1,
+        options: Options | None = None,
+        wrapper: Sequence[str] | str = (),
+        performance_schema: bool = False,
+        keep: bool = False,
+        start: bool = True,
+        narrate: Narrate = silent,
+    ) -> ProcessServer:
+        """A private server of these programs."""
+        return launch(
+            self.installation,
+            server_id=server_id,
+            options=options,
+            wrapper=wrapper,
+            performance_schema=performance_schema,
+            keep=keep,
+            start=start,
+            narrate=narrate,
+        )
 
 
 def _free_port() -> int:

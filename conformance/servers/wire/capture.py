@@ -6,9 +6,9 @@ FORMAT_DESCRIPTION_EVENT cleared; events that only exist on the wire (artificial
 log is rotated in between, the old file's ROTATE_EVENT and the new file's FORMAT_DESCRIPTION and PREVIOUS_GTIDS events
 are part of the bytes.
 
-Facts: WL#2955 sheet 0.3 (position before and after, in-use flag and checksum), replication protocol documentation
-(COM_BINLOG_DUMP). Observed on 9.7.4: the description event that opens a dump from the middle of a file has
-end_log_pos 0 and so differs from the file's; it is therefore fetched with a dump from position 4.
+Facts: WL#2955 requirements 0.3 (position before and after, in-use flag and checksum), replication protocol
+documentation (COM_BINLOG_DUMP). Observed on 9.7.4: the description event that opens a dump from the middle of a file
+has end_log_pos 0 and so differs from the file's; it is therefore fetched with a dump from position 4.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from struct import Struct
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from conformance.requirements.versions import dialect_of
 from conformance.servers.errors import CaptureError, SqlError
@@ -28,7 +28,6 @@ from conformance.servers.wire.log_facts import has_writesets
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from conformance.servers.base import Server
     from conformance.servers.wire.connection import Connection
 
 _HEADER = Struct("<IBIIIH")  # timestamp, type, server id, event length, end position, flags
@@ -71,10 +70,22 @@ class Captured:
         return b"".join((_MAGIC, self.format_description, *self.events))
 
 
+class Logging(Protocol):
+    """What a capture needs of a server."""
+
+    id: str
+    number: tuple[int, int, int]
+    started_by_us: bool
+    files_readable: bool  # its paths are paths of this machine
+
+    def connect(self) -> Connection:
+        """A new session."""
+
+
 class Capture:
     """Takes marks and reads what lies between them. Keeps one session of its own."""
 
-    def __init__(self, server: Server, *, over_protocol: bool | None = None) -> None:
+    def __init__(self, server: Logging, *, over_protocol: bool | None = None) -> None:
         self._server = server
         self._connection: Connection | None = None
         self._over_protocol = over_protocol
@@ -302,7 +313,8 @@ def split_events(data: bytes) -> Iterator[bytes]:
 
 
 def without_in_use_flag(event: bytes) -> bytes:
-    """A live log's description event with the flag cleared; its checksum was computed without the flag (sheet 0.3)."""
+    """A live log's description event with the flag cleared; its checksum was computed without the flag
+    (requirements 0.3)."""
     if len(event) < _HEADER.size or event[4] != _FORMAT_DESCRIPTION or not event[17] & _IN_USE:
         return event
     return event[:17] + bytes((event[17] & ~_IN_USE,)) + event[18:]

@@ -379,3 +379,13 @@ def _login_error(address: Address, error: Any) -> Exception:
     if number == 1049:
         return SqlError(number, str(error.sqlstate or "42000"), text)
     return ConnectionLost(f"cannot connect to {address}: {number} {text}" if number > 0 else f"{address}: {text}")
+
+
+def version_number(text: str) -> tuple[int, int, int]:
+    """``9.7.4-2`` -> (9, 7, 4); missing parts are 0."""
+    parts = []
+    for part in text.split("-", maxsplit=1)[0].split("+", maxsplit=1)[0].split(".")[:3]:
+        digits = "".join(character for character in part if character.isdigit())
+        parts.append(int(digits or 0))
+    parts += [0] * (3 - len(parts))
+    return parts[0], parts[1], parts[2]

@@ -12,7 +12,7 @@ from uuid import UUID
 
 from conformance.cases.observation import Interval, LogFacts
 from conformance.reference.binlog.gtid_set import PreviousGtids
-from conformance.servers.base import version_number
+from conformance.servers.wire.connection import version_number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -1,5 +1,5 @@
 """Faults for the checks of transaction boundaries (WL#4162, and the parser that shipped in its place): written down
-from the boundaries sheet's sentences before the checks that must catch them.
+from docs/spec/transaction-boundaries.md before the checks that must catch them.
 
 Each is a change of what a faulty writer, printer, parser or server would have given: marked events, printed text, the
 parser's table, captured events, warnings of a replica.
@@ -31,7 +31,7 @@ class Fault:
 
     id: str
     requirement: str
-    sentence: str  # of the sheet, in our words
+    sentence: str  # of docs/spec, in our words
     change: Callable[[Any], Any]
 
 

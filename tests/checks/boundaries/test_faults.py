@@ -20,6 +20,7 @@ from conformance.reference.boundaries import unmarked as guess
 from conformance.reference.boundaries.markers import mark
 from conformance.reference.boundaries.reader import Kind, read_groups
 from conformance.servers.roles.receiver import ReceiverTarget, launch_receiver, warnings_in
+from conformance.servers.run.process import ProcessMaker
 from conformance.servers.wire.capture import Capture
 from conformance.stream import Block, CaseVerdict, Verdict
 from generators.draw import Stream
@@ -53,7 +54,7 @@ def records() -> list[AnyRecord]:
 
 @pytest.fixture(scope="module")
 def target(installation: Installation) -> Iterator[ReceiverTarget]:
-    with ReceiverTarget(launch_receiver(installation)) as running:
+    with ReceiverTarget(launch_receiver(ProcessMaker(installation))) as running:
         yield running
 
 

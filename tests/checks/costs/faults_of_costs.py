@@ -1,4 +1,4 @@
-"""Faults for what the feature costs, written down from the sheet's sentences before the checks (FR14, FR15, C1).
+"""Faults for what the feature costs, written down before the checks (requirements FR14, requirements FR15, C1).
 
 Of memory and instructions a fault is what a faulty server would be measured at; where a fault is not a failure for
 sure, it must at least never be a pass.

@@ -1,4 +1,4 @@
-"""Planted faults of supervision, written down from the sheets' sentences before the check on damaged members.
+"""Planted faults of supervision, written down from requirements FR5 before the check on damaged members.
 
 Sentences: "never crash" (FR5); "a server that dies is a verdict with its signal"; "what cannot be modelled is matched
 by signature" (design, section 1), so that another end than the listed one is not taken for it; "an error and row
@@ -56,7 +56,7 @@ def perfect(injection: Injection) -> InjectionOutcome:
 
 
 def as_released(injection: Injection) -> InjectionOutcome:
-    """Of 9.7.4, in the words of the sheet."""
+    """Of 9.7.4 (requirements FR5)."""
     before = state_of(injection.stored)
     damage = damage_of(injection.image)
     if damage == MEMBER_IN_DIFF:
@@ -133,7 +133,7 @@ TEXT_END: Final = b"### '$.after'\nSET @@SESSION.PSEUDO_SLAVE_MODE=0*/;\n"
 
 
 def prints_as_released(damage: str) -> tuple[int, bytes]:
-    """9.7.4, in the words of the sheet: it ends at the damages that are listed, and names the others."""
+    """9.7.4, as requirements FR5 has it: it ends at the damages that are listed, and names the others."""
     return (-11, b"") if damage in PRINTER_DIES_AT else (0, b"###   @2=Invalid JSON\n" + TEXT_END)
 
 

@@ -1,5 +1,5 @@
 """Planted faults of an applier that meets damaged events under IDEMPOTENT mode and with errors to ignore: written down
-from the sheet's sentences (FR5; WL#2955, 7.1) before the checks that must catch them.
+from requirements FR5 and WL#2955, 7.1, before the checks that must catch them.
 
 Each changes what a server did, or leaves it alone (``None``) where the fault would not show. The item that must fail
 stands with it.

@@ -1,4 +1,4 @@
-"""Planted faults of FR5, written down from the sheet's sentences before the checks that must catch them.
+"""Planted faults of FR5, written down from requirements FR5 before the checks that must catch them.
 
 Each is a server that does one thing wrong: it changes what a faultless server (the reference) does with an injected
 event, or leaves it alone (``None``) where the fault would not show.

@@ -1,4 +1,4 @@
-"""Planted faults of FR5 on a real applier, written down from the sheet's sentences before the check that must catch
+"""Planted faults of FR5 on a real applier, written down from requirements FR5 before the check that must catch
 them.
 
 Each is an applier that does one thing wrong: it changes what a faultless one does with a transaction, or leaves it
@@ -102,7 +102,7 @@ def torn_faultless(case: Torn) -> FeedingOutcome:
     )
 
 
-# A damaged event is an error, nothing of its transaction is there, and the repaired file is applied (sheet, 0.3).
+# A damaged event is an error, nothing of its transaction is there, and the repaired file is applied (requirements 0.3).
 TORN: Final[dict[str, tuple[str, Callable[[Torn, FeedingOutcome], FeedingOutcome]]]] = {
     "damage-is-applied": ("fail", lambda case, _: faultless(case.feeding)),
     "damage-is-passed-over": (

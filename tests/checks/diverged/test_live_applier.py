@@ -23,7 +23,7 @@ from conformance.report.results import Summary
 from conformance.servers.roles import applier_cases as feeding
 from conformance.servers.roles.applier import Applier, Stop, launch_applier
 from conformance.servers.roles.applier_cases import feed, feeding_script, tear
-from conformance.servers.run.process import ProcessServer
+from conformance.servers.run.process import ProcessMaker, ProcessServer
 from conformance.stream import Block, CaseVerdict, Finding, Run
 from generators import applier_transactions as feedings
 from generators import diverged
@@ -63,7 +63,7 @@ SAMPLE = [GOOD, STOPS, DAMAGED, MIDDLE, GONE, NULL, GOOD]
 
 @pytest.fixture(scope="module")
 def target(installation: Installation) -> Iterator[OwnServer]:
-    with launch_applier(installation) as running:
+    with launch_applier(ProcessMaker(installation)) as running:
         yield running
         running.keep = False  # whatever a crash here was made for
 

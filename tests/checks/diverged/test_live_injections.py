@@ -24,6 +24,7 @@ from conformance.reference.partial.paths import parse_path
 from conformance.report.results import Summary
 from conformance.servers.roles.injector import Injector, crash_signature, launch_target, script
 from conformance.servers.run.owned import OwnServer
+from conformance.servers.run.process import ProcessMaker
 from conformance.stream import Block, CaseVerdict, Finding, Run, Verdict
 from generators import diverged
 from tests.checks.diverged.planted_injections import FAULTS, PlantedFault
@@ -57,7 +58,7 @@ SAMPLE = [
 
 @pytest.fixture(scope="module")
 def target(installation: Installation) -> Iterator[OwnServer]:
-    with launch_target(installation) as running:
+    with launch_target(ProcessMaker(installation)) as running:
         yield running
         running.keep = False  # whatever a crash here was made for
 

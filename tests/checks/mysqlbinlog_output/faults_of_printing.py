@@ -1,5 +1,5 @@
-"""Faults of the text, of a replay, of the log with the option off, and of old servers: written down from the sheet's
-sentences before the checks that must catch them.
+"""Faults of the text, of a replay, of the log with the option off, and of old servers: written down from
+mysqlbinlog-output 3, mysqlbinlog-output 4, requirements FR3, requirements FR8 before the checks that must catch them.
 
 Each is a change of what a faulty program would have given: printed text, rows after a replay, captured events, answers
 to statements.
@@ -21,7 +21,7 @@ class Fault:
 
     id: str
     requirement: str
-    sentence: str  # of the sheet, in our words
+    sentence: str  # of docs/spec, in our words
     change: Callable[[Any], Any]
 
 

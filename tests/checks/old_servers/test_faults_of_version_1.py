@@ -1,6 +1,6 @@
 """Servers that still have log_bin_use_v1_row_events: what one that errs would answer, and that it is noticed.
 
-No server that the lab can start has the variable, so the answers are made up (requirements sheet, section 1, warning 2;
+No server that the lab can start has the variable, so the answers are made up (requirements 1, warning 2;
 section 2, condition 4).
 """
 

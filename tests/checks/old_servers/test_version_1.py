@@ -62,7 +62,7 @@ def test_a_server_that_refuses_version_1_is_explained(item: SqlCase) -> None:
 
 @dataclass(frozen=True)
 class PlantedFault:
-    """From section 8 of the worklog (an old source replicates to a new replica always) and the sheet's FR8."""
+    """From section 8 of the worklog (an old source replicates to a new replica always) and requirements FR8."""
 
     name: str
     answers: Callable[[SqlCase], list[SqlAnswer]]

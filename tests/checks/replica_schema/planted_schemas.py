@@ -1,5 +1,4 @@
-"""Planted faults of A8, A9, A10 and of updates without a key, written down from the sheet's sentences before the
-checks.
+"""Planted faults of A8, A9, A10 and of updates without a key, written down from requirements FR5 before the checks.
 
 Each is an applier that does one thing wrong; it leaves a Case alone (``None``) where the fault would not show.
 """

@@ -16,7 +16,7 @@ from conformance.servers.roles import injector as inject
 from conformance.servers.roles import replica_schema as reshaping
 from conformance.servers.roles.applier import Applier, launch_applier
 from conformance.servers.roles.replica_schema import reshaped_script
-from conformance.servers.run.process import ProcessServer
+from conformance.servers.run.process import ProcessMaker, ProcessServer
 from conformance.stream import Block, CaseVerdict, Run
 from generators.damaged_events import STORED
 from generators.draw import Stream
@@ -48,7 +48,7 @@ CHECKS = {
 
 @pytest.fixture(scope="module")
 def target(installation: Installation) -> Iterator[OwnServer]:
-    with launch_applier(installation) as running:
+    with launch_applier(ProcessMaker(installation)) as running:
         yield running
 
 
@@ -180,7 +180,7 @@ def test_a_server_that_ignores_other_errors_is_noticed(
         given = {name: value for name, value in options.items() if name != "replica-skip-errors"}
         if option is not None:
             given["replica-skip-errors"] = option
-        return launch_applier(installation, options=given, **rest)
+        return launch_applier(ProcessMaker(installation), options=given, **rest)
 
     monkeypatch.setattr(items, "launch_applier", other)
     lab, records = found

@@ -1,4 +1,4 @@
-"""Faults for the checks on pairs, written down from the requirements sheet before the checks existed.
+"""Faults for the checks on pairs, written down from docs/spec/requirements.md before the checks existed.
 
 Each breaks one sentence of FR2, FR4, FR6 or A7 in what a replica shows, or in what the reference expects of it. The
 tests beside this module plant every one of them; a fault without a test is an error there.

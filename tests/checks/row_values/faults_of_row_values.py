@@ -1,4 +1,4 @@
-"""Faults of logs and readers of row values: written down from the worklog's scenario 3 and the events sheet (10.2),
+"""Faults of logs and readers of row values: written down from the worklog's scenario 3 and binlog-events 10.2,
 before the checks that must catch them.
 
 A *log fault* changes what a server has done: a TABLE_MAP that says something else, or other rows than those that SELECT

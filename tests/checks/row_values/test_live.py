@@ -13,6 +13,7 @@ from conformance.checks.row_values.run import Observed, judge, offer, run_block
 from conformance.harness import lab as labs
 from conformance.harness.lab import Lab, Settings
 from conformance.reference.binlog import columns, temporal
+from conformance.servers.wire.variables import global_variable
 from conformance.stream import Block, CaseVerdict
 from generators.draw import Stream
 from generators.row_values import ROUND, SHAPES, shapes_of, table
@@ -29,7 +30,11 @@ if TYPE_CHECKING:
 @pytest.fixture(scope="module")
 def blocks(server: ProcessServer) -> list[Observed]:
     """Tables of a real server with every kind of column, and few rows."""
-    with test_row_values.metadata(server, "FULL"), server.connect() as connection, server.schema(connection) as schema:
+    with (
+        global_variable(server, "binlog_row_metadata", "FULL"),
+        server.connect() as connection,
+        server.schema(connection) as schema,
+    ):
         capture = server.capture()
         offered = offer(connection, vectors=True)
         made = [

@@ -1,4 +1,5 @@
-"""Faults of TABLE_MAP and of its text: written down from the sentences of WL#4618 and of the sheet, before the checks.
+"""Faults of TABLE_MAP and of its text: written down from WL#4618 and docs/spec/table-map-metadata.md, before the
+checks.
 
 Each is what a faulty server would have written, or a faulty program printed: a change of a TABLE_MAP that is in order
 (its columns, flags and fields), or of the printed lines. A change that does not concern a table leaves it as it is.

@@ -1,5 +1,6 @@
 """Faults around binlog_row_metadata: the variable, servers from before it, and replicas with other tables. Written down
-from the worklog's interface I1, NF1, NF2 and scenarios, and from the sheet (1.1 and 7), before their checks.
+from the worklog's interface I1, NF1, NF2 and scenarios, and from table-map-metadata 1.1, table-map-metadata 7, before
+their checks.
 """
 
 from __future__ import annotations

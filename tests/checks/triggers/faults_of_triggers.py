@@ -1,4 +1,4 @@
-"""Faults of servers with BEFORE UPDATE triggers, written down from the requirements sheet (FR2, both deviations) before
+"""Faults of servers with BEFORE UPDATE triggers, written down from requirements FR2, both deviations, before
 the check that must find them.
 
 Each changes what a faultless server (its log holds the trigger's change, and so does its row) or the known server

@@ -60,7 +60,7 @@ def test_the_known_server_is_explained_and_a_faultless_one_passes(number: int) -
 
 @dataclass(frozen=True)
 class PlantedFault:
-    """From the partial-update sheet, section 8, deviation 3, and section 6.2."""
+    """A fault of what happens at the limit of the depth (partial-update 8.3, partial-update 6.2)."""
 
     name: str
     client: Callable[[list[StatementOutcome], list[list[ReadBackRow]]], None]

@@ -1,4 +1,5 @@
-"""FR5's judge for appliers: a faultless one passes, and every planted fault gets the grade of the sheet's sentence."""
+"""FR5's judge for appliers: a faultless one passes, and every planted fault gets the grade of its sentence
+(requirements FR5)."""
 
 from __future__ import annotations
 

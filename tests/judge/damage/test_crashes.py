@@ -42,7 +42,7 @@ def test_sound_values_have_no_damage() -> None:
         assert damage_of(image) == ""
 
 
-def test_no_other_damage_of_the_sheet_is_taken_for_one_of_members() -> None:
+def test_no_other_listed_damage_is_taken_for_one_of_members() -> None:
     for item in damaged.listed():
         assert damage_of(item.image) == "", item.name
 

@@ -1,4 +1,4 @@
-"""FR5's judge: a faultless server passes, and every planted fault gets the grade that the sheet's sentence asks for."""
+"""FR5's judge: a faultless server passes, and every planted fault gets the grade that requirements FR5 asks for."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ SAFE = [item for item in INJECTIONS if item.hazard == "none"]
 
 
 def outcome_of(item: Injection) -> InjectionOutcome:
-    """Of a server that is right, the numbers of the sheet included."""
+    """Of a server that is right, the observed numbers included."""
     outcome = faultless(item)
     if item.number:
         return InjectionOutcome(error=item.number, before=outcome.before, after=outcome.before)

@@ -1,6 +1,6 @@
 """Faults of the fields that no model can know: where each stands, and how its values are altered.
 
-Written down from the sheet of event formats before the rules: one value, all values, all by as much, two in each
+Written down from docs/spec/binlog-events.md before the rules: one value, all values, all by as much, two in each
 other's place; also inside compressed transactions.
 """
 

@@ -52,7 +52,7 @@ from conformance.reference.binlog.small import (
 )
 from conformance.reference.errors import DecodeError, EncodeError, Unsupported
 
-# (body, bytes of the sheet or a capture; None: only the way back counts)
+# (body, bytes of docs/spec/binlog-events.md or a capture; None: only the way back counts)
 _BODIES: list[tuple[Body, str | None]] = [
     (Stop(), ""),
     (Rotate(name=b"binlog.000002"), "0400000000000000" + b"binlog.000002".hex()),

@@ -37,7 +37,7 @@ from tests.reference.refusals import refused
 if TYPE_CHECKING:
     from conformance.reference.binlog.event import Body
 
-# What 5.6 writes (versions sheet, 5).
+# What 5.6 writes (versions 5).
 OLD: Final = LogForms(
     has_event39=False,
     reads_v1_rows=True,

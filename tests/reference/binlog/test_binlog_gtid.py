@@ -33,7 +33,7 @@ _FULL = Gtid(
 )
 _NO_ORIGINALS = replace(_FULL, original_commit_timestamp=None, original_server_version=None)
 
-# Where servers of some age stop (sheet 6, versions sheet 5.3), with the length of the body.
+# Where servers of some age stop (binlog-events 6, versions 5.3), with the length of the body.
 _AGES = [
     ("9.7 with all", _FULL, 42 + 7 + 7 + 3 + 4 + 4 + 8),
     ("9.7 on the source", replace(_NO_ORIGINALS, commit_group_ticket=None), 42 + 7 + 3 + 4),
@@ -103,7 +103,7 @@ _TAGGED = bytes.fromhex(
 )  # fmt: skip
 
 
-def test_the_sheets_tagged_gtid_both_ways() -> None:
+def test_the_worked_tagged_gtid_both_ways() -> None:
     assert GtidTagged.decode(_TAGGED) == GtidTagged(
         gtid_flags=1,
         uuid=_UUID,

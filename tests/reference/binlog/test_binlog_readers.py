@@ -72,7 +72,7 @@ def test_a_damaged_table_map_says_which_byte_is_wrong() -> None:
 
 @pytest.mark.parametrize("kind", [23, 24, 25])
 def test_rows_with_four_bytes_of_table_id_are_not_supported(kind: int) -> None:
-    """Post-headers of six bytes, from before 5.1 was released (versions sheet 5.6)."""
+    """Post-headers of six bytes, from before 5.1 was released (versions 5.6)."""
     raw = encode_event(Opaque(type=kind, data=bytes(20)))
     for length, ancient in ((6, True), (8, False)):
         decoder = EventDecoder()

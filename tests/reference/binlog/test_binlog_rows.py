@@ -56,7 +56,7 @@ def _decode(body: RowsBody, table: TableMap = _JSONS) -> RowsBody:
     return lazy.typed()
 
 
-def test_the_sheets_partial_update_is_these_bytes() -> None:
+def test_the_worked_partial_update_is_these_bytes() -> None:
     body = rows_body(_JSONS, EventType.PARTIAL_UPDATE_ROWS, [Row((1,), (PartialJson(_DIFF),))], before=[0], after=[3])
     assert body.encode().hex() == (
         "db050000000011000200060108"
@@ -252,7 +252,7 @@ def test_a_broken_value_names_row_image_and_column() -> None:
     assert caught.value.code == "truncated"
 
 
-# Sheet 10.1: INT key and CHAR(1), row of 7 bytes, fixed part of 12.
+# binlog-events 10.1: INT key and CHAR(1), row of 7 bytes, fixed part of 12.
 _SMALL = table_map(
     Table(
         schema="d", name="t", columns=(Column(name="id", type="INT"), Column(name="c", type="CHAR", length=1)),

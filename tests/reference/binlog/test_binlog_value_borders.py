@@ -242,7 +242,7 @@ def test_what_fields_belong_to_which_columns() -> None:
     assert [info.members for info in described[:3]] == [(b"e",), (b"s", b"t"), None]
     assert [info.geometry for info in described[2:4]] == [3, None]
     assert [info.dimension for info in described[2:4]] == [None, 5]
-    # VECTOR is the first of the three character columns (table-map sheet 3.2)
+    # VECTOR is the first of the three character columns (table-map-metadata 3.2)
     assert [info.collation for info in described] == [None, None, None, 63, 8, 33, None]
     assert [(info.key_position, info.key_prefix) for info in described[4:]] == [(0, 2), (None, 0), (1, 0)]
     assert decode_metadata(encode_metadata(fields), columns) == fields

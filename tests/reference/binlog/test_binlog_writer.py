@@ -187,7 +187,7 @@ def test_a_compressed_group_has_the_clock_and_the_server_of_the_file() -> None:
 
 
 def test_the_begin_of_an_update_says_which_table() -> None:
-    """One variable more, between the catalog and the character sets (sheet, section 8)."""
+    """One variable more, between the catalog and the character sets (binlog-events 8)."""
     for update, more in ((False, ""), (True, "090100000000000000")):
         query = begin("d", update=update, thread_id=3)
         assert (query.text, query.schema, query.thread_id) == (b"BEGIN", b"d", 3)

@@ -1,4 +1,4 @@
-"""Where the worklog's model and the parser that shipped judge the same stream differently (boundaries sheet, part C).
+"""Where the worklog's model and the parser that shipped judge the same stream differently (transaction-boundaries C).
 
 Without markers a BEGIN repairs the worklog's parser, because it is guessed to be a start.
 """
@@ -39,9 +39,7 @@ def test_the_page_lists_these_streams() -> None:
 
 
 @pytest.mark.parametrize(("events", "worklog", "shipped"), STREAMS)
-def test_both_models_judge_a_stream_as_the_sheet_says(
-    events: list[Seen], worklog: list[int], shipped: list[int]
-) -> None:
+def test_both_models_judge_a_stream_as_written(events: list[Seen], worklog: list[int], shipped: list[int]) -> None:
     receiver, parser = Receiver(), ShippedParser()
     assert [number for number, event in enumerate(events) if receiver.feed(event).broken] == worklog
     assert [number for number, event in enumerate(events) if parser.feed(event)] == shipped

@@ -35,7 +35,7 @@ INTVAR, RAND, USER_VAR = Seen(EventType.INTVAR), Seen(EventType.RAND), Seen(Even
 PREPARE, PAYLOAD = Seen(EventType.XA_PREPARE), Seen(EventType.TRANSACTION_PAYLOAD)
 LOAD, EXECUTE = Seen(EventType.BEGIN_LOAD_QUERY), Seen(EventType.EXECUTE_LOAD_QUERY)
 
-# Sequences of the boundaries sheet, part D, with the markers of its parts A.6 and A.7.
+# Sequences of transaction-boundaries D, with the markers of transaction-boundaries A.6 and A.7.
 GROUPS: Final = [
     ([GTID, q("create table t (a int)")], "35"),
     ([GTID, q("BEGIN"), MAP, ROWS, XID], "34445"),

@@ -1,4 +1,4 @@
-"""Boundary vectors of JSONB: values and their bytes, bytes and what reading them must give (jsonb sheet 1 to 3)."""
+"""Boundary vectors of JSONB: values and their bytes, bytes and what reading them must give (jsonb 1 to 3)."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ ENCODINGS: Final[list[tuple[str, JsonValue, bytes]]] = [
         plain("0203001d00 070d00 081100 0b1500 00800000 00000100 000000000000f83f"),
     ),
     (
-        "sheet 2.2, object: keys by length, then bytes",
+        "jsonb 2.2, object: keys by length, then bytes",
         {"b": 1, "a": 2, "aa": 3, "": 4, "Z": 5},
         plain(
             "00 0500 2c00 2700 0000 2700 0100 2800 0100 2900 0100 2a00 0200"
@@ -87,7 +87,7 @@ ENCODINGS: Final[list[tuple[str, JsonValue, bytes]]] = [
         ),
     ),
     (
-        "sheet 2.2, array with an object",
+        "jsonb 2.2, array with an object",
         [1, "a", {"k": [True]}],
         plain("02 0300 2200 050100 0c0d00 000f00 0161 01001300 0b000100 020c00 6b 01000700 040100"),
     ),
@@ -130,7 +130,7 @@ ENCODINGS: Final[list[tuple[str, JsonValue, bytes]]] = [
     ),
 ]
 
-# (rule, value, type byte, length of the document): the exact border of small and large (sheet 2.1).
+# (rule, value, type byte, length of the document): the exact border of small and large (jsonb 2.1).
 SIZES: Final[list[tuple[str, JsonValue, int, int]]] = [
     ("array of 21843 inlined values is small", [1] * 21843, 2, 65534),
     ("array of 21844 inlined values is large", [1] * 21844, 3, 109_229),
@@ -297,7 +297,7 @@ def deep_bytes(levels: int) -> bytes:
 
 
 def shared_children(levels: int) -> bytes:
-    """Arrays of two entries that are the same child: ten bytes a level, 2^levels values (fuzzing sheet, section 3)."""
+    """Arrays of two entries that are the same child: ten bytes a level, 2^levels values (fuzzing 3)."""
     data = pack("<HH", 0, 4)
     for _ in range(levels):
         data = pack("<HHBHBH", 2, 10 + len(data), 2, 10, 2, 10) + data

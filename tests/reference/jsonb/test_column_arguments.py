@@ -1,4 +1,4 @@
-"""Columns as arguments of JSON functions (jsonb sheet, section 4.2): borders of each type, and what is refused.
+"""Columns as arguments of JSON functions (jsonb 4.2): borders of each type, and what is refused.
 
 And which columns an expression reads.
 """
@@ -40,7 +40,7 @@ def column(kind: str, **more: Any) -> TableColumn:
 @pytest.mark.parametrize(
     ("length", "scale", "value", "stored"),
     [
-        # precision, scale, then groups of nine digits in four bytes, the first bit inverted (jsonb sheet 5.1)
+        # precision, scale, then groups of nine digits in four bytes, the first bit inverted (jsonb 5.1)
         (5, 2, "7", "0502" + "800700"),
         (5, 2, "-1.50", "0502" + "7ffecd"),
         (5, 2, "0.00", "0202" + "80"),

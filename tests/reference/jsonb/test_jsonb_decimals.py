@@ -269,7 +269,7 @@ def test_each_part_of_a_time_has_its_range(part: str, last: int) -> None:
 
 
 def test_parts_that_are_not_given_are_zero() -> None:
-    """Bytes of the sheet, 5.2."""
+    """Bytes of jsonb 5.2."""
     assert opaque.date(2024, 2, 29).payload.hex() == "0000000000bab219"
     assert opaque.time(12, 34, 56, 123456).payload.hex() == "40e201b8c8000000"
     assert opaque.time(0, 0, 1, negative=True).payload.hex() == "000000ffffffffff"

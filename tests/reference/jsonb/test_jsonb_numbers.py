@@ -100,13 +100,13 @@ ACCUMULATED = [
 
 @pytest.mark.parametrize(("text", "value"), ACCUMULATED)
 def test_older_versions_read_digits_into_an_integer_and_then_into_a_double(text: str, value: float) -> None:
-    """Versions sheet 6.1."""
+    """As servers before the exact parser read them (versions 6.1)."""
     assert same(parse_fast(text), value)
     assert same(parse_text(text, FAST), value) or "." not in text
 
 
 def test_only_older_versions_are_off_by_a_little() -> None:
-    """As the sheet has it from a report of the library."""
+    """From a report of the library (versions 6.1)."""
     text = "-1.1030161663305387"
     assert repr(parse_text(text, FAST)) == "-1.103016166330539"
     assert repr(parse_text(text)) == repr(parse_text(text, JsonForms())) == text

@@ -158,7 +158,7 @@ def test_random_values_survive_text() -> None:
 # --- DECIMAL and temporal payloads
 
 
-def test_packed_decimals_of_the_sheet() -> None:
+def test_worked_packed_decimals() -> None:
     assert encode(opaque.decimal_from_text("1.5")).hex() == "0ff60402018105"
     assert encode(opaque.decimal_from_text("-0.5")).hex() == "0ff60402017ffa"
     assert encode(opaque.decimal_from_text(".5")).hex() == "0ff603010185"

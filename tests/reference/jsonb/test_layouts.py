@@ -115,7 +115,7 @@ def test_the_strict_reading_takes_one_hundred_containers_inside_each_other() -> 
 
 
 def test_free_space_is_counted_in_two_hundred_containers_inside_each_other() -> None:
-    """Updates in place do not look at the depth (partial-update sheet 8)."""
+    """Updates in place do not look at the depth (partial-update 8.3)."""
     hole = body([], hole=5)
     for levels in (1, 99, 100, 101, 198, 199):
         assert storage_free(deep(levels, (2, hole))) == 5

@@ -19,6 +19,7 @@ from conformance.reference.partial.diffs import Diff, Operation, encode_diffs
 from conformance.reference.partial.paths import parse_path
 from conformance.servers.errors import SqlError
 from conformance.servers.roles.injector import SERVER_ID, Injector, launch_target, row_event, statement
+from conformance.servers.run.process import ProcessMaker
 from generators import documents
 from generators.draw import Stream
 from generators.object_entries import containers
@@ -39,7 +40,7 @@ _TABLE_MAP = encode_event(TABLE_MAP, server_id=SERVER_ID)
 
 @pytest.fixture(scope="module")
 def injector(installation: Installation) -> Iterator[Injector]:
-    with Injector(launch_target(installation)) as running:
+    with Injector(launch_target(ProcessMaker(installation))) as running:
         yield running
 
 

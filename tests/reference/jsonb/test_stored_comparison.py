@@ -127,7 +127,7 @@ def test_equal_numbers_of_other_types_are_equal_in_every_format() -> None:
 
 @pytest.mark.parametrize("beside", [None, "number"])
 def test_two_hundred_containers_inside_each_other_are_compared_and_no_more(beside: str | None) -> None:
-    """As deep as updates in place bring a document (partial-update sheet 8)."""
+    """As deep as updates in place bring a document (partial-update 8.3)."""
     pair = (None, None) if beside is None else (inlined(3), inlined(UInt(3)))
     for levels in (100, 101, 199, 200):
         assert equal_stored(deep(levels, inlined(1), beside=pair[0]), deep(levels, inlined(UInt(1)), beside=pair[1]))

@@ -60,7 +60,7 @@ def test_small_numbers_and_fractions_have_a_point_and_others_an_exponent(value: 
     assert format_double(-value) == f"-{text}"
 
 
-def of_the_sheet(value: float) -> str:
+def by_the_rule(value: float) -> str:
     """Section 6.2, with its limit of 34 characters, which no double comes to."""
     sign, numbers, power = Decimal(repr(value)).as_tuple()
     assert isinstance(power, int)
@@ -84,8 +84,8 @@ def of_the_sheet(value: float) -> str:
     ).filter(bool)
 )
 @example(-1.2345678901234568e-15)
-def test_the_notation_of_a_double_is_that_of_the_sheet(value: float) -> None:
-    assert format_double(value) == of_the_sheet(value)
+def test_the_notation_of_a_double_is_the_written_rule(value: float) -> None:
+    assert format_double(value) == by_the_rule(value)
 
 
 def test_the_text_of_a_double_does_not_depend_on_the_callers_decimals() -> None:

@@ -1,4 +1,5 @@
-"""The applier's tables (partial-update sheet 6, 8): each row a case with its outcome or the number of its error."""
+"""The applier's tables (partial-update 6, partial-update 8): each row a case with its outcome or the number of its
+error."""
 
 from __future__ import annotations
 
@@ -66,13 +67,13 @@ APPLYING: Final = [
     Row("the switch lets it pass", '{"a": 1}', ("REPLACE $.a 1",), '{"a": 1}', dialect=ACCEPTING),
     Row("the worklog lets it pass", '{"a": 1}', ("REPLACE $.a 1",), '{"a": 1}', dialect=WORKLOG),
     Row(
-        "sheet 8, deviation 1: what the source logs from its tree is refused in place",
+        "partial-update 8.1: what the source logs from its tree is refused in place",
         '{"a": 5, "b": "xxxxxxxxxxxx"}',
         ('REPLACE $.b "yyyyyyyyyyyy"', "REPLACE $.a 5"),
         error=3648,
     ),
     Row(
-        "sheet 8, deviation 1: a replica without room does it on the tree",
+        "partial-update 8.1: a replica without room does it on the tree",
         '{"a": 5, "b": "x"}',
         ('REPLACE $.b "yyyyyyyyyyyy"', "REPLACE $.a 5"),
         '{"a": 5, "b": "yyyyyyyyyyyy"}',
@@ -118,7 +119,7 @@ APPLYING: Final = [
         '{"b": "12345"}',
         free=9,
     ),
-    # paths that name no single place (6.1)
+    # paths that name no single place (partial-update 6.1)
     Row("all members", '{"a": 1}', ("REMOVE $.*",), error=3648),
     Row("all cells", "[1]", ("REPLACE $[*] 2",), error=3648),
     Row("a range", "[1, 2]", ("REMOVE $[0 to 1]",), error=3648),
@@ -167,7 +168,7 @@ def check_applying(kit: Kit, row: Row) -> None:
     assert stored == kept
 
 
-# (rule, field, number): what cannot be read is refused before anything is applied (6.1)
+# (rule, field, number): what cannot be read is refused before anything is applied (partial-update 6.1)
 UNREADABLE: Final[list[tuple[str, bytes, int]]] = [
     ("operation 3", bytes.fromhex("03 03 242e61"), 3649),
     ("a good diff, then a torn one", bytes.fromhex("00 03 242e61 03 050200 02 04 242e62"), 3649),
@@ -290,7 +291,8 @@ def check_strict_only(kit: Kit, field: bytes) -> None:
 
 
 def check_apply_depth(kit: Kit) -> None:
-    """In place a document may get deeper than 100; on the tree it is error 3157 (sheet 6.2, and 8, deviation 3)."""
+    """In place a document may get deeper than 100; on the tree it is error 3157 (partial-update 6.2,
+    partial-update 8.3)."""
     path = "$" + "[0]" * 60
     value = nested(60)
     diffs = (kit.diffs.Diff(kit.diffs.Operation.REPLACE, kit.paths.parse_path(path), value),)

@@ -1,4 +1,4 @@
-"""Paths and diffs: text, canonical text, wire form (partial-update sheet 4, 4.1, 6.1)."""
+"""Paths and diffs: text, canonical text, wire form (partial-update 4, partial-update 4.1, partial-update 6.1)."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ PATHS: Final[list[tuple[str, str]]] = [
     ('$."\\b\\t\\n\\f\\r\\u0001\\u001F"', '$."\\b\\t\\n\\f\\r\\u0001\\u001f"'),
     ('$."*"', '$."*"'),
     ('$."**"', '$."**"'),
-    # The identifier test looks at the low eight bits of a code point only (4.1).
+    # The identifier test looks at the low eight bits of a code point only (partial-update 4.1).
     ("$.é", "$.é"),
     ("$.文", "$.文"),
     ("$.Ł", "$.Ł"),
@@ -190,9 +190,9 @@ DIFFS: Final[list[tuple[str, tuple[int, str, JsonValue], bytes]]] = [
     ("value of 65536 bytes", (0, "$.a", "x" * 65532), plain("00 03 242e61 fd000001 0cfcff03") + b"x" * 65532),
 ]
 
-WORKED: Final = plain("00 03 242e62 04 0c027a7a  02 06 242e635b315d  01 05 242e6e6577 03 0c016e")  # sheet 4.2
+WORKED: Final = plain("00 03 242e62 04 0c027a7a  02 06 242e635b315d  01 05 242e6e6577 03 0c016e")  # partial-update 4.2
 
-# (rule, bytes, diffs as text or the code of the error, code of the strict reading's error or None): sheet 6.1
+# (rule, bytes, diffs as text or the code of the error, code of the strict reading's error or None): partial-update 6.1
 DIFF_READINGS: Final[list[tuple[str, bytes, list[str] | str, str | None]]] = [
     ("no diffs", b"", [], None),
     ("worked example 4.2", WORKED, ['REPLACE $.b "zz"', "REMOVE $.c[1]", 'INSERT $.new "n"'], None),

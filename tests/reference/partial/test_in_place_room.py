@@ -56,7 +56,7 @@ def test_a_negative_number_is_inlined_with_its_sign() -> None:
 
 
 def test_ranges_behind_an_empty_one_are_kept() -> None:
-    """The last cell's removal writes no entries (partial-update sheet 3.4)."""
+    """The last cell's removal writes no entries (partial-update 3.4)."""
     assert merge_ranges([(20, 3), (12, 0), (5, 2)]) == ((5, 2), (20, 3))
     document = Document(encode([[1, 2], "abc"]))
     inner = document.seek((Cell(0),))

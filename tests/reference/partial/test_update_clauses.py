@@ -76,7 +76,7 @@ def test_a_server_without_partial_updates_collects_no_diffs() -> None:
 
 
 def test_a_limit_of_depth_holds_in_place_only_where_the_server_looks() -> None:
-    """Partial-update sheet 8, deviation 3."""
+    """Updates in place do not look at the depth (partial-update 8.3)."""
     row: dict[str, object] = {"j": encode(nested(60, "x" * 1000)), "k": None}
     deeper = Assignment("j", call("JSON_SET", "$" + "[0]" * 60, nested(60)))
     looking = replace(MYSQL, behaviour=replace(MYSQL.behaviour, nests_without_limit=False))

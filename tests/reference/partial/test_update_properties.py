@@ -1,4 +1,4 @@
-"""Properties of updates, in-place changes, diffs and their application, searched by Hypothesis (fuzzing sheet 5)."""
+"""Properties of updates, in-place changes, diffs and their application, searched by Hypothesis (fuzzing 5)."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ def test_a_replica_refuses_only_what_the_listed_deviation_explains(case: UpdateC
                     continue
                 applied, error = outcome(apply_diffs, change.before, change.diffs)
                 if error is not None:
-                    # In place, a REPLACE that changes no byte (sheet 8, deviation 1); the source was on the tree.
+                    # In place, a REPLACE that changes no byte (partial-update 8.1); the source was on the tree.
                     assert number(error) == 3648
                     assert "there already" in error.message
                     assert not change.in_place
@@ -171,7 +171,7 @@ def test_the_decision_follows_from_the_sizes(case: UpdateCase) -> None:
                 if not decision.partial:
                     assert decision.data == after
                 elif decision.data:
-                    # Partial is chosen only when it saves five bytes of field (sheet 5).
+                    # Partial is chosen only when it saves five bytes of field (partial-update 5).
                     assert len(decision.data) + 4 <= 4 + len(after) - 5
                 else:
                     assert before == after
@@ -302,7 +302,7 @@ def test_tagged_data_gives_the_value_back(value: JsonValue) -> None:
 
 
 def check_document(data: bytes) -> None:
-    """Declared errors only, and what two readings accept is the same (fuzzing sheet, section 3)."""
+    """Declared errors only, and what two readings accept is the same (fuzzing 3)."""
     try:
         value = decode(data)
     except CodecError:

@@ -49,7 +49,7 @@ def test_assignments_see_what_those_before_them_left() -> None:
 
 @pytest.mark.parametrize("comparable", [True, False])
 def test_equal_values_are_a_change_only_where_bytes_decide(comparable: bool) -> None:
-    """51 and 51.0 (partial-update sheet 1.1; observed)."""
+    """51 and 51.0 (partial-update 1.1; observed)."""
     row = {"j": encode(51)}
     assignment = Assignment("j", Literal(51.0))
     assert update_row(row, [assignment], _JSON, log_diffs=True, comparable=comparable).logged is not comparable
@@ -121,7 +121,7 @@ def test_a_trigger_decides_by_bytes_and_writes_columns_of_both_kinds() -> None:
 
 
 def test_a_trigger_takes_its_change_of_an_off_page_document_with_it() -> None:
-    """The engine is told the ranges of the SET clause alone (partial-update sheet 8; observed on 9.7.4)."""
+    """The engine is told the ranges of the SET clause alone (partial-update 8.2; observed on 9.7.4)."""
     trigger = [_set("j", "$[2]", 9)]
     for size, lost in ((OFF_PAGE - 100, False), (OFF_PAGE, True)):
         stored = encode(["x" * size, 1, 2])

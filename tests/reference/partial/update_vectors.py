@@ -160,7 +160,7 @@ def check_ranges(kit: Kit, vector: dict[str, Any]) -> None:
     if vector["ranges"] is None:
         assert column.ranges is None
         return
-    # A range of no bytes changes nothing; this model drops it (sheet 3.4).
+    # A range of no bytes changes nothing; this model drops it (partial-update 3.4).
     assert [list(item) for item in column.ranges] == [item for item in vector["ranges"] if item[1]]
     for position, (old, new) in enumerate(zip(before, change.after["j"], strict=True)):
         assert old == new or any(start <= position < start + length for start, length in column.ranges)
@@ -367,7 +367,7 @@ def check_refused(kit: Kit, sql: str, expected: int) -> None:
 
 
 def check_update_depth(kit: Kit) -> None:
-    """A tree deeper than 100 is refused (3157); in place nobody looks (sheet 8, deviation 3)."""
+    """A tree deeper than 100 is refused (3157); in place nobody looks (partial-update 8.3)."""
     path = "$" + "[0]" * 60
     for length, refused in ((1000, False), (1, True)):
         row: dict[str, object] = {"j": kit.encode.encode(nested(60, "x" * length))}
@@ -381,22 +381,22 @@ def check_update_depth(kit: Kit) -> None:
 
 
 def check_find_room(kit: Kit) -> None:
-    """Where a value may go (sheet 3.1): its own place, up to the next neighbour, back to the one before."""
+    """Where a value may go (partial-update 3.1): its own place, up to the next neighbour, back to the one before."""
     document = bytearray(kit.encode.encode(["aaaa", "bbbb", 1, "cccc"]))
     view = kit.view.open_document(document)
     assert [view.place(index) for index in range(4)] == [(17, 22), (22, 27), None, (27, 32)]
-    room = kit.inplace.find_room
+    room = kit.in_place.find_room
     assert [room(view, 0, need) for need in (1, 5, 6)] == [17, 17, None]
     assert [room(view, 2, need) for need in (0, 1)] == [27, None]
     assert [room(view, 3, need) for need in (5, 6)] == [27, None]
     # Shorten the middle one: its hole belongs to it and to the cell after it.
-    assert kit.inplace.replace_in_place(view, 1, 0x0C, b"\x01b", []) is True
+    assert kit.in_place.replace_in_place(view, 1, 0x0C, b"\x01b", []) is True
     assert view.place(1) == (22, 24)
     assert [room(view, 2, need) for need in (3, 4)] == [24, None]
     assert [room(view, 3, need) for need in (5, 8, 9)] == [27, 24, None]
     assert room(view, 0, 6) is None
     # Inline it: the whole gap is free for both neighbours.
-    assert kit.inplace.replace_in_place(view, 1, 0x05, b"\x01\x00", []) is True
+    assert kit.in_place.replace_in_place(view, 1, 0x05, b"\x01\x00", []) is True
     assert [room(view, 0, need) for need in (10, 11)] == [17, None]
     assert [room(view, 1, need) for need in (5, 6)] == [22, None]
     assert [room(view, 3, need) for need in (10, 11)] == [22, None]
@@ -404,13 +404,13 @@ def check_find_room(kit: Kit) -> None:
     document = bytearray(kit.encode.encode(["aaaa", "bbbb", "cccc"]))
     view = kit.view.open_document(document)
     for index in (0, 1):
-        assert kit.inplace.replace_in_place(view, index, 0x0C, b"\x01x", []) is True
+        assert kit.in_place.replace_in_place(view, index, 0x0C, b"\x01x", []) is True
     assert [view.place(index) for index in range(3)] == [(14, 16), (19, 21), (24, 29)]
     assert [room(view, 1, need) for need in (2, 5, 6, 8, 9)] == [19, 19, 16, 16, None]
 
 
 def check_large_entries(kit: Kit) -> None:
-    """int32 and uint32 are inlined in a large parent only (sheet 3.1)."""
+    """int32 and uint32 are inlined in a large parent only (partial-update 3.1)."""
     for kind, data, small in (
         (0x07, b"\xa0\x86\x01\x00", None),
         (0x08, b"\x00\x00\x01\x00", None),
@@ -421,7 +421,7 @@ def check_large_entries(kit: Kit) -> None:
             view = kit.view.open_document(document)
             assert (document[0] == LARGE_ARRAY) is large
             ranges: list[tuple[int, int]] = []
-            assert kit.inplace.replace_in_place(view, 0, kind, data, ranges) is (True if large else small)
+            assert kit.in_place.replace_in_place(view, 0, kind, data, ranges) is (True if large else small)
             if large:
                 assert ranges == [(9, 5)]
                 assert document[9:14] == kind.to_bytes(1, "little") + data.ljust(4, b"\0")
@@ -436,7 +436,7 @@ def outside(name: str, sql: str) -> bool:
     return False
 
 
-# (rule, before, after, bytes of all diffs or None, option, (partial, which bytes, reason)): sheet 5
+# (rule, before, after, bytes of all diffs or None, option, (partial, which bytes, reason)): partial-update 5
 DECISIONS: Final[list[tuple[str, bytes | None, bytes | None, bytes | None, bool, tuple[bool, str, str]]]] = [
     ("1: NULL", b"\x04\x00", None, None, True, (False, "null", "null")),
     ("1: NULL with the option off", b"\x04\x00", None, None, False, (False, "null", "null")),
@@ -462,7 +462,8 @@ def check_decision(
     option: bool,
     wanted: tuple[bool, str, str],
 ) -> None:
-    """Partial or full (sheet 5); ``encoded`` None: no diffs were collected; the diffs themselves are not looked at."""
+    """Partial or full (partial-update 5); ``encoded`` None: no diffs were collected; the diffs themselves are not
+    looked at."""
     diff = kit.diffs.Diff(kit.diffs.Operation.REMOVE, kit.paths.parse_path("$.a"))
     change = kit.update.ColumnChange(
         before=before,

@@ -36,7 +36,7 @@ _SET = ColumnType(types.STRING, 0xF8 | 1 << 8)
 _POINT = ColumnType(types.GEOMETRY, 4)
 _VECTOR = ColumnType(types.VECTOR, 4)
 
-# The examples of the table-map-metadata sheet, section 3: columns, field, bytes.
+# The examples of table-map-metadata 3: columns, field, bytes.
 _FIELDS: list[tuple[tuple[ColumnType, ...], Any, str]] = [
     ((_INT,) * 9, Bits(1, (True, False, True, False, False, False, False, False, True)), "0102a080"),
     ((_TEXT,) * 3, DefaultCharset(2, 8, ((2, 11),)), "0203 08 02 0b"),

@@ -81,7 +81,7 @@ def test_a_damaged_field_says_which_byte_is_wrong(
 @pytest.mark.parametrize(
     ("raw", "rules", "fields"),
     [
-        # The shipped reader goes on inside of what it does not know (sheet 3.10).
+        # The shipped reader goes on inside of what it does not know (table-map-metadata 3.10).
         ("0e03 0101ff", MetadataRules(skips_unknown=False), [Bits(1, (True,))]),
         ("0000 0101ff", MetadataRules(skips_unknown=False), [Bits(1, (True,))]),
         ("0c03 0101ff", MetadataRules(skips_unknown=False, highest=11), [Bits(1, (True,))]),
@@ -124,7 +124,7 @@ def test_bit_fields_have_a_bit_for_each_column_that_they_count(count: int, raw: 
 
 @pytest.mark.parametrize("rules", [SHIPPED, MetadataRules(year_counted=False)])
 def test_signs_are_of_the_numeric_types(rules: MetadataRules) -> None:
-    """Types 0 to 5, 8, 9, 246, and YEAR (13) where it is counted (sheet 3.1)."""
+    """Types 0 to 5, 8, 9, 246, and YEAR (13) where it is counted (table-map-metadata 3.1)."""
     numeric = [0, 1, 2, 3, 4, 5, 8, 9, 246] + [13] * rules.year_counted
     columns = [ColumnType(code) for code in range(256)]
     assert [code for code in range(256) if has_sign(columns[code], rules)] == sorted(numeric)
@@ -134,7 +134,8 @@ def test_signs_are_of_the_numeric_types(rules: MetadataRules) -> None:
 
 
 def test_character_sets_are_of_the_character_columns() -> None:
-    """Types 15, 252, 242, and 254 where it is no ENUM or SET in disguise (sheet 3.2, 3.7)."""
+    """Types 15, 252, 242, and 254 where it is no ENUM or SET in disguise (table-map-metadata 3.2,
+    table-map-metadata 3.7)."""
     columns = [*(ColumnType(code) for code in range(256)), ColumnType(types.STRING, 0xFE), ENUM, SET, TEXT]
     assert charset_columns(columns) == [15, 242, 252, 256, 259]
     assert enum_and_set_columns(columns) == [247, 248, 257, 258]

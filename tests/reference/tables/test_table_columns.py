@@ -42,7 +42,7 @@ def names(count: int) -> tuple[str, ...]:
         (Column(name="c", type="CHAR"), types.STRING, 0x01FE),
         (Column(name="c", type="CHAR", length=0), types.STRING, 0x00FE),
         (Column(name="c", type="CHAR", length=255), types.STRING, 0xFFFE),
-        # From 256 bytes on the two high bits are in the type byte, inverted (binlog-events sheet 9.1).
+        # From 256 bytes on the two high bits are in the type byte, inverted (binlog-events 9.1).
         (Column(name="c", type="CHAR", length=64, charset="utf8mb4"), types.STRING, 0x00EE),
         (Column(name="c", type="CHAR", length=128, charset="utf8mb4"), types.STRING, 0x00DE),
         (Column(name="c", type="CHAR", length=255, charset="utf8mb4"), types.STRING, 0xFCCE),
@@ -78,7 +78,7 @@ def names(count: int) -> tuple[str, ...]:
     ],
     ids=lambda item: f"{item.type} {item.length} {len(item.members)}" if isinstance(item, Column) else None,
 )
-def test_a_column_has_the_type_byte_and_the_metadata_of_the_sheet(column: Column, code: int, metadata: int) -> None:
+def test_a_column_has_its_type_byte_and_metadata(column: Column, code: int, metadata: int) -> None:
     assert column_type(PLAIN, column) == (code, metadata)
 
 
@@ -116,7 +116,7 @@ def fields(
         ([8, 8], DefaultCharset(2, 8), DefaultCharset(2, 8)),
         ([8, 255], Numbers(3, (8, 255)), Numbers(3, (8, 255))),
         ([8, 8, 33, 255], Numbers(3, (8, 8, 33, 255)), Numbers(3, (8, 8, 33, 255))),
-        # A number over 250 takes three bytes, which only the worklog counts (table-map sheet 3.2).
+        # A number over 250 takes three bytes, which only the worklog counts (table-map-metadata 3.2).
         ([8, 8, 255], DefaultCharset(2, 8, ((2, 255),)), Numbers(3, (8, 8, 255))),
         ([8, 8, 8, 255], DefaultCharset(2, 8, ((3, 255),)), DefaultCharset(2, 8, ((3, 255),))),
         ([8, 8, 255, 255], Numbers(3, (8, 8, 255, 255)), DefaultCharset(2, 255, ((0, 8), (1, 8)))),

@@ -1,4 +1,4 @@
-"""Annotated hex of JSON documents and diffs: every byte has one meaning, or is a hole (jsonb sheet, 1 and 2)."""
+"""Annotated hex of JSON documents and diffs: every byte has one meaning, or is a hole (jsonb 1, jsonb 2)."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def document_parts(data: bytes, front: int = 3) -> tuple[Parts, Trace]:
         [("0f", "type", "opaque value"), ("f6", "value.field_type", "246"), ("04", "value.length", "4 bytes"),
          ("03028119", "value", "1.25")],
         [("02", "type", "small array"), ("0000", "count", "0 elements"), ("0400", "size", "4 bytes")],
-        # [1, "a", {"k": [true]}], as in the sheet
+        # [1, "a", {"k": [true]}], as in jsonb 2.2
         [("02", "type", "small array"), ("0300", "count", "3 elements"), ("2200", "size", "34 bytes"),
          ("050100", "value_entry[0]", "int16 1, inlined"), ("0c0d00", "value_entry[1]", "string at 13"),
          ("000f00", "value_entry[2]", "small object at 15"), ("01", "value[1].length", "1 bytes"),

@@ -125,7 +125,7 @@ def test_flags_are_named(flags: int, meaning: str) -> None:
 
 
 def test_a_format_description_says_itself_whether_it_has_a_checksum() -> None:
-    """A server before 5.6.1 writes none, and no byte that says so (events sheet, 4)."""
+    """A server before 5.6.1 writes none, and no byte that says so (binlog-events 4)."""
     old = event(EventType.FORMAT_DESCRIPTION, b"\4\0" + b"5.5.0".ljust(50, b"\0") + bytes(4) + b"\x13" + bytes(27))
     spans, problem = told(old, 4)
     assert problem is None

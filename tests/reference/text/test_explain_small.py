@@ -1,4 +1,5 @@
-"""Annotated hex of all events but TABLE_MAP and rows: each field's bytes, name and meaning (binlog-events sheet)."""
+"""Annotated hex of all events but TABLE_MAP and rows: each field's bytes, name and meaning
+(docs/spec/binlog-events.md)."""
 
 from __future__ import annotations
 
@@ -227,7 +228,8 @@ def test_of_a_truncated_event_what_is_whole_is_explained_and_the_rest_shown(code
 
 
 def test_a_gtid_event_ends_behind_any_group_of_its_fields() -> None:
-    """Older servers write fewer (sheet, 6): after the GNO, the clock, the timestamps, the length, the versions."""
+    """Older servers write fewer (binlog-events 6): after the GNO, the clock, the timestamps, the length, the
+    versions."""
     (parts,) = [parts for code, parts in EVENTS if code == EventType.GTID]
     for count in (3, 6, 8, 9, 11):
         assert explained(EventType.GTID, body_of(parts[:count])) == (compact(parts[:count]), None)
@@ -302,7 +304,7 @@ def test_numbers_that_have_no_name_are_shown_as_numbers(
 def test_an_unknown_field_of_a_tagged_gtid_ends_what_can_be_read() -> None:
     spans, problem = explained(EventType.GTID_TAGGED, bytes.fromhex("02 10 00 00 02 18 aabb"))
     assert spans[-2:] == [("18", "field", "unknown (12)"), ("aabb", "unknown", "aabb")]
-    assert problem is None  # a reader goes over it by the size of the message (sheet, 7)
+    assert problem is None  # a reader goes over it by the size of the message (binlog-events 7)
 
 
 def test_a_name_of_a_database_without_an_end_stops_with_the_status_block() -> None:

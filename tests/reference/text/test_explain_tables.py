@@ -1,4 +1,4 @@
-"""Annotated hex of TABLE_MAP and row events: each field's bytes, name and meaning (binlog-events sheet, 9 to 11)."""
+"""Annotated hex of TABLE_MAP and row events: each field's bytes, name and meaning (binlog-events 9 to 11)."""
 
 from __future__ import annotations
 

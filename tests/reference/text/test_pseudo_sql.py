@@ -1,4 +1,4 @@
-"""Pseudo-SQL against what mysqlbinlog 9.7.4 printed (mysqlbinlog-output sheet, 3 and 4)."""
+"""Pseudo-SQL against what mysqlbinlog 9.7.4 printed (mysqlbinlog-output 3, mysqlbinlog-output 4)."""
 
 from __future__ import annotations
 

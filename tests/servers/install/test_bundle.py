@@ -242,7 +242,7 @@ def test_a_half_unpacked_bundle_is_never_published(apt: Apt) -> None:
 
 def fetch_in_another_process(apt: Apt) -> subprocess.Popen[str]:
     script = textwrap.dedent("""
-        from conformance.servers import bundle
+        from conformance.servers.install import bundle
         from conformance.servers.install.apt_sources import Distribution, Source
         bundle.read_sources = lambda: [Source(uri="http://m/debian", suites=("bookworm",), components=("main",))]
         bundle.distribution = lambda: Distribution(id="debian", codename="bookworm")

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance.servers.auto import find_installation
-from conformance.servers.base import version_number
 from conformance.servers.errors import ServerUnavailable
 from conformance.servers.install.installation import from_path, on_path, parse_version
 from conformance.servers.run.options import default_options, option_words
 from conformance.servers.run.process import death_reason
 from conformance.servers.specs import parse_spec
+from conformance.servers.wire.connection import version_number
 
 if TYPE_CHECKING:
     from pathlib import Path

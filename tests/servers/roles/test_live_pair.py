@@ -44,7 +44,7 @@ def test_what_the_source_wrote_is_on_the_replica_after_waiting(pair: Pair) -> No
         assert pair.connection.execute("SELECT j->'$.a' FROM s.t").scalar() == "199"
         assert pair.connection.execute("SELECT @@global.read_only").scalar() == "0"
 
-        # A document that diverged: the applier stops with the number of the sheet (0.4), and goes on when repaired.
+        # A document that diverged: the applier stops with the number of requirements 0.4, and goes on when repaired.
         pair.connection.execute("SET sql_log_bin = 0")
         pair.connection.execute("UPDATE s.t SET j = '[]'")
         session.execute("UPDATE s.t SET j = JSON_SET(j, '$.a', 500) WHERE id = 1")

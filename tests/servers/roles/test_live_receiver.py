@@ -12,6 +12,7 @@ from conformance.reference.binlog.gtid import Gtid
 from conformance.reference.binlog.query import Query
 from conformance.reference.binlog.small import Opaque, Xid
 from conformance.servers.roles.receiver import ReceiverTarget, launch_receiver
+from conformance.servers.run.process import ProcessMaker
 from conformance.servers.wire.source import FILE
 from generators import streams
 
@@ -28,7 +29,7 @@ AGAIN = encode_event(FormatDescription(), server_id=streams.SERVER_ID, log_pos=0
 
 @pytest.fixture(scope="module")
 def target(installation: Installation) -> Iterator[ReceiverTarget]:
-    with ReceiverTarget(launch_receiver(installation)) as running:
+    with ReceiverTarget(launch_receiver(ProcessMaker(installation))) as running:
         yield running
 
 

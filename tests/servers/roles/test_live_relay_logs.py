@@ -17,6 +17,7 @@ from conformance.reference.binlog.small import Opaque
 from conformance.servers.roles import relay_log_applier as replica_log
 from conformance.servers.roles.relay_log import applier_status, placed
 from conformance.servers.roles.relay_log_applier import LogEnd, LogReader, launch_replica, log_script
+from conformance.servers.run.process import ProcessMaker
 from conformance.servers.run.stack import build_of
 from conformance.servers.run.symbols import symbols_of
 from generators import streams
@@ -36,7 +37,7 @@ pytestmark = pytest.mark.live
 
 @pytest.fixture(scope="module")
 def reader(installation: Installation) -> Iterator[LogReader]:
-    with LogReader(partial(launch_replica, installation)) as running:
+    with LogReader(partial(launch_replica, ProcessMaker(installation))) as running:
         yield running
 
 

@@ -17,6 +17,7 @@ from conformance.servers.errors import ServerUnavailable
 from conformance.servers.run import directories as runs
 from conformance.servers.run import supervisor
 from conformance.servers.run.process_identity import is_running, processes_with_argument, signal_if_same, start_time
+from conformance.servers.standing import free_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -268,8 +269,8 @@ def test_a_run_root_that_others_may_write_is_refused(private_runs: Path) -> None
 
 
 def test_a_name_is_taken_once(private_runs: Path) -> None:
-    assert runs.free_name() == "1"
+    assert free_name() == "1"
     assert runs.new_run_directory(keep=False, name="1") == private_runs / "server-1"
-    assert runs.free_name() == "2"
+    assert free_name() == "2"
     with pytest.raises(ServerUnavailable, match="servers stop 1"):
         runs.new_run_directory(keep=False, name="1")

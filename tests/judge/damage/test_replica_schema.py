@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from conformance.checks.replica_schema import generate as reshaped
-from conformance.checks.replica_schema.judge import judge_reshaped
 from conformance.judge.damage.applier import judge_feeding, judge_ignoring
 from conformance.judge.damage.diverged import Grade
+from conformance.judge.damage.replica_schema import judge_reshaped
 from generators import applier_transactions as feedings
 from generators.draw import Stream
 from tests.checks.diverged.planted_transactions import FeedingFault, faultless
