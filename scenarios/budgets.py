@@ -8,9 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
+from conformance.stream import Verdict
 from scenarios import digest as digests
 from scenarios import sql
-from scenarios.verdicts import Verdict
+from scenarios.codes import Code
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -42,7 +43,7 @@ class Offender:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """One budget. ``verdict``: pass, fail, or inconclusive if it met fewer rows than it needs."""
+    """One budget, the rows that it met, and those that break it."""
 
     budget: Budget
     met: int
@@ -50,11 +51,11 @@ class Judged:
     offenders: tuple[Offender, ...]
 
     @property
-    def verdict(self) -> str:
-        """In the words of the stream."""
+    def verdict(self) -> Verdict:
+        """Rows that break it fail it; too few rows decide nothing."""
         if self.broken:
-            return "fail"
-        return "pass" if self.met >= self.budget.least else "inconclusive"
+            return Verdict.FAIL
+        return Verdict.PASS if self.met >= self.budget.least else Verdict.INCONCLUSIVE
 
     @property
     def title(self) -> str:
@@ -67,7 +68,7 @@ class WrongRow:
     """A row that nothing explains."""
 
     replay: str
-    verdict: str
+    code: str
     error: int
 
 
@@ -85,13 +86,13 @@ class Judgement:
 
     @property
     def unexplained(self) -> int:
-        """Rows with a wrong verdict."""
-        return sum(count for word, count in self.verdicts.items() if Verdict[word].wrong)
+        """Rows whose code is wrong."""
+        return sum(count for word, count in self.verdicts.items() if Code[word].wrong)
 
     @property
     def passed(self) -> bool:
         """Everything holds, and everything was there to be judged."""
-        return not self.unexplained and not self.unsound and all(item.verdict == "pass" for item in self.budgets)
+        return not self.unexplained and not self.unsound and all(item.verdict is Verdict.PASS for item in self.budgets)
 
 
 def replay_id(matrix: Matrix, cell: int, scenario: int) -> str:
@@ -112,13 +113,13 @@ def judge(matrix: Matrix, store: Store, counts: Sequence[int]) -> Judgement:
         offenders = tuple(Offender(replay_id(matrix, int(row[0]), int(row[1])), int(row[2])) for row in listed)
         budgets.append(Judged(budget, met, broken, offenders))
     wrong = tuple(
-        WrongRow(replay_id(matrix, int(cell), int(index)), Verdict(int(verdict)).name, int(error))
+        WrongRow(replay_id(matrix, int(cell), int(index)), Code(int(verdict)).name, int(error))
         for cell, index, verdict, error in store.query(sql.wrong_query(WRONG_ROWS))
     )
     return Judgement(
         digest=digests.digest(matrix.digest, cells),
         rows=int(answer[0]),
-        verdicts={Verdict(int(code)).name: int(count) for code, count in sorted(store.query(sql.verdicts_query()))},
+        verdicts={Code(int(code)).name: int(count) for code, count in sorted(store.query(sql.verdicts_query()))},
         budgets=tuple(budgets),
         wrong=wrong,
         unsound=tuple(digests.unsound(cells, counts)),

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from scenarios.budgets import judge
+from scenarios.codes import Code, Wrong
 from scenarios.engines import update
 from scenarios.inline import SqliteStore
 from scenarios.matrix import MatrixError, load_matrix
-from scenarios.verdicts import Verdict, Wrong
 from scenarios.worker import run_block, settings_of
 
 if TYPE_CHECKING:
@@ -46,19 +46,19 @@ def run_again(matrix: Matrix, cell: int, index: int) -> Again:
     try:
         matrix.module.measure(draw, settings)
     except Wrong as wrong:
-        lines.append(f"{wrong.verdict.name}: {wrong}")
+        lines.append(f"{wrong.code.name}: {wrong}")
     except Exception as error:  # noqa: BLE001 - shown to the user: the row only says that the lab failed
-        lines.append(f"{Verdict.BROKEN.name}: {type(error).__name__}: {error}")
+        lines.append(f"{Code.BROKEN.name}: {type(error).__name__}: {error}")
     (row,) = run_block(matrix, cell, index, 1)
     measures = dict(zip(matrix.columns, row, strict=True))
-    verdict = Verdict(measures["verdict"])
+    code = Code(measures["verdict"])
     lines.append("measures: " + ", ".join(f"{name} {measures[name]}" for name in matrix.module.MEASURES))
     judgement = judge(matrix, SqliteStore(matrix, [row]), [])
     broken = [item for item in judgement.budgets if item.broken]
     lines += [f"budget {item.budget.id} ({item.budget.requirement}) is broken: {item.title}" for item in broken]
-    if verdict is Verdict.BROKEN:
+    if code is Code.BROKEN:
         return Again("ERROR", tuple(lines))
-    return Again("FAILED" if verdict.wrong or broken else "FIXED", tuple(lines))
+    return Again("FAILED" if code.wrong or broken else "FIXED", tuple(lines))
 
 
 def as_case(matrix: Matrix, cell: int, index: int) -> UpdateCase:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from conformance.requirements.catalogue import REQUIREMENTS
+from conformance.stream import SEVERITY, Verdict
 from conformance.version import __version__
 from scenarios import costs
 from scenarios import overview as overviews
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 
 SUBJECT: Final = "reference"
 _UNSOUND: Final = 50
-_ORDER: Final = ("fail", "inconclusive", "pass")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +83,7 @@ def results(facts: Facts, judgement: Judgement, overview: Overview) -> dict[str,
         "requirements": {name: _requirement(name, items) for name, items in sorted(by_requirement.items())},
         "totals": {
             "cases": judgement.rows,
-            "verdicts": {"pass": judgement.rows - wrong, "fail": wrong},
+            "verdicts": {Verdict.PASS: judgement.rows - wrong, Verdict.FAIL: wrong},
             "updates_compared": judgement.rows,
             "bytes_compared": overview.bytes,
             "texts_compared": 0,
@@ -134,14 +134,14 @@ def exit_code(facts: Facts, judgement: Judgement) -> int:
         return 4
     if facts.live is not None and facts.live.mismatches:
         return 1
-    if judgement.unexplained or any(item.verdict == "fail" for item in judgement.budgets):
+    if judgement.unexplained or any(item.verdict is Verdict.FAIL for item in judgement.budgets):
         return 1
     return 0 if judgement.passed else 4
 
 
 def _requirement(name: str, items: list[Judged]) -> dict[str, Any]:
     row = REQUIREMENTS.get(name)
-    verdict = min((item.verdict for item in items), key=_ORDER.index)
+    verdict = min((item.verdict for item in items), key=SEVERITY.index)
     cases, failed = sum(item.met for item in items), sum(item.broken for item in items)
     cell = {"verdict": verdict, "cases": cases, "failed": failed, "not_run": 0, "deviations": 0}
     return {
@@ -163,7 +163,8 @@ def _differences(facts: Facts) -> list[dict[str, Any]]:
         name, _, message = text.partition(": ")
         out.append(
             {
-                "case": name, "requirement": "live", "verdict": "fail", "subject": facts.live.server, "check": "live",
+                "case": name, "requirement": "live", "verdict": Verdict.FAIL,
+                "subject": facts.live.server, "check": "live",
                 "message": message, "replay": f"binlog-lab replay {name} --server process",
             }
         )  # fmt: skip
@@ -173,8 +174,8 @@ def _differences(facts: Facts) -> list[dict[str, Any]]:
 def _failures(judgement: Judgement) -> list[dict[str, Any]]:
     found = [
         {
-            "case": row.replay, "requirement": "worker", "verdict": "fail", "subject": SUBJECT, "check": row.verdict,
-            "message": f"error {row.error}" if row.error else row.verdict,
+            "case": row.replay, "requirement": "worker", "verdict": Verdict.FAIL,
+            "subject": SUBJECT, "check": row.code, "message": f"error {row.error}" if row.error else row.code,
             "replay": f"binlog-lab replay {row.replay}",
         }
         for row in judgement.wrong
@@ -183,7 +184,7 @@ def _failures(judgement: Judgement) -> list[dict[str, Any]]:
         if item.broken:
             found += [
                 {
-                    "case": offender.replay, "requirement": item.budget.requirement, "verdict": "fail",
+                    "case": offender.replay, "requirement": item.budget.requirement, "verdict": Verdict.FAIL,
                     "subject": SUBJECT, "check": item.budget.id, "message": item.title,
                     "replay": f"binlog-lab replay {offender.replay}",
                 }

@@ -11,8 +11,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from scenarios.codes import FIRST_WRONG
 from scenarios.matrix import MatrixError
-from scenarios.verdicts import FIRST_WRONG
 
 if TYPE_CHECKING:
     from scenarios.matrix import Budget, Matrix

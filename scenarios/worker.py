@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from conformance.reference.errors import MysqlError
 from generators.draw import Stream
-from scenarios.verdicts import Verdict, Wrong
+from scenarios.codes import Code, Wrong
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -50,8 +50,8 @@ def run_block(matrix: Matrix, cell: int, first: int, count: int) -> Iterator[Row
         try:
             measured = measure(draw, settings)
         except Wrong as wrong:
-            measured = (int(wrong.verdict), wrong.number, *(0,) * missing)
+            measured = (int(wrong.code), wrong.number, *(0,) * missing)
         except Exception as error:  # noqa: BLE001 - a fault of the lab is a row too, or it would cost a whole run
             number = error.number if isinstance(error, MysqlError) else 0
-            measured = (int(Verdict.BROKEN), number, *(0,) * missing)
+            measured = (int(Code.BROKEN), number, *(0,) * missing)
         yield (cell, index, *settled, *measured)  # type: ignore[arg-type]

@@ -19,7 +19,7 @@ from conformance.cases.shrinking.events import mended, shrink_injection
 from conformance.judge.damage import listed
 from conformance.judge.damage.applier import judge_ignoring, judge_torn
 from conformance.judge.damage.crashes import crash_of, crash_of_rows
-from conformance.judge.damage.diverged import Grade, judge_injection
+from conformance.judge.damage.diverged import judge_injection
 from conformance.judge.damage.nearest import nearest_crash, nearest_injection, nearest_listed
 from conformance.judge.damage.replica_schema import judge_reshaped
 from conformance.requirements.versions import dialect_of, in_observed_range
@@ -44,13 +44,6 @@ if TYPE_CHECKING:
     from conformance.servers.roles.injector import Injector
     from conformance.servers.run.owned import OwnServer
 
-VERDICTS: Final = {
-    Grade.CRASH: Verdict.CRASH,
-    Grade.TIMEOUT: Verdict.TIMEOUT,
-    Grade.FAIL: Verdict.FAIL,
-    Grade.DIFFERS: Verdict.DIFFERS,
-    Grade.PASS: Verdict.PASS,
-}
 REQUIREMENT: Final = "FR5"
 SECONDS: Final = 20.0  # for shrinking one injection
 _SHOWN: Final = 3  # Cases of one signature with a record of their own
@@ -77,7 +70,7 @@ class Tried:
     @property
     def sign(self) -> tuple[object, ...]:
         """What another injection must show to be the same failure."""
-        return self.judged.grade, self.judged.rule, self.judged.deviation, self.crash
+        return self.judged.verdict, self.judged.rule, self.judged.deviation, self.crash
 
 
 def injected(lab: Lab, injector: Injector, injection: Injection, outcome: InjectionOutcome, seed: str = "") -> Tried:
@@ -144,17 +137,17 @@ def judged_event(
 
 def explaining(deviations: Iterable[Deviation], version: Version, item: Tried) -> Deviation | None:
     """The listed deviation that explains an outcome: by its switch, or a crash by its signature."""
-    if item.judged.grade is Grade.PASS:
+    if item.judged.verdict is Verdict.PASS:
         return None
     return listed.explaining(deviations, version, crash=item.crash, switch=item.judged.deviation)
 
 
-def reshaped_tried(lab: Lab, server: OwnServer, case: Reshaped, outcome: FeedingOutcome, grade: Grade) -> Tried:
+def reshaped_tried(lab: Lab, server: OwnServer, case: Reshaped, outcome: FeedingOutcome, verdict: Verdict) -> Tried:
     """By a relay log, to the applier of ``server``, which has a table of its own for it."""
     item = Tried(
         id=case.id,
         name=case.name,
-        judged=judge_reshaped(case, outcome, grade),
+        judged=judge_reshaped(case, outcome, verdict),
         script=lambda: reshaped_script(case, server.version),
         texts=len(case.held),
         death=outcome.death,
@@ -204,7 +197,7 @@ def record(
     seen: Counter[str] = Counter()
     failures = 0
     for item in items:
-        verdict = VERDICTS[item.judged.grade]
+        verdict = item.judged.verdict
         entry = explaining(lab.deviations, lab.version, item)
         if entry is not None:
             deviations[entry.id] += 1
@@ -249,7 +242,7 @@ def _show(
         CaseVerdict(
             case=item.id,
             requirement=requirement,
-            verdict=VERDICTS[judged.grade],
+            verdict=judged.verdict,
             subject=lab.subject,
             check=check,
             block=block,

@@ -20,7 +20,6 @@ from conformance.harness.pairs.run import REPLICAS
 from conformance.harness.pairs.shrinking import judge_on_pair
 from conformance.harness.shrinking import judge_live
 from conformance.harness.sql_cases import GUEST, judge_live_sql
-from conformance.judge.damage.diverged import Grade
 from conformance.judge.replica import LogDiffersError
 from conformance.reference.errors import CodecError
 from conformance.servers.errors import ServerError, ServerUnavailable
@@ -94,7 +93,7 @@ def _event(server: Server, case: EventCase, entries: Sequence[Deviation], ready:
     with own or nullcontext(ready) as injector:
         assert injector is not None
         item = injections.try_one(injector, case.injection, server.number, case.seed)
-    if item.judged.grade is Grade.PASS:
+    if item.judged.verdict is Verdict.PASS:
         return Again(Word.FIXED)
     entry = injections.explaining(entries, server.number, item)
     if entry is not None:

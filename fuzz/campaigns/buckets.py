@@ -7,8 +7,6 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from fuzz.campaigns.trial import Standing
-
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -53,7 +51,7 @@ class Buckets:
     bench: Bench
     equal: int
     found: dict[tuple[str, ...], Bucket] = field(default_factory=dict)
-    outcomes: Counter[tuple[str, str, str]] = field(default_factory=Counter)  # channel, outcome, standing or deviation
+    outcomes: Counter[tuple[str, str, str]] = field(default_factory=Counter)  # channel, outcome, verdict or deviation
     inputs: int = 0
     skipped: int = 0
 
@@ -61,9 +59,9 @@ class Buckets:
         """Count a trial; its bucket if it is the first there. Listed deviations that leave the subject alive are
         counted only."""
         self.inputs += 1
-        standing, entry = self.bench.standing(trial), self.bench.listed(trial)
-        self.outcomes[trial.channel, trial.what, str(standing) if entry is None else entry.id] += 1
-        if standing is not Standing.FINDING and not trial.killed:
+        verdict, entry = self.bench.verdict(trial), self.bench.listed(trial)
+        self.outcomes[trial.channel, trial.what, str(verdict) if entry is None else entry.id] += 1
+        if not verdict.failing and not trial.killed:
             return None
         kind = self.bench.kind(trial)
         known = self.found.get(kind)

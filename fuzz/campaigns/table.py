@@ -27,7 +27,7 @@ def outcome_lines(buckets: Buckets) -> Iterator[str]:
 def bucket_lines(buckets: Buckets) -> Iterator[str]:
     """One line for each bucket, and where it is kept."""
     for bucket in buckets.found.values():
-        word = "FINDING" if bucket.entry is None else f"listed as {bucket.entry.id}"
+        word = str(bucket.first.judged.verdict) if bucket.entry is None else f"listed as {bucket.entry.id}"
         about = buckets.bench.about_place(bucket.smallest)
         size = f"{diff_bytes(bucket.first)} bytes made {diff_bytes(bucket.smallest)}"
         once = "" if bucket.again else ", not seen again"

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from conformance.cases.by_hand.applier_transaction import FeedingOutcome
 from conformance.cases.by_hand.injection import MISSING_ROW, InjectionOutcome
 from conformance.judge.damage.applier import judge_feeding
 from conformance.judge.damage.crashes import crash_of, crash_of_rows
-from conformance.judge.damage.diverged import Grade, Judged, judge_injection
+from conformance.judge.damage.diverged import Judged, judge_injection
 from conformance.judge.damage.listed import about_place, explaining
 from conformance.judge.damage.relay_logs import crash_of_replica, judge_end
 from conformance.requirements.versions import dialect_of, in_observed_range
@@ -35,15 +34,6 @@ if TYPE_CHECKING:
 Outcome = TypeVar("Outcome", InjectionOutcome, FeedingOutcome)
 
 
-class Standing(StrEnum):
-    """What an outcome is to the campaign."""
-
-    ALLOWED = "allowed"
-    OTHER = "not the reference's"  # allowed, but the reference would have done something else
-    LISTED = "listed"  # a known deviation
-    FINDING = "FINDING"
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
     """``what``: the outcome in words of the table; ``death``: the stack of a server that died."""
@@ -60,12 +50,12 @@ class Trial:
     def sign(self) -> tuple[str, ...]:
         """What it looks like: the outcome, and the stack of a death."""
         crash = "" if self.crash is None else f"{self.crash.during}, signal {self.crash.signal}"
-        return self.channel, self.judged.grade.value, self.judged.rule, self.what, self.death or crash
+        return self.channel, self.judged.verdict.value, self.judged.rule, self.what, self.death or crash
 
     @property
     def killed(self) -> bool:
         """Whether its subject ended itself, or hung and was ended."""
-        return self.judged.grade in (Grade.CRASH, Grade.TIMEOUT)
+        return self.judged.verdict in (Verdict.CRASH, Verdict.TIMEOUT)
 
     def at(self, place: Place) -> Trial:
         """The same, with the place of its input."""
@@ -82,7 +72,7 @@ class Bench:
 
     def listed(self, trial: Trial) -> Deviation | None:
         """The listed deviation that explains what must not be."""
-        if trial.judged.grade is Grade.PASS:
+        if trial.judged.verdict is Verdict.PASS:
             return None
         return explaining(self.deviations, self.version, crash=trial.crash, switch=trial.judged.deviation)
 
@@ -103,18 +93,19 @@ class Bench:
             return True
         return self.kind(trial) == self.kind(again) and self.listed(trial) is self.listed(again)
 
-    def standing(self, trial: Trial) -> Standing:
-        """Diverged documents: every difference from the reference counts, inside the versions that it was seen on.
-        Damaged events: the worklog's demands alone do, as which damage a reader notices first is nobody's promise
-        (requirements FR5)."""
-        grade = trial.judged.grade
-        if grade is Grade.PASS:
-            return Standing.ALLOWED
-        if self.listed(trial) is not None:
-            return Standing.LISTED
-        if grade is Grade.DIFFERS and not (self.campaign == DIVERGED and in_observed_range(self.version)):
-            return Standing.OTHER
-        return Standing.FINDING
+    def verdict(self, trial: Trial) -> Verdict:
+        """What the outcome is to the campaign: failing verdicts are findings.
+
+        On diverged documents every difference from the reference counts, inside the versions that it was seen on. On
+        damaged events only the worklog's demands do: which damage a reader notices first is nobody's promise
+        (requirements FR5), so another choice than the reference's is ``info``.
+        """
+        verdict = trial.judged.verdict
+        if verdict.failing and self.listed(trial) is not None:
+            return Verdict.DEVIATES
+        if verdict is Verdict.DIFFERS and not (self.campaign == DIVERGED and in_observed_range(self.version)):
+            return Verdict.INFO
+        return verdict
 
     # --- judging -----------------------------------------------------------------------------------------------------
 
@@ -152,11 +143,11 @@ class Bench:
 
     def of_file(self, printed: Printed) -> Trial:
         """A file for mysqlbinlog."""
-        judged = Judged(_GRADES[printed.verdict], printed.message, printed.expected, printed.got)
+        judged = Judged(printed.verdict, printed.message, printed.expected, printed.got)
         return Trial(
             channel=CLIENT,
             case=printed.case,
-            what="prints it" if judged.grade is Grade.PASS else printed.message.partition(" (")[0],
+            what="prints it" if judged.verdict is Verdict.PASS else printed.message.partition(" (")[0],
             judged=judged,
             crash=printed.crash,
         )
@@ -174,12 +165,6 @@ class Bench:
 
 
 _CORRUPT: Final = 1610
-_GRADES: Final = {
-    Verdict.PASS: Grade.PASS,
-    Verdict.CRASH: Grade.CRASH,
-    Verdict.TIMEOUT: Grade.TIMEOUT,
-    Verdict.FAIL: Grade.FAIL,
-}
 
 
 def _what(outcome: InjectionOutcome) -> str:

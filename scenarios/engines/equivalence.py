@@ -19,9 +19,9 @@ from conformance.reference.jsonb.text import format_text
 from conformance.reference.jsonb.values import UInt
 from conformance.reference.partial.apply import apply_field
 from conformance.reference.partial.expression import Assignment, Call, Column, Function, Increment, Literal
+from scenarios.codes import Code, Wrong
 from scenarios.engines import changes, update
 from scenarios.engines.documents import SHAPES, Leaf, document
-from scenarios.verdicts import Verdict, Wrong
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -75,15 +75,15 @@ def measure(draw: Draw, settings: Mapping[str, Setting]) -> tuple[int, ...]:
     same = int(source == replica)
     if not isinstance(value, PartialJson):
         if value != after:
-            raise Wrong(Verdict.READ_BACK, "the document reads otherwise")
-        return (int(Verdict.OK), 0, len(source), len(replica), 0, 0, same, 1)
-    verdict, number = Verdict.OK, 0
+            raise Wrong(Code.READ_BACK, "the document reads otherwise")
+        return (int(Code.OK), 0, len(source), len(replica), 0, 0, same, 1)
+    verdict, number = Code.OK, 0
     try:
         result = apply_field(replica, value.diffs)
     except MysqlError as error:
         number = error.number
         result = _tolerant(replica, value.diffs, error)
-        verdict = Verdict.EXPLAINED
+        verdict = Code.EXPLAINED
     assert isinstance(after, bytes)
     assert result is not None
     _require(relation, after, result, "after the update")
@@ -97,7 +97,7 @@ def _tolerant(replica: bytes, diffs: bytes, refused: MysqlError) -> bytes | None
     try:
         return apply_field(replica, diffs, _TAKES_ALL)
     except MysqlError:
-        raise Wrong(Verdict.NOT_APPLIED, f"the replica refuses the diffs: {refused}", refused.number) from refused
+        raise Wrong(Code.NOT_APPLIED, f"the replica refuses the diffs: {refused}", refused.number) from refused
 
 
 def _require(relation: str, source: bytes, replica: bytes, when: str) -> None:
@@ -106,7 +106,7 @@ def _require(relation: str, source: bytes, replica: bytes, when: str) -> None:
     else:
         holds = equal_stored(source, replica)
     if not holds:
-        raise Wrong(Verdict.RELATION, f"the documents are not equal {when}")
+        raise Wrong(Code.RELATION, f"the documents are not equal {when}")
 
 
 # ------------------------------------------------------------------------------------------------------- the documents

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from conformance.cases.by_hand.injection import Injection, InjectionOutcome, partial_image, predict, state_of
-from conformance.judge.damage.diverged import ALLOWED, Grade, judge_injection
+from conformance.judge.damage.diverged import ALLOWED, judge_injection
 from conformance.reference.dialect import MYSQL, flipped
 from conformance.reference.errors import MysqlError
 from conformance.reference.jsonb.decode import decode
@@ -18,10 +18,11 @@ from conformance.reference.jsonb.encode import encode
 from conformance.reference.jsonb.text import format_text
 from conformance.reference.partial.apply import apply_field
 from conformance.reference.partial.diffs import encode_diffs
+from conformance.stream import Verdict
 from generators import damaged_events as damaged
 from generators import diverged
+from scenarios.codes import Code, Wrong
 from scenarios.engines.documents import SHAPES, document
-from scenarios.verdicts import Verdict, Wrong
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -42,7 +43,7 @@ SETTINGS: Final[dict[str, range | tuple[str, ...]]] = {
 ``target``: the document that they meet."""
 MEASURES: Final = ("verdict", "error", "document", "diff_size", "grade", "null_before", "result")
 
-_GRADES: Final = tuple(Grade)
+_GRADES: Final = (Verdict.CRASH, Verdict.TIMEOUT, Verdict.FAIL, Verdict.DIFFERS, Verdict.PASS)
 _TAKES_ALL: Final = flipped(MYSQL, "refuse_unchanging_replace")
 
 
@@ -66,20 +67,20 @@ def measure(draw: Draw, settings: Mapping[str, Setting]) -> tuple[int, ...]:
         injection = Injection(name=kind, stored=stored, image=partial_image(diffs))
     outcome = _outcome(injection)
     if outcome.error and outcome.error not in ALLOWED:
-        raise Wrong(Verdict.OTHER_ERROR, f"error {outcome.error}", outcome.error)
+        raise Wrong(Code.OTHER_ERROR, f"error {outcome.error}", outcome.error)
     judged = judge_injection(injection, outcome)
-    if judged.grade is Grade.PASS:
-        verdict = Verdict.REFUSED if outcome.error else Verdict.OK
+    if judged.verdict is Verdict.PASS:
+        verdict = Code.REFUSED if outcome.error else Code.OK
     elif judged.deviation is not None:
-        verdict = Verdict.EXPLAINED
+        verdict = Code.EXPLAINED
     else:
-        wrong = Verdict.UNREADABLE if outcome.after and not outcome.after.sound else Verdict.ACCEPTED
+        wrong = Code.UNREADABLE if outcome.after and not outcome.after.sound else Code.ACCEPTED
         raise Wrong(wrong, f"{judged.rule}: expected {judged.expected}, got {judged.got}")
     if diffs is not None and injection.stored is not None:
         _same_when_rebuilt(injection.stored, diffs)
     result = 0 if outcome.after is None else outcome.after.size or 0
     return (
-        int(verdict), outcome.error, len(injection.stored or b""), len(diffs or b""), _GRADES.index(judged.grade),
+        int(verdict), outcome.error, len(injection.stored or b""), len(diffs or b""), _GRADES.index(judged.verdict),
         int(injection.stored is None), result,
     )  # fmt: skip
 
@@ -119,4 +120,4 @@ def _same_when_rebuilt(stored: bytes, diffs: bytes) -> None:
         except MysqlError as error:
             results.append(f"error {error.number}")
     if results[0] != results[1]:
-        raise Wrong(Verdict.DIVERGED, f"as stored {results[0][:200]}, rebuilt {results[1][:200]}")
+        raise Wrong(Code.DIVERGED, f"as stored {results[0][:200]}, rebuilt {results[1][:200]}")

@@ -33,9 +33,9 @@ from conformance.reference.partial.paths import parse_path
 from conformance.reference.tables.definitions import Column as TableColumn
 from conformance.reference.tables.definitions import Table, table_map
 from conformance.reference.tables.table_map import TableMap
+from scenarios.codes import Code, Wrong
 from scenarios.engines import changes
 from scenarios.engines.documents import SHAPES, document, pattern_of, tight
-from scenarios.verdicts import Verdict, Wrong
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -117,7 +117,7 @@ class Frame:
         encoded = encode_event(table_map(self.table, metadata, table_id=_TABLE_ID))
         body = decode_event(encoded).body
         if not isinstance(body, TableMap):
-            raise Wrong(Verdict.READ_BACK, "the TABLE_MAP reads as something else")
+            raise Wrong(Code.READ_BACK, "the TABLE_MAP reads as something else")
         self.table_map = body
         self.table_map_size = len(encoded)
         self.json = tuple(column.name for column in self.table.columns if column.is_json)
@@ -220,20 +220,20 @@ def measure(draw: Draw, settings: Mapping[str, Setting]) -> tuple[int, ...]:
     assert isinstance(before, bytes)
     if not on.events or not off.events:
         if bool(on.events) != bool(off.events):
-            raise Wrong(Verdict.READ_BACK, "an event with the option, or without it, but not both")
-        return (int(Verdict.QUIET), 0, len(before), *(0,) * (len(MEASURES) - 3))
+            raise Wrong(Code.READ_BACK, "an event with the option, or without it, but not both")
+        return (int(Code.QUIET), 0, len(before), *(0,) * (len(MEASURES) - 3))
     visited = on.rows[0]
     on_bytes, on_body, on_row = round_trip(frame, on.events)
     off_bytes, off_body, off_row = round_trip(frame, off.events)
     _read_back(frame, visited, on_body, on_row)
     wanted = tuple([off.rows[0].change.after[name] for name in frame.names_in(off_body.after_columns)])
     if off_row.value_options is not None or off_row.after != wanted:
-        raise Wrong(Verdict.OFF, "the row with the option off reads otherwise")
+        raise Wrong(Code.OFF, "the row with the option off reads otherwise")
     payload_on = payload_off = 0
     if made.compression:
         payload_on, payload_off = (_payload(frame, events) for events in (on.events, off.events))
     return (
-        int(Verdict.OK), 0, len(before),
+        int(Code.OK), 0, len(before),
         *_sizes(frame, visited, on_body, on_row),
         len(on_bytes), len(off_bytes), _old_format(off_body, off_row),
         frame.table_map_size, payload_on, payload_off,
@@ -247,7 +247,7 @@ def predicted(model: Model, row: Mapping[str, object], step: Step) -> StepPredic
     model.rows = [row]
     prediction = model.predict(step)
     if prediction.error is not None:
-        raise Wrong(Verdict.NOT_APPLIED, f"the statement is refused: {prediction.error}", prediction.error.number)
+        raise Wrong(Code.NOT_APPLIED, f"the statement is refused: {prediction.error}", prediction.error.number)
     return prediction
 
 
@@ -258,12 +258,12 @@ def round_trip(frame: Frame, events: tuple[RowsBody, ...]) -> tuple[bytes, LazyR
     try:
         body = decode_event(data, tables={_TABLE_ID: frame.table_map}).body
         if not isinstance(body, LazyRows):
-            raise Wrong(Verdict.READ_BACK, f"the row event reads as {type(body).__name__}")
+            raise Wrong(Code.READ_BACK, f"the row event reads as {type(body).__name__}")
         rows = list(body.rows())
     except CodecError as error:
-        raise Wrong(Verdict.READ_BACK, f"the row event cannot be read: {error}") from error
+        raise Wrong(Code.READ_BACK, f"the row event cannot be read: {error}") from error
     if len(rows) != 1:
-        raise Wrong(Verdict.READ_BACK, f"{len(rows)} rows in the event")
+        raise Wrong(Code.READ_BACK, f"{len(rows)} rows in the event")
     return data, body, rows[0]
 
 
@@ -272,7 +272,7 @@ def _read_back(frame: Frame, visited: RowPrediction, body: LazyRows, row: Row) -
     change = visited.change
     names = frame.names_in(body.before_columns)
     if row.before is None or row.after is None or list(row.before) != [change.before[name] for name in names]:
-        raise Wrong(Verdict.READ_BACK, "the before image reads otherwise")
+        raise Wrong(Code.READ_BACK, "the before image reads otherwise")
     bits = 0
     for name, value in zip(frame.names_in(body.after_columns), row.after, strict=True):
         wanted = change.after[name]
@@ -283,13 +283,13 @@ def _read_back(frame: Frame, visited: RowPrediction, body: LazyRows, row: Row) -
             try:
                 value = apply_field(old, value.diffs)
             except MysqlError as error:
-                raise Wrong(Verdict.NOT_APPLIED, f"{name}: {error}", error.number) from error
+                raise Wrong(Code.NOT_APPLIED, f"{name}: {error}", error.number) from error
             if value != wanted:
-                raise Wrong(Verdict.APPLIED, f"{name}: the diffs give another document")
+                raise Wrong(Code.APPLIED, f"{name}: the diffs give another document")
         elif value != wanted:
-            raise Wrong(Verdict.READ_BACK, f"{name}: another value")
+            raise Wrong(Code.READ_BACK, f"{name}: another value")
     if bits != (row.partial_columns or 0):
-        raise Wrong(Verdict.IMAGE, f"partial bits {row.partial_columns or 0:b}, diffs in {bits:b}")
+        raise Wrong(Code.IMAGE, f"partial bits {row.partial_columns or 0:b}, diffs in {bits:b}")
 
 
 def _sizes(frame: Frame, visited: RowPrediction, body: LazyRows, row: Row) -> tuple[int, ...]:
@@ -358,5 +358,5 @@ def _payload(frame: Frame, events: tuple[RowsBody, ...]) -> int:
     event = encode_event(FileWriter(server_id=1).compressed(bodies))
     body = decode_event(event).body
     if not isinstance(body, TransactionPayload) or body.uncompressed() != inner:
-        raise Wrong(Verdict.PAYLOAD, "the payload holds other bytes")
+        raise Wrong(Code.PAYLOAD, "the payload holds other bytes")
     return len(event)

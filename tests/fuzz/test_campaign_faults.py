@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from conformance.cases.by_hand.damaged_log import events_in
-from conformance.judge.damage.diverged import Grade
 from conformance.servers.roles.relay_log_applier import LogEnd
+from conformance.stream import Verdict
 from fuzz.campaigns.campaign import Budget
 from fuzz.campaigns.findings import diff_bytes
 from fuzz.campaigns.inputs import APPLIER, CLIENT, DIVERGED, MALFORMED, REPLICA, STATEMENTS, STREAMS, RelayLog
@@ -31,7 +31,7 @@ OF_DIVERGED = [fault for fault in planted_injections.FAULTS if fault.name != "da
 def reported(found: Campaign, grade: str) -> None:
     """At least one finding of this grade, with all its files, its smallest input no larger than its first."""
     findings = found.buckets.findings
-    assert grade in {bucket.first.judged.grade.value for bucket in findings}
+    assert grade in {bucket.first.judged.verdict.value for bucket in findings}
     for bucket in findings:
         assert diff_bytes(bucket.smallest) <= diff_bytes(bucket.first)
         assert bucket.directory is not None
@@ -106,7 +106,7 @@ def test_what_a_replica_does_with_a_log_and_lives_is_no_finding(end: LogEnd, wor
     found = campaign(tmp_path, STREAMS, REPLICA, answer=lambda _: end)
     found.run(Budget(runs=50))
     assert found.buckets.found == {}
-    assert dict(found.buckets.outcomes) == {(REPLICA, words, "allowed"): 50}
+    assert dict(found.buckets.outcomes) == {(REPLICA, words, "pass"): 50}
 
 
 @pytest.mark.parametrize(("name", "channel"), [(DIVERGED, STATEMENTS), (DIVERGED, APPLIER)])
@@ -130,7 +130,7 @@ def test_listed_crashes_are_kept_and_no_findings(tmp_path: Path, monkeypatch: py
     for channel in (STATEMENTS, CLIENT):
         found = campaign(tmp_path, MALFORMED, channel, answer=as_released)
         found.run(Budget(runs=100))
-        crashes = [bucket for bucket in found.buckets.found.values() if bucket.first.judged.grade is Grade.CRASH]
+        crashes = [bucket for bucket in found.buckets.found.values() if bucket.first.judged.verdict is Verdict.CRASH]
         assert crashes
         assert all(bucket.entry is not None and bucket.directory is not None for bucket in crashes)
-        assert {bucket for bucket in found.buckets.findings if bucket.first.judged.grade is Grade.CRASH} == set()
+        assert {bucket for bucket in found.buckets.findings if bucket.first.judged.verdict is Verdict.CRASH} == set()

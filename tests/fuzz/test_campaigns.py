@@ -14,9 +14,10 @@ from conformance.cases.by_hand.injection import InjectionOutcome, RowState
 from conformance.cases.files import load_any_case
 from conformance.cli.main import run
 from conformance.judge.damage.crashes import damage_of
-from conformance.judge.damage.diverged import Grade, Judged
+from conformance.judge.damage.diverged import Judged
 from conformance.requirements.crashes import APPLYING, MEMBER_IN_DIFF, Crash
 from conformance.servers.roles.injector import crash_report, crash_signature
+from conformance.stream import Verdict
 from fuzz.campaigns import inputs
 from fuzz.campaigns.campaign import Budget
 from fuzz.campaigns.findings import diff_bytes
@@ -24,7 +25,7 @@ from fuzz.campaigns.inputs import DIVERGED, MALFORMED, STATEMENTS, Place
 from fuzz.campaigns.journal import Journal, broken
 from fuzz.campaigns.shrink_log import shrink_log
 from fuzz.campaigns.table import bucket_lines, outcome_lines
-from fuzz.campaigns.trial import Standing, Trial
+from fuzz.campaigns.trial import Trial
 from fuzz.mutators.framing import split_file
 from generators import random_damage as mutated
 from tests.checks.diverged.faults_of_crashes import AT_MEMBER, as_released
@@ -206,13 +207,13 @@ def test_what_does_not_show_every_time_is_asked_for_again(tmp_path: Path) -> Non
 def test_what_is_listed_is_not_the_same_as_what_is_not(tmp_path: Path) -> None:
     bench = campaign(tmp_path, MALFORMED, STATEMENTS).buckets.bench
     case = inputs.statements(MALFORMED, "1", 0)[0]
-    judged = Judged(Grade.FAIL, "what is stored cannot be read")
+    judged = Judged(Verdict.FAIL, "what is stored cannot be read")
     new = Trial(channel=STATEMENTS, case=case, what="applied, reading gives 3142", judged=judged)
     listed = replace(new, judged=judged._replace(deviation="copies_full_values"))
     assert not bench.same(new, listed)
     assert bench.same(new, new)
     crash = Crash(APPLYING, "", 6)
-    dead = replace(new, what="dies at the event", judged=Judged(Grade.CRASH), death="signal 6: 0a1", crash=crash)
+    dead = replace(new, what="dies at the event", judged=Judged(Verdict.CRASH), death="signal 6: 0a1", crash=crash)
     named = replace(dead, crash=crash._replace(damage=MEMBER_IN_DIFF))
     assert bench.listed(named) is not None
     assert bench.same(dead, named)  # the smaller one tells what the damage is
@@ -224,10 +225,10 @@ def test_a_row_too_many_may_be_missing_and_no_other(tmp_path: Path) -> None:
     case = next(item for item in inputs.statements(MALFORMED, "1", 0) if item.name == mutated.ROW)
     before = faultless(case).before
     outcome = InjectionOutcome(error=1032, before=before, after=before)
-    assert bench.standing(bench.of_statement(case, outcome)) in (Standing.ALLOWED, Standing.OTHER)
+    assert bench.verdict(bench.of_statement(case, outcome)) in (Verdict.PASS, Verdict.INFO)
     changed = replace(outcome, after=RowState(is_null=True))
-    assert bench.standing(bench.of_statement(case, changed)) is Standing.FINDING
-    assert bench.standing(bench.of_statement(replace(case, name="mutated-value"), outcome)) is Standing.FINDING
+    assert bench.verdict(bench.of_statement(case, changed)).failing
+    assert bench.verdict(bench.of_statement(replace(case, name="mutated-value"), outcome)).failing
 
 
 def test_findings_are_cases_and_a_report(tmp_path: Path) -> None:

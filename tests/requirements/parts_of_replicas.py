@@ -17,7 +17,7 @@ from conformance.cases.by_hand.injection import (
     predict,
     state_of,
 )
-from conformance.judge.damage.diverged import Grade, judge_injection
+from conformance.judge.damage.diverged import judge_injection
 from conformance.judge.replica import (
     LoggedRow,
     Relation,
@@ -36,6 +36,7 @@ from conformance.reference.jsonb.encode import encode
 from conformance.reference.jsonb.text import format_text
 from conformance.reference.partial.diffs import Diff, Operation, encode_diffs
 from conformance.reference.partial.paths import parse_path
+from conformance.stream import Verdict
 from generators import damaged_events as damaged
 from tests.judge import test_replica_binlog as test_own_log
 from tests.requirements.parts import PartFault
@@ -177,18 +178,18 @@ _CHANGED: Final = state_of(encode({"planted": 1}))
 
 
 def _injected(
-    injection: Injection, right: InjectionOutcome, wrong: InjectionOutcome, grade: Grade = Grade.FAIL
+    injection: Injection, right: InjectionOutcome, wrong: InjectionOutcome, grade: Verdict = Verdict.FAIL
 ) -> Callable[[bool], object]:
-    def judged(err: bool) -> list[Grade]:
+    def judged(err: bool) -> list[Verdict]:
         found = judge_injection(injection, wrong if err else right)
-        assert found.grade in (Grade.PASS, grade)
+        assert found.verdict in (Verdict.PASS, grade)
         assert found.deviation is None
-        return [] if found.grade is Grade.PASS else [found.grade]
+        return [] if found.verdict is Verdict.PASS else [found.verdict]
 
     return judged
 
 
-def _refusal(name: str, wrong: InjectionOutcome, grade: Grade = Grade.FAIL) -> Callable[[bool], object]:
+def _refusal(name: str, wrong: InjectionOutcome, grade: Verdict = Verdict.FAIL) -> Callable[[bool], object]:
     """A damage of the list, which a right server refuses with the number that was observed."""
     injection = _DAMAGED[name]
     right = InjectionOutcome(error=injection.number or 0, before=_STORED, after=_STORED)
@@ -229,7 +230,7 @@ SAFETY: Final = [
         id="another-number",
         requirement="SC4",
         sentence="The damage has its own number.",
-        judged=_refusal("path-empty", InjectionOutcome(error=1610, before=_STORED, after=_STORED), Grade.DIFFERS),
+        judged=_refusal("path-empty", InjectionOutcome(error=1610, before=_STORED, after=_STORED), Verdict.DIFFERS),
     ),
     PartFault(
         id="operation-of-the-future",

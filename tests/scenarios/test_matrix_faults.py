@@ -23,10 +23,10 @@ from conformance.reference.partial.diffs import encode_diff
 from generators.draw import Stream
 from scenarios import digest, worker
 from scenarios.budgets import Judgement, judge
+from scenarios.codes import Code
 from scenarios.engines.update import frame_of
 from scenarios.inline import SqliteStore, all_rows
 from scenarios.matrix import Matrix, load_matrix, matrix_names
-from scenarios.verdicts import Verdict
 from tests.scenarios.faults_of_matrices import AGGREGATION_FAULTS, BUDGET_FAULTS, WORKER_FAULTS, MatrixFault
 
 if TYPE_CHECKING:
@@ -202,11 +202,11 @@ BREAKS: dict[str, dict[str, tuple[str, int]]] = {
     },
     "equivalence": {
         "same-document-same-bytes": ("same_after", -1), "order-of-members": ("same_before", -1),
-        "stops-only-when-retyped": ("error", 1), "padding-never-stops": ("verdict", Verdict.EXPLAINED),
+        "stops-only-when-retyped": ("error", 1), "padding-never-stops": ("verdict", Code.EXPLAINED),
     },
     "safety": {
-        "refused-or-readable": ("verdict", Verdict.QUIET), "logged-applies-to-itself": ("verdict", Verdict.REFUSED),
-        "nothing-applies-to-null": ("error", 1), "damage-is-met": ("verdict", Verdict.QUIET),
+        "refused-or-readable": ("verdict", Code.QUIET), "logged-applies-to-itself": ("verdict", Code.REFUSED),
+        "nothing-applies-to-null": ("error", 1), "damage-is-met": ("verdict", Code.QUIET),
     },
 }  # fmt: skip
 

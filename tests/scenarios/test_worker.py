@@ -8,11 +8,11 @@ import sys
 import pytest
 
 from scenarios.budgets import judge
+from scenarios.codes import Code
 from scenarios.digest import digest, row_hash, tally, unsound
 from scenarios.engines import update
 from scenarios.inline import SqliteStore, all_rows
 from scenarios.matrix import load_matrix, matrix_names
-from scenarios.verdicts import Verdict
 from scenarios.worker import run_block, settings_of
 
 SMALL_SIZE = 4096
@@ -87,7 +87,7 @@ def test_a_failure_of_the_lab_is_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("scenarios.engines.update.document", broken)
     rows = list(run_block(matrix, 3, 0, 2))
     place = matrix.columns.index("verdict")
-    assert [row[place] for row in rows] == [Verdict.BROKEN] * 2
+    assert [row[place] for row in rows] == [Code.BROKEN] * 2
     assert [row[: place - 1] for row in rows] == [row[: place - 1] for row in good]
 
 

@@ -15,8 +15,9 @@ from conformance.cases.update_case import UpdateCase
 from conformance.harness.shrinking import judge_live
 from conformance.harness.sql_cases import judge_live_sql
 from conformance.harness.witnesses import Witness
-from conformance.judge.damage.diverged import Grade, judge_injection
+from conformance.judge.damage.diverged import judge_injection
 from conformance.requirements.versions import applies, dialect_of
+from conformance.stream import Verdict
 
 if TYPE_CHECKING:
     from conformance.cases.files import AnyCase
@@ -75,7 +76,7 @@ def _judge_event(injector: Injector, case: EventCase, deviation: Deviation) -> t
     """The same of an event, which a server beside the one under test is given."""
     (outcome,) = injector.run([case.injection])
     judged = judge_injection(case.injection, outcome, dialect_of(injector.server.number))
-    words = [] if judged.grade is Grade.PASS else [f"{judged.rule}: expected {judged.expected}, got {judged.got}"]
+    words = [] if judged.verdict is Verdict.PASS else [f"{judged.rule}: expected {judged.expected}, got {judged.got}"]
     return bool(words) and judged.deviation == deviation.switch, words
 
 

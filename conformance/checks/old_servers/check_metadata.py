@@ -19,8 +19,8 @@ from conformance.harness.sql_cases import GUEST
 from conformance.servers.errors import ServerUnavailable
 from conformance.servers.roles.injector import launch_target
 from conformance.servers.roles.old_server import launch_old, old_installation
+from conformance.servers.roles.variables import global_variable
 from conformance.servers.run.owned import OwnServer
-from conformance.servers.wire.variables import global_variable
 from generators.draw import Stream
 
 if TYPE_CHECKING:

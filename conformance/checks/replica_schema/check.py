@@ -17,11 +17,12 @@ from conformance.cases.by_hand.injection import SCHEMA, RowState
 from conformance.checks.diverged.check_applier import applier_of
 from conformance.checks.replica_schema import generate as reshaped
 from conformance.harness.injections import Tried, fed, record, reshaped_tried
-from conformance.judge.damage.diverged import Grade, Judged, show
+from conformance.judge.damage.diverged import Judged, show
 from conformance.servers.roles import applier_cases as feeding
 from conformance.servers.roles import replica_schema as reshaping
 from conformance.servers.roles.applier import Applier, launch_applier
 from conformance.servers.roles.injector import STATE, read_states
+from conformance.stream import Verdict
 from generators import applier_transactions as feedings
 from generators.draw import Stream
 
@@ -52,7 +53,7 @@ def _conclude(failures: int) -> None:
 
 
 def _reshaped(
-    lab: Lab, check: str, requirement: str, make: Callable[[Draw, str], Reshaped], grade: Grade, count: int
+    lab: Lab, check: str, requirement: str, make: Callable[[Draw, str], Reshaped], verdict: Verdict, count: int
 ) -> None:
     applier = applier_of(lab, check, requirement)
     if applier is None:
@@ -63,7 +64,7 @@ def _reshaped(
         begun = time.perf_counter()
         cases = [make(draw.fork(n), f"s{n - start}") for n in range(start, min(count, start + _BLOCK))]
         outcomes = zip(cases, reshaping.reshape(applier, cases), strict=True)
-        tried = [reshaped_tried(lab, applier.server, case, outcome, grade) for case, outcome in outcomes]
+        tried = [reshaped_tried(lab, applier.server, case, outcome, verdict) for case, outcome in outcomes]
         failures += record(lab, check, block, tried, time.perf_counter() - begun, requirement=requirement)
     _conclude(failures)
 
@@ -71,13 +72,13 @@ def _reshaped(
 @pytest.mark.requirement("A8")
 def test_replica_with_another_table(lab: Lab) -> None:
     """Fewer columns, more columns, no JSON column, another type in its place."""
-    _reshaped(lab, "applier/other-table", "A8", reshaped.other_table, Grade.DIFFERS, _TABLES[lab.settings.profile])
+    _reshaped(lab, "applier/other-table", "A8", reshaped.other_table, Verdict.DIFFERS, _TABLES[lab.settings.profile])
 
 
 @pytest.mark.requirement("FR2")
 def test_updates_without_a_key(lab: Lab) -> None:
     """The same rows several times in one transaction, found by all their columns; one that diverged is not found."""
-    _reshaped(lab, "applier/no-key", "FR2", reshaped.again, Grade.FAIL, _NO_KEY[lab.settings.profile])
+    _reshaped(lab, "applier/no-key", "FR2", reshaped.again, Verdict.FAIL, _NO_KEY[lab.settings.profile])
 
 
 @pytest.mark.requirement("A9")
@@ -120,10 +121,10 @@ def _made_of_null(applier: Applier, draw: Draw) -> Tried:
     session.execute_many(statements).check()
     states = read_states(session, f"{STATE} FROM {table} WHERE {'id < 0' if update else 'id > 0'} ORDER BY id")
     wrong = next((state for state in states if state != _NOTHING), _NOTHING) if len(states) == 2 else None
-    judged = Judged(Grade.PASS)
+    judged = Judged(Verdict.PASS)
     if wrong != _NOTHING:
         judged = Judged(
-            Grade.DIFFERS, "NULL that IGNORE lets through is no value of no bytes", show(_NOTHING), show(wrong)
+            Verdict.DIFFERS, "NULL that IGNORE lets through is no value of no bytes", show(_NOTHING), show(wrong)
         )
     return Tried(
         id=f"{'update' if update else 'insert'}-ignore-{number}",

@@ -15,7 +15,7 @@ import pytest
 from conformance.checks.row_values.run import judge, offer, run_block
 from conformance.harness.outcomes import Outcome, Problem, record
 from conformance.harness.sql_cases import GUEST
-from conformance.servers.wire.variables import global_variable
+from conformance.servers.roles.variables import global_variable
 from conformance.stream import Progress, Verdict
 from generators.draw import Stream
 from generators.row_values import CHARSETS, ROUND, SHAPES, shapes_of

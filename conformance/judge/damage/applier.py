@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 from conformance.cases.by_hand.applier_transaction import AFTER_ANOTHER
 from conformance.cases.by_hand.damaged_frame import READ_FAILURE
 from conformance.cases.by_hand.injection import InjectionOutcome, predict, state_of
-from conformance.judge.damage.diverged import Grade, Judged, expected_of, judge_injection, show
+from conformance.judge.damage.diverged import Judged, expected_of, judge_injection, show
 from conformance.reference.dialect import MYSQL
+from conformance.stream import Verdict
 
 if TYPE_CHECKING:
     from conformance.cases.by_hand.applier_transaction import Feeding, FeedingOutcome
@@ -36,15 +37,15 @@ def judge_feeding(case: Feeding, outcome: FeedingOutcome, dialect: Dialect = MYS
     if outcome.error != outcome.coordinator and not waited:
         judged.append(
             Judged(
-                Grade.DIFFERS,
+                Verdict.DIFFERS,
                 "Last_SQL_Errno is not the number of the worker",
                 str(outcome.error),
                 str(outcome.coordinator),
             )
         )
-    order = list(Grade)
+    order = list(Verdict)
     # One that no switch explains hides no other.
-    return min(judged, key=lambda item: (order.index(item.grade), item.deviation is not None))
+    return min(judged, key=lambda item: (order.index(item.verdict), item.deviation is not None))
 
 
 def judge_ignoring(case: Feeding, outcome: FeedingOutcome, ignored: frozenset[int], dialect: Dialect = MYSQL) -> Judged:
@@ -61,11 +62,13 @@ def judge_ignoring(case: Feeding, outcome: FeedingOutcome, ignored: frozenset[in
         return judge_feeding(case, outcome, dialect)
     if outcome.stopped or not outcome.committed:
         got = f"{outcome.error} {outcome.message}".rstrip() if outcome.stopped else "not there"
-        return Judged(Grade.DIFFERS, f"an error to be ignored ({expected}) is not", "the rest of the transaction", got)
+        return Judged(
+            Verdict.DIFFERS, f"an error to be ignored ({expected}) is not", "the rest of the transaction", got
+        )
     for row, before, after in zip(case.rows, outcome.before, outcome.after, strict=True):
         if before != after and (after is None or after != _in_front(row, dialect)):
-            return Judged(Grade.FAIL, "an event that was passed over changed a row", show(before), show(after))
-    return Judged(Grade.PASS)
+            return Judged(Verdict.FAIL, "an event that was passed over changed a row", show(before), show(after))
+    return Judged(Verdict.PASS)
 
 
 def _in_front(row: Injection, dialect: Dialect) -> RowState | None:
@@ -80,32 +83,32 @@ def judge_torn(case: Torn, outcome: FeedingOutcome, dialect: Dialect = MYSQL) ->
     if broken is not None:
         return broken
     if not outcome.error:
-        return Judged(Grade.FAIL, "a damaged event is applied", "an error", "none")
+        return Judged(Verdict.FAIL, "a damaged event is applied", "an error", "none")
     if outcome.after != outcome.before:
         rule = "the row changed although the event was refused"
-        return Judged(Grade.FAIL, rule, show(outcome.before[0]), show(outcome.after[0]))
+        return Judged(Verdict.FAIL, rule, show(outcome.before[0]), show(outcome.after[0]))
     # The rest is what is demanded after any repair.
     repaired = replace(case.feeding, repaired=tuple(row.stored or b"" for row in case.feeding.rows))
     judged = _again(repaired, outcome, dialect)
-    if judged.grade is Grade.PASS and outcome.coordinator != READ_FAILURE:
+    if judged.verdict is Verdict.PASS and outcome.coordinator != READ_FAILURE:
         rule = "another error than was observed for an event that cannot be parsed"
-        return Judged(Grade.DIFFERS, rule, str(READ_FAILURE), f"{outcome.coordinator} {outcome.message}".rstrip())
+        return Judged(Verdict.DIFFERS, rule, str(READ_FAILURE), f"{outcome.coordinator} {outcome.message}".rstrip())
     return judged
 
 
 def broken_stop(outcome: FeedingOutcome) -> Judged | None:
     """What no applier may do, whatever it met: die, hang, stop without an error, do half of a transaction, lose one."""
     if outcome.death:
-        return Judged(Grade.CRASH, "the server dies", "a living server", outcome.death)
+        return Judged(Verdict.CRASH, "the server dies", "a living server", outcome.death)
     if outcome.silent:
-        return Judged(Grade.TIMEOUT, "the applier neither stops nor goes on", "one of them", "none")
+        return Judged(Verdict.TIMEOUT, "the applier neither stops nor goes on", "one of them", "none")
     if outcome.stopped and not outcome.error:
-        return Judged(Grade.FAIL, "the applier stops without an error", "an error", outcome.message or "none")
+        return Judged(Verdict.FAIL, "the applier stops without an error", "an error", outcome.message or "none")
     if outcome.error and outcome.committed:
-        return Judged(Grade.FAIL, "the transaction is there although it was refused", "no transaction", "its mark")
+        return Judged(Verdict.FAIL, "the transaction is there although it was refused", "no transaction", "its mark")
     if not outcome.stopped and not outcome.committed:
         return Judged(
-            Grade.FAIL, "the transaction is neither refused nor applied", "an error, or its mark", "neither of them"
+            Verdict.FAIL, "the transaction is neither refused nor applied", "an error, or its mark", "neither of them"
         )
     return None
 
@@ -117,7 +120,7 @@ def _whole(case: Feeding, outcome: FeedingOutcome) -> list[Judged]:
 
 
 def _lost(expected: int, got: int) -> Judged:
-    return Judged(Grade.FAIL, "transactions beside this one are lost", str(expected), str(got))
+    return Judged(Verdict.FAIL, "transactions beside this one are lost", str(expected), str(got))
 
 
 def _rows(case: Feeding, outcome: FeedingOutcome, dialect: Dialect) -> list[Judged]:
@@ -129,7 +132,7 @@ def _rows(case: Feeding, outcome: FeedingOutcome, dialect: Dialect) -> list[Judg
     for before, after in zip(outcome.before, outcome.after, strict=True):
         if before != after:
             rule = "the row changed although the event was refused"
-            judged.append(Judged(Grade.FAIL, rule, show(before), show(after)))
+            judged.append(Judged(Verdict.FAIL, rule, show(before), show(after)))
     return judged
 
 
@@ -139,20 +142,20 @@ def _again(case: Feeding, outcome: FeedingOutcome, dialect: Dialect) -> Judged:
     how = "its rows were repaired" if case.repaired is not None else "the transaction was skipped"
     if again is None or again.error:
         got = "no start" if again is None else f"{again.error} {again.message}".rstrip()
-        return Judged(Grade.FAIL, f"the applier does not go on after {how}", "it goes on", got)
+        return Judged(Verdict.FAIL, f"the applier does not go on after {how}", "it goes on", got)
     if again.beside != case.beside:
         return _lost(case.beside, again.beside)
     if again.committed is not (case.repaired is not None):
         rule = f"the transaction is {'there' if again.committed else 'not there'} after {how}"
-        return Judged(Grade.FAIL, rule, str(not again.committed), str(again.committed))
+        return Judged(Verdict.FAIL, rule, str(not again.committed), str(again.committed))
     if case.repaired is None:
         for before, after in zip(outcome.before, again.after, strict=True):
             if before != after:
-                return Judged(Grade.FAIL, "a skipped transaction changed a row", show(before), show(after))
-        return Judged(Grade.PASS)
+                return Judged(Verdict.FAIL, "a skipped transaction changed a row", show(before), show(after))
+        return Judged(Verdict.PASS)
     for row, after in zip(case.after_repair(), again.after, strict=True):
         # Only the result is known: that the repair itself arrived was seen when it was made.
         judged = judge_injection(row, InjectionOutcome(before=state_of(row.stored), after=after), dialect)
-        if judged.grade is not Grade.PASS:
+        if judged.verdict is not Verdict.PASS:
             return judged._replace(rule=f"after the repair: {judged.rule}")
-    return Judged(Grade.PASS)
+    return Judged(Verdict.PASS)

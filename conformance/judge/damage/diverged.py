@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from enum import Enum
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from conformance.cases.by_hand.injection import (
@@ -29,6 +28,7 @@ from conformance.judge.damage.unmodelled_values import (
     with_marked_decimal,
 )
 from conformance.reference.dialect import MYSQL, flipped
+from conformance.stream import Verdict
 
 if TYPE_CHECKING:
     from conformance.cases.by_hand.injection import InjectionOutcome, RowState
@@ -46,20 +46,10 @@ SWITCHES: Final = (
 )
 
 
-class Grade(Enum):
-    """How bad it is; the checks translate to the verdicts of the stream."""
-
-    CRASH = "crash"
-    TIMEOUT = "timeout"
-    FAIL = "fail"
-    DIFFERS = "differs"
-    PASS = "pass"  # noqa: S105 - no password
-
-
 class Judged(NamedTuple):
     """``rule`` names what was broken; ``deviation`` the dialect switch that explains it, if one does."""
 
-    grade: Grade
+    verdict: Verdict
     rule: str = ""
     expected: str = ""
     got: str = ""
@@ -73,12 +63,14 @@ def judge_injection(injection: Injection, outcome: InjectionOutcome, dialect: Di
     if broken is None:
         start = state_of(injection.stored) if injection.row_exists else None
         if not _same(start, outcome.before):
-            return Judged(Grade.DIFFERS, "the row before the event reads otherwise", show(start), show(outcome.before))
+            return Judged(
+                Verdict.DIFFERS, "the row before the event reads otherwise", show(start), show(outcome.before)
+            )
         refused = outcome.error and injection.demand is Demand.ERROR and predicted.error not in ALLOWED
         if refused and _explaining(injection, dialect) is not None:
-            return Judged(Grade.PASS)  # as the worklog asks, where this version is known to take it
+            return Judged(Verdict.PASS)  # as the worklog asks, where this version is known to take it
         return _by_bytes(_compare(predicted, outcome), injection, outcome, dialect)
-    if _explainable(outcome) and _compare(predict(injection, dialect), outcome).grade is Grade.PASS:
+    if _explainable(outcome) and _compare(predict(injection, dialect), outcome).verdict is Verdict.PASS:
         # The model of this server does the same: the switch without which it would refuse is the explanation.
         return broken._replace(deviation=_explaining(injection, dialect))
     return _by_bytes(broken, injection, outcome, dialect)
@@ -88,7 +80,7 @@ def _by_bytes(judged: Judged, injection: Injection, outcome: InjectionOutcome, d
     """With the deviation that the bytes of the event show where the model cannot: a DECIMAL is read from bytes behind
     it, and no model does what comes of that; a text is NULL that is not UTF-8, in a value or a member that the model
     does not read."""
-    if judged.grade not in (Grade.FAIL, Grade.DIFFERS) or judged.deviation is not None:
+    if judged.verdict not in (Verdict.FAIL, Verdict.DIFFERS) or judged.deviation is not None:
         return judged
     behaviour, after = dialect.behaviour, outcome.after
     clean = outcome.error == MISSING_ROW and after == outcome.before
@@ -138,40 +130,40 @@ def expected_of(injection: Injection, dialect: Dialect = MYSQL) -> Predicted:
 def _broken(injection: Injection, outcome: InjectionOutcome) -> Judged | None:
     """The first demand of the worklog that is not met."""
     if outcome.death:
-        return Judged(Grade.CRASH, "the server dies", "a living server", outcome.death)
+        return Judged(Verdict.CRASH, "the server dies", "a living server", outcome.death)
     if outcome.silent:
-        return Judged(Grade.TIMEOUT, "the server does not answer", "an answer", "none")
+        return Judged(Verdict.TIMEOUT, "the server does not answer", "an answer", "none")
     if outcome.error:
         allowed = ALLOWED if injection.row_exists else ALLOWED | {MISSING_ROW}
         if outcome.error not in allowed:
             got = f"{outcome.error} {outcome.message}"
-            return Judged(Grade.FAIL, "an error of another kind", ", ".join(map(str, sorted(allowed))), got)
+            return Judged(Verdict.FAIL, "an error of another kind", ", ".join(map(str, sorted(allowed))), got)
         if outcome.after != outcome.before:
             rule = "the row changed although the event was refused"
-            return Judged(Grade.FAIL, rule, show(outcome.before), show(outcome.after))
+            return Judged(Verdict.FAIL, rule, show(outcome.before), show(outcome.after))
         return None
     if outcome.after is None:
         # Without a row nothing can be stored: an error was due, a row that is gone is worse.
-        return Judged(Grade.FAIL, "no error, and there is no row", "a row, or an error", "no row")
+        return Judged(Verdict.FAIL, "no error, and there is no row", "a row, or an error", "no row")
     if not outcome.after.sound:
-        return Judged(Grade.FAIL, "what is stored cannot be read", "a readable document", show(outcome.after))
+        return Judged(Verdict.FAIL, "what is stored cannot be read", "a readable document", show(outcome.after))
     if injection.demand is Demand.ERROR:
-        return Judged(Grade.FAIL, "a damaged event is applied", "an error", show(outcome.after))
+        return Judged(Verdict.FAIL, "a damaged event is applied", "an error", show(outcome.after))
     return None
 
 
 def _compare(predicted: Predicted, outcome: InjectionOutcome) -> Judged:
     if outcome.error or predicted.error:
         if outcome.error == predicted.error:
-            return Judged(Grade.PASS)
+            return Judged(Verdict.PASS)
         expected = f"error {predicted.error}" if predicted.error else show(predicted.state)
         got = f"error {outcome.error} {outcome.message}".rstrip() if outcome.error else show(outcome.after)
-        return Judged(Grade.DIFFERS, "another outcome than the reference's", expected, got)
+        return Judged(Verdict.DIFFERS, "another outcome than the reference's", expected, got)
     if not _same(predicted.state, outcome.after):
         return Judged(
-            Grade.DIFFERS, "another document than the reference's", show(predicted.state), show(outcome.after)
+            Verdict.DIFFERS, "another document than the reference's", show(predicted.state), show(outcome.after)
         )
-    return Judged(Grade.PASS)
+    return Judged(Verdict.PASS)
 
 
 def _same(predicted: RowState | None, got: RowState | None) -> bool:

@@ -11,7 +11,7 @@ from typing import Final
 
 from conformance.cases.by_hand.damaged_log import events_in
 from conformance.judge.damage.crashes import crash_from, damage_of_log
-from conformance.judge.damage.diverged import Grade, Judged
+from conformance.judge.damage.diverged import Judged
 from conformance.reference.binlog.header import FOOTER_SIZE, HEADER_SIZE, EventType
 from conformance.reference.boundaries.observed_event import GTID_TYPES, query_text
 from conformance.requirements.crashes import (
@@ -22,6 +22,7 @@ from conformance.requirements.crashes import (
     TRANSACTION_CONTEXT,
     Crash,
 )
+from conformance.stream import Verdict
 
 _NAMED_GTIDS: Final = (EventType.GTID, EventType.GTID_TAGGED)
 _ENDS: Final = (EventType.XID, EventType.XA_PREPARE, EventType.TRANSACTION_PAYLOAD, EventType.INCIDENT)
@@ -80,7 +81,7 @@ def crash_of_replica(log: bytes, death: str) -> Crash | None:
 def judge_end(death: str, *, silent: bool) -> Judged:
     """The server lives and answers, and no more is asked for: it may refuse the log, stop, wait or go on."""
     if death:
-        return Judged(Grade.CRASH, "the server dies", "a living server", death)
+        return Judged(Verdict.CRASH, "the server dies", "a living server", death)
     if silent:
-        return Judged(Grade.TIMEOUT, "the server does not answer", "an answer", "none")
-    return Judged(Grade.PASS)
+        return Judged(Verdict.TIMEOUT, "the server does not answer", "an answer", "none")
+    return Judged(Verdict.PASS)

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from conformance.cases.by_hand.replica_schema import states
 from conformance.judge.damage.applier import broken_stop
-from conformance.judge.damage.diverged import Grade, Judged, show
+from conformance.judge.damage.diverged import Judged, show
+from conformance.stream import Verdict
 
 if TYPE_CHECKING:
     from conformance.cases.by_hand.applier_transaction import FeedingOutcome
@@ -14,35 +15,37 @@ if TYPE_CHECKING:
     from conformance.cases.by_hand.replica_schema import Reshaped
 
 
-def judge_reshaped(case: Reshaped, outcome: FeedingOutcome, grade: Grade) -> Judged:
-    """One Case. ``grade``: what a wrong outcome is that leaves the replica sound, by the basis of the requirement."""
+def judge_reshaped(case: Reshaped, outcome: FeedingOutcome, verdict: Verdict) -> Judged:
+    """One Case. ``verdict``: what a wrong outcome is that leaves the replica sound, by the basis of the requirement."""
     broken = broken_stop(outcome)
     if broken is not None:
         return broken
     held = states(case.replica, case.held)
     if outcome.before != held:
-        return _rows(Grade.DIFFERS, "the rows before the event read otherwise", held, outcome.before)
+        return _rows(Verdict.DIFFERS, "the rows before the event read otherwise", held, outcome.before)
     if outcome.error and outcome.after != outcome.before:
-        return _rows(Grade.FAIL, "rows changed although the event was refused", outcome.before, outcome.after)
+        return _rows(Verdict.FAIL, "rows changed although the event was refused", outcome.before, outcome.after)
     if outcome.error != case.number:
         expected, got = (f"error {number}" if number else "applied" for number in (case.number, outcome.error))
-        return Judged(grade, "another outcome than was observed", expected, f"{got} {outcome.message}".rstrip())
+        return Judged(verdict, "another outcome than was observed", expected, f"{got} {outcome.message}".rstrip())
     # After the repair the table has the source's shape.
     wanted = states(case.source if case.number else case.replica, case.expected)
     if not case.number:
-        return Judged(Grade.PASS) if outcome.after == wanted else _rows(grade, "other rows", wanted, outcome.after)
+        return Judged(Verdict.PASS) if outcome.after == wanted else _rows(verdict, "other rows", wanted, outcome.after)
     again = outcome.again
     if again is None or again.error or not again.committed:
         got = "no start" if again is None else f"{again.error} {again.message}".rstrip()
-        return Judged(Grade.FAIL, "the applier does not go on after the table was repaired", "it goes on", got)
+        return Judged(Verdict.FAIL, "the applier does not go on after the table was repaired", "it goes on", got)
     if again.after != wanted:
-        return _rows(grade, "other rows after the repair", wanted, again.after)
-    return Judged(Grade.PASS)
+        return _rows(verdict, "other rows after the repair", wanted, again.after)
+    return Judged(Verdict.PASS)
 
 
-def _rows(grade: Grade, rule: str, expected: tuple[RowState | None, ...], got: tuple[RowState | None, ...]) -> Judged:
+def _rows(
+    verdict: Verdict, rule: str, expected: tuple[RowState | None, ...], got: tuple[RowState | None, ...]
+) -> Judged:
     """The first column that is not as it must be."""
     for wanted, found in zip(expected, got, strict=False):
         if wanted != found:
-            return Judged(grade, rule, show(wanted), show(found))
-    return Judged(grade, rule, f"{len(expected)} columns", f"{len(got)} columns")
+            return Judged(verdict, rule, show(wanted), show(found))
+    return Judged(verdict, rule, f"{len(expected)} columns", f"{len(got)} columns")

@@ -15,7 +15,6 @@ from conformance.checks.diverged import check_applier as test_applier
 from conformance.harness import lab as labs
 from conformance.harness.lab import Lab, Settings
 from conformance.judge.damage.applier import judge_feeding
-from conformance.judge.damage.diverged import Grade
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.partial.diffs import Diff, Operation, encode_diffs
 from conformance.reference.partial.paths import parse_path
@@ -24,7 +23,7 @@ from conformance.servers.roles import applier_cases as feeding
 from conformance.servers.roles.applier import Applier, Stop, launch_applier
 from conformance.servers.roles.applier_cases import feed, feeding_script, tear
 from conformance.servers.run.process import ProcessMaker, ProcessServer
-from conformance.stream import Block, CaseVerdict, Finding, Run
+from conformance.stream import Block, CaseVerdict, Finding, Run, Verdict
 from generators import applier_transactions as feedings
 from generators import diverged
 from generators.draw import Stream
@@ -130,7 +129,9 @@ def test_it_can_be_started_again_a_hundred_times(applier: Applier) -> None:
     """Stop, repair, start, each with workers that wait for the one that fails: never an outcome of another kind."""
     cases = [Feeding(rows=(row(OTHER),), repaired=(FITS,), beside=number % 7) for number in range(100)]
     outcomes = feed(applier, cases)
-    assert {judge_feeding(case, outcome).grade for case, outcome in zip(cases, outcomes, strict=True)} == {Grade.PASS}
+    assert {judge_feeding(case, outcome).verdict for case, outcome in zip(cases, outcomes, strict=True)} == {
+        Verdict.PASS
+    }
     assert all(outcome.stopped and outcome.again and outcome.again.committed for outcome in outcomes)
 
 
@@ -150,8 +151,8 @@ def test_a_server_that_dies_is_an_outcome_and_the_rest_goes_on(
     outcomes = feed(applier, cases)
     assert [bool(outcome.death) for outcome in outcomes] == [False, False, False, True, False, False]
     assert outcomes[3].death.startswith("signal 11")
-    judged = [judge_feeding(case, outcome).grade for case, outcome in zip(cases, outcomes, strict=True)]
-    assert judged == [Grade.PASS, Grade.PASS, Grade.PASS, Grade.CRASH, Grade.PASS, Grade.PASS]
+    judged = [judge_feeding(case, outcome).verdict for case, outcome in zip(cases, outcomes, strict=True)]
+    assert judged == [Verdict.PASS, Verdict.PASS, Verdict.PASS, Verdict.CRASH, Verdict.PASS, Verdict.PASS]
     assert applier.deaths == 1
 
 
@@ -185,8 +186,8 @@ def test_a_death_is_of_the_row_that_the_applier_was_at_not_of_the_last_one_seen(
         outcomes = feed(applier, cases)
     assert last == [1]
     assert [number for number, outcome in enumerate(outcomes, 1) if outcome.death] == [6]
-    judged = [judge_feeding(case, outcome).grade for case, outcome in zip(cases, outcomes, strict=True)]
-    assert judged == [Grade.CRASH if number == 6 else Grade.PASS for number in range(1, 10)]
+    judged = [judge_feeding(case, outcome).verdict for case, outcome in zip(cases, outcomes, strict=True)]
+    assert judged == [Verdict.CRASH if number == 6 else Verdict.PASS for number in range(1, 10)]
     assert applier.deaths == 1
 
 
@@ -208,8 +209,8 @@ def test_a_server_that_hangs_is_an_outcome_and_the_rest_goes_on(
         outcomes = feed(applier, [GOOD, GOOD, STOPS])
     assert [outcome.silent for outcome in outcomes] == [True, False, False]
     assert not any(outcome.death for outcome in outcomes)
-    assert judge_feeding(GOOD, outcomes[0]).grade is Grade.TIMEOUT
-    assert judge_feeding(STOPS, outcomes[2]).grade is Grade.PASS
+    assert judge_feeding(GOOD, outcomes[0]).verdict is Verdict.TIMEOUT
+    assert judge_feeding(STOPS, outcomes[2]).verdict is Verdict.PASS
 
 
 @pytest.mark.parametrize("case", [STOPS, MIDDLE, DAMAGED], ids=["stops", "middle", "damaged"])
@@ -284,7 +285,7 @@ def test_a_server_at_an_address_is_left_alone(
 def test_generated_groups_pass(applier: Applier) -> None:
     cases = feedings.group(Stream("live-applier", 1))
     judged = [judge_feeding(case, outcome) for case, outcome in zip(cases, feed(applier, cases), strict=True)]
-    assert {item.grade for item in judged} == {Grade.PASS}
+    assert {item.verdict for item in judged} == {Verdict.PASS}
 
 
 @pytest.mark.planted("FR5")

@@ -13,7 +13,7 @@ from conformance.checks.row_values.run import Observed, judge, offer, run_block
 from conformance.harness import lab as labs
 from conformance.harness.lab import Lab, Settings
 from conformance.reference.binlog import columns, temporal
-from conformance.servers.wire.variables import global_variable
+from conformance.servers.roles.variables import global_variable
 from conformance.stream import Block, CaseVerdict
 from generators.draw import Stream
 from generators.row_values import ROUND, SHAPES, shapes_of, table

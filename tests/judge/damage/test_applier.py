@@ -10,8 +10,8 @@ import pytest
 from conformance.cases.by_hand.applier_transaction import AFTER_ANOTHER, Feeding, FeedingOutcome
 from conformance.cases.by_hand.injection import row_event_body, state_of
 from conformance.judge.damage.applier import judge_feeding, judge_ignoring, judge_torn
-from conformance.judge.damage.diverged import Grade
 from conformance.reference.jsonb.encode import encode
+from conformance.stream import Verdict
 from generators import applier_transactions as feedings
 from generators.draw import Stream
 from tests.checks.diverged.planted_transactions import FAULTS, TORN, FeedingFault, faultless, number_of, torn_faultless
@@ -32,7 +32,7 @@ MIDDLE = [
 
 
 def test_a_faultless_applier_passes_everything() -> None:
-    assert {judge_feeding(case, faultless(case)).grade for case in SAFE} == {Grade.PASS}
+    assert {judge_feeding(case, faultless(case)).verdict for case in SAFE} == {Verdict.PASS}
 
 
 def test_the_cases_have_every_kind_of_company() -> None:
@@ -54,7 +54,7 @@ def test_a_planted_fault_is_caught_wherever_it_shows(fault: FeedingFault) -> Non
             continue
         shown += 1
         judged = judge_feeding(case, doctored)
-        assert judged.grade.value == fault.grade, (case.name, judged)
+        assert judged.verdict.value == fault.grade, (case.name, judged)
         assert judged.deviation is None
         assert judged.rule
     assert shown
@@ -69,26 +69,26 @@ def test_a_row_before_or_behind_the_failing_one_must_be_as_before(row: int) -> N
     applied = faultless(Feeding(rows=(case.rows[row],))).after[0]
     assert applied != after[row]
     after[row] = applied
-    assert judge_feeding(case, replace(outcome, after=tuple(after))).grade is Grade.FAIL
+    assert judge_feeding(case, replace(outcome, after=tuple(after))).verdict is Verdict.FAIL
 
 
 def test_the_coordinator_may_name_a_worker_that_waited_only_where_one_did() -> None:
     stops = [case for case in SAFE if faultless(case).stopped]
-    for beside, grade in ((0, Grade.DIFFERS), (1, Grade.PASS)):
+    for beside, grade in ((0, Verdict.DIFFERS), (1, Verdict.PASS)):
         case = replace(stops[0], beside=beside)
-        assert judge_feeding(case, replace(faultless(case), coordinator=AFTER_ANOTHER)).grade is grade
+        assert judge_feeding(case, replace(faultless(case), coordinator=AFTER_ANOTHER)).verdict is grade
 
 
 def test_what_9_7_4_stores_although_it_is_no_json_fails_and_is_explained_by_its_switch() -> None:
     spoiling = [case for case in CASES if case.hazard == "corrupts-row"]
     judged = [judge_feeding(case, faultless(case)) for case in spoiling]
-    assert {item.grade for item in judged} == {Grade.FAIL}
+    assert {item.verdict for item in judged} == {Verdict.FAIL}
     assert {item.deviation for item in judged} == {"stores_invalid_text", "copies_full_values"}
 
 
 def test_a_faultless_applier_passes_damaged_files() -> None:
     for case in FILES:
-        assert judge_torn(case, torn_faultless(case)).grade is Grade.PASS, case.name
+        assert judge_torn(case, torn_faultless(case)).verdict is Verdict.PASS, case.name
 
 
 @pytest.mark.planted("FR5")
@@ -96,7 +96,7 @@ def test_a_faultless_applier_passes_damaged_files() -> None:
 def test_a_fault_with_a_damaged_file_is_caught(fault: str) -> None:
     grade, doctor = TORN[fault]
     for case in FILES:
-        assert judge_torn(case, doctor(case, torn_faultless(case))).grade.value == grade, case.name
+        assert judge_torn(case, doctor(case, torn_faultless(case))).verdict.value == grade, case.name
 
 
 def test_damages_leave_the_length_and_change_the_event() -> None:
@@ -121,8 +121,8 @@ def test_only_a_row_in_front_of_the_damage_may_change_where_its_error_is_ignored
     for name, case in cases.items():
         before = (state_of(case.rows[0].stored),)
         outcome = FeedingOutcome(before=before, after=before, committed=True, beside=case.beside)
-        assert judge_ignoring(case, outcome, ignored).grade is Grade.PASS
-        grade = Grade.PASS if name == "byte-after-the-row" else Grade.FAIL
-        assert judge_ignoring(case, replace(outcome, after=(applied,)), ignored).grade is grade, name
+        assert judge_ignoring(case, outcome, ignored).verdict is Verdict.PASS
+        grade = Verdict.PASS if name == "byte-after-the-row" else Verdict.FAIL
+        assert judge_ignoring(case, replace(outcome, after=(applied,)), ignored).verdict is grade, name
         for wrong in (other, None):
-            assert judge_ignoring(case, replace(outcome, after=(wrong,)), ignored).grade is Grade.FAIL, name
+            assert judge_ignoring(case, replace(outcome, after=(wrong,)), ignored).verdict is Verdict.FAIL, name

@@ -17,12 +17,13 @@ from conformance.cases.by_hand.injection import (
     predict,
     state_of,
 )
-from conformance.judge.damage.diverged import ALLOWED, Grade, judge_injection
+from conformance.judge.damage.diverged import ALLOWED, judge_injection
 from conformance.reference.dialect import MYSQL, flipped
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.jsonb.values import DATE, DECIMAL, Opaque
 from conformance.reference.partial.diffs import Operation, encode_diff
 from conformance.reference.partial.paths import parse_path
+from conformance.stream import Verdict
 from generators import damaged_events as damaged
 from generators import diverged
 from generators.draw import Stream
@@ -46,13 +47,13 @@ def outcome_of(item: Injection) -> InjectionOutcome:
 
 def test_a_faultless_server_passes_everything() -> None:
     assert {judge_injection(item, outcome_of(item)) for item in SAFE} == {judge_injection(SAFE[0], outcome_of(SAFE[0]))}
-    assert judge_injection(SAFE[0], outcome_of(SAFE[0])).grade is Grade.PASS
+    assert judge_injection(SAFE[0], outcome_of(SAFE[0])).verdict is Verdict.PASS
 
 
 def test_what_9_7_4_stores_although_it_is_no_json_fails_and_is_explained_by_its_switch() -> None:
     spoiling = [item for item in INJECTIONS if item.hazard == "corrupts-row"]
     judged = [judge_injection(item, outcome_of(item)) for item in spoiling]
-    assert {item.grade for item in judged} == {Grade.FAIL}
+    assert {item.verdict for item in judged} == {Verdict.FAIL}
     assert {item.deviation for item in judged} == {"stores_invalid_text", "copies_full_values"}
 
 
@@ -66,9 +67,9 @@ def test_a_full_value_without_a_free_space_is_explained_by_its_switch(
     judged = judge_injection(item, InjectionOutcome(before=state_of(item.stored), after=predicted))
     if free is None:
         assert not predicted.sound
-        assert (judged.grade, judged.deviation) == (Grade.FAIL, "copies_full_values")
+        assert (judged.verdict, judged.deviation) == (Verdict.FAIL, "copies_full_values")
     else:
-        assert judged.grade is Grade.PASS
+        assert judged.verdict is Verdict.PASS
 
 
 def test_a_server_that_refuses_what_9_7_4_stores_passes() -> None:
@@ -76,7 +77,7 @@ def test_a_server_that_refuses_what_9_7_4_stores_passes() -> None:
         if item.hazard == "corrupts-row":
             before = state_of(item.stored)
             refused = InjectionOutcome(error=3649, before=before, after=before)
-            assert judge_injection(item, refused).grade is Grade.PASS
+            assert judge_injection(item, refused).verdict is Verdict.PASS
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
@@ -88,7 +89,7 @@ def test_a_planted_fault_is_caught_wherever_it_shows(fault: PlantedFault) -> Non
             continue
         shown += 1
         judged = judge_injection(item, doctored)
-        assert judged.grade.value == fault.grade, (item.name, judged)
+        assert judged.verdict.value == fault.grade, (item.name, judged)
         assert judged.deviation is None
         assert judged.rule
     assert shown
@@ -110,8 +111,8 @@ def test_a_diverged_update_may_apply_or_be_refused_and_there_is_no_third_thing()
                 (InjectionOutcome(before=before, after=unreadable), False),
                 (InjectionOutcome(error=3648, before=before, after=unreadable), False),
             ):
-                grade = judge_injection(item, outcome).grade
-                assert (grade in (Grade.PASS, Grade.DIFFERS)) == free, (item.name, outcome)
+                grade = judge_injection(item, outcome).verdict
+                assert (grade in (Verdict.PASS, Verdict.DIFFERS)) == free, (item.name, outcome)
     assert shown > 50
 
 
@@ -120,7 +121,7 @@ def test_a_server_that_answers_1610_to_everything_meets_every_demand() -> None:
         if predict(item).error and item.row_exists:
             before = state_of(item.stored)
             judged = judge_injection(item, InjectionOutcome(error=1610, before=before, after=before))
-            assert judged.grade in (Grade.PASS, Grade.DIFFERS)
+            assert judged.verdict in (Verdict.PASS, Verdict.DIFFERS)
 
 
 def test_1032_for_a_decimal_that_cannot_be_written_is_explained_by_its_switch_and_nothing_else_is() -> None:
@@ -129,17 +130,17 @@ def test_1032_for_a_decimal_that_cannot_be_written_is_explained_by_its_switch_an
     wide = Injection(name="", stored=stored, image=partial_image(diff), demand=Demand.ERROR)
     before = state_of(stored)
     refused = InjectionOutcome(error=1032, before=before, after=before)
-    assert judge_injection(wide, refused)[0::4] == (Grade.FAIL, "reads_wide_decimals")
-    assert judge_injection(wide, replace(refused, error=3142)).grade is Grade.PASS
+    assert judge_injection(wide, refused)[0::4] == (Verdict.FAIL, "reads_wide_decimals")
+    assert judge_injection(wide, replace(refused, error=3142)).verdict is Verdict.PASS
     for changed in (None, state_of(None), state_of(encode({"a": 1, "b": 10}))):
-        assert judge_injection(wide, replace(refused, after=changed))[0::4] == (Grade.FAIL, None)
-    assert judge_injection(wide, replace(refused, error=1062))[0::4] == (Grade.FAIL, None)
-    assert judge_injection(wide, replace(refused, error=0))[0::4] == (Grade.FAIL, None)
+        assert judge_injection(wide, replace(refused, after=changed))[0::4] == (Verdict.FAIL, None)
+    assert judge_injection(wide, replace(refused, error=1062))[0::4] == (Verdict.FAIL, None)
+    assert judge_injection(wide, replace(refused, error=0))[0::4] == (Verdict.FAIL, None)
     for damage in damaged.listed():
         if damage.hazard == "none" and damage.number and damage.row_exists:
             before = state_of(damage.stored)
             refused = InjectionOutcome(error=1032, before=before, after=before)
-            assert judge_injection(damage, refused)[0::4] == (Grade.FAIL, None), damage.name
+            assert judge_injection(damage, refused)[0::4] == (Verdict.FAIL, None), damage.name
 
 
 def decimal_in_diff(payload: bytes, *, nested: bool = False, demand: Demand = Demand.EITHER) -> Injection:
@@ -164,12 +165,12 @@ def test_a_decimal_that_is_read_from_bytes_behind_it_may_come_to_anything_but_ha
     ]
     for outcome in explained:
         judged = judge_injection(item, outcome)
-        assert judged.grade in (Grade.FAIL, Grade.DIFFERS)
+        assert judged.verdict in (Verdict.FAIL, Verdict.DIFFERS)
         assert judged.deviation == "reads_wide_decimals"
         strict = flipped(MYSQL, "reads_wide_decimals")
         assert judge_injection(item, outcome, strict).deviation is None
     refused = InjectionOutcome(error=3142, before=before, after=before)
-    assert judge_injection(item, refused).grade is Grade.PASS
+    assert judge_injection(item, refused).verdict is Verdict.PASS
     for outcome in (
         replace(refused, error=1062),
         replace(refused, error=1032, after=state_of(encode({"a": 2}))),
@@ -182,7 +183,7 @@ def test_a_decimal_that_is_read_from_bytes_behind_it_may_come_to_anything_but_ha
         InjectionOutcome(before=before, death="signal 11"),
         InjectionOutcome(before=before, silent=True),
     ):
-        assert judge_injection(item, outcome).grade is not Grade.PASS
+        assert judge_injection(item, outcome).verdict is not Verdict.PASS
         assert judge_injection(item, outcome).deviation is None
 
 
@@ -199,14 +200,20 @@ def test_a_decimal_that_is_read_from_bytes_behind_it_may_come_to_anything_but_ha
 def test_other_decimals_are_read_as_what_they_are(payload: bytes) -> None:
     item = decimal_in_diff(payload)
     before = state_of(item.stored)
-    assert judge_injection(item, InjectionOutcome(error=1032, before=before, after=before))[0::4] == (Grade.FAIL, None)
+    assert judge_injection(item, InjectionOutcome(error=1032, before=before, after=before))[0::4] == (
+        Verdict.FAIL,
+        None,
+    )
 
 
 def test_a_decimal_elsewhere_than_in_a_diff_is_not_read() -> None:
     value = encode([Opaque(DECIMAL, bytes((19, 37)) + bytes(9))])
     item = Injection(name="", stored=encode({"a": 1}), image=full_image(value))
     before = state_of(item.stored)
-    assert judge_injection(item, InjectionOutcome(error=1032, before=before, after=before))[0::4] == (Grade.FAIL, None)
+    assert judge_injection(item, InjectionOutcome(error=1032, before=before, after=before))[0::4] == (
+        Verdict.FAIL,
+        None,
+    )
 
 
 @pytest.mark.parametrize("payload", [b"", b"abc", b"12345678", b"123456789"])
@@ -220,11 +227,11 @@ def test_a_date_of_any_length_is_judged(payload: bytes) -> None:
             InjectionOutcome(before=before, after=RowState(error=3142)),
             InjectionOutcome(error=3142, before=before, after=before),
         ):
-            assert judge_injection(item, outcome).grade is not Grade.CRASH
+            assert judge_injection(item, outcome).verdict is not Verdict.CRASH
 
 
 def test_1032_is_for_rows_that_are_not_there() -> None:
     item = next(item for item in SAFE if item.row_exists and predict(item).error == 3648)
     before = state_of(item.stored)
-    assert judge_injection(item, InjectionOutcome(error=1032, before=before, after=before)).grade is Grade.FAIL
+    assert judge_injection(item, InjectionOutcome(error=1032, before=before, after=before)).verdict is Verdict.FAIL
     assert frozenset((1610, 3142, 3157, 3648, 3649)) == ALLOWED

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.judge.damage.diverged import Grade
 from conformance.judge.damage.relay_logs import crash_of_replica, damage_of_relay_log, judge_end
 from conformance.reference.binlog.group_replication import TransactionContext
 from conformance.reference.binlog.header import MAGIC, EventType
@@ -21,6 +20,7 @@ from conformance.requirements.crashes import (
     VARIABLE_LENGTH,
     Crash,
 )
+from conformance.stream import Verdict
 from generators import relay_logs as damaged_logs
 from generators import streams
 from generators.draw import Stream
@@ -129,8 +129,8 @@ def test_a_crash_is_when_and_what_and_the_signal() -> None:
 
 @pytest.mark.planted("RL1")
 @pytest.mark.parametrize(
-    ("death", "silent", "grade"), [("signal 11: 0", False, Grade.CRASH), ("", True, Grade.TIMEOUT)]
+    ("death", "silent", "grade"), [("signal 11: 0", False, Verdict.CRASH), ("", True, Verdict.TIMEOUT)]
 )
-def test_a_replica_lives_and_answers(death: str, silent: bool, grade: Grade) -> None:
-    assert judge_end(death, silent=silent).grade is grade
-    assert judge_end("", silent=False).grade is Grade.PASS
+def test_a_replica_lives_and_answers(death: str, silent: bool, grade: Verdict) -> None:
+    assert judge_end(death, silent=silent).verdict is grade
+    assert judge_end("", silent=False).verdict is Verdict.PASS

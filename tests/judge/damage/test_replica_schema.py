@@ -8,8 +8,8 @@ import pytest
 
 from conformance.checks.replica_schema import generate as reshaped
 from conformance.judge.damage.applier import judge_feeding, judge_ignoring
-from conformance.judge.damage.diverged import Grade
 from conformance.judge.damage.replica_schema import judge_reshaped
+from conformance.stream import Verdict
 from generators import applier_transactions as feedings
 from generators.draw import Stream
 from tests.checks.diverged.planted_transactions import FeedingFault, faultless
@@ -22,18 +22,18 @@ MATRIX = list(feedings.ignorable(Stream("matrix"), 15))
 MODES = (frozenset((1032,)), frozenset((3648,)))
 
 
-def grade_of(requirement: str) -> Grade:
-    return Grade.FAIL if requirement == "FR2" else Grade.DIFFERS
+def grade_of(requirement: str) -> Verdict:
+    return Verdict.FAIL if requirement == "FR2" else Verdict.DIFFERS
 
 
 def test_faultless_appliers_pass_everything() -> None:
     for case in (*TABLES, *NO_KEY):
-        assert judge_reshaped(case, perfect(case), Grade.FAIL).grade is Grade.PASS, case.name
+        assert judge_reshaped(case, perfect(case), Verdict.FAIL).verdict is Verdict.PASS, case.name
     for feeding in NO_BYTES:
-        assert judge_feeding(feeding, faultless(feeding)).grade is Grade.PASS, feeding.name
+        assert judge_feeding(feeding, faultless(feeding)).verdict is Verdict.PASS, feeding.name
     for ignored in MODES:
         for feeding in MATRIX:
-            assert judge_ignoring(feeding, ignoring(feeding, ignored), ignored).grade is Grade.PASS, feeding.name
+            assert judge_ignoring(feeding, ignoring(feeding, ignored), ignored).verdict is Verdict.PASS, feeding.name
 
 
 def test_every_kind_is_there() -> None:
@@ -60,7 +60,7 @@ def test_a_fault_on_another_table_is_caught_wherever_it_shows(fault: ReshapedFau
             continue
         shown += 1
         judged = judge_reshaped(case, doctored, grade_of(fault.requirement))
-        assert judged.grade.value == fault.grade, (case.name, judged)
+        assert judged.verdict.value == fault.grade, (case.name, judged)
         assert judged.rule
     assert shown
 
@@ -72,7 +72,7 @@ def test_a_fault_with_values_of_no_bytes_is_caught_wherever_it_shows(fault: Feed
         doctored = fault.doctor(case, faultless(case))
         if doctored is not None:
             shown += 1
-            assert judge_feeding(case, doctored).grade.value == fault.grade, case.name
+            assert judge_feeding(case, doctored).verdict.value == fault.grade, case.name
     assert shown
 
 
@@ -84,7 +84,7 @@ def test_a_fault_with_ignored_errors_is_caught_wherever_it_shows(fault: FeedingF
         doctored = fault.doctor(case, ignoring(case, ignored))
         if doctored is not None:
             shown += 1
-            assert judge_ignoring(case, doctored, ignored).grade.value == fault.grade, case.name
+            assert judge_ignoring(case, doctored, ignored).verdict.value == fault.grade, case.name
     assert shown
 
 
@@ -92,6 +92,6 @@ def test_a_dying_server_is_a_crash_in_every_mode() -> None:
     for case in MATRIX[:30]:
         for ignored in MODES:
             died = replace(ignoring(case, ignored), death="signal 6: 0a1")
-            assert judge_ignoring(case, died, ignored).grade is Grade.CRASH
+            assert judge_ignoring(case, died, ignored).verdict is Verdict.CRASH
     died = replace(perfect(TABLES[0]), death="signal 6: 0a1")
-    assert judge_reshaped(TABLES[0], died, Grade.DIFFERS).grade is Grade.CRASH
+    assert judge_reshaped(TABLES[0], died, Verdict.DIFFERS).verdict is Verdict.CRASH

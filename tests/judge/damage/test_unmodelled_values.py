@@ -15,7 +15,7 @@ from conformance.cases.by_hand.injection import (
     predict,
     state_of,
 )
-from conformance.judge.damage.diverged import Grade, judge_injection
+from conformance.judge.damage.diverged import judge_injection
 from conformance.judge.damage.document_bytes import values_of_diffs, whole_values
 from conformance.judge.damage.unmodelled_values import has_invalid_text, reads_beyond_decimal
 from conformance.reference.dialect import MYSQL, flipped
@@ -23,6 +23,7 @@ from conformance.reference.jsonb.encode import encode
 from conformance.reference.jsonb.values import BLOB, DECIMAL, VAR_STRING, JsonValue, Opaque
 from conformance.reference.partial.diffs import Operation, encode_diff
 from conformance.reference.partial.paths import parse_path
+from conformance.stream import Verdict
 
 BEYOND = Opaque(DECIMAL, bytes.fromhex("010a 80"))  # DECIMAL(1,10), in the one byte that -9 and 10 digits take
 STORED = encode({})
@@ -88,7 +89,7 @@ def test_a_text_that_is_null_is_explained_where_the_reference_refuses_the_value(
     item = event(shared(b"a" * 200 + b"\xff", 40))
     assert predict(item).error  # strings share more bytes than the value has
     outcome = applied(RowState(valid=True, size=200, free=0))
-    assert judge_injection(item, outcome)[0::4] == (Grade.FAIL, "stores_invalid_text")
+    assert judge_injection(item, outcome)[0::4] == (Verdict.FAIL, "stores_invalid_text")
     assert judge_injection(item, outcome, flipped(MYSQL, "stores_invalid_text")).deviation is None
 
 
@@ -105,10 +106,10 @@ def test_a_member_whose_name_comes_again_is_in_the_text_of_a_whole_document() ->
     assert predicted is not None
     assert predicted.text == b'{"k": 1}'
     outcome = applied(replace(predicted, text=None))
-    assert judge_injection(item, outcome)[0::4] == (Grade.FAIL, "copies_full_values")
+    assert judge_injection(item, outcome)[0::4] == (Verdict.FAIL, "copies_full_values")
     assert judge_injection(item, outcome, flipped(MYSQL, "copies_full_values")).deviation is None
     sound = Injection(name="", stored=STORED, image=full_image(name_again("a", 1)))
-    assert judge_injection(sound, applied(replace(predicted, text=None)))[0::4] == (Grade.FAIL, None)
+    assert judge_injection(sound, applied(replace(predicted, text=None)))[0::4] == (Verdict.FAIL, None)
 
 
 def test_where_the_value_of_an_image_is() -> None:
@@ -126,8 +127,8 @@ def test_nothing_else_is_explained_by_it() -> None:
     item = event(shared(b"a" * 200 + b"\xff", 40))
     outcome = applied(RowState(valid=True, size=200, free=0))
     sound = event(shared(b"a" * 201, 40))
-    assert judge_injection(sound, outcome)[0::4] == (Grade.FAIL, None)
+    assert judge_injection(sound, outcome)[0::4] == (Verdict.FAIL, None)
     for after in (RowState(valid=False), RowState(error=3142), RowState(valid=True, text=b"[]", size=1, free=0), None):
         assert judge_injection(item, applied(after)).deviation is None
-    assert judge_injection(item, replace(outcome, error=1062, after=outcome.before))[0::4] == (Grade.FAIL, None)
-    assert judge_injection(item, replace(outcome, death="signal 11: 0a1"))[0::4] == (Grade.CRASH, None)
+    assert judge_injection(item, replace(outcome, error=1062, after=outcome.before))[0::4] == (Verdict.FAIL, None)
+    assert judge_injection(item, replace(outcome, death="signal 11: 0a1"))[0::4] == (Verdict.CRASH, None)

@@ -23,11 +23,12 @@ from conformance.checks.triggers import depth
 from conformance.checks.triggers import generate as triggers
 from conformance.checks.triggers.run import _harmful as harmful
 from conformance.harness.blocks import judge_block
-from conformance.judge.damage.diverged import Grade, judge_injection
+from conformance.judge.damage.diverged import judge_injection
 from conformance.judge.updates.stored_readings import reading_of
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.partial.diffs import Operation, encode_diff
 from conformance.reference.partial.paths import parse_path
+from conformance.stream import Verdict
 from generators.draw import Stream
 from tests.checks.triggers.test_depth import deep
 from tests.judge.perfect_server import observe
@@ -212,7 +213,7 @@ def test_the_known_readings_of_whole_values_are_explained() -> None:
 def test_another_reading_of_a_whole_value_is_not_explained(value: bytes, after: RowState) -> None:
     item = Injection(name="", stored=STORED, image=full_image(value), demand=Demand.ERROR)
     judged = judge_injection(item, applied(after))
-    assert (judged.grade, judged.deviation) == (Grade.FAIL, None)
+    assert (judged.verdict, judged.deviation) == (Verdict.FAIL, None)
 
 
 @pytest.mark.planted("FR5")
@@ -228,4 +229,4 @@ def test_another_reading_of_a_whole_value_is_not_explained(value: bytes, after: 
 def test_another_end_of_a_diff_with_invalid_text_is_not_explained(diffs: bytes, after: RowState) -> None:
     item = Injection(name="", stored=STORED, image=partial_image(diffs), demand=Demand.ERROR)
     judged = judge_injection(item, applied(after))
-    assert (judged.grade, judged.deviation) == (Grade.FAIL, None)
+    assert (judged.verdict, judged.deviation) == (Verdict.FAIL, None)

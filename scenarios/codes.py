@@ -1,11 +1,18 @@
-"""What the worker says about one scenario. Codes, because a row holds integers only; they never change meaning."""
+"""What the worker says about one scenario: integers, because a row holds nothing else. They never change meaning.
+
+Each stands for a verdict of the kit's one vocabulary (``conformance.stream``).
+"""
 
 from __future__ import annotations
 
 from enum import IntEnum
 
+from conformance.stream import Verdict
 
-class Verdict(IntEnum):
+FIRST_WRONG = 10
+
+
+class Code(IntEnum):
     """0 to 9 are as expected; 10 and above are wrong, and are rows like any other, never exceptions."""
 
     OK = 0
@@ -27,18 +34,24 @@ class Verdict(IntEnum):
     BROKEN = 99  # the lab itself failed: an exception that nothing declares
 
     @property
+    def verdict(self) -> Verdict:
+        """What a row with this code counts as."""
+        if self is Code.EXPLAINED:
+            return Verdict.DEVIATES
+        if self is Code.BROKEN:
+            return Verdict.NOT_RUN
+        return Verdict.FAIL if self.wrong else Verdict.PASS
+
+    @property
     def wrong(self) -> bool:
         """Whether this is a row to explain."""
         return self >= FIRST_WRONG
 
 
-FIRST_WRONG = 10
-
-
 class Wrong(Exception):
-    """Ends a scenario with a verdict that is wrong. ``number``: an error number, ``text``: for replay."""
+    """Ends a scenario with a code that is wrong. ``number``: an error number, ``text``: for replay."""
 
-    def __init__(self, verdict: Verdict, text: str, number: int = 0) -> None:
+    def __init__(self, code: Code, text: str, number: int = 0) -> None:
         super().__init__(text)
-        self.verdict = verdict
+        self.code = code
         self.number = number
