@@ -141,9 +141,7 @@ def _same(pattern: Any, node: Any, found: Found) -> bool:
         found[_PART] = node, part
         return isinstance(node, str) and part in node
     return type(pattern) is type(node) and all(
-        _same(value, getattr(node, field), found)
-        for field, value in ast.iter_fields(pattern)
-        if field not in _NOT_CODE
+        _same(value, getattr(node, field), found) for field, value in ast.iter_fields(pattern) if field not in _NOT_CODE
     )
 
 
@@ -185,7 +183,7 @@ def _part(text: Any) -> str | None:
 def _filled(tree: Any, found: Found) -> Any:
     """A copy with what letters, parameters and parts stand for, as far as that is known."""
     if isinstance(tree, list):
-        lists = [found[_letters(item)] if _letters(item) in found else [_filled(item, found)] for item in tree]
+        lists = [found.get(_letters(item) or "", [_filled(item, found)]) for item in tree]
         return [deepcopy(item) for items in lists for item in items]
     if isinstance(tree, ast.Name) and tree.id in found:
         return deepcopy(found[tree.id] if _PARAMETER.fullmatch(tree.id) else found[tree.id][0])
