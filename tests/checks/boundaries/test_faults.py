@@ -13,7 +13,7 @@ from conformance.checks.boundaries import broken_streams, marked_files, transact
 from conformance.checks.boundaries import check as test_boundaries
 from conformance.checks.boundaries import check_broken_streams as test_broken_boundaries
 from conformance.checks.boundaries import judge as boundaries
-from conformance.harness import lab as labs
+from conformance.harness import session as labs
 from conformance.harness.lab import Lab, Settings
 from conformance.reference.boundaries import unmarked as guess
 from conformance.reference.boundaries.markers import mark

@@ -10,7 +10,7 @@ import pytest
 from conformance.cases.sql_case import REPLICA
 from conformance.checks.conditions import check_table_features as test_surroundings
 from conformance.checks.conditions import table_features as surroundings
-from conformance.harness import lab as labs
+from conformance.harness import session as labs
 from conformance.harness import sql_cases as sql_runs
 from conformance.harness.lab import Lab, Settings
 from conformance.servers.roles.sql_cases import run_sql

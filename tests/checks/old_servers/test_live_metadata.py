@@ -9,7 +9,7 @@ import pytest
 from conformance.checks.old_servers import check_metadata as test_metadata_versions
 from conformance.checks.old_servers.check_metadata import judge
 from conformance.checks.old_servers.row_values import KNOWN, Rows, Taken, Written, table
-from conformance.harness import lab as labs
+from conformance.harness import session as labs
 from conformance.harness.lab import Lab, Settings
 from conformance.stream import Block
 from generators.draw import Stream

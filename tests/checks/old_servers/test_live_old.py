@@ -9,7 +9,7 @@ import pytest
 
 from conformance.checks.old_servers import check as test_old
 from conformance.checks.old_servers import run as old
-from conformance.harness import lab as labs
+from conformance.harness import session as labs
 from conformance.harness.lab import Lab, Settings
 from conformance.reference.binlog.control_events import Xid
 from conformance.reference.binlog.event import encode_event

@@ -10,7 +10,7 @@ from conformance.cases.row_images import RowImage
 from conformance.checks.row_values import check as test_row_values
 from conformance.checks.row_values import run as row_values
 from conformance.checks.row_values.run import Observed, judge, offer, run_block
-from conformance.harness import lab as labs
+from conformance.harness import session as labs
 from conformance.harness.lab import Lab, Settings
 from conformance.reference.tables import columns, temporal
 from conformance.servers.roles.variables import global_variable

@@ -10,7 +10,7 @@ from conformance.checks.table_metadata import check_variable as test_metadata_va
 from conformance.checks.table_metadata import variable_effect as metadata_effect
 from conformance.checks.table_metadata.check_variable import judge
 from conformance.checks.table_metadata.variable_effect import Effect, setting_of
-from conformance.harness import lab as labs
+from conformance.harness import session as labs
 from conformance.harness.lab import Lab, Settings
 from conformance.reference.tables.definitions import Column, Table, table_map
 from conformance.stream import Block
