@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.harness.outcomes import Problem
+from conformance.judge.problem import Problem
 from conformance.requirements.versions import dialect_of
 
 if TYPE_CHECKING:
