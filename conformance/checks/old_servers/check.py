@@ -1,4 +1,5 @@
-"""FR10 and the old side of FR8: a real server from before the feature, given events of the server under test.
+"""FR10 and the old side of FR8: a real server from before the feature, given events of the server under test
+(requirements FR8, requirements FR10).
 
 Without an old server (binlog-lab servers install --old) the checks do not apply, and the report says how to get one.
 """

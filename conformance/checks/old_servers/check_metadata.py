@@ -1,4 +1,5 @@
-"""NF1 and NF2 of WL#4618 with a real old server: it reads a log with metadata, and its log without is read.
+"""NF1 and NF2 of WL#4618 with a real old server: it reads a log with metadata, and its log without is read
+(table-map-metadata 7.4).
 
 As all checks with an old server they do not apply without one (binlog-lab servers install --old).
 """

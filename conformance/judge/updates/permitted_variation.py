@@ -1,4 +1,5 @@
-"""What a kit must not demand of an event's bytes (WL#2955, NR2, NR3, NR5): differences that are no failures.
+"""What a kit must not demand of an event's bytes (WL#2955, NR2, NR3, NR5): differences that are no failures
+(requirements NR1).
 
 The comparison of bytes knows one right form, that of the reference. The worklog leaves more: a few bytes for each row
 and column (NR2), whole documents beside diffs (NR3), and a choice between the two that follows the server's own stored

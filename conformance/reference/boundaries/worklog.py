@@ -1,4 +1,5 @@
-"""The parser of WL#4162: its transition table, its message, and its reset after an error.
+"""The parser of WL#4162: its transition table, its message, and its reset after an error (transaction-boundaries A.4,
+transaction-boundaries A.5).
 
 Start state and state after a reset is Not Defined; Ignore Boundary never moves it. From Not Defined only Self Contained
 and Start Transaction are accepted, so a fault in the middle of a group is told again by every event of it that follows.
