@@ -1,4 +1,4 @@
-"""A check that cannot fail is a defect (design, section 10): every check item fails on the fault planted for it."""
+"""A check that cannot fail is a defect: every check item fails on the fault planted for it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""WL#4162, transaction boundaries: real transactions of every kind, and marked files.
+"""WL#4162, transaction boundaries: real transactions of every kind, and marked files (transaction-boundaries A.1).
 
 No released server writes markers, so TF1, which is about a server's own, applies to none of them. What else the worklog
 demands of markers is judged on the logs of a real server that the kit marks: those are verdicts about the kit's model.
