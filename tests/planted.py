@@ -50,14 +50,14 @@ def planted_by(item: pytest.Item) -> Planted | None:
 
 def _of_checks(checks: Iterable[str]) -> tuple[str, ...]:
     """What the checks of the update campaign judge that must notice."""
-    from conformance.harness.lab import UPDATE_CHECKS
+    from conformance.harness.update_checks import UPDATE_CHECKS
 
     return tuple(name for check in sorted(checks) for name in UPDATE_CHECKS[check].requirements)
 
 
 def _broken_by(fault: Any) -> tuple[str, ...]:
     """The requirements of a fault of any of the catalogues."""
-    from conformance.harness.lab import UPDATE_CHECKS
+    from conformance.harness.update_checks import UPDATE_CHECKS
     from tests.checks.diverged.planted_injections import PlantedFault
     from tests.checks.replicas.faults_of_pairs import FAULTS
     from tests.harness.planted import DOCTORED

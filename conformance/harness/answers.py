@@ -13,18 +13,19 @@ import subprocess
 import tempfile
 from typing import TYPE_CHECKING, Any, Final
 
-from conformance.checks.old_servers.run import binlog_statement
+from conformance.cases.case_sql import binlog_statement
 from conformance.judge.probes import COMPILED, FAST_AND_EXACT, STATEMENTS, TAGGED_SET, VARIABLES
-from conformance.reference.binlog import columns as types
-from conformance.reference.binlog.columns import ColumnType
 from conformance.reference.binlog.event import encode_event
 from conformance.reference.binlog.format_description import FormatDescription
-from conformance.reference.binlog.header import MAGIC, EventType
+from conformance.reference.binlog.header import MAGIC
 from conformance.reference.binlog.images import Row
 from conformance.reference.binlog.rows import NO_UNIQUE_CHECKS, STMT_END, rows_body
 from conformance.reference.binlog.versions import post_header_lengths
 from conformance.reference.binlog.writer import FileWriter
+from conformance.reference.event_types import EventType
 from conformance.reference.jsonb.encode import encode
+from conformance.reference.tables import columns as types
+from conformance.reference.tables.columns import ColumnType
 from conformance.reference.tables.metadata import UnknownField
 from conformance.reference.tables.table_map import TableMap
 from conformance.requirements.versions import dialect_of
@@ -267,9 +268,9 @@ def _give_v1(connection: Connection, schema: str, description: bytes) -> int:
     body = rows_body(table, EventType.WRITE_ROWS_V1, [Row(None, (1,))], flags=STMT_END)
     connection.execute("CREATE TABLE o (id INT NOT NULL PRIMARY KEY)")
     try:
-        connection.execute(binlog_statement([description]))
+        connection.execute(binlog_statement(description))
         connection.execute("SET SESSION gtid_next = 'AUTOMATIC'")
-        connection.execute(binlog_statement([encode_event(each, server_id=_ID) for each in (table, body)]))
+        connection.execute(binlog_statement(*(encode_event(each, server_id=_ID) for each in (table, body))))
     except SqlError as error:
         return error.number
     finally:

@@ -9,6 +9,7 @@ import pytest
 
 from conformance.harness.blocks import judge_block
 from conformance.harness.lab import Lab, Settings
+from conformance.harness.update_checks import UpdateCampaign
 from conformance.stream import Block, CaseVerdict, Verdict
 from tests.judge.doctoring import script
 from tests.judge.perfect_server import observe
@@ -24,7 +25,7 @@ def recorded(twin: Twin, version: tuple[int, int, int], monkeypatch: pytest.Monk
     records: list[AnyRecord] = []
     made = script()
     result = judge_block(made, observe(made, **twin.observation), 0, time.perf_counter())
-    Lab(Settings(server="none"), records.append).record_block(result)
+    UpdateCampaign(Lab(Settings(server="none"), records.append)).record(result)
     check = "updates/event-bytes"
     verdicts = {item.verdict for item in records if isinstance(item, CaseVerdict) and item.check == check}
     (block,) = (item for item in records if isinstance(item, Block) and item.check == check)

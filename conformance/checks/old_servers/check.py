@@ -1,4 +1,5 @@
-"""FR10 and the old side of FR8: a real server from before the feature, given events of the server under test.
+"""FR10 and the old side of FR8: a real server from before the feature, given events of the server under test
+(requirements FR8, requirements FR10).
 
 Without an old server (binlog-lab servers install --old) the checks do not apply, and the report says how to get one.
 """
@@ -11,10 +12,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from conformance.cases.case_sql import binlog_statement
 from conformance.checks.old_servers import run as old
 from conformance.harness import mysqlbinlog_replay as replaying
 from conformance.harness.outcomes import Outcome, Problem, record
-from conformance.reference.binlog.header import EventType
+from conformance.reference.event_types import EventType
 from conformance.servers.errors import ServerUnavailable
 from conformance.servers.roles.old_server import launch_old, old_installation
 from conformance.servers.roles.relay_log import placed
@@ -71,7 +73,7 @@ def test_binlog_statements_on_an_old_server(lab: Lab) -> None:
     count = _STATEMENTS[lab.settings.profile]
     with _twins(lab, draw) as (twins, _):
         start = twins.capture.mark(twins.writer)
-        twins.old.execute(old.binlog_statement([twins.capture.description(start.file)]))
+        twins.old.execute(binlog_statement(twins.capture.description(start.file)))
         for number in range(count):
             part = draw.fork("statement", number)
             statement = old.update(part, old.OFF)

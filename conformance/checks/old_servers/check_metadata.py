@@ -1,4 +1,5 @@
-"""NF1 and NF2 of WL#4618 with a real old server: it reads a log with metadata, and its log without is read.
+"""NF1 and NF2 of WL#4618 with a real old server: it reads a log with metadata, and its log without is read
+(table-map-metadata 7.4).
 
 As all checks with an old server they do not apply without one (binlog-lab servers install --old).
 """
@@ -12,10 +13,10 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
+from conformance.cases.case_sql import binlog_statement
 from conformance.checks.old_servers import row_values as old_rows
-from conformance.checks.old_servers import run as old
+from conformance.harness.check import GUEST
 from conformance.harness.outcomes import Outcome, Problem, record
-from conformance.harness.sql_cases import GUEST
 from conformance.servers.errors import ServerUnavailable
 from conformance.servers.roles.injector import launch_target
 from conformance.servers.roles.old_server import launch_old, old_installation
@@ -85,9 +86,9 @@ def test_old_and_new_servers(lab: Lab) -> None:
     failed = 0
     with _both(lab, server) as both:
         description = both.new_log.description(both.new_log.mark(both.new).file)
-        both.old.execute(old.binlog_statement([description]))
+        both.old.execute(binlog_statement(description))
         before = both.old_log.description(both.old_log.mark(both.old).file)
-        both.new.execute(old.binlog_statement([before]))
+        both.new.execute(binlog_statement(before))
         for number in range(_TABLES[lab.settings.profile]):
             failed += _to_old(lab, both, draw.fork("to-old", number), number, description)
             failed += _from_old(lab, both, draw.fork("from-old", number), number)

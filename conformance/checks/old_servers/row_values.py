@@ -10,9 +10,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from conformance.cases.case_sql import binlog_statement
 from conformance.checks.old_servers import run as old
 from conformance.judge.updates.events import iter_events
-from conformance.reference.tables.definitions import Column, Table, create_table, quote_identifier
+from conformance.reference.sql.tokens import quote_identifier
+from conformance.reference.tables.definitions import Column, Table, create_table
 from conformance.reference.tables.table_map import TableMap
 from conformance.servers.errors import SqlError
 from conformance.servers.roles.old_server import apply_relay_log
@@ -123,7 +125,7 @@ def by_statement(connection: Connection, written: Written) -> Taken:
     error = None
     try:
         for events in _transactions(old.row_part(written.events)):
-            connection.execute(old.binlog_statement(events))
+            connection.execute(binlog_statement(*events))
     except SqlError as refused:
         error = refused.number
     return Taken(error, read(connection, written.table))

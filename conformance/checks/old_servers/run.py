@@ -6,12 +6,12 @@ an old server does not know the newer ones.
 
 from __future__ import annotations
 
-import base64
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from conformance.cases.case_sql import binlog_statement
 from conformance.harness.outcomes import Problem
-from conformance.reference.binlog.header import EventType
+from conformance.reference.event_types import EventType
 from conformance.servers.errors import SqlError
 from conformance.servers.roles.old_server import apply_relay_log
 from conformance.servers.wire.groups import groups_of_thread
@@ -168,11 +168,6 @@ class Twins:
         return [event for event in groups_of_thread(events, self.writer.thread_id) if event[4] not in GTIDS]
 
 
-def binlog_statement(events: Sequence[bytes]) -> str:
-    """The BINLOG statement of a description event, or of a table map and its rows."""
-    return "BINLOG '" + "\n".join(base64.b64encode(event).decode("ascii") for event in events) + "'"
-
-
 def row_part(events: Sequence[bytes]) -> list[bytes]:
     """The table map and row events of a transaction."""
     return [event for event in events if event[4] in _ROWS]
@@ -182,7 +177,7 @@ def answer(connection: Connection, events: Sequence[bytes], table: str) -> Answe
     """Give a transaction's rows to a server as a BINLOG statement."""
     error = None
     try:
-        connection.execute(binlog_statement(row_part(events)))
+        connection.execute(binlog_statement(*row_part(events)))
     except SqlError as refused:
         error = refused.number
     return Answer(error, read(connection, table))

@@ -7,18 +7,18 @@ dropped, and an applier that needs the dimensions of a VECTOR refuses the event.
 
 from __future__ import annotations
 
-import base64
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
+from conformance.cases.case_sql import binlog_statement
 from conformance.checks.table_metadata.definitions import head_of
-from conformance.harness.outcomes import Problem
-from conformance.reference.binlog.columns import ENUM, SET
+from conformance.judge.problem import Problem
 from conformance.reference.binlog.event import decode_event
-from conformance.reference.binlog.versions import definable
 from conformance.reference.dialect import MYSQL
 from conformance.reference.errors import CodecError
+from conformance.reference.tables.columns import ENUM, SET
+from conformance.reference.tables.definitions import definable
 from conformance.reference.tables.metadata import (
     Bits,
     Field,
@@ -160,14 +160,14 @@ def judge_texts(made: Sequence[Unknown], text: bytes) -> list[Problem]:
 
 def apply(session: Connection, description: bytes, made: Sequence[Unknown]) -> list[tuple[int | None, int | None]]:
     """The error of each event in a BINLOG statement, ``None`` where it is applied: without the field, and with it."""
-    session.execute(_binlog(description))
+    session.execute(binlog_statement(description))
     session.execute("SET SESSION gtid_next = 'AUTOMATIC'")
     return [(_applied(session, one, one.written), _applied(session, one, one.event)) for one in made]
 
 
 def _applied(session: Connection, one: Unknown, event: bytes) -> int | None:
     try:
-        session.execute(_binlog(event + one.rows))
+        session.execute(binlog_statement(event + one.rows))
     except SqlError as error:
         return error.number
     finally:
@@ -226,10 +226,6 @@ def _joined(before: MetadataField, item: MetadataField) -> MetadataField:
             return replace(before, members=before.members + item.members)
         case _:
             return item
-
-
-def _binlog(events: bytes) -> str:
-    return f"BINLOG '{base64.b64encode(events).decode()}'"
 
 
 def _words(text: bytes) -> str:

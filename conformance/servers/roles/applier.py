@@ -23,19 +23,20 @@ from typing import TYPE_CHECKING, Final, Self
 
 from conformance.cases.by_hand.applier_transaction import MARKS, MARKS_MAP, Again, FeedingOutcome
 from conformance.cases.by_hand.injection import SCHEMA
+from conformance.cases.case_sql import binlog_statement
 from conformance.cases.session import SORT_BUFFER
+from conformance.reference.binlog.control_events import Xid
 from conformance.reference.binlog.event import encode_event
 from conformance.reference.binlog.format_description import FormatDescription
 from conformance.reference.binlog.gtid import Gtid
-from conformance.reference.binlog.header import EventType
 from conformance.reference.binlog.images import Row
 from conformance.reference.binlog.rows import rows_body
-from conformance.reference.binlog.small import Xid
 from conformance.reference.binlog.writer import begin
+from conformance.reference.event_types import EventType
 from conformance.requirements.versions import dialect_of
 from conformance.servers.errors import ConnectionLost, ServerError
 from conformance.servers.install.cache import silent
-from conformance.servers.roles.injector import OPTIONS, SERVER_ID, Injector, fresh, read_states, statement
+from conformance.servers.roles.injector import OPTIONS, SERVER_ID, Injector, fresh, read_states
 from conformance.servers.roles.pair import FAILED_WORKER
 from conformance.servers.roles.relay_log import FILE, RELAY_LOG, applier_status, placed, put, put_script, start, words
 from conformance.servers.run.options import option_words
@@ -165,7 +166,7 @@ def script_of(what: Transaction, prepare: Iterable[str], version: str) -> tuple[
     return (
         f"/* needs a server with {options} */ SET SESSION sql_log_bin = 0, SESSION sort_buffer_size = {SORT_BUFFER}",
         *fresh(MARKS),
-        statement(encode_event(FormatDescription(server_version=version), server_id=SERVER_ID)),
+        binlog_statement(encode_event(FormatDescription(server_version=version), server_id=SERVER_ID)),
         *prepare,
         *put_script(relay_log([(1, what)], version)),
         *start_again,

@@ -9,9 +9,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from conformance.cases.by_hand.injection import SCHEMA, TABLE, TABLE_MAP
+from conformance.cases.case_sql import binlog_statement
 from conformance.reference.binlog.event import encode_event
 from conformance.servers.roles.applier import Transaction, script_of
-from conformance.servers.roles.injector import SERVER_ID, STATE, fresh, row_event, statement, write_event
+from conformance.servers.roles.injector import SERVER_ID, STATE, fresh, row_event, write_event
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -73,12 +74,12 @@ def stored(case: Feeding, first: int = 1) -> list[tuple[int, bytes | None]]:
 
 def torn_script(case: Torn, version: str) -> tuple[str, ...]:
     """Statements that show a Case of a damaged file again; the file is repaired by another one in its place."""
-    prepare = [*fresh(TABLE), statement(_MAP, write_event(stored(case.feeding)))]
+    prepare = [*fresh(TABLE), binlog_statement(_MAP, write_event(stored(case.feeding)))]
     return script_of(replace(transaction_of(case.feeding), damage=case.damage), prepare, version)
 
 
 def feeding_script(case: Feeding, version: str) -> tuple[str, ...]:
     """Statements that show a Case again."""
     rows = stored(case)
-    prepare = [*fresh(TABLE), *([statement(_MAP, write_event(rows))] if rows else [])]
+    prepare = [*fresh(TABLE), *([binlog_statement(_MAP, write_event(rows))] if rows else [])]
     return script_of(transaction_of(case), prepare, version)

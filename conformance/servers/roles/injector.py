@@ -12,7 +12,6 @@ randomisation leaves alone); the server is started again on the same data and th
 
 from __future__ import annotations
 
-import base64
 import contextlib
 import re
 import time
@@ -20,13 +19,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Self, TypeAlias
 
 from conformance.cases.by_hand.injection import SCHEMA, TABLE, TABLE_MAP, InjectionOutcome, RowState, row_event_body
+from conformance.cases.case_sql import binlog_statement
 from conformance.cases.server_death import format_death
 from conformance.cases.session import SORT_BUFFER
+from conformance.reference.binlog.control_events import Opaque
 from conformance.reference.binlog.event import encode_event
 from conformance.reference.binlog.format_description import FormatDescription
-from conformance.reference.binlog.header import EventType
 from conformance.reference.binlog.rows import Row, rows_body
-from conformance.reference.binlog.small import Opaque
+from conformance.reference.event_types import EventType
 from conformance.reference.tables.definitions import create_table
 from conformance.servers.errors import ConnectionLost, ServerDied, ServerError, SqlError
 from conformance.servers.install.cache import silent
@@ -84,11 +84,6 @@ def fresh(*tables: Table) -> list[str]:
     return out
 
 
-def statement(*events: bytes) -> str:
-    """The BINLOG statement of these events."""
-    return "BINLOG '" + "\n".join(base64.b64encode(event).decode("ascii") for event in events) + "'"
-
-
 def script(injection: Injection, version: str) -> tuple[str, ...]:
     """Statements that show an injection again on any server with gtid_mode=OFF."""
     table_map = encode_event(TABLE_MAP, server_id=SERVER_ID)
@@ -96,9 +91,9 @@ def script(injection: Injection, version: str) -> tuple[str, ...]:
     return (
         f"CREATE SCHEMA {SCHEMA} DEFAULT CHARACTER SET utf8mb4",
         create_table(TABLE, qualified=True),
-        statement(encode_event(FormatDescription(server_version=version))),
-        statement(table_map, write_event([(1, injection.stored)])),
-        statement(table_map, row_event((row, injection.image))),
+        binlog_statement(encode_event(FormatDescription(server_version=version))),
+        binlog_statement(table_map, write_event([(1, injection.stored)])),
+        binlog_statement(table_map, row_event((row, injection.image))),
         f"{STATE} FROM {SCHEMA}.t",
     )
 
@@ -163,7 +158,7 @@ class Injector:
             self._connection.execute(f"SET SESSION sql_log_bin = 0, SESSION sort_buffer_size = {SORT_BUFFER}")
             if self._described:
                 description = FormatDescription(server_version=self.server.version)
-                self._connection.execute(statement(encode_event(description, server_id=SERVER_ID)))
+                self._connection.execute(binlog_statement(encode_event(description, server_id=SERVER_ID)))
         return self._connection
 
     def load(self, documents: Sequence[bytes | None]) -> Rows:
@@ -179,7 +174,7 @@ class Injector:
         """Rows with exactly these documents, in the session's transaction."""
         session = self.session()
         for start in range(0, len(rows), _ROWS_PER_EVENT):
-            session.execute(statement(self._table_map, write_event(rows[start : start + _ROWS_PER_EVENT])))
+            session.execute(binlog_statement(self._table_map, write_event(rows[start : start + _ROWS_PER_EVENT])))
 
     def run(self, injections: Sequence[Injection]) -> Iterator[InjectionOutcome]:
         """The outcome of each, in order."""
@@ -209,7 +204,7 @@ class Injector:
         session = self.session()
         reading = False
         try:
-            event = statement(self._table_map, row_event((row, image)))
+            event = binlog_statement(self._table_map, row_event((row, image)))
             # Observed on 9.7.4: what follows a BINLOG statement in the same packet is dropped without a word.
             refused = session.execute_many(["ROLLBACK", "BEGIN", event]).error
             if refused is not None and refused.position < 2:

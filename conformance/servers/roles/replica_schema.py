@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Final
 
 from conformance.cases.by_hand.injection import SCHEMA
 from conformance.cases.by_hand.replica_schema import written
-from conformance.reference.tables.definitions import quote_identifier
+from conformance.cases.case_sql import binlog_statement
+from conformance.reference.sql.tokens import quote_identifier
 from conformance.servers.roles.applier import Transaction, script_of
-from conformance.servers.roles.injector import SERVER_ID, fresh, statement
+from conformance.servers.roles.injector import SERVER_ID, fresh
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,7 +60,7 @@ def _rows(case: Reshaped, number: int) -> tuple[bytes, ...]:
 
 def reshaped_script(case: Reshaped, version: str) -> tuple[str, ...]:
     """Statements that show a Case again."""
-    return script_of(transaction_of(case), [*_tables(case), statement(*_rows(case, 0))], version)
+    return script_of(transaction_of(case), [*_tables(case), binlog_statement(*_rows(case, 0))], version)
 
 
 def _spare(case: Reshaped) -> Table:

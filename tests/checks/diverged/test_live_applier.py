@@ -12,7 +12,7 @@ import pytest
 from conformance.cases.by_hand.applier_transaction import Feeding
 from conformance.cases.by_hand.injection import SCHEMA, Injection, partial_image, state_of
 from conformance.checks.diverged import check_applier as test_applier
-from conformance.harness import lab as labs
+from conformance.harness import session as labs
 from conformance.harness.lab import Lab, Settings
 from conformance.judge.damage.applier import judge_feeding
 from conformance.reference.jsonb.encode import encode

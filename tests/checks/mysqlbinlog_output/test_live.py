@@ -15,8 +15,8 @@ from conformance.checks.mysqlbinlog_output import judge as printing
 from conformance.checks.mysqlbinlog_output.executed import EXAMPLES
 from conformance.checks.mysqlbinlog_replay import check as test_replaying
 from conformance.checks.unchanged import check as test_unchanged
-from conformance.harness import lab as labs
 from conformance.harness import mysqlbinlog_replay as replaying
+from conformance.harness import session as labs
 from conformance.harness.lab import Lab, Settings
 from conformance.judge.updates.expected import expected_groups
 from conformance.reference.binlog.event import encode_event

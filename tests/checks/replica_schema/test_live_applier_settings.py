@@ -8,7 +8,7 @@ import pytest
 
 from conformance.checks.replica_schema import check as items
 from conformance.checks.replica_schema import generate as reshaped
-from conformance.harness import lab as labs
+from conformance.harness import session as labs
 from conformance.harness.lab import Lab, Settings
 from conformance.report.results import Summary
 from conformance.servers.roles import applier_cases as feeding

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 
 from conformance.cases.script import build_script
@@ -20,6 +22,7 @@ from conformance.reference.jsonb.values import JsonValue, UInt, same
 from conformance.reference.tables.definitions import Column, Table
 from conformance.stream import AnyRecord, Block
 from generators.draw import Stream
+from tests.running import run
 
 DRAW = Stream("rebuilding")
 TABLE = Table(
@@ -92,8 +95,8 @@ def test_a_full_run_with_fewer_differing_rows_than_planned_says_so(
 ) -> None:
     records: list[AnyRecord] = []
     lab = Lab(Settings(server="none", profile="full"), records.append)
-    lab.rebuilt.update({"updates": updates, "padded": 9_000, "retyped": retyped, "numbers": 5_000})
-    test_rebuilt_replicas.test_enough_rows_differed(lab)
+    met = Counter({"updates": updates, "padded": 9_000, "retyped": retyped, "numbers": 5_000})
+    run(test_rebuilt_replicas.test_enough_rows_differed, lab, met=met)
     (block,) = [item for item in records if isinstance(item, Block)]
     assert block.verdicts == verdicts
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance.cases.by_hand.injection import SCHEMA, TABLE_MAP, Injection, full_image, partial_image
+from conformance.cases.case_sql import binlog_statement
 from conformance.judge.damage.diverged import judge_injection
 from conformance.reference.binlog.event import encode_event
 from conformance.reference.errors import CodecError
@@ -18,7 +19,7 @@ from conformance.reference.jsonb.view import open_document
 from conformance.reference.partial.diffs import Diff, Operation, encode_diffs
 from conformance.reference.partial.paths import parse_path
 from conformance.servers.errors import SqlError
-from conformance.servers.roles.injector import SERVER_ID, Injector, launch_target, row_event, statement
+from conformance.servers.roles.injector import SERVER_ID, Injector, launch_target, row_event
 from conformance.servers.run.process import ProcessMaker
 from generators import documents
 from generators.draw import Stream
@@ -93,7 +94,7 @@ def _server_says(injector: Injector, document: bytes) -> int | None:
     session = injector.session()
     session.execute("BEGIN")
     try:
-        session.execute(statement(_TABLE_MAP, row_event((1, full_image(document)))))
+        session.execute(binlog_statement(_TABLE_MAP, row_event((1, full_image(document)))))
         ((free,),) = session.execute(f"SELECT JSON_STORAGE_FREE(j) FROM {SCHEMA}.t").rows
         return int(free or 0)
     except SqlError as error:
