@@ -15,9 +15,7 @@ from conformance.reference.binlog.header import FOOTER_SIZE, HEADER_SIZE
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.partial.diffs import Diff, Operation, encode_diffs
 from conformance.reference.partial.paths import parse_path
-from generators import damaged_events as damaged
-from generators import diverged, documents
-from generators import object_entries as members
+from generators import damaged_events, diverged, documents, object_entries
 from generators.draw import mix
 
 if TYPE_CHECKING:
@@ -129,7 +127,7 @@ def _bits(draw: Draw) -> bytes:
 def listed_damage(draw: Draw) -> Iterator[ApplierTransaction]:
     """The damages of requirements FR5. No document fits a damaged event; where one merely does not fit, one is looked
     for."""
-    for number, injection in enumerate(damaged.listed()):
+    for number, injection in enumerate(damaged_events.listed()):
         yield alone(draw.fork(number), injection, _MATRIX_DOCUMENTS)
 
 
@@ -146,12 +144,12 @@ def refused_damage(draw: Draw, part: int) -> Iterator[ApplierTransaction]:
 
 def damage(draw: Draw) -> ApplierTransaction:
     """A generated damage."""
-    return alone(draw.fork("beside"), damaged.damaged(draw.fork("event")))
+    return alone(draw.fork("beside"), damaged_events.damaged(draw.fork("event")))
 
 
 def member(draw: Draw, number: int) -> ApplierTransaction:
     """An object with a wrong entry in a diff; every second is of a kind that may end a server."""
     event = draw.fork("event")
     if number % 6 == 5:
-        return alone(draw.fork("beside"), members.twice(event))
-    return alone(draw.fork("beside"), members.injection(event, members.DIFF, keys=number % 3 == 1))
+        return alone(draw.fork("beside"), object_entries.twice(event))
+    return alone(draw.fork("beside"), object_entries.injection(event, object_entries.DIFF, keys=number % 3 == 1))

@@ -15,7 +15,7 @@ from conformance.judge.damage.relay_logs import crash_of_replica, judge_end
 from conformance.requirements.versions import dialect_of, in_observed_range
 from conformance.stream import Verdict
 from fuzz.campaigns.inputs import APPLIER, CLIENT, DIVERGED, REPLICA, STATEMENTS
-from generators import random_damage as mutated
+from generators import random_damage
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -134,7 +134,7 @@ class Bench:
     def _as_corrupt(self, outcome: Outcome, *rows: Injection) -> Outcome:
         """Where the damage makes another row out of a row's bytes, 1032 for that one, which is not there, is as good
         as 1610 for the damage."""
-        if outcome.error != MISSING_ROW or all(row.name != mutated.ROW for row in rows):
+        if outcome.error != MISSING_ROW or all(row.name != random_damage.ROW for row in rows):
             return outcome
         if isinstance(outcome, ApplierOutcome):
             said = _CORRUPT if outcome.coordinator == MISSING_ROW else outcome.coordinator

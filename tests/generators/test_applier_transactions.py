@@ -5,8 +5,7 @@ from __future__ import annotations
 from conformance.cases.by_hand.applier_transaction import repair_of
 from conformance.cases.by_hand.injection import Injection, partial_image, predict
 from conformance.reference.jsonb.encode import encode
-from generators import applier_transactions, diverged
-from generators import damaged_events as damaged
+from generators import applier_transactions, damaged_events, diverged
 from generators.draw import Stream
 
 
@@ -35,7 +34,7 @@ def test_a_repair_fits_and_its_absence_means_that_nothing_fits() -> None:
 
 def test_nothing_fits_an_event_in_a_bad_format() -> None:
     documents = diverged.MATRIX_DOCUMENTS.values()
-    cut = Injection(name="", stored=damaged.STORED, image=partial_image(b"\x00"))
+    cut = Injection(name="", stored=damaged_events.STORED, image=partial_image(b"\x00"))
     assert repair_of(cut, documents) is None
     empty = Injection(name="", stored=encode([]), image=partial_image(b""))
     assert repair_of(empty, [None, encode([]), encode(1)]) == encode(1)  # not what is there already, and not NULL

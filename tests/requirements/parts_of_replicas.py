@@ -37,7 +37,7 @@ from conformance.reference.partial.diffs import Diff, Operation, encode_diffs
 from conformance.reference.partial.paths import parse_path
 from conformance.reference.tables.columns import PartialJson
 from conformance.stream import Verdict
-from generators import damaged_events as damaged
+from generators import damaged_events
 from tests.judge import test_replica_binlog
 from tests.requirements.parts import PartFault
 
@@ -172,8 +172,8 @@ RELATIONS: Final = [
 
 # --- FR5: injected events --------------------------------------------------------------------------------------------
 
-_DAMAGED: Final = {item.name: item for item in damaged.listed()}
-_STORED: Final = state_of(damaged.STORED)
+_DAMAGED: Final = {item.name: item for item in damaged_events.listed()}
+_STORED: Final = state_of(damaged_events.STORED)
 _CHANGED: Final = state_of(encode({"planted": 1}))
 
 
@@ -198,7 +198,10 @@ def _refusal(name: str, wrong: InjectionOutcome, grade: Verdict = Verdict.FAIL) 
 
 _TAKEN: Final = InjectionOutcome(before=_STORED, after=_STORED)
 _APPLIED: Final = Injection(
-    name="applies by chance", stored=damaged.STORED, image=partial_image(damaged.diff()), demand=Demand.EITHER
+    name="applies by chance",
+    stored=damaged_events.STORED,
+    image=partial_image(damaged_events.diff()),
+    demand=Demand.EITHER,
 )
 _BY_CHANCE: Final = InjectionOutcome(before=_STORED, after=predict(_APPLIED).state)
 SAFETY: Final = [

@@ -11,8 +11,7 @@ from conformance.checks.replica_schema import generate
 from conformance.harness import session as labs
 from conformance.harness.lab import Lab, Settings
 from conformance.report.results import Summary
-from conformance.servers.roles import applier_cases, replica_schema
-from conformance.servers.roles import injector as inject
+from conformance.servers.roles import applier_cases, injector, replica_schema
 from conformance.servers.roles.applier import Applier, launch_applier
 from conformance.servers.roles.replica_schema import replica_schema_script
 from conformance.servers.run.process import ProcessMaker, ProcessServer
@@ -163,7 +162,7 @@ def test_a_null_that_gets_bytes_is_noticed(
     from dataclasses import replace
 
     def doctored(session: Connection, query: str) -> list[RowState | None]:
-        states = inject.read_states(session, query)
+        states = injector.read_states(session, query)
         return [*states[:-1], None if states[-1] is None else replace(states[-1], size=size)]
 
     monkeypatch.setattr(items, "read_states", doctored)
