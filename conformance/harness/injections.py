@@ -248,7 +248,7 @@ def _show(block: BlockRecord, item: Tried, signature: str, deviation: str | None
         data_bytes=None if data is None else size_of(data),
         nearest="" if deviation is not None else _nearest(lab, item, block.requirements[0]),
     )
-    if deviation is None and stored is not None and replay is not None and lab.recorder.first(signature):
+    if deviation is None and stored is not None and replay is not None and lab.stored.first(signature):
         small = _smaller(lab, item, signature)
         path, command = (stored, replay) if small is item else _store(lab, small, ())
         block.found(
@@ -299,8 +299,8 @@ def _crash_name(item: Tried) -> str:
 def _store(lab: Lab, item: Tried, statements: tuple[str, ...]) -> tuple[Path | None, str | None]:
     """Where a Case is stored, and the command that shows it again; a script where there is no kind of Case for it."""
     if item.case is not None:
-        path = lab.recorder.store(dump_case(item.case))
-        return path, None if path is None else lab.recorder.replay_of(path)
+        path = lab.stored.store(dump_case(item.case))
+        return path, None if path is None else lab.stored.replay_of(path)
     if lab.settings.cases is None:
         return None, None
     path = lab.settings.cases / f"{item.id}.sql"
@@ -313,8 +313,8 @@ def _size(item: Tried) -> int | None:
 
 
 def _smaller(lab: Lab, item: Tried, signature: str) -> Tried:
-    lab.recorder.shrunk += item.injector is not None
-    if item.injector is None or lab.recorder.shrunk > _SHRUNK:
+    lab.stored.shrunk += item.injector is not None
+    if item.injector is None or lab.stored.shrunk > _SHRUNK:
         return item
     lab.narrate(f"shrinking {item.id} ({signature})")
     return shrink_on(item.injector, item, lab.version)

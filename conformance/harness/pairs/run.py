@@ -231,7 +231,9 @@ class PairRun:
         rule = None if case.topology is None else case.topology.rebuild
         if rule is None:
             return None
-        return clone(self, rule.after) if rule.make == "dumped" else rebuild_by(rule)
+        if rule.make == "dumped":
+            return clone(self.pair, self.replica, self.schema, rule.after)
+        return rebuild_by(rule)
 
     def _received(self, events: Sequence[bytes]) -> list[bytes]:
         """Of a replica's log, what carries the source's server id. The workers' groups have thread ids of their own
