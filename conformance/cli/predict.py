@@ -219,7 +219,7 @@ def _value(diff: Diff) -> str | None:
 
 
 def _json(step: Step, dialect: Dialect) -> str:
-    """One object of the contract (design, section 6). Values in diffs keep MySQL's text, so they are put in as text."""
+    """One object of the contract. Values in diffs keep MySQL's text, so they are put in as text."""
     if step.error is not None:
         return json.dumps({"error": {"number": step.error.number, "symbol": step.error.symbol_in(dialect.words)}})
     change, decision = step.change, step.decision

@@ -6,7 +6,7 @@ A check never raises a failure itself: what its blocks recorded fails it once, a
 from __future__ import annotations
 
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import pytest
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from conformance.servers.install.installation import Installation
     from conformance.stream import AnyRecord
 
-GUEST = "changes global values, makes accounts or restarts: only on a server that the lab started itself"
+GUEST: Final = "changes global values, makes accounts or restarts: only on a server that the lab started itself"
 
 
 class LeftOut(Exception):

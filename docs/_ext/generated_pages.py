@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
 REFERENCE: Final = "conformance.reference"
-# Anchors of the specification sheets, and how docstrings cite them: ``partial-update 5.2``.
+# Anchors of the specification sheets, and how docstrings cite them: ``partial-update 6.2``.
 LABELS: Final = {
     label
     for sheet in (Path(__file__).parents[1] / "spec").glob("*.md")

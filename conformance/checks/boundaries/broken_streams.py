@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from conformance.checks.boundaries.marked_files import inner_events, printed
-from conformance.harness.outcomes import Problem
+from conformance.judge.problem import Problem
 from conformance.reference.boundaries.observed_event import seen
 from conformance.reference.boundaries.row_format import RowFormatParser
 from conformance.reference.boundaries.shipped import ShippedParser

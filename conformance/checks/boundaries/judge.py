@@ -7,7 +7,7 @@ from io import BytesIO
 from random import Random
 from typing import TYPE_CHECKING, Final
 
-from conformance.harness.outcomes import Problem
+from conformance.judge.problem import Problem
 from conformance.reference.binlog.header import FOOTER_SIZE, MAGIC, checksum_of
 from conformance.reference.boundaries import unmarked as guess
 from conformance.reference.boundaries.markers import BoundaryType, mark, marker_of, marker_title

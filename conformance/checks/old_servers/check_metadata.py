@@ -15,8 +15,8 @@ import pytest
 
 from conformance.cases.case_sql import binlog_statement
 from conformance.checks.old_servers import row_values as old_rows
+from conformance.harness.check import GUEST
 from conformance.harness.outcomes import Outcome, Problem, record
-from conformance.harness.sql_cases import GUEST
 from conformance.servers.errors import ServerUnavailable
 from conformance.servers.roles.injector import launch_target
 from conformance.servers.roles.old_server import launch_old, old_installation

@@ -360,6 +360,7 @@ def charset_columns(columns: Sequence[ColumnType]) -> list[int]:
 
 
 def enum_and_set_columns(columns: Sequence[ColumnType]) -> list[int]:
+    """Columns that ENUM_AND_SET_DEFAULT_CHARSET and ENUM_AND_SET_COLUMN_CHARSET count (table-map-metadata 3.7)."""
     return _places(columns, _ENUMS | _SETS)
 
 
