@@ -62,13 +62,12 @@ def by_document(rows: Mapping[str, Requirement] = REQUIREMENTS) -> dict[str, dic
 def sentences() -> list[str]:
     """The figures in sentences, as docs/coverage.md has them."""
     found = counts()
+    model = found[State.MODEL] + found[State.UNRELEASED]
     return [
         f"The catalogue has {sum(found.values())} sentences.",
-        f"On a server {found[State.JUDGED]} are judged by checks of their own and {found[State.WITHIN]} as part of one "
-        "of these.",
+        f"{found[State.JUDGED]} are judged on a server by checks of their own, {found[State.WITHIN]} as part of these.",
         f"{found[State.OLD]} are judged only beside an old server.",
-        f"{found[State.MODEL] + found[State.UNRELEASED]} are judged on the kit's own model, because no released server "
-        "has the feature.",
+        f"{model} are judged on the kit's own model, because no released server has the feature.",
         f"{found[State.NOT_JUDGED]} are not judged.",
     ]
 

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import pytest
 
+from tests.docs.pages import PAGES, ROOT
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
-ROOT: Final = Path(__file__).parents[2]
 LONGEST: Final = 25
-PAGES: Final = [
-    *(ROOT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "docker/README.md", "fuzz/README.md")),
-    *sorted((ROOT / "docs").glob("*.md")),
-    *sorted(path for folder in ("start", "tutorials", "tasks", "reference", "contributing") for path in (ROOT / "docs" / folder).glob("*.md")),
-]  # fmt: skip
 _CODE_BLOCK: Final = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 _FRONT: Final = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
 
