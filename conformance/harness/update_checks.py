@@ -153,7 +153,7 @@ def _record(check: Check, result: BlockResult, item: UpdateCheck, *, first: bool
         for mismatch in mismatches:
             entry = None if mismatch.deviation is None else check.lab.listed(switch=mismatch.deviation)
             # What the worklog leaves free is a difference, whatever the check.
-            verdict = item.verdict if mismatch.liberty is None else Verdict.DIFFERS
+            verdict = item.verdict if mismatch.variation is None else Verdict.DIFFERS
             deviation = None if entry is None else entry.id
             message = mismatch.message or _KINDS[mismatch.kind]
             block.count(verdict, deviation=deviation, reason=message)

@@ -9,7 +9,7 @@ from conformance.judge.damage.crashes import damage_of
 from conformance.reference.errors import CodecError
 from conformance.reference.jsonb.decode import decode
 from conformance.requirements.crashes import MEMBER_IN_DIFF, TWICE_IN_DIFF
-from generators import applier_transactions as feedings
+from generators import applier_transactions
 from generators import object_entries as members
 from generators.draw import Stream
 
@@ -32,7 +32,7 @@ def test_every_damage_makes_a_value_that_cannot_be_read(what: str) -> None:
 
 
 def test_transactions_for_an_applier_hold_them_between_sound_ones() -> None:
-    cases = [feedings.member(Stream("f", number), number) for number in range(12)]
+    cases = [applier_transactions.member(Stream("f", number), number) for number in range(12)]
     assert all(case.hazard == "may-crash" and case.repaired is None for case in cases)
     assert {damage_of(case.rows[0].image) for case in cases} == {"", MEMBER_IN_DIFF, TWICE_IN_DIFF}
 

@@ -38,7 +38,7 @@ from conformance.reference.partial.paths import parse_path
 from conformance.reference.tables.columns import PartialJson
 from conformance.stream import Verdict
 from generators import damaged_events as damaged
-from tests.judge import test_replica_binlog as test_own_log
+from tests.judge import test_replica_binlog
 from tests.requirements.parts import PartFault
 
 if TYPE_CHECKING:
@@ -248,12 +248,14 @@ def _redo(growth: int) -> list[str]:
     return [word for word in (judge_redo(growth, 0, 12, 400_000),) if word != "pass"]
 
 
-def _own_log(wrong: bool) -> object:
+def _replica_binlog(wrong: bool) -> object:
     """The log of a replica that writes whole documents although its own option is on."""
-    return test_own_log.judged(test_own_log.script(), test_own_log.MINIMAL, really=_WHOLE if wrong else None).found
+    return test_replica_binlog.judged(
+        test_replica_binlog.script(), test_replica_binlog.MINIMAL, really=_WHOLE if wrong else None
+    ).found
 
 
-_WHOLE: Final = replace(test_own_log.MINIMAL, partial_json=False)
+_WHOLE: Final = replace(test_replica_binlog.MINIMAL, partial_json=False)
 ENGINE: Final = [
     PartFault(
         id="whole-documents-in-the-redo-log",
@@ -263,13 +265,13 @@ ENGINE: Final = [
     ),
 ]
 
-OWN_LOG: Final = [
+REPLICA_BINLOG: Final = [
     PartFault(
         id="whole-documents-in-its-own-log",
         requirement="FR6.1",
         sentence="Under its own option a replica logs diffs itself.",
-        judged=_own_log,
+        judged=_replica_binlog,
     ),
 ]
 
-FAULTS: Final = [*STEPS, *RELATIONS, *SAFETY, *ENGINE, *OWN_LOG]
+FAULTS: Final = [*STEPS, *RELATIONS, *SAFETY, *ENGINE, *REPLICA_BINLOG]

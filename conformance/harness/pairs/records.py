@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from conformance.harness.check import Check
     from conformance.harness.pairs.run import PairRun
     from conformance.harness.recorder import BlockRecord
-    from conformance.judge.replica_binlog import OwnLog
+    from conformance.judge.replica_binlog import ReplicaBinlog
     from conformance.judge.updates.mismatch import Mismatch
 
 _OBSERVED: Final = frozenset(("bytes", "no-stop"))  # kinds that no worklog speaks about
@@ -160,18 +160,18 @@ class PairRecords:
 
 
 @dataclass(slots=True)
-class OwnLogRecords:
+class ReplicaBinlogRecords:
     """The records of one replica's own log: the whole of it (FR6), and its before-images (A7)."""
 
     whole: PairRecords
     before_images: PairRecords
 
     @classmethod
-    def of(cls, check: Check) -> OwnLogRecords:
+    def of(cls, check: Check) -> ReplicaBinlogRecords:
         """``check``: whose log it is."""
         return cls(PairRecords(check.named(check.id, "FR6")), PairRecords(check.part("before-images", "A7")))
 
-    def add(self, script: Script, log: OwnLog, note: str, run: PairRun) -> None:
+    def add(self, script: Script, log: ReplicaBinlog, note: str, run: PairRun) -> None:
         """What the comparison of a block's log found; nothing where it was not compared."""
         if log.rows or log.found:
             block = PairBlock(
