@@ -11,7 +11,7 @@ from conformance.cases.files import dump_case
 from conformance.cases.shrinking import files as shrinking
 from conformance.harness.check import Check
 from conformance.judge.damage import listed
-from conformance.judge.damage.mysqlbinlog import HUNG, Printed, judge_print
+from conformance.judge.damage.mysqlbinlog import HUNG, PrintedLog, judge_print
 from conformance.judge.damage.nearest import nearest_crash
 from conformance.servers.roles.mysqlbinlog import print_bytes
 
@@ -28,18 +28,18 @@ REQUIREMENT: Final = "P9"
 _SECONDS: Final = 10.0  # for shrinking one file
 
 
-def print_file(program: Sequence[str], case: BytesCase) -> Printed:
+def print_file(program: Sequence[str], case: BytesCase) -> PrintedLog:
     """Run the client on a file and judge what it does."""
     end = print_bytes(program, case.data)
     return judge_print(case, HUNG if end.status is None else end.status, end.text, end.peak)
 
 
-def explaining(deviations: Iterable[Deviation], version: Version, item: Printed) -> Deviation | None:
+def explaining(deviations: Iterable[Deviation], version: Version, item: PrintedLog) -> Deviation | None:
     """The listed deviation that has this crash as its signature."""
     return listed.explaining(deviations, version, crash=item.crash)
 
 
-def shrink_file(program: Sequence[str], item: Printed, *, seconds: float = _SECONDS) -> Printed:
+def shrink_file(program: Sequence[str], item: PrintedLog, *, seconds: float = _SECONDS) -> PrintedLog:
     """The smallest file found in the time that shows the same."""
     last = item
 
@@ -59,7 +59,7 @@ def _with(case: BytesCase, data: bytes) -> BytesCase:
     return replace(case, id=bytes_id(case.subject, data), data=data)
 
 
-def record_files(block: BlockRecord, items: Iterable[Printed], smaller: Callable[[Printed], Printed]) -> None:
+def record_files(block: BlockRecord, items: Iterable[PrintedLog], smaller: Callable[[PrintedLog], PrintedLog]) -> None:
     """What the client did with these files, in an open block that counts its cases. ``smaller`` shrinks the first
     Case of a finding."""
     lab = block.check.lab
@@ -72,7 +72,7 @@ def record_files(block: BlockRecord, items: Iterable[Printed], smaller: Callable
 
 
 def record(
-    lab: Lab, check: str, items: Sequence[Printed], seconds: float, smaller: Callable[[Printed], Printed]
+    lab: Lab, check: str, items: Sequence[PrintedLog], seconds: float, smaller: Callable[[PrintedLog], PrintedLog]
 ) -> int:
     """Passing: :func:`record_files` for rooms that do not use the recorder yet."""
     running = Check(lab, check, (REQUIREMENT,))
@@ -82,7 +82,11 @@ def record(
 
 
 def _show(
-    block: BlockRecord, item: Printed, signature: str, deviation: str | None, smaller: Callable[[Printed], Printed]
+    block: BlockRecord,
+    item: PrintedLog,
+    signature: str,
+    deviation: str | None,
+    smaller: Callable[[PrintedLog], PrintedLog],
 ) -> None:
     lab = block.check.lab
     kept = lab.stored

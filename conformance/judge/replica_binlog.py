@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from conformance.cases.predict import Model, RowPrediction
 from conformance.cases.row_images import RowImage
 from conformance.judge.replica import ReplicaModel
-from conformance.judge.updates.borrowed import owned
+from conformance.judge.updates.borrowed import borrowed_bytes
 from conformance.judge.updates.events import iter_events, judge_groups, split_groups
 from conformance.judge.updates.expected import (
     ExpectedEvent,
@@ -85,7 +85,7 @@ def compare_replica_binlog(
     judge_groups(replace(script, model=replica.model), expected, observed, judgement)
     judgement.settle(script)
     result = ReplicaBinlog(rows=replica.applied, events=judgement.events, bytes=judgement.bytes)
-    result.by_rule, result.on_trust = owned(judgement.kinds, judgement.frames, None, known=_KNOWN)
+    result.by_rule, result.on_trust = borrowed_bytes(judgement.kinds, judgement.frames, None, known=_KNOWN)
     rules = judge_log([event for group in observed for event in group], None, applied=True)
     result.found = [_own(mismatch) for mismatch in (*judgement.mismatches, *_other_gtids(expected, observed), *rules)]
     if settings.image is RowImage.MINIMAL and replica.model.key:

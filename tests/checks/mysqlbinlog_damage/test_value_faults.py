@@ -13,7 +13,7 @@ from conformance.checks.mysqlbinlog_damage import check_values as test_printed_v
 from conformance.harness import mysqlbinlog_files
 from conformance.harness.lab import Lab, Settings
 from conformance.judge.damage.crashes import damage_of_log
-from conformance.judge.damage.mysqlbinlog import Printed, judge_print
+from conformance.judge.damage.mysqlbinlog import PrintedLog, judge_print
 from conformance.reference.errors import DecodeError
 from conformance.report.results import Summary
 from conformance.stream import Block, CaseVerdict, Finding, Run
@@ -62,7 +62,7 @@ def check(
     lab = Lab(Settings(cases=tmp_path, deviations=deviations), records.append)
     lab._server, lab._resolved = FakeServer(), True  # type: ignore[assignment]
 
-    def run(_: Sequence[str], case: BytesCase) -> Printed:
+    def run(_: Sequence[str], case: BytesCase) -> PrintedLog:
         return judge_print(case, *answer(damage_of_log(case.data)))
 
     monkeypatch.setattr(mysqlbinlog_files, "print_file", run)
