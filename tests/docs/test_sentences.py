@@ -24,8 +24,9 @@ def sentences(text: str) -> Iterator[str]:
     text = re.sub(r"`[^`]*`", "code", text)
     text = re.sub(r"\{code\}|!?\[([^\]]*)\]\([^)]*\)", r"\1", text)
     for line in re.split(r"\n(?=\s*(?:[-#|:>]|\d+\.|\n))|\n\n|\n(?<=[.:]\n)", text):
+        end = r"(?<=[.:;?!])\s+" if "|" in line else r"(?<=[.:?!])\s+"  # in a cell a semicolon parts items
         for cell in line.split("|"):
-            yield from (part for part in re.split(r"(?<=[.:;?!])\s+", " ".join(cell.split())) if part)
+            yield from (part for part in re.split(end, " ".join(cell.split())) if part)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
