@@ -31,6 +31,7 @@ from conformance.reference.partial.decision import Decision, decide
 from conformance.reference.partial.diffs import decode_diffs, encode_diffs
 from conformance.reference.partial.update import ColumnChange, RowChange
 from conformance.reference.tables.columns import BIT, BLOB, GEOMETRY, JSON, VECTOR, PartialJson
+from conformance.stream import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -273,9 +274,9 @@ def _own(mismatch: Mismatch) -> Mismatch:
     )
 
 
-def judge_redo(growth: int, idle: int, updates: int, document: int) -> str:
+def judge_redo(growth: int, idle: int, updates: int, document: int) -> Verdict:
     """``pass``, ``fail`` or ``inconclusive``: growth of the redo log over some updates of one document, and over
     a like time without work."""
     if idle > _NOISE * document * updates:
-        return "inconclusive"
-    return "pass" if growth < SHARE * document * updates else "fail"
+        return Verdict.INCONCLUSIVE
+    return Verdict.PASS if growth < SHARE * document * updates else Verdict.FAIL
