@@ -10,9 +10,10 @@ from conformance.cases.script import build_script
 from conformance.cases.session import Session
 from conformance.cases.update_case import UpdateCase
 from conformance.checks.replicas import check_rebuilt as test_rebuilt_replicas
-from conformance.harness.lab import Lab, Settings
 from conformance.harness.pairs.rebuilding import KINDS, Kind, from_text, other_numbers, rebuild_by
 from conformance.harness.pairs.run import rows_after
+from conformance.harness.session import Lab
+from conformance.harness.settings import Settings
 from conformance.judge.replica import differences_of, relation_of
 from conformance.reference.jsonb import opaque
 from conformance.reference.jsonb.decode import decode
