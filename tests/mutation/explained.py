@@ -6,7 +6,7 @@
 ``import``      runs when the module is imported, before a mutant can be planted
 ``words``       text for people that :mod:`tests.mutation.mutants` does not know for one
 
-An item is a mutant as it is printed (``function: old => new``), or, under ``[rules]``, a regular expression for the
+An item is a mutant as it is printed, its function and the form of its change (:mod:`tests.mutation.form`), or, under ``[rules]``, a regular expression for the
 whole of it, in any module.
 """
 
