@@ -17,25 +17,25 @@ from conformance.cases.files import dump_case
 from conformance.cases.shrinking.events import mended, shrink_injection
 from conformance.harness.check import Check
 from conformance.judge.damage import listed
-from conformance.judge.damage.applier import judge_ignoring, judge_torn
+from conformance.judge.damage.applier import judge_damaged_frame, judge_ignoring
 from conformance.judge.damage.crashes import crash_of, crash_of_rows
 from conformance.judge.damage.diverged import judge_injection
 from conformance.judge.damage.nearest import nearest_crash, nearest_injection, nearest_listed
-from conformance.judge.damage.replica_schema import judge_reshaped
+from conformance.judge.damage.replica_schema import judge_replica_schema
 from conformance.requirements.versions import dialect_of
-from conformance.servers.roles.applier_cases import feeding_script, torn_script
+from conformance.servers.roles.applier_cases import damaged_frame_script, transaction_script
 from conformance.servers.roles.injector import crash_report, script
-from conformance.servers.roles.replica_schema import reshaped_script
+from conformance.servers.roles.replica_schema import replica_schema_script
 from conformance.stream import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
-    from conformance.cases.by_hand.applier_transaction import Feeding, FeedingOutcome
-    from conformance.cases.by_hand.damaged_frame import Torn
+    from conformance.cases.by_hand.applier_transaction import ApplierOutcome, ApplierTransaction
+    from conformance.cases.by_hand.damaged_frame import DamagedFrame
     from conformance.cases.by_hand.injection import Injection, InjectionOutcome
-    from conformance.cases.by_hand.replica_schema import Reshaped
+    from conformance.cases.by_hand.replica_schema import ReplicaSchema
     from conformance.harness.recorder import BlockRecord
     from conformance.harness.session import Lab
     from conformance.judge.damage.diverged import Judged
@@ -82,11 +82,11 @@ def injected(lab: Lab, injector: Injector, injection: Injection, outcome: Inject
     return item
 
 
-def fed(
+def judged_transaction(
     lab: Lab,
     server: OwnServer,
-    case: Feeding,
-    outcome: FeedingOutcome,
+    case: ApplierTransaction,
+    outcome: ApplierOutcome,
     ignored: frozenset[int] = frozenset(),
 ) -> Tried:
     """By a relay log, to the applier of ``server``; ``ignored``: errors that it was told to ignore."""
@@ -94,7 +94,7 @@ def fed(
         id=case.id,
         name=case.name,
         judged=judge_ignoring(case, outcome, ignored, lab.dialect),
-        script=lambda: feeding_script(case, server.version),
+        script=lambda: transaction_script(case, server.version),
         texts=0 if outcome.error and outcome.again is None else len(case.rows),
         death=outcome.death,
         crash=crash_of_rows(case.rows, outcome.death, reading=outcome.reading),
@@ -104,14 +104,14 @@ def fed(
     return item
 
 
-def torn_tried(lab: Lab, server: OwnServer, case: Torn, outcome: FeedingOutcome) -> Tried:
+def judged_frame(lab: Lab, server: OwnServer, case: DamagedFrame, outcome: ApplierOutcome) -> Tried:
     """By a relay log whose file was damaged, to the applier of ``server``."""
     item = Tried(
         id=case.id,
         name=case.name,
-        judged=judge_torn(case, outcome, lab.dialect),
-        script=lambda: torn_script(case, server.version),
-        texts=len(case.feeding.rows),
+        judged=judge_damaged_frame(case, outcome, lab.dialect),
+        script=lambda: damaged_frame_script(case, server.version),
+        texts=len(case.transaction.rows),
         death=outcome.death,
     )
     if outcome.death:
@@ -143,13 +143,15 @@ def explaining(deviations: Iterable[Deviation], version: Version, item: Tried) -
     return listed.explaining(deviations, version, crash=item.crash, switch=item.judged.deviation)
 
 
-def reshaped_tried(lab: Lab, server: OwnServer, case: Reshaped, outcome: FeedingOutcome, verdict: Verdict) -> Tried:
+def judged_replica_schema(
+    lab: Lab, server: OwnServer, case: ReplicaSchema, outcome: ApplierOutcome, verdict: Verdict
+) -> Tried:
     """By a relay log, to the applier of ``server``, which has a table of its own for it."""
     item = Tried(
         id=case.id,
         name=case.name,
-        judged=judge_reshaped(case, outcome, verdict),
-        script=lambda: reshaped_script(case, server.version),
+        judged=judge_replica_schema(case, outcome, verdict),
+        script=lambda: replica_schema_script(case, server.version),
         texts=len(case.held),
         death=outcome.death,
     )
@@ -246,7 +248,7 @@ def _show(block: BlockRecord, item: Tried, signature: str, deviation: str | None
         data_bytes=None if data is None else size_of(data),
         nearest="" if deviation is not None else _nearest(lab, item, block.requirements[0]),
     )
-    if deviation is None and stored is not None and replay is not None and lab.recorder.first(signature):
+    if deviation is None and stored is not None and replay is not None and lab.stored.first(signature):
         small = _smaller(lab, item, signature)
         path, command = (stored, replay) if small is item else _store(lab, small, ())
         block.found(
@@ -297,8 +299,8 @@ def _crash_name(item: Tried) -> str:
 def _store(lab: Lab, item: Tried, statements: tuple[str, ...]) -> tuple[Path | None, str | None]:
     """Where a Case is stored, and the command that shows it again; a script where there is no kind of Case for it."""
     if item.case is not None:
-        path = lab.recorder.store(dump_case(item.case))
-        return path, None if path is None else lab.recorder.replay_of(path)
+        path = lab.stored.store(dump_case(item.case))
+        return path, None if path is None else lab.stored.replay_of(path)
     if lab.settings.cases is None:
         return None, None
     path = lab.settings.cases / f"{item.id}.sql"
@@ -311,8 +313,8 @@ def _size(item: Tried) -> int | None:
 
 
 def _smaller(lab: Lab, item: Tried, signature: str) -> Tried:
-    lab.recorder.shrunk += item.injector is not None
-    if item.injector is None or lab.recorder.shrunk > _SHRUNK:
+    lab.stored.shrunk += item.injector is not None
+    if item.injector is None or lab.stored.shrunk > _SHRUNK:
         return item
     lab.narrate(f"shrinking {item.id} ({signature})")
     return shrink_on(item.injector, item, lab.version)

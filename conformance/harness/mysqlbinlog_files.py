@@ -85,8 +85,8 @@ def _show(
     block: BlockRecord, item: Printed, signature: str, deviation: str | None, smaller: Callable[[Printed], Printed]
 ) -> None:
     lab = block.check.lab
-    recorder = lab.recorder
-    stored = recorder.store(dump_case(item.case))
+    kept = lab.stored
+    stored = kept.store(dump_case(item.case))
     block.show(
         item.verdict,
         case=item.case.id,
@@ -95,19 +95,19 @@ def _show(
         got=item.got,
         message=item.message,
         signature=signature,
-        replay=None if stored is None else recorder.replay_of(stored),
+        replay=None if stored is None else kept.replay_of(stored),
         deviation=deviation,
         case_file=None if stored is None else str(stored),
         nearest="" if deviation is not None else nearest_crash(lab.deviations, item.crash),
     )
-    if deviation is None and stored is not None and recorder.first(signature):
+    if deviation is None and stored is not None and kept.first(signature):
         small = smaller(item)
-        path = recorder.store(dump_case(small.case)) or stored
+        path = kept.store(dump_case(small.case)) or stored
         block.found(
             signature,
             small.case.id,
             path,
-            recorder.replay_of(path),
+            kept.replay_of(path),
             size_before=len(json.dumps(dump_case(item.case))),
             size_after=len(json.dumps(dump_case(small.case))),
             message=item.message,

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Final
 from conformance.cases.by_hand.event_case import EventCase
 from conformance.cases.bytes_case import BytesCase
 from conformance.cases.sql_case import SqlCase
-from conformance.harness import injections
-from conformance.harness import mysqlbinlog_files as clients
+from conformance.harness import injections, mysqlbinlog_files
 from conformance.harness.campaign import server_limits
 from conformance.harness.check import GUEST
 from conformance.harness.pairs.run import REPLICAS
@@ -103,10 +102,10 @@ def _event(server: Server, case: EventCase, entries: Sequence[Deviation], ready:
 
 
 def _file(server: Server, case: BytesCase, entries: Sequence[Deviation]) -> Again:
-    item = clients.print_file(server.program(case.subject), case)
+    item = mysqlbinlog_files.print_file(server.program(case.subject), case)
     if item.verdict is Verdict.PASS:
         return Again(Word.FIXED)
-    entry = clients.explaining(entries, server.number, item)
+    entry = mysqlbinlog_files.explaining(entries, server.number, item)
     if entry is not None:
         return _listed([entry.id], [entry], f" ({item.crash})")
     return _failed(case.name or "file", item.message, item.expected, item.got)

@@ -45,7 +45,7 @@ _LARGE: Final = frozenset((BLOB, JSON, GEOMETRY, VECTOR))  # types that an appli
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OwnSettings:
+class ReplicaBinlogSettings:
     """The global variables of a replica that shape what its applier logs, as the replica itself tells them."""
 
     image: RowImage
@@ -57,7 +57,7 @@ class OwnSettings:
 
 
 @dataclass(slots=True)
-class OwnLog:
+class ReplicaBinlog:
     """Updated rows, events and bytes compared, and what differs (FR6). ``narrow``: rows that got diffs and whose
     before-image may hold the key only; ``gained``: before-images with JSON columns among these (A7)."""
 
@@ -71,20 +71,20 @@ class OwnLog:
     gained: list[Mismatch] = field(default_factory=list)
 
 
-def compare_own_log(
-    script: Script, log: Sequence[Transaction], events: Sequence[bytes], settings: OwnSettings, schema: str
-) -> OwnLog:
+def compare_replica_binlog(
+    script: Script, log: Sequence[Transaction], events: Sequence[bytes], settings: ReplicaBinlogSettings, schema: str
+) -> ReplicaBinlog:
     """The replica's own log of a whole Case beside the prediction. ``log``: what the replica received, the INSERT
     included; ``events``: those of its own log that stem from the source, which may begin with definitions."""
     # An applier knows a statement's text only from the log that it reads.
     told = settings.rows_query and any(item.told for item in log)
-    replica = OwnReplica(script, replace(settings, rows_query=told), schema)
+    replica = LoggingReplica(script, replace(settings, rows_query=told), schema)
     expected = list(replica.groups(log))
     observed = _behind_definitions(split_groups(events))
     judgement = Judgement()
     judge_groups(replace(script, model=replica.model), expected, observed, judgement)
     judgement.settle(script)
-    result = OwnLog(rows=replica.applied, events=judgement.events, bytes=judgement.bytes)
+    result = ReplicaBinlog(rows=replica.applied, events=judgement.events, bytes=judgement.bytes)
     result.by_rule, result.on_trust = owned(judgement.kinds, judgement.frames, None, known=_KNOWN)
     rules = judge_log([event for group in observed for event in group], None, applied=True)
     result.found = [_own(mismatch) for mismatch in (*judgement.mismatches, *_other_gtids(expected, observed), *rules)]
@@ -95,11 +95,11 @@ def compare_own_log(
     return result
 
 
-class OwnReplica:
+class LoggingReplica:
     """A replica's rows and what it logs of the transactions that it applies. ``applied``: rows so far; ``model``: its
     table, and its settings as those of a session."""
 
-    def __init__(self, script: Script, settings: OwnSettings, schema: str) -> None:
+    def __init__(self, script: Script, settings: ReplicaBinlogSettings, schema: str) -> None:
         case = script.case
         session = replace(
             case.session,
@@ -269,7 +269,7 @@ def _own(mismatch: Mismatch) -> Mismatch:
         expected=mismatch.expected if evidence is None else evidence.expected,
         got=mismatch.got if evidence is None else evidence.got,
         message=f"the replica's own log is not as its settings and what it received ask for: {mismatch.message}",
-        liberty=None,
+        variation=None,
     )
 
 

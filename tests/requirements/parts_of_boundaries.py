@@ -14,8 +14,7 @@ import pytest
 
 from conformance.checks.boundaries import broken_streams, marked_files
 from conformance.checks.boundaries import judge as boundaries
-from conformance.reference.boundaries import unmarked as guess
-from conformance.reference.boundaries import worklog
+from conformance.reference.boundaries import unmarked, worklog
 from conformance.reference.boundaries.markers import BoundaryType, mark
 from conformance.reference.boundaries.observed_event import GTID_TYPES, seen
 from conformance.reference.event_types import EventType
@@ -155,7 +154,7 @@ def _table(parser: type[worklog.BoundaryParser], put_in: BoundaryType) -> Callab
         stream = [*marked[: place + 1], mark(marked[0], put_in), *marked[place + 1 :]]
         with pytest.MonkeyPatch.context() as patch:
             if wrong:
-                patch.setattr(guess, "BoundaryParser", parser)
+                patch.setattr(unmarked, "BoundaryParser", parser)
             told = boundaries.breaks(map(seen, stream))
         expected = boundaries.expected_breaks(boundaries.markers_of(stream))
         return [] if told == expected else [told, expected]

@@ -24,9 +24,19 @@ A dialect is what the table says of a version; nothing else in the project asks 
 `binlog-lab predict --dialect V` and `binlog-lab decode --dialect V` take any version of the table, suffixes stripped; years (26.7) count as newer than everything that was observed.
 
 Each cell holds from its version to the next one.
-How it is known: **V** seen on a running server of that version, **S** read in the source of that version, **M** manual, **R** release notes, **B** public report, **I** inferred, **K** common knowledge.
-A cell with **?** is nobody's knowledge: the value is assumed, and nothing should rely on it without a look.
-Every conformance run asks its servers for the rows marked *asked* and writes the answers beside the table's into the report; an answer that contradicts a cell without **?** is a finding about the table, and the run goes on with what the server showed.
+The letters say how a cell is known:
+
+- **V**: seen on a running server of that version
+- **S**: read in the source of that version
+- **M**: manual
+- **R**: release notes
+- **B**: public report
+- **I**: inferred
+- **K**: common knowledge
+
+A cell with **?** is an assumption: check the value before you rely on it.
+Every conformance run asks its servers for the rows marked *asked* and writes the answers beside the table's into the report.
+An answer that contradicts a cell without **?** is a finding about the table; the run goes on with what the server showed.
 
 A fault is one wrong cell, or a boundary one version late; each of them makes a test of its row fail.
 """

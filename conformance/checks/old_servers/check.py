@@ -14,7 +14,7 @@ import pytest
 
 from conformance.cases.case_sql import binlog_statement
 from conformance.checks.old_servers import run as old
-from conformance.harness import mysqlbinlog_replay as replaying
+from conformance.harness import mysqlbinlog_replay
 from conformance.harness.outcomes import Outcome, Problem, record
 from conformance.reference.event_types import EventType
 from conformance.servers.errors import ServerUnavailable
@@ -167,9 +167,9 @@ def test_log_of_an_old_server(lab: Lab) -> None:
         capture.close()
         expected = old.read(twins.old, old.OFF)
         try:
-            text = replaying.print_log(ancient, start, end, program=twins.new.program("mysqlbinlog"))
-            replayed = replaying.feed(twins.new, text)
-        except (replaying.PrintFailed, ServerUnavailable) as error:
+            text = mysqlbinlog_replay.print_log(ancient, start, end, program=twins.new.program("mysqlbinlog"))
+            replayed = mysqlbinlog_replay.feed(twins.new, text)
+        except (mysqlbinlog_replay.PrintFailed, ServerUnavailable) as error:
             problems.append(Problem(field="mysqlbinlog", expected="a text", got=str(error), message="it failed"))
         else:
             if replayed.error is not None:

@@ -21,7 +21,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Self
 
-from conformance.cases.by_hand.applier_transaction import MARKS, MARKS_MAP, Again, FeedingOutcome
+from conformance.cases.by_hand.applier_transaction import MARKS, MARKS_MAP, Again, ApplierOutcome
 from conformance.cases.by_hand.injection import SCHEMA
 from conformance.cases.case_sql import binlog_statement
 from conformance.cases.session import SORT_BUFFER
@@ -115,7 +115,7 @@ class _Entry:
 
     number: int
     what: Transaction
-    outcome: FeedingOutcome
+    outcome: ApplierOutcome
 
 
 @dataclass(slots=True)
@@ -228,12 +228,12 @@ class Applier:
         if not all(outcome.committed and not outcome.stopped for outcome in outcomes):
             raise ServerError("the applier does not take the rows that the Cases begin with")
 
-    def apply(self, transactions: Sequence[Transaction]) -> list[FeedingOutcome]:
+    def apply(self, transactions: Sequence[Transaction]) -> list[ApplierOutcome]:
         """The outcome of each, in order. Their tables are there."""
         self.session().execute_many(fresh(MARKS)).check()
-        entries = [_Entry(number, what, FeedingOutcome()) for number, what in enumerate(transactions, 1)]
+        entries = [_Entry(number, what, ApplierOutcome()) for number, what in enumerate(transactions, 1)]
         for entry in entries:
-            entry.outcome = FeedingOutcome(before=self._read(entry))
+            entry.outcome = ApplierOutcome(before=self._read(entry))
         left = entries
         while left:
             place = _Place(left[0])

@@ -93,8 +93,10 @@ def test_a_replica_that_logs_other_images_fails(
     recorded: Recorded, monkeypatch: pytest.MonkeyPatch, fault: str
 ) -> None:
     image, check = SET_OTHERWISE[fault]
-    told = pairs.own_settings
-    monkeypatch.setattr(pairs, "own_settings", lambda replica: dataclasses.replace(told(replica), image=MINIMAL))
+    told = pairs.replica_binlog_settings
+    monkeypatch.setattr(
+        pairs, "replica_binlog_settings", lambda replica: dataclasses.replace(told(replica), image=MINIMAL)
+    )
     others = tuple(dataclasses.replace(item, image=image) for item in REPLICAS if item.image is MINIMAL)
     monkeypatch.setattr(test_replicas, "narrow_replicas", lambda: others)
     monkeypatch.setitem(SIZES["replicas/narrow"], "quick", 2)
