@@ -24,19 +24,6 @@ if TYPE_CHECKING:
 ROOT: Final = Path(__file__).parents[1]
 LEAST: Final = 2  # faults of a requirement with checks of its own
 
-# What the modules of the reference stand for, where a fault changes their text.
-_MODULES: Final = {
-    "jsonb": ("F3",),
-    "cursor": ("F3",),
-    "partial.paths": ("F3",),
-    "partial.diffs": ("F3",),
-    "partial.document": ("IP2",),
-    "partial.in_place": ("IP1",),
-    "partial.update": ("FR1", "D5", "D6"),
-    "partial.decision": ("FR1", "D5", "D6"),
-    "partial.apply": ("FR2",),
-}
-
 
 @dataclass(frozen=True, slots=True)
 class Planted:
@@ -63,14 +50,14 @@ def planted_by(item: pytest.Item) -> Planted | None:
 
 def _of_checks(checks: Iterable[str]) -> tuple[str, ...]:
     """What the checks of the update campaign judge that must notice."""
-    from conformance.harness.lab import UPDATE_CHECKS
+    from conformance.harness.update_checks import UPDATE_CHECKS
 
     return tuple(name for check in sorted(checks) for name in UPDATE_CHECKS[check].requirements)
 
 
 def _broken_by(fault: Any) -> tuple[str, ...]:
     """The requirements of a fault of any of the catalogues."""
-    from conformance.harness.lab import UPDATE_CHECKS
+    from conformance.harness.update_checks import UPDATE_CHECKS
     from tests.checks.diverged.planted_injections import PlantedFault
     from tests.checks.replicas.faults_of_pairs import FAULTS
     from tests.harness.planted import DOCTORED
@@ -85,8 +72,6 @@ def _broken_by(fault: Any) -> tuple[str, ...]:
         return (str(fault.requirement),)
     if hasattr(fault, "kind"):  # of a mismatch that the judge must find
         return _of_checks(check.id for check in UPDATE_CHECKS.values() if fault.kind in check.kinds)
-    if hasattr(fault, "module"):  # of the reference, whose text it changes
-        return next(names for start, names in _MODULES.items() if str(fault.module).startswith(start))
     return ()
 
 

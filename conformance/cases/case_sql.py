@@ -22,7 +22,7 @@ _TEXT_TYPES = frozenset(("CHAR", "VARCHAR", "TINYTEXT", "TEXT", "MEDIUMTEXT", "L
 
 
 def binlog_statement(*events: bytes) -> str:
-    """The BINLOG statement of these events."""
+    """The BINLOG statement of these events (mysqlbinlog-output 2)."""
     return "BINLOG '" + "\n".join(b64encode(event).decode("ascii") for event in events) + "'"
 
 

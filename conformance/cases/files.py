@@ -161,7 +161,7 @@ def load_case(data: Mapping[str, Any]) -> UpdateCase:
 
 
 def case_id(case: UpdateCase) -> str:
-    """The id of a generated Case: a hash of what it does, whatever it is called (design, section 1)."""
+    """The id of a generated Case: a hash of what it does, whatever it is called."""
     data = dump_case(replace(case, id="", seed="", table=replace(case.table, schema=SCHEMA_NAME)))
     text = json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     return f"u-{hashlib.blake2b(text.encode(), digest_size=8).hexdigest()}"

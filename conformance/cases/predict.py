@@ -1,6 +1,6 @@
 """What the reference says must happen when an update Case runs: rows, sizes and row events, statement by statement.
 
-The next statement starts from the *predicted* rows of the one before (design, section 1), so a :class:`Model` is
+The next statement starts from the *predicted* rows of the one before, so a :class:`Model` is
 advanced step by step. Facts that no model can know are left at neutral values here and filled in by the judge from
 the observation; ``judge.borrowed`` lists them.
 """

@@ -1,7 +1,7 @@
 """The short names that the checks use, for the checks alone: pytest reads this when it collects this directory.
 
-The plugin of the package is loaded into every project of the environment, where ``lab``, ``requirement`` and
-``profile`` may be names of that project. So the plugin brings ``binlog_lab`` only.
+The plugin of the package is loaded into every project of the environment, where ``lab``, ``check`` and ``profile`` may
+be names of that project. So the plugin brings ``binlog_lab`` only.
 """
 
 from __future__ import annotations
@@ -11,13 +11,16 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
+    from collections.abc import Generator
     from pathlib import Path
 
-    from conformance.harness.lab import Lab
+    from conformance.harness.check import Check
+    from conformance.harness.session import Lab
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Register the markers of the checks."""
+    config.addinivalue_line("markers", "check(id, *requirements): a conformance check's id, and what it judges")
     config.addinivalue_line("markers", "requirement(*ids): the requirements that a conformance check judges")
     config.addinivalue_line("markers", "profile(*names): the profiles that a conformance check runs in; else all")
 
@@ -34,3 +37,25 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Mod
 def lab(binlog_lab: Lab) -> Lab:
     """The server under test and what the checks share."""
     return binlog_lab
+
+
+@pytest.fixture
+def check(request: pytest.FixtureRequest, lab: Lab) -> Check:
+    """The running check, by its marker."""
+    from conformance.harness.check import Check, marks_of
+
+    return Check(lab, *marks_of(request.node))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, object]:
+    """A check fails once, at its end, for what its blocks recorded."""
+    from conformance.harness.check import Check, concluding
+
+    check = pyfuncitem.funcargs.get("check")
+    if not isinstance(check, Check):
+        return (yield)
+    result: object = True  # the function was called
+    with concluding(check):
+        result = yield
+    return result

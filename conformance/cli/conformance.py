@@ -18,7 +18,7 @@ from conformance.cli.console import CouldNotRun, Usage, error, narrate, progress
 
 if TYPE_CHECKING:
     from conformance.cli.plugin import LabRun
-    from conformance.harness.lab import Settings
+    from conformance.harness.settings import Settings
 
 _CHECKS = Path(__file__).parent.parent / "checks"
 _OF_PYTEST = ("PYTEST_ADDOPTS", "PYTEST_PLUGINS")
@@ -103,7 +103,7 @@ def command(
     narrate(f"seed {seed}, {amount}, server {shown}")
     # Loading the checks takes a second, so the run has said by now what it is.
     from conformance.cli.replay import check_witnesses
-    from conformance.harness.lab import Settings
+    from conformance.harness.settings import Settings
 
     try:
         check_witnesses(listed)
@@ -215,7 +215,7 @@ def _pytest(run: LabRun, *more: str) -> None:
 def _list(requirements: frozenset[str], profile: str) -> int:
     """Print the checks that would run, one a line."""
     from conformance.cli.plugin import LabRun, check_name, requirements_of
-    from conformance.harness.lab import Settings
+    from conformance.harness.settings import Settings
 
     run = LabRun(lambda _: Settings(), requirements=requirements, profile=profile)
     _pytest(run, "--collect-only")

@@ -17,7 +17,8 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
 
-    from conformance.harness.lab import Lab, Settings
+    from conformance.harness.session import Lab
+    from conformance.harness.settings import Settings
     from conformance.report.directory import ReportDirectory
     from conformance.stream import AnyRecord, End
 
@@ -50,7 +51,7 @@ def _run_of(config: pytest.Config) -> LabRun | None:
 
 def _plain_settings(config: pytest.Config) -> Callable[[Path | None], Settings]:
     def make(cases: Path | None) -> Settings:
-        from conformance.harness.lab import Settings
+        from conformance.harness.settings import Settings
 
         return Settings(
             server=config.getoption("--binlog-lab-server"),
@@ -264,8 +265,8 @@ class LabRun:
     def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> None:
         """Tell a failed requirement from a lab that could not run.
 
-        Checks fail with ``pytest.fail`` after their verdicts are written. Any other exception, an assertion of the
-        kit's own included, means that something was not judged: it must never look green.
+        Checks fail through pytest's own exception, after their verdicts are written. Any other exception, an
+        assertion of the kit's own included, means that something was not judged: it must never look green.
         """
         if item not in self.selected:
             return
@@ -324,32 +325,17 @@ class LabRun:
 
     def _not_run(self, items: list[pytest.Item], message: str) -> None:
         """Checks that were selected for this column and have no result."""
-        from conformance.stream import Block, CaseVerdict, Verdict
+        from conformance.harness.check import Check
 
         assert self._lab is not None
-        column = self._lab.settings.column
         for item in items:
-            check = check_name(item)
-            requirements = tuple(sorted(requirements_of(item)))
-            for requirement in requirements:
-                self.sink(
-                    CaseVerdict(
-                        case=check, requirement=requirement, verdict=Verdict.NOT_RUN, subject=column, check=check,
-                        block=0, message=message,
-                    )
-                )  # fmt: skip
-            self.sink(
-                Block(
-                    check=check, subject=column, requirements=requirements, block=0, cases=1,
-                    verdicts={str(Verdict.NOT_RUN): 1},
-                )
-            )  # fmt: skip
+            Check(self._lab, check_name(item), sorted(requirements_of(item))).not_run(message)
 
     def _not_applicable(self, item: pytest.Item, reason: str) -> None:
-        if self._lab is None:
-            return
-        for requirement in sorted(requirements_of(item)):
-            self._lab.not_applicable(check_name(item), requirement, reason)
+        from conformance.harness.check import Check
+
+        if self._lab is not None:
+            Check(self._lab, check_name(item), sorted(requirements_of(item))).not_applicable(reason)
 
     def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
         """Ctrl-C: what was judged stays, the run is incomplete. ``pytest.exit`` comes here as well."""
@@ -443,4 +429,5 @@ def profiles_of(item: pytest.Item) -> set[str]:
 
 def requirements_of(item: pytest.Item) -> set[str]:
     """The requirements that a check is marked with."""
-    return {str(name) for mark in item.iter_markers("requirement") for name in mark.args}
+    names = {str(name) for mark in item.iter_markers("requirement") for name in mark.args}
+    return names | {str(name) for mark in item.iter_markers("check") for name in mark.args[1:]}

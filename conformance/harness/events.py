@@ -106,7 +106,7 @@ def _apply(script: Script, bodies: list[RowsBody], faults: EventFaults) -> None:
 
 
 def _explained_by(script: Script, predicted: RowPrediction, name: str, diffs: bytes) -> str | None:
-    """The switch of the dialect that, flipped alone, makes the diffs apply (design, section 1: deviation); or without
+    """The switch of the dialect that, flipped alone, makes the diffs apply; or without
     which these diffs, that a trigger has overtaken, would not have been logged."""
     switch = "refuse_unchanging_replace"
     if not _apply_one(predicted, name, diffs, flipped(MYSQL, switch)):

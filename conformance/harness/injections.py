@@ -9,34 +9,35 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from conformance.cases.by_hand.event_case import EventCase
 from conformance.cases.files import dump_case
 from conformance.cases.shrinking.events import mended, shrink_injection
+from conformance.harness.check import Check
 from conformance.judge.damage import listed
-from conformance.judge.damage.applier import judge_ignoring, judge_torn
+from conformance.judge.damage.applier import judge_damaged_frame, judge_ignoring
 from conformance.judge.damage.crashes import crash_of, crash_of_rows
 from conformance.judge.damage.diverged import judge_injection
 from conformance.judge.damage.nearest import nearest_crash, nearest_injection, nearest_listed
-from conformance.judge.damage.replica_schema import judge_reshaped
-from conformance.requirements.versions import dialect_of, in_observed_range
-from conformance.servers.roles.applier_cases import feeding_script, torn_script
+from conformance.judge.damage.replica_schema import judge_replica_schema
+from conformance.requirements.versions import dialect_of
+from conformance.servers.roles.applier_cases import damaged_frame_script, transaction_script
 from conformance.servers.roles.injector import crash_report, script
-from conformance.servers.roles.replica_schema import reshaped_script
-from conformance.stream import Block, CaseVerdict, Finding, Verdict
+from conformance.servers.roles.replica_schema import replica_schema_script
+from conformance.stream import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
-    from conformance.cases.by_hand.applier_transaction import Feeding, FeedingOutcome
-    from conformance.cases.by_hand.damaged_frame import Torn
+    from conformance.cases.by_hand.applier_transaction import ApplierOutcome, ApplierTransaction
+    from conformance.cases.by_hand.damaged_frame import DamagedFrame
     from conformance.cases.by_hand.injection import Injection, InjectionOutcome
-    from conformance.cases.by_hand.replica_schema import Reshaped
-    from conformance.harness.lab import Lab
+    from conformance.cases.by_hand.replica_schema import ReplicaSchema
+    from conformance.harness.recorder import BlockRecord
+    from conformance.harness.session import Lab
     from conformance.judge.damage.diverged import Judged
     from conformance.requirements.crashes import Crash
     from conformance.requirements.deviations import Deviation
@@ -46,9 +47,9 @@ if TYPE_CHECKING:
 
 REQUIREMENT: Final = "FR5"
 SECONDS: Final = 20.0  # for shrinking one injection
-_SHOWN: Final = 3  # Cases of one signature with a record of their own
 _SHRUNK: Final = 5  # signatures of a run whose first Case is made smaller
 _KEPT: Final = 3  # data directories of a run
+_Case = TypeVar("_Case")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,11 +82,11 @@ def injected(lab: Lab, injector: Injector, injection: Injection, outcome: Inject
     return item
 
 
-def fed(
+def judged_transaction(
     lab: Lab,
     server: OwnServer,
-    case: Feeding,
-    outcome: FeedingOutcome,
+    case: ApplierTransaction,
+    outcome: ApplierOutcome,
     ignored: frozenset[int] = frozenset(),
 ) -> Tried:
     """By a relay log, to the applier of ``server``; ``ignored``: errors that it was told to ignore."""
@@ -93,7 +94,7 @@ def fed(
         id=case.id,
         name=case.name,
         judged=judge_ignoring(case, outcome, ignored, lab.dialect),
-        script=lambda: feeding_script(case, server.version),
+        script=lambda: transaction_script(case, server.version),
         texts=0 if outcome.error and outcome.again is None else len(case.rows),
         death=outcome.death,
         crash=crash_of_rows(case.rows, outcome.death, reading=outcome.reading),
@@ -103,14 +104,14 @@ def fed(
     return item
 
 
-def torn_tried(lab: Lab, server: OwnServer, case: Torn, outcome: FeedingOutcome) -> Tried:
+def judged_frame(lab: Lab, server: OwnServer, case: DamagedFrame, outcome: ApplierOutcome) -> Tried:
     """By a relay log whose file was damaged, to the applier of ``server``."""
     item = Tried(
         id=case.id,
         name=case.name,
-        judged=judge_torn(case, outcome, lab.dialect),
-        script=lambda: torn_script(case, server.version),
-        texts=len(case.feeding.rows),
+        judged=judge_damaged_frame(case, outcome, lab.dialect),
+        script=lambda: damaged_frame_script(case, server.version),
+        texts=len(case.transaction.rows),
         death=outcome.death,
     )
     if outcome.death:
@@ -142,13 +143,15 @@ def explaining(deviations: Iterable[Deviation], version: Version, item: Tried) -
     return listed.explaining(deviations, version, crash=item.crash, switch=item.judged.deviation)
 
 
-def reshaped_tried(lab: Lab, server: OwnServer, case: Reshaped, outcome: FeedingOutcome, verdict: Verdict) -> Tried:
+def judged_replica_schema(
+    lab: Lab, server: OwnServer, case: ReplicaSchema, outcome: ApplierOutcome, verdict: Verdict
+) -> Tried:
     """By a relay log, to the applier of ``server``, which has a table of its own for it."""
     item = Tried(
         id=case.id,
         name=case.name,
-        judged=judge_reshaped(case, outcome, verdict),
-        script=lambda: reshaped_script(case, server.version),
+        judged=judge_replica_schema(case, outcome, verdict),
+        script=lambda: replica_schema_script(case, server.version),
         texts=len(case.held),
         death=outcome.death,
     )
@@ -188,95 +191,74 @@ def _keep_report(lab: Lab, server: OwnServer, item: Tried) -> None:
         log.write_text(crash_report(server.error_log()), encoding="utf-8")
 
 
-def record(
-    lab: Lab, check: str, block: int, items: Sequence[Tried], seconds: float, *, requirement: str = REQUIREMENT
-) -> int:
-    """Write the records of a block; the number of failures."""
-    verdicts: Counter[str] = Counter()
-    deviations: Counter[str] = Counter()
-    seen: Counter[str] = Counter()
-    failures = 0
+def record_tried(block: BlockRecord, items: Iterable[Tried]) -> None:
+    """What became of these Cases, in an open block that counts its cases."""
+    lab = block.check.lab
+    texts = 0
     for item in items:
         verdict = item.judged.verdict
         entry = explaining(lab.deviations, lab.version, item)
-        if entry is not None:
-            deviations[entry.id] += 1
-        else:
-            verdicts[str(verdict)] += 1
-            failures += verdict.failing and (verdict is not Verdict.DIFFERS or in_observed_range(lab.version))
-        if verdict is Verdict.PASS:
-            continue
-        reason = entry.id if entry is not None else item.death or item.judged.rule
-        signature = f"{check}:{verdict}:{reason}"
-        seen[signature] += 1
-        if seen[signature] <= _SHOWN:
-            _show(lab, check, block, item, signature, entry, requirement)
-    lab.sink(
-        Block(
-            check=check,
-            subject=lab.subject,
-            requirements=(requirement,),
-            block=block,
-            cases=len(items),
-            verdicts=dict(verdicts),
-            failed=failures,
-            texts_compared=sum(item.texts for item in items),
-            mismatches=len(items) - verdicts[str(Verdict.PASS)] - sum(deviations.values()),
-            deviating=sum(deviations.values()),
-            deviations=dict(deviations),
-            seconds=seconds,
-        )
-    )
-    return failures
+        deviation = None if entry is None else entry.id
+        signature = f"{block.check.id}:{verdict}:{deviation or item.death or item.judged.rule}"
+        texts += item.texts
+        if block.judge(verdict, item.death or item.judged.rule, signature=signature, deviation=deviation):
+            _show(block, item, signature, deviation)
+    block.compared(texts_compared=texts)
 
 
-def _show(
-    lab: Lab, check: str, block: int, item: Tried, signature: str, entry: Deviation | None, requirement: str
+def record_in_blocks(
+    check: Check, cases: Sequence[_Case], size: int, judge: Callable[[Sequence[_Case]], Iterable[Tried]]
 ) -> None:
+    """Cases before a server in blocks of ``size``; ``judge`` puts a block there and says what became of each."""
+    for number, start in enumerate(range(0, len(cases), size)):
+        with check.block(number, cases=None) as block:
+            record_tried(block, judge(cases[start : start + size]))
+
+
+def record(
+    lab: Lab, check: str, block: int, items: Sequence[Tried], seconds: float, *, requirement: str = REQUIREMENT
+) -> int:
+    """Passing: :func:`record_tried` for rooms that do not use the recorder yet."""
+    running = Check(lab, check, (requirement,))
+    with running.block(block, cases=None, seconds=seconds) as opened:
+        record_tried(opened, items)
+    return running.failures.count
+
+
+def _show(block: BlockRecord, item: Tried, signature: str, deviation: str | None) -> None:
     """The record of one Case that did not pass, and a finding for the first of an unexplained kind."""
-    judged = item.judged
+    lab, judged = block.check.lab, item.judged
     statements = item.script()
     stored, replay = _store(lab, item, statements)
     log, data = _kept(lab, item)
-    lab.sink(
-        CaseVerdict(
-            case=item.id,
-            requirement=requirement,
-            verdict=judged.verdict,
-            subject=lab.subject,
-            check=check,
-            block=block,
-            field=item.name,
-            expected=judged.expected,
-            got=judged.got,
-            message=_message(lab, item),
-            signature=signature,
-            replay=replay,
-            statements=statements,
-            deviation=None if entry is None else entry.id,
-            case_file=None if stored is None else str(stored),
-            error_log=None if log is None else str(log),
-            data_directory=None if data is None else str(data),
-            data_bytes=None if data is None else size_of(data),
-            nearest="" if entry is not None else _nearest(lab, item, requirement),
-        )
+    block.show(
+        judged.verdict,
+        case=item.id,
+        field=item.name,
+        expected=judged.expected,
+        got=judged.got,
+        message=_message(lab, item),
+        signature=signature,
+        replay=replay,
+        statements=statements,
+        deviation=deviation,
+        case_file=None if stored is None else str(stored),
+        error_log=None if log is None else str(log),
+        data_directory=None if data is None else str(data),
+        data_bytes=None if data is None else size_of(data),
+        nearest="" if deviation is not None else _nearest(lab, item, block.requirements[0]),
     )
-    if entry is None and stored is not None and replay is not None and lab.first(signature):
+    if deviation is None and stored is not None and replay is not None and lab.stored.first(signature):
         small = _smaller(lab, item, signature)
         path, command = (stored, replay) if small is item else _store(lab, small, ())
-        lab.sink(
-            Finding(
-                signature=signature,
-                case=small.id,
-                case_file=str(path),
-                replay=command or replay,
-                requirement=requirement,
-                subject=lab.subject,
-                check=check,
-                size_before=_size(item),
-                size_after=_size(small),
-                message=judged.rule,
-            )
+        block.found(
+            signature,
+            small.id,
+            path or stored,
+            command or replay,
+            size_before=_size(item),
+            size_after=_size(small),
+            message=judged.rule,
         )
 
 
@@ -317,8 +299,8 @@ def _crash_name(item: Tried) -> str:
 def _store(lab: Lab, item: Tried, statements: tuple[str, ...]) -> tuple[Path | None, str | None]:
     """Where a Case is stored, and the command that shows it again; a script where there is no kind of Case for it."""
     if item.case is not None:
-        path = lab.store(dump_case(item.case))
-        return path, None if path is None else lab.replay_of(path)
+        path = lab.stored.store(dump_case(item.case))
+        return path, None if path is None else lab.stored.replay_of(path)
     if lab.settings.cases is None:
         return None, None
     path = lab.settings.cases / f"{item.id}.sql"
@@ -331,7 +313,8 @@ def _size(item: Tried) -> int | None:
 
 
 def _smaller(lab: Lab, item: Tried, signature: str) -> Tried:
-    if item.injector is None or lab.count_shrunk() > _SHRUNK:
+    lab.stored.shrunk += item.injector is not None
+    if item.injector is None or lab.stored.shrunk > _SHRUNK:
         return item
     lab.narrate(f"shrinking {item.id} ({signature})")
     return shrink_on(item.injector, item, lab.version)

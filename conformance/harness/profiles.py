@@ -1,7 +1,18 @@
-"""The profiles of a run, apart from what they need: a run says its size before it loads the checks."""
+"""The profiles of a run, and how much each check does in them: the data of ``profiles.toml``.
+
+A run says its size before it loads the checks, so this module imports nothing of theirs.
+"""
 
 from __future__ import annotations
 
+import tomllib
+from pathlib import Path
 from typing import Final
 
-PROFILES: Final = {"quick": 10_000, "full": 100_000, "soak": 1_000_000}  # generated updates
+SIZES: Final[dict[str, dict[str, int]]] = tomllib.loads(
+    Path(__file__).with_name("profiles.toml").read_text(encoding="utf-8")
+)
+"""Check id (with a name, where a check has several sizes) -> profile -> number."""
+
+PROFILES: Final = SIZES["updates"]
+"""Generated updates of the update campaign, by profile."""

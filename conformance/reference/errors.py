@@ -102,7 +102,7 @@ class MysqlError(CodecError):
         self.symbol = symbol
 
     def symbol_in(self, words: Words) -> str:
-        """The symbol in another version: numbers never change, and one symbol did."""
+        """The symbol in another version: numbers never change, and one symbol did (versions 3)."""
         return words.corrupt_event_symbol if self.number == 1610 else self.symbol
 
 

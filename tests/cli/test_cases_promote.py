@@ -21,8 +21,7 @@ from conformance.reference.jsonb.encode import encode
 from conformance.report.results import Summary
 from conformance.requirements.catalogue import REQUIREMENTS
 from conformance.stream import Block, CaseVerdict, Run
-from generators import damaged_events as damaged
-from generators import object_entries as members
+from generators import damaged_events, object_entries
 from generators.damaged_values import printed
 from generators.draw import Stream
 from tests.harness.planted import case as update_case
@@ -39,7 +38,7 @@ EVENT = EventCase(
     id="inject-1",
     requirements=("FR5",),
     seed="x 1",
-    injection=Injection(name="good", stored=STORED, image=partial_image(damaged.diff())),
+    injection=Injection(name="good", stored=STORED, image=partial_image(damaged_events.diff())),
 )
 # The reference applies it, so a demand for an error fails on every server.
 WRONG = replace(EVENT, injection=replace(EVENT.injection, demand=Demand.ERROR))
@@ -119,7 +118,7 @@ def test_what_may_crash_other_software_is_refused(
     elif place == "hazard only":
         case = replace(EVENT, injection=replace(EVENT.injection, hazard="may-crash"))
     else:
-        item = members.injection(Stream("promote", 1), "diff" if place == "hazard hidden" else place, keys=True)
+        item = object_entries.injection(Stream("promote", 1), "diff" if place == "hazard hidden" else place, keys=True)
         hazard = "none" if place == "hazard hidden" else item.hazard
         case = replace(EVENT, injection=replace(item, hazard=hazard))
     code, _, err = run(capsys, "promote", str(stored(case, tmp_path)), "--id", "killer")

@@ -13,7 +13,7 @@ import pytest
 from conformance.cli.columns import column_names, server_pairs
 from conformance.cli.console import Usage
 from conformance.cli.plugin import LabRun
-from conformance.harness.lab import Settings
+from conformance.harness.settings import Settings
 from conformance.servers.errors import ConnectionLost, SqlError
 from conformance.stream import Block, CaseVerdict, Subject
 from tests.cli.written_reports import assert_whole, records, results
@@ -87,7 +87,8 @@ def column(sunk: list[Any], *, lives: bool = True, known: bool = True, columns: 
     """The run of column ``a``, in front of its second check."""
     run: Any = LabRun(lambda _: Settings(), columns=columns, last=False)
     run.sink = sunk.append
-    run._lab = SimpleNamespace(settings=SimpleNamespace(column="a"), lives=lives, known=known)
+    settings = SimpleNamespace(column="a")
+    run._lab = SimpleNamespace(settings=settings, lives=lives, known=known, subject="a", sink=sunk.append)
     run.selected = [Item("test_one", "FR1"), Item("test_two", "FR2", "FR3"), Item("test_three", "FR4")]
     run._run_items = {run.selected[0]}
     return run

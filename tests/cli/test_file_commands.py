@@ -1,4 +1,4 @@
-"""``decode``, ``apply`` and ``explain`` as programs: output, exit codes, trouble (design, section 6)."""
+"""``decode``, ``apply`` and ``explain`` as programs: output, exit codes, trouble."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ import pytest
 from conformance.cases.files import dump_case, load_case
 from conformance.cases.observation import Observation, StatementOutcome
 from conformance.cases.script import Script, build_script
-from conformance.harness import blocks, campaign, lab, shrinking
+from conformance.harness import blocks, campaign, shrinking, update_checks
 from conformance.reference.event_types import EventType
 from conformance.reference.jsonb.encode import encode
 from conformance.servers.roles.update_cases import run_case
@@ -208,7 +208,7 @@ def plant_case(patch: pytest.MonkeyPatch, planted: UpdateCase) -> None:
             return made(seed, number, limits, **options)
         return build_script(planted, row_metadata=limits.row_metadata, row_event_max_size=limits.row_event_max_size)
 
-    patch.setattr(lab, "Campaign", SerialCampaign)
+    patch.setattr(update_checks, "Campaign", SerialCampaign)
     patch.setattr(blocks, "make_script", make_script)
 
 
@@ -237,7 +237,7 @@ def plant(patch: pytest.MonkeyPatch, fault: str) -> None:
         def broken(*_: object, **__: object) -> Script:
             raise AssertionError("a defect of the kit")
 
-        patch.setattr(lab, "Campaign", SerialCampaign)
+        patch.setattr(update_checks, "Campaign", SerialCampaign)
         patch.setattr(blocks, "make_script", broken)
     else:
         plant_case(patch, CASES.get(fault, case)())

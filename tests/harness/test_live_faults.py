@@ -1,4 +1,4 @@
-"""A check that cannot fail is a defect (design, section 10): every check item fails on the fault planted for it."""
+"""A check that cannot fail is a defect: every check item fails on the fault planted for it."""
 
 from __future__ import annotations
 
@@ -15,10 +15,13 @@ from conformance.checks.costs import check_sizes as test_sizes
 from conformance.checks.deviations import check as test_deviations
 from conformance.checks.sql_interface.variable_cases import privilege_cases
 from conformance.checks.sql_interface.warning_cases import session_cases
-from conformance.harness import events, shrinking
-from conformance.harness import lab as labs
+from conformance.harness import events, shrinking, update_checks
+from conformance.harness import session as labs
 from conformance.harness import sql_cases as sql_runs
-from conformance.harness.lab import UPDATE_CHECKS, Lab, Settings
+from conformance.harness.check import Check
+from conformance.harness.lab import Lab, Settings
+from conformance.harness.profiles import SIZES
+from conformance.harness.update_checks import UPDATE_CHECKS, UpdateCampaign
 from conformance.reference.binlog.event import encode_event
 from conformance.reference.errors import DecodeError
 from conformance.reference.event_types import EventType
@@ -28,9 +31,10 @@ from conformance.servers.roles.sql_cases import run_sql
 from conformance.servers.roles.update_cases import run_case
 from conformance.stream import Block, CaseVerdict, Finding, Run, Verdict
 from tests.harness import planted
+from tests.running import run
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from pathlib import Path
 
     from conformance.servers.run.process import ProcessServer
@@ -47,6 +51,13 @@ class Recorded:
         self.records: list[AnyRecord] = []
         self.cases = cases
         self.lab = Lab(Settings(cases=cases, **{"updates": 1, **settings}), self.records.append)
+        self.campaign = UpdateCampaign(self.lab)
+
+    def require(self, check: str) -> None:
+        """What the item of the update campaign with this id does."""
+        running = Check(self.lab, check)
+        self.campaign.judge(running)
+        running.conclude()
 
     def of(self, kind: type[Any]) -> list[Any]:
         return [record for record in self.records if isinstance(record, kind)]
@@ -69,6 +80,13 @@ def record(server: ProcessServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         return Recorded(server, tmp_path, monkeypatch, **settings)
 
     return make
+
+
+def run_cases(found: Recorded, cases: Iterable[SqlCase], server: ProcessServer) -> None:
+    """Cases under a check of their own, and its end."""
+    check = Check(found.lab, "some/check")
+    sql_runs.run_cases(check, cases, {"source": server})
+    check.conclude()
 
 
 def assert_reported(found: Recorded, check: str) -> None:
@@ -98,7 +116,7 @@ def test_without_a_fault_the_planted_case_passes(
     planted.plant_case(monkeypatch, planted.case())
     found = record()
     for check in UPDATE_CHECKS:
-        found.lab.require(check)
+        found.require(check)
     assert found.failing_checks == set()
     assert found.of(CaseVerdict) == found.of(Finding) == []
     assert found.exit_code == 0
@@ -113,11 +131,11 @@ def test_a_doctored_observation_fails_the_checks_it_concerns(
     checks = planted.DOCTORED[fault][1]
     for check in UPDATE_CHECKS:
         if check in checks:
-            with pytest.raises(pytest.fail.Exception, match="cases failed"):
-                found.lab.require(check)
+            with pytest.raises(pytest.fail.Exception, match="failed: "):
+                found.require(check)
             assert_reported(found, check)
         else:
-            found.lab.require(check)
+            found.require(check)
     assert found.failing_checks == checks
     assert found.exit_code == 1
 
@@ -127,7 +145,7 @@ def test_evidence_shows_the_two_sides_of_the_field_that_differs(
 ) -> None:
     planted.plant(monkeypatch, "value-of-a-row")
     found = record()
-    found.lab.run_updates()
+    found.campaign.run()
     verdict = found.of(CaseVerdict)[0]
     (evidence,) = verdict.evidence
     assert evidence.field == "rows[1].after.n"
@@ -141,7 +159,7 @@ def test_a_finding_is_shrunk_to_what_shows_it(record: Callable[..., Recorded], m
     planted.plant(monkeypatch, "other-path")
     found = record()
     monkeypatch.setattr(shrinking, "SECONDS", 60.0)
-    found.lab.run_updates()
+    found.campaign.run()
     finding = next(item for item in found.of(Finding) if item.check == "updates/apply")
     small = load_case(json.loads((found.cases / f"{finding.case}.json").read_text("utf-8")))
     assert len(small.rows) == len(small.steps) == len(small.steps[0].assignments) == 1
@@ -173,9 +191,9 @@ def test_a_faulty_reference_is_caught_by_generated_updates(
     record: Callable[..., Recorded], monkeypatch: pytest.MonkeyPatch, target: str, faulty: Any, checks: set[str]
 ) -> None:
     monkeypatch.setattr(target, faulty)
-    monkeypatch.setattr(labs, "Campaign", planted.SerialCampaign)
+    monkeypatch.setattr(update_checks, "Campaign", planted.SerialCampaign)
     found = record(updates=100, seed="planted")
-    found.lab.run_updates()
+    found.campaign.run()
     assert found.failing_checks >= checks
     for check in checks:
         assert_reported(found, check)
@@ -189,7 +207,7 @@ def test_a_faulty_applier_is_caught(record: Callable[..., Recorded], monkeypatch
     planted.plant_case(monkeypatch, planted.case())
     monkeypatch.setattr(events, "apply_field", refuse)
     found = record()
-    found.lab.run_updates()
+    found.campaign.run()
     assert found.failing_checks == {"updates/apply"}
     assert_reported(found, "updates/apply")
 
@@ -198,7 +216,7 @@ def test_a_reader_that_loses_a_byte_is_caught(record: Callable[..., Recorded], m
     planted.plant_case(monkeypatch, planted.case())
     monkeypatch.setattr(events, "encode_event", lambda *a, **k: encode_event(*a, **k)[:-1])
     found = record()
-    found.lab.run_updates()
+    found.campaign.run()
     assert found.failing_checks == {"updates/decode"}
     assert_reported(found, "updates/decode")
 
@@ -218,7 +236,7 @@ def test_a_server_without_the_option_fails_the_conditions(
     monkeypatch.setitem(conditions.CONDITIONS, "D1", [without(case) for case in conditions.CONDITIONS["D1"]])
     found = record()
     with pytest.raises(pytest.fail.Exception, match=r"d1-log-enabled: .* expected partial, got full"):
-        test_conditions.test_condition(found.lab, "D1")
+        run(test_conditions.test_condition, found.lab, condition="D1")
     (verdict,) = found.of(CaseVerdict)
     assert verdict.requirement == "D1"
     assert (verdict.expected, verdict.got) == ("partial", "full")
@@ -234,7 +252,7 @@ def test_a_warning_that_is_missing_fails_and_a_listed_outcome_does_not(
 ) -> None:
     found = record()
     (case,) = [item for item in session_cases() if item.id == "warnings-session-row-minimal-on-log"]
-    sql_runs.run_cases(found.lab, "some/check", [case], {"source": server})
+    run_cases(found, [case], server)
     listed = {"sql-log-bin-without-warning", "warning-1-text"}
     assert {verdict.deviation for verdict in found.of(CaseVerdict)} == listed
     assert found.of(Finding) == []
@@ -243,7 +261,7 @@ def test_a_warning_that_is_missing_fails_and_a_listed_outcome_does_not(
     found = record()
     found.lab.deviations = tuple(entry for entry in load_deviations() if entry.id == "warning-1-text")
     with pytest.raises(pytest.fail.Exception, match="sql_log_bin=0: expected 3645, got none"):
-        sql_runs.run_cases(found.lab, "some/check", [case], {"source": server})
+        run_cases(found, [case], server)
     assert {block.requirements for block in found.of(Block) if block.failures} == {("W1b",)}
     (finding,) = found.of(Finding)
     small = load_any_case(json.loads((found.cases / f"{finding.case}.json").read_text("utf-8")))
@@ -280,7 +298,7 @@ def test_a_warning_with_a_third_text_fails_under_the_requirement_of_texts_alone(
     found = record()
     (case,) = [item for item in session_cases() if item.id == "warnings-session-statement-minimal-off-log"]
     with pytest.raises(pytest.fail.Exception, match="expected 3645 When binlog_format=STATEMENT, the setting"):
-        sql_runs.run_cases(found.lab, "some/check", [case], {"source": server})
+        run_cases(found, [case], server)
     assert {block.requirements for block in found.of(Block) if block.failures} == {("W1.text",)}
     (finding,) = found.of(Finding)
     small = load_any_case(json.loads((found.cases / f"{finding.case}.json").read_text("utf-8")))
@@ -294,7 +312,7 @@ def test_a_guest_keeps_its_global_values(
 ) -> None:
     found = record()
     monkeypatch.setattr(server, "started_by_us", False)
-    sql_runs.run_cases(found.lab, "some/check", list(privilege_cases())[:2], {"source": server})
+    run_cases(found, list(privilege_cases())[:2], server)
     (verdict,) = found.of(CaseVerdict)
     assert (verdict.requirement, verdict.verdict) == ("S4", "not-applicable")
     (block,) = found.of(Block)
@@ -314,10 +332,10 @@ def test_a_server_that_ignores_the_option_fails_the_size_formula(
         return run_case(connection, capture, replace(script, case=replace(script.case, session=session)), schema)
 
     monkeypatch.setattr(test_sizes, "run_case", always_off)
-    monkeypatch.setitem(test_sizes._BLOCKS, "quick", 1)
+    monkeypatch.setitem(SIZES["sizes/twins"], "quick", 1)
     found = record()
-    with pytest.raises(pytest.fail.Exception, match="another size"):
-        test_sizes.test_sizes(found.lab)
+    with pytest.raises(pytest.fail.Exception, match=r"another size|other events"):
+        run(test_sizes.test_sizes, found.lab)
     assert len(scripts) == 2
     assert {item.requirement for item in found.of(CaseVerdict)} >= {"FR12"}
     assert all((found.cases / f"{item.case}.json").exists() for item in found.of(CaseVerdict))
@@ -338,10 +356,10 @@ def test_other_events_of_another_size_fail(record: Callable[..., Recorded], monk
         return replace(observation, events=tuple(events))
 
     monkeypatch.setattr(test_sizes, "run_case", longer)
-    monkeypatch.setitem(test_sizes._BLOCKS, "quick", 1)
+    monkeypatch.setitem(SIZES["sizes/twins"], "quick", 1)
     found = record()
-    with pytest.raises(pytest.fail.Exception, match="another size"):
-        test_sizes.test_sizes(found.lab)
+    with pytest.raises(pytest.fail.Exception, match=r"another size|other events"):
+        run(test_sizes.test_sizes, found.lab)
     assert {item.requirement for item in found.of(CaseVerdict)} == {"FR13"}
 
 
@@ -354,7 +372,7 @@ def test_a_listed_deviation_is_counted_apart_and_passes(
     planted.plant(monkeypatch, "deviation")
     found = record()
     for check in UPDATE_CHECKS:
-        found.lab.require(check)
+        found.require(check)
     verdicts = found.of(CaseVerdict)
     assert {item.deviation for item in verdicts} == {"unchanging-replace"}
     assert sum(block.deviating for block in found.of(Block)) == len(verdicts)
@@ -371,7 +389,7 @@ def test_a_deviation_of_other_versions_explains_nothing_here(
     found = record()
     found.lab.deviations = tuple(replace(entry, versions="8.0.3..8.0.99") for entry in load_deviations())
     with pytest.raises(pytest.fail.Exception):
-        found.lab.require("updates/apply")
+        found.require("updates/apply")
     assert found.exit_code == 1
 
 
@@ -385,8 +403,8 @@ def test_a_witness_that_shows_nothing_is_an_unexpected_pass(record: Callable[...
     found.lab.deviations = tuple(
         replace(entry, witness=stale) for entry in load_deviations() if entry.id == "unchanging-replace"
     )
-    with pytest.raises(pytest.fail.Exception, match="not shown by their witnesses: unchanging-replace"):
-        test_deviations.test_witnesses(found.lab)
+    with pytest.raises(pytest.fail.Exception, match="unchanging-replace: the list is in error"):
+        run(test_deviations.test_witnesses, found.lab)
     (verdict,) = found.of(CaseVerdict)
     assert verdict.verdict is Verdict.FIXED
     assert "the list is in error" in verdict.message
@@ -405,7 +423,7 @@ def test_behind_the_observed_versions_a_witness_that_shows_nothing_is_fixed(
     (entry,) = (item for item in load_deviations() if item.id == "unchanging-replace")
     found.lab.deviations = (replace(entry, witness=stale),)
     monkeypatch.setattr(found.lab.server, "number", (10, 0, 0))
-    test_deviations.test_witnesses(found.lab)
+    run(test_deviations.test_witnesses, found.lab)
     (verdict,) = found.of(CaseVerdict)
     assert verdict.verdict is Verdict.FIXED
     assert verdict.message == "gone in 10.0.0: narrow the range of unchanging-replace, 8.0.3.."
@@ -414,7 +432,7 @@ def test_behind_the_observed_versions_a_witness_that_shows_nothing_is_fixed(
 
 def test_a_selection_runs_the_witnesses_of_its_requirements_alone(record: Callable[..., Recorded]) -> None:
     found = record(requirements=frozenset({"W1b"}))
-    test_deviations.test_witnesses(found.lab)
+    run(test_deviations.test_witnesses, found.lab)
     shown = {name for block in found.of(Block) for name in block.deviations}
     assert shown
     assert shown == {item.id for item in load_deviations() if "W1b" in item.requirements}
@@ -434,8 +452,8 @@ def test_a_witness_whose_outcome_is_another_is_stale(record: Callable[..., Recor
         data["statements"][1]["outcomes"].insert(0, {"warnings": []})
     found = record()
     found.lab.deviations = (replace(entry, witness=json.dumps(data)),)
-    with pytest.raises(pytest.fail.Exception, match="not shown by their witnesses: sql-log-bin-without-warning"):
-        test_deviations.test_witnesses(found.lab)
+    with pytest.raises(pytest.fail.Exception, match="sql-log-bin-without-warning: "):
+        run(test_deviations.test_witnesses, found.lab)
     (verdict,) = found.of(CaseVerdict)
     assert got in verdict.got
     assert found.exit_code == 1
@@ -447,7 +465,7 @@ def test_a_witness_that_may_stop_a_replica_needs_leave_on_a_guest(
     found = record()
     monkeypatch.setattr(server, "hazards", lambda: frozenset({"none"}))
     found.lab.deviations = tuple(entry for entry in found.lab.deviations if entry.id == "unchanging-replace")
-    test_deviations.test_witnesses(found.lab)
+    run(test_deviations.test_witnesses, found.lab)
     (verdict,) = found.of(CaseVerdict)
     assert verdict.verdict == "not-applicable"
     assert "--allow stops-replica" in verdict.message

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
@@ -11,14 +12,16 @@ import pytest
 from conformance.checks.replicas import check as test_replicas
 from conformance.checks.replicas import check_chains as test_chains
 from conformance.checks.replicas import check_rebuilt as test_rebuilt_replicas
-from conformance.harness import lab as labs
+from conformance.harness import session as labs
 from conformance.harness import topology
 from conformance.harness.lab import Lab, Settings
+from conformance.harness.profiles import SIZES
 from conformance.harness.topology import Pairs
 from conformance.servers.auto import resolve
 from conformance.servers.errors import GuestRefused
 from conformance.servers.run.process import launch
 from conformance.stream import Block, Subject
+from tests.running import run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -40,7 +43,7 @@ def address_of(server: ProcessServer) -> str:
 def open_lab(
     server: ProcessServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Callable[[Server, str], tuple[Lab, list[AnyRecord]]]]:
-    monkeypatch.setattr(test_replicas, "_QUICK", 1)
+    monkeypatch.setitem(SIZES["replicas/settings"], "quick", 1)
     monkeypatch.setattr(test_chains, "OPTIONS", ((True, False, True),))
     opened: list[Lab] = []
 
@@ -83,7 +86,7 @@ def test_source_and_replica_can_be_of_two_builds(
 
     monkeypatch.setattr(topology, "find_maker", find)
     lab, records = open_lab(server, "process:/another/build")
-    test_replicas.test_replica_equals_source(lab, True)
+    run(test_replicas.test_replica_equals_source, lab, gtid=True)
     assert asked == ["process:/another/build"]
     assert judged(records) == {"replicas/gtid": True, "replicas/gtid/own-log": True}
     (replica,) = [item for item in records if isinstance(item, Subject) and item.role == "replica"]
@@ -102,12 +105,12 @@ def test_a_source_at_an_address_has_a_replica_of_the_labs_and_keeps_its_settings
             with closing(resolve(address_of(house))) as guest:  # type: ignore[type-var]
                 lab, records = open_lab(guest, "process")
                 owner.execute("INSERT INTO mine.t VALUES (1)")
-                test_replicas.test_replica_equals_source(lab, True)
-                test_chains.test_chain(lab, True)
+                run(test_replicas.test_replica_equals_source, lab, gtid=True)
+                run(test_chains.test_chain, lab, gtid=True)
                 with pytest.raises(pytest.skip.Exception, match="gtid_mode of the source is not OFF"):
-                    test_replicas.test_replica_equals_source(lab, False)
+                    run(test_replicas.test_replica_equals_source, lab, gtid=False)
                 with pytest.raises(pytest.skip.Exception, match="a dump is made with the programs of the source"):
-                    test_rebuilt_replicas.test_cloned_replica(lab)
+                    run(test_rebuilt_replicas.test_cloned_replica, lab, met=Counter())
                 owner.execute("INSERT INTO mine.t VALUES (2)")  # no business of the replica, which has no such table
                 assert set(judged(records).values()) == {True}
                 assert {"replicas/gtid", "chains/gtid"} <= set(judged(records))

@@ -9,10 +9,11 @@ import pytest
 
 from conformance.harness.blocks import judge_block
 from conformance.harness.lab import Lab, Settings
+from conformance.harness.update_checks import UpdateCampaign
 from conformance.stream import Block, CaseVerdict, Verdict
 from tests.judge.doctoring import script
 from tests.judge.perfect_server import observe
-from tests.judge.updates.test_permitted_variation import FAULTS, LIBERTIES, Twin
+from tests.judge.updates.test_permitted_variation import FAULTS, VARIATIONS, Twin
 
 if TYPE_CHECKING:
     from conformance.stream import AnyRecord
@@ -24,14 +25,14 @@ def recorded(twin: Twin, version: tuple[int, int, int], monkeypatch: pytest.Monk
     records: list[AnyRecord] = []
     made = script()
     result = judge_block(made, observe(made, **twin.observation), 0, time.perf_counter())
-    Lab(Settings(server="none"), records.append).record_block(result)
+    UpdateCampaign(Lab(Settings(server="none"), records.append)).record(result)
     check = "updates/event-bytes"
     verdicts = {item.verdict for item in records if isinstance(item, CaseVerdict) and item.check == check}
     (block,) = (item for item in records if isinstance(item, Block) and item.check == check)
     return verdicts, block.failures
 
 
-@pytest.mark.parametrize("twin", LIBERTIES, ids=lambda twin: twin.id)
+@pytest.mark.parametrize("twin", VARIATIONS, ids=lambda twin: twin.id)
 def test_a_liberty_is_no_failure_of_a_server_that_nobody_observed(twin: Twin, monkeypatch: pytest.MonkeyPatch) -> None:
     assert recorded(twin, (9, 7, 4), monkeypatch) == ({Verdict.DIFFERS}, 1)
     assert recorded(twin, (99, 0, 0), monkeypatch) == ({Verdict.DIFFERS}, 0)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from conformance.harness.lab import UPDATE_CHECKS
+from conformance.harness.update_checks import UPDATE_CHECKS
 from conformance.report import words
 from conformance.requirements.catalogue import NEEDS, REQUIREMENTS, CatalogueError, parse_rows
 

@@ -30,7 +30,7 @@ CANNOT_CONVERT: Final = 13146
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reshaped:
+class ReplicaSchema:
     """One Case. ``rows``: the rows of the source; ``held``: those of the replica, in its own columns; ``changes``: the
     row images of the updates in their order; ``before`` and ``after``: the columns in them (``None``: all);
     ``single``: all updates are in one event, else each has one. ``number``: the error that is due, 0: none.

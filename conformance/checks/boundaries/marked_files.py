@@ -10,7 +10,7 @@ from time import localtime
 from typing import TYPE_CHECKING, Final
 
 from conformance.checks.boundaries.judge import first_unequal, mark_events, markers_of
-from conformance.harness.outcomes import Problem
+from conformance.judge.problem import Problem
 from conformance.reference.binlog.files import EventDecoder, read_events
 from conformance.reference.binlog.gtid import Gtid, GtidTagged, with_transaction_length
 from conformance.reference.binlog.header import FOOTER_SIZE, HEADER_SIZE, MAGIC, checksum_of

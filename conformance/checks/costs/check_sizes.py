@@ -19,30 +19,28 @@ from conformance.cases.script import build_script
 from conformance.checks.costs.sizes import compare_twins
 from conformance.harness.blocks import make_script
 from conformance.harness.campaign import server_limits
-from conformance.requirements.versions import in_observed_range
+from conformance.judge.problem import Problem
 from conformance.servers.roles.update_cases import run_case
-from conformance.stream import Block, Verdict
+from conformance.stream import Verdict
 
 if TYPE_CHECKING:
-    from conformance.harness.lab import Lab
+    from conformance.cases.update_case import UpdateCase
+    from conformance.checks.costs.sizes import TwinResult
+    from conformance.harness.check import Check
 
-_BLOCKS = {"quick": 16, "full": 200, "soak": 2000}
 _UPDATES = 50
 
 
-@pytest.mark.requirement("FR11", "FR12", "FR13")
-def test_sizes(lab: Lab) -> None:
+@pytest.mark.check("sizes/twins", "FR11", "FR12", "FR13")
+def test_sizes(check: Check) -> None:
     """Twin runs of the same updates: row events differ by the stated formula, all other events have the same size."""
-    server = lab.server
-    if server is None:
-        pytest.skip("needs a server: sizes are compared between two runs of the same updates")
+    server = check.needs_server("a server: sizes are compared between two runs of the same updates")
     limits = server_limits(server)
-    failed = 0
     with server.connect() as connection, server.schema(connection) as schema:
         capture = server.capture()
-        for number in range(_BLOCKS[lab.settings.profile]):
+        for number in check.blocks():
             begun = time.perf_counter()
-            script = make_script(f"{lab.settings.seed}/sizes", number, limits, updates=_UPDATES)
+            script = make_script(f"{check.seed}/sizes", number, limits, updates=_UPDATES)
             # Compressed transactions have other sizes for other reasons.
             session = replace(script.case.session, partial_json=True, compression=False)
             case = replace(script.case, session=session)
@@ -52,34 +50,25 @@ def test_sizes(lab: Lab) -> None:
             result = compare_twins(
                 on, run_case(connection, capture, on, schema), off, run_case(connection, capture, off, schema)
             )
-            counting = [item for item in result.problems if not item.free or in_observed_range(lab.version)]
-            failed += len(counting)
-            for requirement, cases in result.cases.items():
-                mine = [problem for problem in result.problems if problem.requirement == requirement]
-                free = sum(problem.free for problem in mine)
-                wrong = len(mine) - free
-                lab.sink(
-                    Block(
-                        check="sizes/twins",
-                        subject=lab.subject,
-                        requirements=(requirement,),
-                        block=number,
-                        cases=cases,
-                        verdicts={
-                            str(name): count
-                            for name, count in (
-                                (Verdict.PASS, cases - len(mine)),
-                                (Verdict.FAIL, wrong),
-                                (Verdict.DIFFERS, free),
-                            )
-                            if count
-                        },
-                        failed=None if free == 0 or in_observed_range(lab.version) else wrong,
-                        mismatches=len(mine),
-                        seconds=(time.perf_counter() - begun) / len(result.cases),
-                    )
-                )
-            lab.report_problems("sizes/twins", number, case, result.problems)
+            _record(check, number, case, result, (time.perf_counter() - begun) / len(result.cases))
         capture.close()
-    if failed:
-        pytest.fail(f"{failed} statements have another size than the formula gives", pytrace=False)
+
+
+def _record(check: Check, number: int, case: UpdateCase, result: TwinResult, seconds: float) -> None:
+    """A block for each requirement, with the statements whose size is wrong."""
+    for requirement, cases in result.cases.items():
+        with check.block(
+            number, cases=cases, requirement=requirement, case=case, replays=True, seconds=seconds
+        ) as block:
+            for problem in result.problems:
+                if problem.requirement == requirement:
+                    block.differs(
+                        Problem(
+                            field="size" if problem.step is None else f"statement {problem.step}",
+                            expected=str(problem.expected),
+                            got=str(problem.got),
+                            message=problem.message,
+                        ),
+                        verdict=Verdict.DIFFERS if problem.free else Verdict.FAIL,
+                        signature=f"{check.id}:{requirement}:{problem.message}",
+                    )

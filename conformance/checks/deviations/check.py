@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -14,31 +14,26 @@ from conformance.cases.sql_case import SqlCase
 from conformance.cases.update_case import UpdateCase
 from conformance.harness.shrinking import judge_live
 from conformance.harness.sql_cases import judge_live_sql
-from conformance.harness.witnesses import Witness
+from conformance.harness.witnesses import record_witness
 from conformance.judge.damage.diverged import judge_injection
 from conformance.requirements.versions import applies, dialect_of
 from conformance.stream import Verdict
 
 if TYPE_CHECKING:
     from conformance.cases.files import AnyCase
-    from conformance.harness.lab import Lab
+    from conformance.harness.check import Check
     from conformance.requirements.deviations import Deviation
     from conformance.servers.base import Server
     from conformance.servers.roles.injector import Injector
 
 
-CHECK: Final = "deviations/witness"
-
-
-@pytest.mark.requirement("FR2", "W1b", "W1.text", "D13", "D15", "IP3", "X1", "FR5", "TMNF3")
-def test_witnesses(lab: Lab) -> None:
+@pytest.mark.check("deviations/witness", "FR2", "W1b", "W1.text", "D13", "D15", "IP3", "X1", "FR5", "TMNF3")
+def test_witnesses(check: Check) -> None:
     """The witness of each deviation shows it, and nothing else."""
-    server = lab.server
-    if server is None:
-        pytest.skip("needs a server: witnesses are run, not recorded")
+    lab = check.lab
+    server = check.needs_server("a server: witnesses are run, not recorded")
     if not lab.deviations:
-        pytest.skip("no deviations are listed (--no-deviations)")
-    wrong: list[str] = []
+        check.skip("no deviations are listed (--no-deviations)")
     for number, deviation in enumerate(lab.deviations):
         if deviation.witness is None or not applies(deviation.versions, lab.version) or not lab.asked_for(deviation):
             continue
@@ -47,29 +42,27 @@ def test_witnesses(lab: Lab) -> None:
             continue  # a pair shows it: replicas/witness
         if case.hazard not in server.hazards():
             leave = f"the witness of {deviation.id} has hazard {case.hazard}: give leave with --allow {case.hazard}"
-            lab.not_applicable(CHECK, deviation.requirements[0], leave)
+            check.not_applicable(leave, deviation.requirements[0])
             continue
         begun = time.perf_counter()
         if isinstance(case, EventCase):
             injector = lab.injector()
             if injector is None:
                 only = "events are injected only into a server that the lab starts beside the one under test"
-                lab.not_applicable(CHECK, deviation.requirements[0], only)
+                check.not_applicable(only, deviation.requirements[0])
                 continue
             shown, found = _judge_event(injector, case, deviation)
         else:
             shown, found = _judge(server, case, deviation)
-        seconds = time.perf_counter() - begun
-        witness = Witness(lab=lab, entry=deviation, check=CHECK, block=number, seconds=seconds)
-        if shown:
-            witness.shown()
-        elif found:
-            witness.other("; ".join(found))
-            wrong.append(deviation.id)
-        elif witness.gone(lab.version, "no difference"):
-            wrong.append(deviation.id)
-    if wrong:
-        pytest.fail(f"not shown by their witnesses: {', '.join(wrong)}", pytrace=False)
+        record_witness(
+            check,
+            deviation,
+            number,
+            shown=shown,
+            found="; ".join(found),
+            looked_at="no difference",
+            seconds=time.perf_counter() - begun,
+        )
 
 
 def _judge_event(injector: Injector, case: EventCase, deviation: Deviation) -> tuple[bool, list[str]]:

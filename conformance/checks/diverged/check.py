@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance.harness.injections import injected, record
-from generators import damaged_events as damaged
-from generators import diverged
+from generators import damaged_events, diverged
 from generators.draw import Stream
 
 if TYPE_CHECKING:
@@ -76,7 +75,9 @@ def test_damaged_events(lab: Lab) -> None:
     if injector is None:
         return
     allowed = injector.server.hazards()
-    injections = [item for item in damaged.listed() if item.hazard in allowed]
-    made = (damaged.damaged(Stream("damaged", lab.settings.seed, n)) for n in range(_DAMAGED[lab.settings.profile]))
+    injections = [item for item in damaged_events.listed() if item.hazard in allowed]
+    made = (
+        damaged_events.damaged(Stream("damaged", lab.settings.seed, n)) for n in range(_DAMAGED[lab.settings.profile])
+    )
     injections += [item for item in made if item.hazard in allowed]
     _conclude(_run(lab, injector, "diverged/damaged", injections))

@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.harness.injections import fed, record, torn_tried
-from conformance.servers.roles import applier_cases as feeding
-from generators import applier_transactions as feedings
+from conformance.harness.injections import judged_frame, judged_transaction, record
+from conformance.servers.roles import applier_cases
+from generators import applier_transactions
 from generators.draw import Stream
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from conformance.cases.by_hand.applier_transaction import Feeding
+    from conformance.cases.by_hand.applier_transaction import ApplierTransaction
     from conformance.harness.lab import Lab
     from conformance.servers.roles.applier import Applier
 
@@ -45,7 +45,7 @@ def applier_of(lab: Lab, check: str, requirement: str = "FR5") -> Applier | None
     return applier
 
 
-def _run(lab: Lab, applier: Applier, check: str, cases: Sequence[Feeding]) -> None:
+def _run(lab: Lab, applier: Applier, check: str, cases: Sequence[ApplierTransaction]) -> None:
     """Feed, judge and record in blocks."""
     failures = 0
     allowed = applier.server.hazards()
@@ -53,8 +53,8 @@ def _run(lab: Lab, applier: Applier, check: str, cases: Sequence[Feeding]) -> No
     for block, start in enumerate(range(0, len(cases), _BLOCK)):
         begun = time.perf_counter()
         part = cases[start : start + _BLOCK]
-        outcomes = zip(part, feeding.feed(applier, part), strict=True)
-        tried = [fed(lab, applier.server, case, outcome) for case, outcome in outcomes]
+        outcomes = zip(part, applier_cases.apply_transactions(applier, part), strict=True)
+        tried = [judged_transaction(lab, applier.server, case, outcome) for case, outcome in outcomes]
         failures += record(lab, check, block, tried, time.perf_counter() - begun)
     if failures:
         pytest.fail(f"{failures} cases failed; see the report", pytrace=False)
@@ -68,9 +68,9 @@ def test_applier_and_diverged_documents(lab: Lab) -> None:
     if applier is None:
         return
     draw = Stream("applier", lab.settings.seed)
-    cases = list(feedings.matrix(draw.fork("matrix"), _PART[lab.settings.profile]))
+    cases = list(applier_transactions.matrix(draw.fork("matrix"), _PART[lab.settings.profile]))
     for number in range(_GROUPS[lab.settings.profile]):
-        cases += feedings.group(draw.fork("group", number))
+        cases += applier_transactions.group(draw.fork("group", number))
     _run(lab, applier, check, cases)
 
 
@@ -82,8 +82,8 @@ def test_applier_and_damaged_events(lab: Lab) -> None:
     if applier is None:
         return
     draw = Stream("applier-damaged", lab.settings.seed)
-    cases = list(feedings.listed_damage(draw.fork("listed")))
-    cases += [feedings.damage(draw.fork(number)) for number in range(_DAMAGED[lab.settings.profile])]
+    cases = list(applier_transactions.listed_damage(draw.fork("listed")))
+    cases += [applier_transactions.damage(draw.fork(number)) for number in range(_DAMAGED[lab.settings.profile])]
     _run(lab, applier, check, cases)
 
 
@@ -99,9 +99,11 @@ def test_applier_and_damaged_files(lab: Lab) -> None:
     count = _FILES[lab.settings.profile]
     for block, start in enumerate(range(0, count, _BLOCK)):
         begun = time.perf_counter()
-        cases = [feedings.torn(draw.fork(number)) for number in range(start, min(count, start + _BLOCK))]
-        outcomes = zip(cases, feeding.tear(applier, cases), strict=True)
-        tried = [torn_tried(lab, applier.server, case, outcome) for case, outcome in outcomes]
+        cases = [
+            applier_transactions.damaged_frame(draw.fork(number)) for number in range(start, min(count, start + _BLOCK))
+        ]
+        outcomes = zip(cases, applier_cases.apply_damaged_frames(applier, cases), strict=True)
+        tried = [judged_frame(lab, applier.server, case, outcome) for case, outcome in outcomes]
         failures += record(lab, check, block, tried, time.perf_counter() - begun)
     if failures:
         pytest.fail(f"{failures} cases failed; see the report", pytrace=False)
@@ -121,9 +123,9 @@ def test_applier_and_damaged_members(lab: Lab) -> None:
     draw = Stream("applier-members", lab.settings.seed)
     tried = []
     for number in range(_MEMBERS[lab.settings.profile]):
-        case = feedings.member(draw.fork(number), number)
-        (outcome,) = feeding.feed(applier, [case])
-        tried.append(fed(lab, applier.server, case, outcome))
+        case = applier_transactions.member(draw.fork(number), number)
+        (outcome,) = applier_cases.apply_transactions(applier, [case])
+        tried.append(judged_transaction(lab, applier.server, case, outcome))
     failures = record(lab, check, 0, tried, time.perf_counter() - begun)
     if failures:
         pytest.fail(f"{failures} cases failed; see the report", pytrace=False)

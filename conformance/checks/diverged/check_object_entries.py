@@ -19,7 +19,7 @@ from conformance.judge.damage.crashes import damage_of
 from conformance.requirements.crashes import APPLYING, READING
 from conformance.requirements.versions import applies
 from conformance.servers.run.owned import OwnServer
-from generators import object_entries as members
+from generators import object_entries
 from generators.draw import Stream
 
 if TYPE_CHECKING:
@@ -38,21 +38,21 @@ _CHECK: Final = "diverged/members"
 
 def made(seed: str, profile: str) -> Iterator[tuple[str, Injection]]:
     """What makes each one again, and the event."""
-    for place in (members.DIFF, members.FULL):
+    for place in (object_entries.DIFF, object_entries.FULL):
         for keys, count in ((True, 3 * _DEATHS[profile]), (False, _OTHERS[profile])):
             for number in range(count):
                 key = ("members", seed, place, "keys" if keys else "others", number)
-                yield " ".join(map(str, key)), members.injection(Stream(*key), place, keys=keys)
+                yield " ".join(map(str, key)), object_entries.injection(Stream(*key), place, keys=keys)
     for number in range(3 * _DEATHS[profile]):
-        key = ("members", seed, members.DIFF, "twice", number)
-        yield " ".join(map(str, key)), members.twice(Stream(*key))
+        key = ("members", seed, object_entries.DIFF, "twice", number)
+        yield " ".join(map(str, key)), object_entries.twice(Stream(*key))
 
 
 def run(lab: Lab, injector: Injector, events: Iterable[tuple[str, Injection]], most: int) -> list[Tried]:
     """All events, without those of a kind of damage that has killed the server often enough."""
     deaths: Counter[str] = Counter()
     items: list[Tried] = []
-    rows = injector.load([members.STORED])
+    rows = injector.load([object_entries.STORED])
     for seed, injection in events:
         damage = damage_of(injection.image)
         if deaths[damage] >= most:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from conformance.cases.bytes_case import BytesCase
     from conformance.harness.lab import Lab
-    from conformance.judge.damage.mysqlbinlog import Printed
+    from conformance.judge.damage.mysqlbinlog import PrintedLog
     from conformance.requirements.deviations import Deviation
 
 _FILES: Final = {"quick": 25, "full": 400, "soak": 5_000}  # for each place
@@ -39,7 +39,7 @@ def made(seed: str, profile: str, places: Iterable[str] = PLACES) -> Iterator[By
             yield printed(Stream(*key), place, " ".join(map(str, key)))
 
 
-def not_shown(lab: Lab, items: Iterable[Printed]) -> list[Deviation]:
+def not_shown(lab: Lab, items: Iterable[PrintedLog]) -> list[Deviation]:
     """Listed ends of the client that no file showed."""
     shown = {entry.id for item in items if (entry := explaining(lab.deviations, lab.version, item)) is not None}
     return [

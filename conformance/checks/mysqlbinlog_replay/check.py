@@ -1,4 +1,4 @@
-"""FR3: the output of ``mysqlbinlog``, fed to a server with the same rows, makes the same changes."""
+"""FR3: the output of ``mysqlbinlog``, fed to a server with the same rows, makes the same changes (requirements FR3)."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.harness import mysqlbinlog_replay as replaying
+from conformance.harness import mysqlbinlog_replay
 from conformance.harness.blocks import make_script
 from conformance.harness.campaign import server_limits
 from conformance.harness.outcomes import Outcome, Problem, record
 from conformance.judge.replica import LogDiffersError
 from conformance.judge.updates.events import split_groups
+from conformance.reference.sql.tokens import quote_identifier
 from conformance.reference.tables.definitions import create_table
 from conformance.servers.errors import ServerUnavailable
 from conformance.servers.roles.update_cases import run_case
@@ -97,11 +98,11 @@ def _replay(
     start = capture.mark(connection)
     observation = run_case(connection, capture, script, schema)
     end = capture.mark(connection)
-    left = replaying.take_state(connection, capture, case.table, case.selector)
+    left = mysqlbinlog_replay.take_state(connection, capture, case.table, case.selector)
     second.execute_many(
         [
             *case.session.statements(),
-            f"DROP TABLE IF EXISTS `{case.table.name}`",
+            f"DROP TABLE IF EXISTS {quote_identifier(case.table.name)}",
             create_table(case.table),
             script.insert,
         ]
@@ -109,24 +110,24 @@ def _replay(
     # The replay begins behind the INSERT of the start rows, the first transaction of the Case.
     first = _end_of_first(observation.events)
     try:
-        text = replaying.print_log(server, Position(file=start.file, offset=first), end)
-    except replaying.PrintFailed as error:
+        text = mysqlbinlog_replay.print_log(server, Position(file=start.file, offset=first), end)
+    except mysqlbinlog_replay.PrintFailed as error:
         problem = Problem(field="mysqlbinlog", expected="a text", got=str(error), message="mysqlbinlog failed")
         return [problem], 1
-    replayed = replaying.feed(other, text)
+    replayed = mysqlbinlog_replay.feed(other, text)
     try:
         # A server may have mended what a switch stands for; whether it has is judged by the deviation's witness.
-        expected = replaying.expected_of(script, observation.events, refuses=replayed.error is not None)
+        expected = mysqlbinlog_replay.expected_of(script, observation.events, refuses=replayed.error is not None)
     except LogDiffersError as error:
         problem = Problem(field="log", expected="the predicted updates", got=str(error), message="another log")
         return [problem], 1
     updates = [len(prediction.step.rows) for prediction in script.predictions if prediction.events]
     if replayed.error is not None:
-        problem = replaying.stop_problem(lab, script, expected.refusal, replayed)
+        problem = mysqlbinlog_replay.stop_problem(lab, script, expected.refusal, replayed)
         return [problem], 1 + sum(updates[: replayed.statements])
-    got = replaying.take_state(second, second_log, case.table, case.selector)
-    wanted = replaying.expected_state(script, left, expected.model)
-    problems = replaying.compare_states(wanted, got, [column.name for column in case.table.columns])
+    got = mysqlbinlog_replay.take_state(second, second_log, case.table, case.selector)
+    wanted = mysqlbinlog_replay.expected_state(script, left, expected.model)
+    problems = mysqlbinlog_replay.compare_states(wanted, got, [column.name for column in case.table.columns])
     if expected.refusal is not None:
         problems.append(
             Problem(

@@ -1,4 +1,5 @@
-"""FR10 and the old side of FR8: a real server from before the feature, given events of the server under test.
+"""FR10 and the old side of FR8: a real server from before the feature, given events of the server under test
+(requirements FR8, requirements FR10).
 
 Without an old server (binlog-lab servers install --old) the checks do not apply, and the report says how to get one.
 """
@@ -13,12 +14,12 @@ import pytest
 
 from conformance.cases.case_sql import binlog_statement
 from conformance.checks.old_servers import run as old
-from conformance.harness import mysqlbinlog_replay as replaying
+from conformance.harness import mysqlbinlog_replay
 from conformance.harness.outcomes import Outcome, Problem, record
 from conformance.reference.event_types import EventType
 from conformance.servers.errors import ServerUnavailable
 from conformance.servers.roles.old_server import launch_old, old_installation
-from conformance.servers.roles.relay_log import placed
+from conformance.servers.roles.relay_log import log_file
 from conformance.servers.run.owned import OwnServer
 from conformance.stream import Verdict
 from generators.draw import Stream
@@ -118,7 +119,7 @@ def test_relay_log_of_an_old_server(lab: Lab) -> None:
             whole = len(events)
             last = old.update(part, old.ON)
             before = old.read(twins.old, old.ON)
-            data, ends = placed([*events, *twins.logged(last, partial=True)])
+            data, ends = log_file([*events, *twins.logged(last, partial=True)])
             error, position, rows = old.come_to_rest(ancient, twins.old, data)
             expected = old.read(twins.reader, old.OFF)
             applied += old.compare_rows(expected, rows, last, "the old applier leaves other rows")
@@ -166,9 +167,9 @@ def test_log_of_an_old_server(lab: Lab) -> None:
         capture.close()
         expected = old.read(twins.old, old.OFF)
         try:
-            text = replaying.print_log(ancient, start, end, program=twins.new.program("mysqlbinlog"))
-            replayed = replaying.feed(twins.new, text)
-        except (replaying.PrintFailed, ServerUnavailable) as error:
+            text = mysqlbinlog_replay.print_log(ancient, start, end, program=twins.new.program("mysqlbinlog"))
+            replayed = mysqlbinlog_replay.feed(twins.new, text)
+        except (mysqlbinlog_replay.PrintFailed, ServerUnavailable) as error:
             problems.append(Problem(field="mysqlbinlog", expected="a text", got=str(error), message="it failed"))
         else:
             if replayed.error is not None:

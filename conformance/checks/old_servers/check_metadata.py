@@ -1,4 +1,5 @@
-"""NF1 and NF2 of WL#4618 with a real old server: it reads a log with metadata, and its log without is read.
+"""NF1 and NF2 of WL#4618 with a real old server: it reads a log with metadata, and its log without is read
+(table-map-metadata 7.4).
 
 As all checks with an old server they do not apply without one (binlog-lab servers install --old).
 """
@@ -14,8 +15,8 @@ import pytest
 
 from conformance.cases.case_sql import binlog_statement
 from conformance.checks.old_servers import row_values as old_rows
+from conformance.harness.check import GUEST
 from conformance.harness.outcomes import Outcome, Problem, record
-from conformance.harness.sql_cases import GUEST
 from conformance.servers.errors import ServerUnavailable
 from conformance.servers.roles.injector import launch_target
 from conformance.servers.roles.old_server import launch_old, old_installation

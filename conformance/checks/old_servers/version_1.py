@@ -1,5 +1,5 @@
 """Row events of old servers, put before a new one by BINLOG statements: version 1, which servers up to 8.2 write, and
-version 2, which they write otherwise.
+version 2, which they write otherwise (binlog-events 10.0, versions 5.6).
 
 Each Case fills a table by SQL and gives one event of an old server: rows written, updated or deleted. Columns are such
 as every server knows, and whose values are known as text.
@@ -17,6 +17,7 @@ from conformance.reference.binlog.format_description import FormatDescription
 from conformance.reference.binlog.rows import DELETE_TYPES, V1_TYPES, WRITE_TYPES, Row, rows_body
 from conformance.reference.event_types import EventType
 from conformance.reference.tables.definitions import Column, Table, create_table, table_map
+from conformance.stream import Verdict
 from generators.draw import mix
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ def case(draw: Draw, number: int) -> SqlCase:
                 judges="X1",
                 outcomes=(
                     Outcome(),
-                    *([Outcome(error=REFUSED, verdict="fail", deviation=DEVIATION)] if known else []),
+                    *([Outcome(error=REFUSED, verdict=Verdict.FAIL, deviation=DEVIATION)] if known else []),
                 ),
                 note=f"an old source's {change.type.name} is applied",
             ),
@@ -94,7 +95,7 @@ def case(draw: Draw, number: int) -> SqlCase:
                 judges="X1",
                 outcomes=(
                     Outcome(rows=_texts("0", change.after)),
-                    *([Outcome(rows=_texts("1", start), verdict="fail", deviation=DEVIATION)] if known else []),
+                    *([Outcome(rows=_texts("1", start), verdict=Verdict.FAIL, deviation=DEVIATION)] if known else []),
                 ),
                 note=f"the rows are those that the old source's {change.type.name} leaves",
             ),

@@ -12,14 +12,14 @@ import pytest
 
 from conformance.cases.files import dump_case
 from conformance.harness.promoted import promoted
-from conformance.harness.replay import Word, judge_again
+from conformance.harness.replay import Word, replay_case
 from conformance.requirements.versions import applies
 from conformance.stream import Block, CaseVerdict, Verdict
 
 if TYPE_CHECKING:
     from conformance.cases.files import AnyCase
     from conformance.harness.lab import Lab
-    from conformance.harness.replay import Again
+    from conformance.harness.replay import ReplayOutcome
 
 _CHECK: Final = "promoted/cases"
 
@@ -45,13 +45,13 @@ def test_promoted_cases(lab: Lab, requirement: str) -> None:
             lab.not_applicable(_CHECK, case.requirements[0], leave)
             continue
         begun = time.perf_counter()
-        again = judge_again(server, case, entries, pairs=lab.pairs(), injector=lab.injector)
+        again = replay_case(server, case, entries, pairs=lab.pairs(), injector=lab.injector)
         wrong += _record(lab, case, number, again, time.perf_counter() - begun)
     if wrong:
         pytest.fail(f"{wrong} promoted Cases do not end as they must; see the report", pytrace=False)
 
 
-def _record(lab: Lab, case: AnyCase, number: int, again: Again, seconds: float) -> bool:
+def _record(lab: Lab, case: AnyCase, number: int, again: ReplayOutcome, seconds: float) -> bool:
     """The records of one Case; whether it failed."""
     verdict = {Word.FIXED: Verdict.PASS, Word.FAILED: Verdict.FAIL, Word.ERROR: Verdict.NOT_RUN}[again.word]
     if verdict is not Verdict.PASS:

@@ -15,22 +15,21 @@ import pytest
 
 from conformance.cases.by_hand.injection import SCHEMA, RowState
 from conformance.checks.diverged.check_applier import applier_of
-from conformance.checks.replica_schema import generate as reshaped
-from conformance.harness.injections import Tried, fed, record, reshaped_tried
+from conformance.checks.replica_schema import generate
+from conformance.harness.injections import Tried, judged_replica_schema, judged_transaction, record
 from conformance.judge.damage.diverged import Judged, show
-from conformance.servers.roles import applier_cases as feeding
-from conformance.servers.roles import replica_schema as reshaping
+from conformance.servers.roles import applier_cases, replica_schema
 from conformance.servers.roles.applier import Applier, launch_applier
 from conformance.servers.roles.injector import STATE, read_states
 from conformance.stream import Verdict
-from generators import applier_transactions as feedings
+from generators import applier_transactions
 from generators.draw import Stream
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from conformance.cases.by_hand.applier_transaction import Feeding
-    from conformance.cases.by_hand.replica_schema import Reshaped
+    from conformance.cases.by_hand.applier_transaction import ApplierTransaction
+    from conformance.cases.by_hand.replica_schema import ReplicaSchema
     from conformance.harness.lab import Lab
     from generators.draw import Draw
 
@@ -52,8 +51,8 @@ def _conclude(failures: int) -> None:
         pytest.fail(f"{failures} cases failed; see the report", pytrace=False)
 
 
-def _reshaped(
-    lab: Lab, check: str, requirement: str, make: Callable[[Draw, str], Reshaped], verdict: Verdict, count: int
+def _replica_schemas(
+    lab: Lab, check: str, requirement: str, make: Callable[[Draw, str], ReplicaSchema], verdict: Verdict, count: int
 ) -> None:
     applier = applier_of(lab, check, requirement)
     if applier is None:
@@ -63,8 +62,8 @@ def _reshaped(
     for block, start in enumerate(range(0, count, _BLOCK)):
         begun = time.perf_counter()
         cases = [make(draw.fork(n), f"s{n - start}") for n in range(start, min(count, start + _BLOCK))]
-        outcomes = zip(cases, reshaping.reshape(applier, cases), strict=True)
-        tried = [reshaped_tried(lab, applier.server, case, outcome, verdict) for case, outcome in outcomes]
+        outcomes = zip(cases, replica_schema.apply_to_replica_schemas(applier, cases), strict=True)
+        tried = [judged_replica_schema(lab, applier.server, case, outcome, verdict) for case, outcome in outcomes]
         failures += record(lab, check, block, tried, time.perf_counter() - begun, requirement=requirement)
     _conclude(failures)
 
@@ -72,13 +71,15 @@ def _reshaped(
 @pytest.mark.requirement("A8")
 def test_replica_with_another_table(lab: Lab) -> None:
     """Fewer columns, more columns, no JSON column, another type in its place."""
-    _reshaped(lab, "applier/other-table", "A8", reshaped.other_table, Verdict.DIFFERS, _TABLES[lab.settings.profile])
+    _replica_schemas(
+        lab, "applier/other-table", "A8", generate.other_table, Verdict.DIFFERS, _TABLES[lab.settings.profile]
+    )
 
 
 @pytest.mark.requirement("FR2")
 def test_updates_without_a_key(lab: Lab) -> None:
     """The same rows several times in one transaction, found by all their columns; one that diverged is not found."""
-    _reshaped(lab, "applier/no-key", "FR2", reshaped.again, Verdict.FAIL, _NO_KEY[lab.settings.profile])
+    _replica_schemas(lab, "applier/no-key", "FR2", generate.again, Verdict.FAIL, _NO_KEY[lab.settings.profile])
 
 
 @pytest.mark.requirement("A9")
@@ -93,9 +94,11 @@ def test_json_values_of_no_bytes(lab: Lab) -> None:
     count = _VALUES[lab.settings.profile]
     for block, start in enumerate(range(0, count, _BLOCK)):
         begun = time.perf_counter()
-        cases = [feedings.without_bytes(draw.fork(number)) for number in range(start, min(count, start + _BLOCK))]
-        outcomes = zip(cases, feeding.feed(applier, cases), strict=True)
-        tried = [fed(lab, applier.server, case, outcome) for case, outcome in outcomes]
+        cases = [
+            applier_transactions.without_bytes(draw.fork(number)) for number in range(start, min(count, start + _BLOCK))
+        ]
+        outcomes = zip(cases, applier_cases.apply_transactions(applier, cases), strict=True)
+        tried = [judged_transaction(lab, applier.server, case, outcome) for case, outcome in outcomes]
         failures += record(lab, check, block, tried, time.perf_counter() - begun, requirement="A9")
     begun = time.perf_counter()
     made = [_made_of_null(applier, draw.fork("sql", number)) for number in range(count // 10)]
@@ -196,23 +199,23 @@ def _told_to_ignore(lab: Lab, applier: Applier, ignored: frozenset[int]) -> Appl
 
 
 def _ignoring(lab: Lab, applier: Applier, check: str, ignored: frozenset[int]) -> None:
-    cases = feedings.ignorable(Stream(check, lab.settings.seed), _PART[lab.settings.profile])
+    cases = applier_transactions.ignorable(Stream(check, lab.settings.seed), _PART[lab.settings.profile])
     _fed_and_judged(lab, applier, check, list(cases), ignored, "A10")
 
 
 def _damaged(lab: Lab, applier: Applier, check: str, ignored: frozenset[int], requirement: str) -> None:
-    cases = feedings.refused_damage(Stream(check, lab.settings.seed), _DAMAGES[lab.settings.profile])
+    cases = applier_transactions.refused_damage(Stream(check, lab.settings.seed), _DAMAGES[lab.settings.profile])
     _fed_and_judged(lab, applier, check, list(cases), ignored, requirement)
 
 
 def _fed_and_judged(
-    lab: Lab, applier: Applier, check: str, cases: list[Feeding], ignored: frozenset[int], requirement: str
+    lab: Lab, applier: Applier, check: str, cases: list[ApplierTransaction], ignored: frozenset[int], requirement: str
 ) -> None:
     failures = 0
     for block, start in enumerate(range(0, len(cases), _BLOCK)):
         begun = time.perf_counter()
         part = cases[start : start + _BLOCK]
-        outcomes = zip(part, feeding.feed(applier, part), strict=True)
-        tried = [fed(lab, applier.server, case, outcome, ignored) for case, outcome in outcomes]
+        outcomes = zip(part, applier_cases.apply_transactions(applier, part), strict=True)
+        tried = [judged_transaction(lab, applier.server, case, outcome, ignored) for case, outcome in outcomes]
         failures += record(lab, check, block, tried, time.perf_counter() - begun, requirement=requirement)
     _conclude(failures)

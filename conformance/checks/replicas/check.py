@@ -9,7 +9,6 @@ compared byte for byte with its prediction.
 from __future__ import annotations
 
 import json
-import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -21,9 +20,9 @@ from conformance.cases.script import build_script
 from conformance.cases.topology import ReplicaSettings, Topology
 from conformance.harness.blocks import make_script
 from conformance.harness.campaign import server_limits
-from conformance.harness.pairs.records import OwnLogRecords, PairRecords
+from conformance.harness.pairs.records import PairRecords, ReplicaBinlogRecords
 from conformance.harness.pairs.run import REPLICAS, SOURCES, PairRun, logging_otherwise, with_counter
-from conformance.harness.witnesses import Witness
+from conformance.harness.witnesses import record_witness
 from conformance.judge.replica import SWITCHES
 from conformance.requirements.versions import applies
 from generators.draw import Stream
@@ -31,31 +30,28 @@ from generators.draw import Stream
 if TYPE_CHECKING:
     from conformance.cases.script import Script
     from conformance.cases.update_case import UpdateCase
-    from conformance.harness.lab import Lab
+    from conformance.harness.check import Check
 
-WITNESS: Final = "replicas/witness"
 _UPDATES: Final = 20  # of a block
-_QUICK: Final = 4  # settings of the replica, and of the source with each of them
-_NARROW: Final = {"quick": 6, "full": 120, "soak": 240}  # blocks
 
 
-@pytest.mark.requirement("FR2", "FR6", "A7")
+@pytest.mark.check("replicas", "FR2", "FR6", "A7")
 @pytest.mark.parametrize("gtid", [True, False], ids=["gtid", "positions"])
-def test_replica_equals_source(lab: Lab, gtid: bool) -> None:
+def test_replica_equals_source(check: Check, gtid: bool) -> None:
     """Text, = and stored bytes of every row after generated updates; a stop is known, at its diff, or a failure. The
     replica's own log has the events that its own settings ask for, with the diffs that came in."""
-    draw = Stream(lab.settings.seed, "pairs", int(gtid))
-    whole = lab.settings.profile != "quick"
-    check = "replicas/gtid" if gtid else "replicas/positions"
-    records = PairRecords(lab=lab, check=check, requirement="FR2")
-    own = OwnLogRecords.of(lab, f"{check}/own-log")
-    with lab.pair(gtid=gtid) as pair, PairRun(pair, gtid=gtid) as run:
+    draw = Stream(check.seed, "pairs", int(gtid))
+    settings = check.size("settings") or None
+    rows = check.part("gtid" if gtid else "positions", "FR2")
+    records = PairRecords(rows)
+    own = ReplicaBinlogRecords.of(rows.part("own-log"))
+    with check.lab.pair(gtid=gtid) as pair, PairRun(pair, gtid=gtid) as run:
         limits = server_limits(pair.source)
-        for replica in draw.shuffled(REPLICAS)[: None if whole else _QUICK]:
-            for source in draw.shuffled(SOURCES)[: None if whole else _QUICK]:
+        for replica in draw.shuffled(REPLICAS)[:settings]:
+            for source in draw.shuffled(SOURCES)[:settings]:
                 logging = logging_otherwise(draw.fork("log", records.blocks), replica)
                 topology = Topology(gtid=gtid, replicas=(logging,))
-                seed = f"{lab.settings.seed}/{check}"
+                seed = f"{check.seed}/{rows.id}"
 
                 def change(case: UpdateCase) -> UpdateCase:
                     return replace(source.adapt(case), topology=topology)  # noqa: B023 - called at once
@@ -71,18 +67,17 @@ def narrow_replicas() -> tuple[ReplicaSettings, ...]:
     return tuple(replica for replica in REPLICAS if replica.image is RowImage.MINIMAL)
 
 
-@pytest.mark.requirement("A7", "FR6")
-def test_before_images_of_the_replica(lab: Lab) -> None:
+@pytest.mark.check("replicas/narrow", "A7", "FR6")
+def test_before_images_of_the_replica(check: Check) -> None:
     """Replicas with the narrowest before-image get diffs: the documents that these are applied to are not logged."""
-    draw = Stream(lab.settings.seed, "before-images")
-    check = "replicas/narrow"
-    records = PairRecords(lab=lab, check=check, requirement="FR2")
-    own = OwnLogRecords.of(lab, f"{check}/own-log")
+    draw = Stream(check.seed, "before-images")
+    records = PairRecords(check.named(check.id, "FR2"))
+    own = ReplicaBinlogRecords.of(check.part("own-log"))
     sources = [source for source in SOURCES if source.key and source.partial_json]
     replicas = narrow_replicas()
-    with lab.pair(gtid=True) as pair, PairRun(pair, gtid=True) as run:
+    with check.lab.pair(gtid=True) as pair, PairRun(pair, gtid=True) as run:
         limits = server_limits(pair.source)
-        for number in range(_NARROW[lab.settings.profile]):
+        for number in check.blocks():
             part = draw.fork(number)
             source, replica = sources[number % len(sources)], logging_otherwise(part, part.choice(replicas))
             topology = Topology(gtid=True, replicas=(replica,))
@@ -90,27 +85,28 @@ def test_before_images_of_the_replica(lab: Lab) -> None:
             def change(case: UpdateCase) -> UpdateCase:
                 return replace(source.adapt(case), topology=topology)  # noqa: B023 - called at once
 
-            script = make_script(f"{lab.settings.seed}/{check}", number, limits, updates=_UPDATES, change=change)
+            script = make_script(f"{check.seed}/{check.id}", number, limits, updates=_UPDATES, change=change)
             _run_block(run, script, records, own, f"{source}, {replica}")
     own.conclude()
     records.conclude()
 
 
-def _run_block(run: PairRun, script: Script, records: PairRecords, own: OwnLogRecords, note: str) -> None:
+def _run_block(run: PairRun, script: Script, records: PairRecords, own: ReplicaBinlogRecords, note: str) -> None:
     """One block and its records; the pair is ready for another one afterwards."""
     block = run.block(script)
     run.ready = not block.broken
     records.add(script, block, note, run=run)
-    own.add(script, block.own_log, note, run)
+    own.add(script, block.replica_binlog, note, run)
     if not run.ready:
         run.restart()
 
 
 @pytest.mark.parametrize(
-    "requirement", [pytest.param(name, marks=pytest.mark.requirement(name)) for name in ("FR2", "FR4")]
+    "requirement", [pytest.param(name, marks=pytest.mark.check("replicas/witness", name)) for name in ("FR2", "FR4")]
 )
-def test_witnesses_stop_a_replica(lab: Lab, requirement: str) -> None:
+def test_witnesses_stop_a_replica(check: Check, requirement: str) -> None:
     """The applier of a real pair stops at the witness of each deviation that explains stops, where it is foretold."""
+    lab = check.lab
     listed = [
         item
         for item in lab.deviations
@@ -121,29 +117,24 @@ def test_witnesses_stop_a_replica(lab: Lab, requirement: str) -> None:
         and lab.asked_for(item)
     ]
     if not listed:
-        pytest.skip("no deviation that stops a replica is listed for this version")
-    gone: list[str] = []
+        check.skip("no deviation that stops a replica is listed for this version")
     with lab.pair(gtid=True) as pair, PairRun(pair, gtid=True) as run:
         pair.configure(REPLICAS[0].variables())
         limits = server_limits(pair.source)
         for number, deviation in enumerate(listed):
             assert deviation.witness is not None
             case = with_counter(load_case(json.loads(deviation.witness)))
-            begun = time.perf_counter()
             script = build_script(case, row_metadata=limits.row_metadata, row_event_max_size=limits.row_event_max_size)
             block = run.block(script)
-            shown = bool(block.stops) and all(item.deviation == deviation.switch for item in block.found)
             if block.broken:
                 run.restart()
-            seconds = time.perf_counter() - begun
-            got = "; ".join(f"{item.kind} {item.field}: {item.got}" for item in block.found)
-            witness = Witness(lab=lab, entry=deviation, check=WITNESS, block=number, seconds=seconds)
-            if shown:
-                witness.shown()
-            elif got:
-                witness.other(got)
-                gone.append(deviation.id)
-            elif witness.gone(lab.replica_version, "the replica applied everything"):
-                gone.append(deviation.id)
-    if gone:
-        pytest.fail(f"not shown on a pair: {', '.join(gone)}", pytrace=False)
+            record_witness(
+                check,
+                deviation,
+                number,
+                shown=bool(block.stops) and all(item.deviation == deviation.switch for item in block.found),
+                found="; ".join(f"{item.kind} {item.field}: {item.got}" for item in block.found),
+                looked_at="the replica applied everything",
+                version=lab.replica_version,
+                seconds=block.seconds,
+            )

@@ -16,30 +16,29 @@ from conformance.cases.topology import Topology
 from conformance.harness.blocks import make_script
 from conformance.harness.campaign import server_limits
 from conformance.harness.pairs.chains import ChainRun
-from conformance.harness.pairs.records import OwnLogRecords, PairRecords
+from conformance.harness.pairs.records import PairRecords, ReplicaBinlogRecords
 from conformance.harness.pairs.run import REPLICAS, SOURCES, logging_otherwise
 from generators.draw import Stream
 
 if TYPE_CHECKING:
     from conformance.cases.update_case import UpdateCase
-    from conformance.harness.lab import Lab
+    from conformance.harness.check import Check
 
 _UPDATES: Final = 20  # of a block
-_QUICK, _FULL = 1, 8  # blocks for each combination of the option
 OPTIONS: Final = tuple(product((True, False), repeat=3))  # on the first, the middle and the last server
 
 
-@pytest.mark.requirement("FR6", "A7")
+@pytest.mark.check("chains", "FR6", "A7")
 @pytest.mark.parametrize("gtid", [True, False], ids=["gtid", "positions"])
-def test_chain(lab: Lab, gtid: bool) -> None:
+def test_chain(check: Check, gtid: bool) -> None:
     """The last server's documents are the first's; the own logs of the other two are as their settings ask."""
-    check = "chains/gtid" if gtid else "chains/positions"
-    draw = Stream(lab.settings.seed, "chains", int(gtid))
-    last_rows = PairRecords(lab=lab, check=check, requirement="FR6")
-    logs = [OwnLogRecords.of(lab, f"{check}/{name}-log") for name in ("middle", "last")]
-    with lab.chain(gtid=gtid) as chain, ChainRun(chain, gtid=gtid) as run:
+    rows = check.part("gtid" if gtid else "positions", "FR6")
+    draw = Stream(check.seed, "chains", int(gtid))
+    last_rows = PairRecords(rows)
+    logs = [ReplicaBinlogRecords.of(rows.part(f"{name}-log")) for name in ("middle", "last")]
+    with check.lab.chain(gtid=gtid) as chain, ChainRun(chain, gtid=gtid) as run:
         limits = server_limits(chain.upper.source)
-        for number in range(len(OPTIONS) * (_QUICK if lab.settings.profile == "quick" else _FULL)):
+        for number in range(len(OPTIONS) * check.size()):
             part = draw.fork(number)
             options = OPTIONS[number % len(OPTIONS)]
             source = replace(part.fork("source").choice(SOURCES), partial_json=options[0])
@@ -54,7 +53,7 @@ def test_chain(lab: Lab, gtid: bool) -> None:
                 topology = Topology(gtid=gtid, replicas=(middle, last))  # noqa: B023 - called at once
                 return replace(source.adapt(case), topology=topology)  # noqa: B023
 
-            script = make_script(f"{lab.settings.seed}/{check}", number, limits, updates=_UPDATES, change=change)
+            script = make_script(f"{check.seed}/{rows.id}", number, limits, updates=_UPDATES, change=change)
             note = f"{source}, {middle}, {last}"
             block = run.chain_block(script)
             run.ready = not block.last.broken
@@ -63,7 +62,6 @@ def test_chain(lab: Lab, gtid: bool) -> None:
                 own.add(script, log, note, run)
             if not run.ready:
                 run.restart()
-    # pytest.fail ends the first that failed; what the others found is in the stream already.
     for own in logs:
         own.conclude()
     last_rows.conclude()

@@ -7,7 +7,7 @@ Stored bytes must be those that the reference applier makes.
 
 from __future__ import annotations
 
-import time
+from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -20,19 +20,16 @@ from conformance.harness.pairs.cloning import dumpable
 from conformance.harness.pairs.rebuilding import KINDS, Kind
 from conformance.harness.pairs.records import PairRecords
 from conformance.harness.pairs.run import REPLICAS, SOURCES, PairRun
-from conformance.stream import Block, CaseVerdict, Verdict
 from generators.cases import start_rows
 from generators.draw import Stream
 
 if TYPE_CHECKING:
     from conformance.cases.script import Script
     from conformance.cases.update_case import UpdateCase
-    from conformance.harness.lab import Lab
+    from conformance.harness.check import Check
 
 _ROWS: Final = 16  # so many that most updates meet a row that still differs
 _UPDATES: Final = 16  # of a block, beside those that prepare it
-_QUICK, _FULL = 1, 72  # blocks for each share of a kind
-_QUICK_CLONES, _FULL_CLONES = 3, 70
 _TRAPS: Final = 8  # every so many blocks
 _KEYLESS: Final = 3  # the first block without a key, so that a quick run has one of each kind with so many
 _PARTIAL: Final = tuple(item for item in SOURCES if item.partial_json)
@@ -42,17 +39,23 @@ WANTED_UPDATES: Final = 20_000
 _WITH_KEY: Final = tuple(item for item in _PARTIAL if item.key)
 
 
-@pytest.mark.requirement("FR4")
+@pytest.fixture(scope="module")
+def met() -> Counter[str]:
+    """Logged updates on rebuilt replicas, by how their rows differed."""
+    return Counter()
+
+
+@pytest.mark.check("rebuilt_replicas", "FR4")
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
-def test_rebuilt_replica(lab: Lab, kind: Kind) -> None:
+def test_rebuilt_replica(check: Check, met: Counter[str], kind: Kind) -> None:
     """Documents that were equal as text, or by =, still are after generated updates; every stop is known."""
-    draw = Stream(lab.settings.seed, "rebuilt", kind.name)
-    check = f"rebuilt_replicas/{kind.name}"
-    seed = f"{lab.settings.seed}/{check}"
-    records = PairRecords(lab=lab, check=check, requirement="FR4")
-    with lab.pair(gtid=True) as pair, PairRun(pair, gtid=True) as run:
+    draw = Stream(check.seed, "rebuilt", kind.name)
+    rows = check.part(kind.name)
+    seed = f"{check.seed}/{rows.id}"
+    records = PairRecords(rows)
+    with check.lab.pair(gtid=True) as pair, PairRun(pair, gtid=True) as run:
         limits = server_limits(pair.source)
-        for number in range(kind.share * (_QUICK if lab.settings.profile == "quick" else _FULL)):
+        for number in range(kind.share * check.size()):
             part = draw.fork(number)
             replica = part.choice(REPLICAS)
             key = number % kind.keyless_in != _KEYLESS % kind.keyless_in
@@ -67,7 +70,7 @@ def test_rebuilt_replica(lab: Lab, kind: Kind) -> None:
 
             script = make_script(seed, number, limits, updates=_UPDATES, change=change)
             _judge(run, records, script, f"{source}, {replica}")
-    lab.rebuilt.update(records.unlike)
+    met.update(records.unlike)
     records.conclude()
 
 
@@ -80,18 +83,18 @@ def _judge(run: PairRun, records: PairRecords, script: Script, note: str) -> Non
         run.restart()
 
 
-@pytest.mark.requirement("FR4")
-def test_cloned_replica(lab: Lab) -> None:
+@pytest.mark.check("rebuilt_replicas/cloned", "FR4")
+def test_cloned_replica(check: Check, met: Counter[str]) -> None:
     """A replica loaded from mysqldump goes on behind the original; relations hold, and every stop is known."""
-    draw = Stream(lab.settings.seed, "cloned")
-    check = "rebuilt_replicas/cloned"
-    records = PairRecords(lab=lab, check=check, requirement="FR4")
+    draw = Stream(check.seed, "cloned")
+    records = PairRecords(check)
     padded = next(kind for kind in KINDS if kind.name == "padded-source")
-    if lab.server is not None and not lab.server.started_by_us:
-        pytest.skip("a dump is made with the programs of the source, which a server at an address does not bring")
-    with lab.pair(gtid=True) as pair, PairRun(pair, gtid=True) as run:
+    server = check.lab.server
+    if server is not None and not server.started_by_us:
+        check.skip("a dump is made with the programs of the source, which a server at an address does not bring")
+    with check.lab.pair(gtid=True) as pair, PairRun(pair, gtid=True) as run:
         limits = server_limits(pair.source)
-        for number in range(_QUICK_CLONES if lab.settings.profile == "quick" else _FULL_CLONES):
+        for number in check.blocks():
             part = draw.fork(number)
             source = part.choice(_WITH_KEY)
             replica = part.choice(REPLICAS)
@@ -103,46 +106,24 @@ def test_cloned_replica(lab: Lab) -> None:
                 rule = replace(padded.rule(made, ""), make="dumped")
                 return replace(made, topology=Topology(gtid=True, replicas=(replica,), rebuild=rule))  # noqa: B023
 
-            script = make_script(f"{lab.settings.seed}/{check}", number, limits, updates=_UPDATES, change=change)
+            script = make_script(f"{check.seed}/{check.id}", number, limits, updates=_UPDATES, change=change)
             _judge(run, records, script, f"{source}, {replica}")
-    lab.rebuilt.update(records.unlike)
+    met.update(records.unlike)
     records.conclude()
 
 
-@pytest.mark.requirement("FR4")
-def test_enough_rows_differed(lab: Lab) -> None:
+@pytest.mark.check("rebuilt_replicas/shares", "FR4")
+def test_enough_rows_differed(check: Check, met: Counter[str]) -> None:
     """The checks above met rows that differ in each of the ways that FR4 speaks of, in the shares that were planned."""
-    begun = time.perf_counter()
-    met = dict(lab.rebuilt)
-    updates = met.pop("updates", 0)
-    shares = {name: met.get(name, 0) / updates if updates else 0.0 for name in WANTED}
-    said = ", ".join(f"{met.get(name, 0):,} on {name} rows ({share:.0%})" for name, share in shares.items())
-    lab.narrate(f"rebuilt_replicas: {updates:,} logged updates on rebuilt replicas, {said}")
-    if lab.settings.profile == "quick":  # too few for shares
+    updates = met["updates"]
+    shares = {name: met[name] / updates if updates else 0.0 for name in WANTED}
+    said = ", ".join(f"{met[name]:,} on {name} rows ({share:.0%})" for name, share in shares.items())
+    check.narrate(f"rebuilt_replicas: {updates:,} logged updates on rebuilt replicas, {said}")
+    if check.quick:  # too few for shares
         return
     short = [f"{name} {share:.0%} of {WANTED[name]:.0%}" for name, share in shares.items() if share < WANTED[name]]
     if updates < WANTED_UPDATES:
         short.append(f"{updates:,} of {WANTED_UPDATES:,} updates")
-    lab.sink(
-        Block(
-            check="rebuilt_replicas/shares",
-            subject=lab.subject,
-            requirements=("FR4",),
-            block=0,
-            cases=1,
-            verdicts={str(Verdict.INCONCLUSIVE if short else Verdict.PASS): 1},
-            seconds=time.perf_counter() - begun,
-        )
-    )
-    if short:
-        lab.sink(
-            CaseVerdict(
-                case="rebuilt_replicas/shares",
-                requirement="FR4",
-                verdict=Verdict.INCONCLUSIVE,
-                subject=lab.subject,
-                check="rebuilt_replicas/shares",
-                block=0,
-                message=f"fewer rows differed than planned: {', '.join(short)}",
-            )
-        )
+    with check.block(cases=1) as block:
+        if short:
+            block.inconclusive(f"fewer rows differed than planned: {', '.join(short)}")

@@ -16,6 +16,7 @@ from conformance.cases.sql_case import REPLICA, Outcome, Rows, SqlCase, SqlState
 from conformance.cases.system_variables import slug
 from conformance.cases.update_case import Hazard
 from conformance.checks.table_metadata.variable_cases import VARIABLE
+from conformance.stream import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -93,6 +94,7 @@ def _charset(
 
 _TO_UTF8: Final = Look(change=_LATIN, right=_IN_UTF8, observed=(_CUT, _IN_LATIN))
 _TO_LATIN: Final = Look(change=_UTF8, right=_IN_LATIN, observed=(_IN_UTF8,))
+# Another character set on the replica (table-map-metadata 7.1).
 CHARSETS: Final = (
     _charset(
         "varchar latin1 utf8mb4", _text("VARCHAR(10)", "latin1", "utf8mb4"), (NONE, WIDER), _TO_UTF8, brief=(WIDER,)
@@ -121,6 +123,7 @@ CHARSETS: Final = (
 
 _UNSIGNED, _SIGNED = "ALL_UNSIGNED", "ALL_SIGNED"
 _WIDTHS: Final = (("TINYINT", 8), ("SMALLINT", 16), ("MEDIUMINT", 24), ("INT", 32), ("BIGINT", 64))
+# Another width or sign on the replica (table-map-metadata 7.2).
 _COMPLAINT: Final = 3916586877  # the worklog's own number
 
 
@@ -182,6 +185,7 @@ def _shape(
     )
 
 
+# Another shape on the replica (table-map-metadata 7.3).
 _INSERT: Final = "INSERT INTO t (id, a) VALUES (1, 2), (2, 3)"
 _PAIR: Final = "INSERT INTO t (id, a, b) VALUES (1, 2, 3), (2, 4, 5)"
 
@@ -333,7 +337,7 @@ def case(scenario: Scenario, conversions: str, metadata: str) -> SqlCase:
                 node=REPLICA,
                 judges=requirement,
                 outcomes=outcomes(look),
-                otherwise="differs",
+                otherwise=Verdict.DIFFERS,
                 note=f"{scenario.name}, {metadata}, conversions {conversions!r}, {look.change.split()[0]}",
             ),
         ]
@@ -352,7 +356,7 @@ def outcomes(look: Look) -> tuple[Outcome, ...]:
     """What is right, an applier that stops, and what was observed."""
     right = () if look.right is None else (Outcome(rows=look.right),)
     fine = tuple(Outcome(rows=rows) for rows in look.fine)
-    told = tuple(Outcome(rows=rows, verdict="info") for rows in look.observed)
+    told = tuple(Outcome(rows=rows, verdict=Verdict.INFO) for rows in look.observed)
     return (*right, *fine, *(Outcome(error=number) for number in NOT_CONVERTED), *told)
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from conformance.cases.case_sql import binlog_statement
 from conformance.checks.table_metadata.definitions import head_of
-from conformance.harness.outcomes import Problem
+from conformance.judge.problem import Problem
 from conformance.reference.binlog.event import decode_event
 from conformance.reference.dialect import MYSQL
 from conformance.reference.errors import CodecError

@@ -13,17 +13,15 @@ from conformance.cases.update_case import Hazard
 from conformance.checks.triggers import depth
 from conformance.checks.triggers import run as triggers
 from conformance.harness.campaign import server_limits
-from conformance.harness.lab import UpdateCheck
 from conformance.harness.pairs.records import PairRecords
 from conformance.harness.pairs.run import REPLICAS, PairRun
+from conformance.harness.update_checks import UpdateCheck, record_updates
 from conformance.stream import Verdict
 from generators.draw import Stream
 
 if TYPE_CHECKING:
-    from conformance.harness.lab import Lab
+    from conformance.harness.check import Check
 
-_ON_PAIR: Final = {"quick": 8, "full": 60, "soak": 500}  # Cases of two updates
-_CASES: Final = {"quick": 60, "full": 1000, "soak": 10_000}  # of one update
 _CHECK: Final = UpdateCheck(
     id="depth/updates",
     kinds=frozenset(("event", "events", "outcome", "decode", "apply", "size", "free", "text")),
@@ -32,34 +30,27 @@ _CHECK: Final = UpdateCheck(
 )
 
 
-@pytest.mark.requirement("IP3")
-def test_nesting_is_limited(lab: Lab) -> None:
+@pytest.mark.check("depth/updates", "IP3")
+def test_nesting_is_limited(check: Check) -> None:
     """A result of 100 levels can be read; a deeper one is refused, and the row is as it was."""
-    server = lab.server
-    if server is None:
-        pytest.skip("needs a server: documents of the greatest depth are not among the recorded captures")
-    if str(Hazard.CORRUPTS_ROW) not in server.hazards():
-        leave = "may leave a row that cannot be read: give leave with --allow corrupts-row"
-        lab.not_applicable(_CHECK.id, "IP3", leave)
-        return
-    cases = (depth.case(Stream("depth", lab.settings.seed, number)) for number in range(_CASES[lab.settings.profile]))
+    server = check.needs_server("a server: documents of the greatest depth are not among the recorded captures")
+    check.needs_leave(Hazard.CORRUPTS_ROW, "may leave a row that cannot be read")
+    cases = (depth.case(Stream("depth", check.seed, number)) for number in check.blocks())
     for result in triggers.run(server, cases):
-        lab.record_block(result, (_CHECK,))
-    if lab.failed[_CHECK.id]:
-        pytest.fail(f"{lab.failed[_CHECK.id]} cases failed; see the report", pytrace=False)
+        record_updates(check, result, (_CHECK,))
 
 
-@pytest.mark.requirement("FR4")
-def test_replica_without_the_room(lab: Lab) -> None:
+@pytest.mark.check("depth/replica", "FR4")
+def test_replica_without_the_room(check: Check) -> None:
     """A replica with the same document goes on, also where it cannot do in place what its source did."""
-    records = PairRecords(lab=lab, check="depth/replica", requirement="FR4")
+    records = PairRecords(check)
     replica = REPLICAS[0]
-    with lab.pair(gtid=True) as pair, PairRun(pair, gtid=True) as run:
+    with check.lab.pair(gtid=True) as pair, PairRun(pair, gtid=True) as run:
         limits = server_limits(pair.source)
         pair.configure(replica.variables())
         topology = Topology(gtid=True, replicas=(replica,), rebuild=RebuiltRows(after=1, make="copied"))
-        for number in range(_ON_PAIR[lab.settings.profile]):
-            case = replace(depth.without_room(Stream("depth-on-pair", lab.settings.seed, number)), topology=topology)
+        for number in check.blocks():
+            case = replace(depth.without_room(Stream("depth-on-pair", check.seed, number)), topology=topology)
             script = build_script(case, row_metadata=limits.row_metadata, row_event_max_size=limits.row_event_max_size)
             block = run.block(script)
             run.ready = not block.broken

@@ -12,14 +12,13 @@ import pytest
 
 from conformance.checks.triggers import partitions
 from conformance.checks.triggers import run as triggers
-from conformance.harness.lab import UpdateCheck
+from conformance.harness.update_checks import UpdateCheck, record_updates
 from conformance.stream import Verdict
 from generators.draw import Stream
 
 if TYPE_CHECKING:
-    from conformance.harness.lab import Lab
+    from conformance.harness.check import Check
 
-_CASES: Final = {"quick": 24, "full": 480, "soak": 4_800}  # of six statements
 CHECKS: Final = (
     UpdateCheck(
         id="partitions/event-bytes",
@@ -33,21 +32,12 @@ CHECKS: Final = (
 )
 
 
-@pytest.mark.requirement("F3", "IP1")
-def test_partitions(lab: Lab) -> None:
+@pytest.mark.check("partitions", "F3", "IP1")
+def test_partitions(check: Check) -> None:
     """The extra data of every row event is as foretold, and so are the rows that were moved."""
-    server = lab.server
-    if server is None:
-        pytest.skip("needs a server: partitioned tables are not among the recorded captures")
-    if not lab.dialect.log.partition_chunk:
-        lab.not_applicable(CHECKS[0].id, "F3", "row events of this version do not name partitions")
-        return
-    cases = (
-        partitions.case(Stream("partitions", lab.settings.seed, number), number)
-        for number in range(_CASES[lab.settings.profile])
-    )
+    server = check.needs_server("a server: partitioned tables are not among the recorded captures")
+    if not check.lab.dialect.log.partition_chunk:
+        check.part("event-bytes").leave_out("row events of this version do not name partitions", "F3")
+    cases = (partitions.case(Stream("partitions", check.seed, number), number) for number in check.blocks())
     for result in triggers.run(server, cases):
-        lab.record_block(result, CHECKS)
-    failed = sum(lab.failed[check.id] for check in CHECKS)
-    if failed:
-        pytest.fail(f"{failed} cases failed; see the report", pytrace=False)
+        record_updates(check, result, CHECKS)

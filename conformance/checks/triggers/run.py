@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from conformance.cases.script import build_script
 from conformance.harness.blocks import judge_block
 from conformance.harness.campaign import server_limits
-from conformance.harness.lab import UpdateCheck
+from conformance.harness.update_checks import UpdateCheck
 from conformance.judge.damage.crashes import has_bad_member
 from conformance.reference.partial.update import unforeseen
 from conformance.servers.roles.update_cases import run_case

@@ -1,6 +1,7 @@
-"""Generated updates, predicted and compared byte for byte: one campaign, one item for each thing that is judged.
+"""Generated updates, predicted and compared byte for byte: one campaign, one item for each thing that is judged
+(requirements FR1).
 
-The campaign's blocks are run once; each item answers for the mismatches of its kind (``lab.UPDATE_CHECKS``).
+The campaign's blocks are run once; each item answers for the mismatches of its kind (``UPDATE_CHECKS``).
 """
 
 from __future__ import annotations
@@ -9,35 +10,44 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from conformance.harness.update_checks import UpdateCampaign
+
 if TYPE_CHECKING:
-    from conformance.harness.lab import Lab
+    from conformance.harness.check import Check
+    from conformance.harness.session import Lab
 
 
-@pytest.mark.requirement("FR1", "D2", "D5", "D6", "D7", "F3")
-def test_event_bytes(lab: Lab) -> None:
+@pytest.fixture(scope="module")
+def campaign(lab: Lab) -> UpdateCampaign:
+    """The updates of this run, judged when the first item asks."""
+    return UpdateCampaign(lab)
+
+
+@pytest.mark.check("updates/event-bytes", "FR1", "D2", "D5", "D6", "D7", "F3")
+def test_event_bytes(check: Check, campaign: UpdateCampaign) -> None:
     """Every event of every transaction, and the rows changed or the error of every statement, are as predicted."""
-    lab.require("updates/event-bytes")
+    campaign.judge(check)
 
 
-@pytest.mark.requirement("F3")
-def test_decode(lab: Lab) -> None:
+@pytest.mark.check("updates/decode", "F3")
+def test_decode(check: Check, campaign: UpdateCampaign) -> None:
     """Every captured event decodes, and its typed form encodes to the same bytes."""
-    lab.require("updates/decode")
+    campaign.judge(check)
 
 
-@pytest.mark.requirement("FR2")
-def test_apply(lab: Lab) -> None:
+@pytest.mark.check("updates/apply", "FR2")
+def test_apply(check: Check, campaign: UpdateCampaign) -> None:
     """The captured diffs, applied to the document before the statement, give the document after it."""
-    lab.require("updates/apply")
+    campaign.judge(check)
 
 
-@pytest.mark.requirement("IP1")
-def test_storage(lab: Lab) -> None:
+@pytest.mark.check("updates/storage", "IP1")
+def test_storage(check: Check, campaign: UpdateCampaign) -> None:
     """JSON_STORAGE_SIZE and JSON_STORAGE_FREE are as predicted after every update."""
-    lab.require("updates/storage")
+    campaign.judge(check)
 
 
-@pytest.mark.requirement("IP2")
-def test_text(lab: Lab) -> None:
+@pytest.mark.check("updates/text", "IP2")
+def test_text(check: Check, campaign: UpdateCampaign) -> None:
     """The document's text is as predicted after every update."""
-    lab.require("updates/text")
+    campaign.judge(check)

@@ -7,101 +7,88 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
-import pytest
-
 from conformance.cases.files import case_id, dump_case, load_case
 from conformance.harness.campaign import server_limits
 from conformance.harness.pairs.appliers import PairBlock
 from conformance.harness.pairs.shrinking import Signature, shrink_on_pair
-from conformance.requirements.versions import applies, in_observed_range
-from conformance.stream import Block, CaseVerdict, Finding, Verdict
+from conformance.requirements.versions import applies
+from conformance.stream import Verdict
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from conformance.cases.script import Script
-    from conformance.harness.lab import Lab
+    from conformance.harness.check import Check
     from conformance.harness.pairs.run import PairRun
-    from conformance.judge.replica_binlog import OwnLog
+    from conformance.harness.recorder import BlockRecord
+    from conformance.judge.replica_binlog import ReplicaBinlog
     from conformance.judge.updates.mismatch import Mismatch
-    from conformance.requirements.deviations import Deviation
 
 _OBSERVED: Final = frozenset(("bytes", "no-stop"))  # kinds that no worklog speaks about
 _FINDINGS: Final = 3  # distinct failures of a check that are shrunk
 _SHOWN: Final = 20  # verdicts of a check with evidence
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True)
 class PairRecords:
-    """The records of one check on pairs, and its sums."""
+    """The records of one check on pairs, and its sums. Its verdicts are about its first requirement."""
 
-    lab: Lab
-    check: str
-    requirement: str
+    check: Check
     blocks: int = 0
     updates: int = 0
     other_bytes: int = 0
-    failed: int = 0
     explained: Counter[str] = field(default_factory=Counter)
     unlike: Counter[str] = field(default_factory=Counter)
     _shown: int = 0
     _findings: int = 0
 
+    @property
+    def requirement(self) -> str:
+        """What the check judges."""
+        return self.check.requirements[0]
+
     def add(self, script: Script, block: PairBlock, note: str = "", *, run: PairRun | None = None) -> None:
         """A block that ran. ``note`` says on which pair; on ``run`` a failing Case is made smaller."""
         failing: list[Mismatch] = []
-        explained: list[Deviation] = []
-        for mismatch in block.found:
-            entry = self._entry(mismatch)
-            if entry is None:
-                failing.append(mismatch)
-            else:
-                explained.append(entry)
-            self._verdict(script, mismatch, entry, note)
-        counted = [mismatch for mismatch in failing if self._counts(mismatch)]
-        cases = max(block.updates, len(block.found))
-        verdicts = Counter(str(self._kind(mismatch)) for mismatch in failing)
-        verdicts[str(Verdict.PASS)] = cases - len(block.found)
-        ids = Counter(entry.id for entry in explained)
-        self.lab.sink(
-            Block(
-                check=self.check,
-                subject=self.lab.subject,
-                requirements=(self.requirement,),
-                block=self.blocks,
-                cases=cases,
-                verdicts={name: count for name, count in verdicts.items() if count},
-                failed=len(counted) if len(counted) != len(failing) else None,
-                bytes_compared=block.bytes,
-                bytes_predicted=block.bytes - block.by_rule - block.on_trust,
-                bytes_by_rule=block.by_rule,
-                bytes_on_trust=block.on_trust,
-                mismatches=len(failing),
-                deviating=len(explained),
-                deviations=dict(ids),
-                seconds=block.seconds,
-            )
-        )
+        with self.check.block(
+            self.blocks,
+            cases=max(block.updates, len(block.found)),
+            requirement=self.requirement,
+            version=self.check.lab.replica_version,
+            seconds=block.seconds,
+            bytes_compared=block.bytes,
+            bytes_predicted=block.bytes - block.by_rule - block.on_trust,
+            bytes_by_rule=block.by_rule,
+            bytes_on_trust=block.on_trust,
+        ) as record:
+            for mismatch in block.found:
+                deviation = self._entry(mismatch)
+                if deviation is None:
+                    failing.append(mismatch)
+                else:
+                    self.explained[deviation] += 1
+                kind = Verdict.DIFFERS if mismatch.kind in _OBSERVED else Verdict.FAIL
+                record.count(kind, deviation=deviation, reason=mismatch.message or mismatch.field)
+                self._verdict(record, script, mismatch, kind, deviation, note)
         self.blocks += 1
         self.updates += block.updates
         self.other_bytes += block.tables.other_bytes
-        self.failed += len(counted)
-        self.explained.update(ids)
         self.unlike.update(block.unlike)
         if run is not None:
             for mismatch in failing:
-                self._find(script, mismatch, run)
+                self._find(record, script, mismatch, run)
 
-    def _find(self, script: Script, mismatch: Mismatch, run: PairRun) -> None:
+    def _find(self, record: BlockRecord, script: Script, mismatch: Mismatch, run: PairRun) -> None:
         """The first of its signature becomes a finding: a smaller Case that shows the same on the same pair."""
         name = self._signature(mismatch)
-        if not self.lab.first(f"finding:{name}") or self._findings >= _FINDINGS:
+        kept = self.check.lab.stored
+        if not kept.first(f"finding:{name}") or self._findings >= _FINDINGS:
             return
         self._findings += 1
         _, path = self._stored(script)
         if path is None:
             return
-        self.lab.narrate(f"shrinking {path.name} ({name})")
+        self.check.narrate(f"shrinking {path.name} ({name})")
         small = shrink_on_pair(
             run,
             load_case(json.loads(path.read_text(encoding="utf-8"))),
@@ -109,56 +96,36 @@ class PairRecords:
             server_limits(run.pair.source),
         )
         smaller = dump_case(replace(small, id=case_id(small)))
-        shown = self.lab.store(smaller) or path
-        self.lab.sink(
-            Finding(
-                signature=name,
-                case=smaller["id"],
-                case_file=str(shown),
-                replay=self.lab.replay_of(shown),
-                requirement=self.requirement,
-                subject=self.lab.subject,
-                check=self.check,
-                size_before=len(path.read_bytes()),
-                size_after=len(shown.read_bytes()),
-                message=mismatch.message or mismatch.field,
-            )
+        shown = kept.store(smaller) or path
+        record.found(
+            name,
+            smaller["id"],
+            shown,
+            kept.replay_of(shown),
+            size_before=len(path.read_bytes()),
+            size_after=len(shown.read_bytes()),
+            message=mismatch.message or mismatch.field,
         )
 
     def conclude(self) -> None:
-        """Say what was done, and fail if something failed."""
+        """Say what was done."""
         known = ", ".join(f"{count} stops by {name}" for name, count in sorted(self.explained.items())) or "no stop"
         met = ", ".join(f"{count:,} on {name} rows" for name, count in sorted(self.unlike.items()) if name != "updates")
         other = f", {self.other_bytes:,} documents stored in other bytes than on the source, as predicted"
-        self.lab.narrate(
-            f"{self.check}: {self.updates:,} updates in {self.blocks} blocks, {known}"
+        self.check.narrate(
+            f"{self.check.id}: {self.updates:,} updates in {self.blocks} blocks, {known}"
             + (other if self.other_bytes else "")
             + (f"; of {self.unlike['updates']:,} logged rows {met}" if met else "")
         )
-        if self.failed:
-            pytest.fail(f"{self.failed} failures on pairs; see the report", pytrace=False)
 
-    def _entry(self, mismatch: Mismatch) -> Deviation | None:
-        if mismatch.deviation is None:
-            return None
-        lab = self.lab
-        return next(
-            (
-                entry
-                for entry in lab.deviations
-                if entry.switch == mismatch.deviation and applies(entry.versions, lab.replica_version)
-            ),
-            None,
-        )
+    def _entry(self, mismatch: Mismatch) -> str | None:
+        """The listed deviation that explains a mismatch: the replica's version decides."""
+        lab = self.check.lab
+        known = (entry for entry in lab.deviations if entry.switch and entry.switch == mismatch.deviation)
+        return next((entry.id for entry in known if applies(entry.versions, lab.replica_version)), None)
 
     def _signature(self, mismatch: Mismatch) -> str:
-        return f"{self.check}:{mismatch.kind}:{mismatch.deviation or ''}"
-
-    def _kind(self, mismatch: Mismatch) -> Verdict:
-        return Verdict.DIFFERS if mismatch.kind in _OBSERVED else Verdict.FAIL
-
-    def _counts(self, mismatch: Mismatch) -> bool:
-        return mismatch.kind not in _OBSERVED or in_observed_range(self.lab.replica_version)
+        return f"{self.check.id}:{mismatch.kind}:{mismatch.deviation or ''}"
 
     def _stored(self, script: Script) -> tuple[str, Path | None]:
         """The Case's id, and its file beside the report."""
@@ -166,52 +133,45 @@ class PairRecords:
         if case.topology is not None:
             case = replace(case, requirements=(self.requirement,), needs=(case.topology.needs,))
         identity = case_id(case)
-        return identity, self.lab.store(dump_case(replace(case, id=identity)))
+        return identity, self.check.lab.stored.store(dump_case(replace(case, id=identity)))
 
-    def _verdict(self, script: Script, mismatch: Mismatch, entry: Deviation | None, note: str) -> None:
+    def _verdict(
+        self, record: BlockRecord, script: Script, mismatch: Mismatch, kind: Verdict, deviation: str | None, note: str
+    ) -> None:
         if self._shown >= _SHOWN:
             return
         self._shown += 1
         sql = [item.sql for item in script.items if getattr(item, "step", None) == mismatch.step]
         identity, path = self._stored(script)
-        self.lab.sink(
-            CaseVerdict(
-                case=identity,
-                requirement=self.requirement,
-                verdict=self._kind(mismatch),
-                subject=self.lab.subject,
-                check=self.check,
-                block=self.blocks,
-                field=mismatch.field,
-                offset=mismatch.offset,
-                expected=mismatch.expected,
-                got=mismatch.got,
-                message=f"{mismatch.message} ({note})" if note else mismatch.message,
-                signature=self._signature(mismatch),
-                replay=None if path is None else self.lab.replay_of(path),
-                statements=tuple(sql) if mismatch.step is not None else (),
-                deviation=None if entry is None else entry.id,
-                case_file=None if path is None else str(path),
-            )
+        record.show(
+            kind,
+            case=identity,
+            field=mismatch.field,
+            offset=mismatch.offset,
+            expected=mismatch.expected,
+            got=mismatch.got,
+            message=f"{mismatch.message} ({note})" if note else mismatch.message,
+            signature=self._signature(mismatch),
+            replay=None if path is None else self.check.lab.stored.replay_of(path),
+            statements=tuple(sql) if mismatch.step is not None else (),
+            deviation=deviation,
+            case_file=None if path is None else str(path),
         )
 
 
 @dataclass(slots=True)
-class OwnLogRecords:
+class ReplicaBinlogRecords:
     """The records of one replica's own log: the whole of it (FR6), and its before-images (A7)."""
 
     whole: PairRecords
     before_images: PairRecords
 
     @classmethod
-    def of(cls, lab: Lab, check: str) -> OwnLogRecords:
+    def of(cls, check: Check) -> ReplicaBinlogRecords:
         """``check``: whose log it is."""
-        return cls(
-            PairRecords(lab=lab, check=check, requirement="FR6"),
-            PairRecords(lab=lab, check=f"{check}/before-images", requirement="A7"),
-        )
+        return cls(PairRecords(check.named(check.id, "FR6")), PairRecords(check.part("before-images", "A7")))
 
-    def add(self, script: Script, log: OwnLog, note: str, run: PairRun) -> None:
+    def add(self, script: Script, log: ReplicaBinlog, note: str, run: PairRun) -> None:
         """What the comparison of a block's log found; nothing where it was not compared."""
         if log.rows or log.found:
             block = PairBlock(
@@ -222,6 +182,6 @@ class OwnLogRecords:
             self.before_images.add(script, PairBlock(updates=log.narrow, stops=log.gained), note, run=run)
 
     def conclude(self) -> None:
-        """Fail for what either found."""
+        """Say what was done."""
         self.before_images.conclude()
         self.whole.conclude()

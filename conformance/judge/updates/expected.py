@@ -1,4 +1,6 @@
-"""The event groups that a Case must leave in the log, as typed bodies (borrowed facts at neutral values)."""
+"""The event groups that a Case must leave in the log, as typed bodies (binlog-events 11.3).
+
+Facts that no model can know have neutral values."""
 
 from __future__ import annotations
 

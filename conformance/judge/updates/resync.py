@@ -1,6 +1,6 @@
 """Going on after a mismatch: its rows take the *observed* documents, and the later steps are predicted anew.
 
-Without this one wrong byte would spoil every later comparison of its row (design, section 1: prediction). What cannot
+Without this one wrong byte would spoil every later comparison of its row. What cannot
 be learnt from the log leaves the row marked for the rest of the Case.
 """
 

@@ -35,7 +35,8 @@ def _uuid(raw: bytes) -> UUID:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gtid(Decoded):
-    """Types 33 and 34. Servers of different age stop at different fields; what was not written is ``None``.
+    """Types 33 and 34. Servers of different age stop at different fields; what was not written is ``None``
+    (versions 5.3).
 
     5.6 stops after ``gno`` (``last_committed`` is None), 5.7 after ``sequence_number``. An original timestamp or
     version that equals the immediate one is not written; the wire can hold an equal one all the same.

@@ -18,7 +18,7 @@ TOO_MANY_DATABASES: Final = 254
 
 
 class Status(IntEnum):
-    """Codes of the status variables."""
+    """Codes of the status variables (binlog-events 8, versions 5.8)."""
 
     FLAGS2 = 0
     SQL_MODE = 1

@@ -77,6 +77,7 @@ ROWS_FLAGS: Final = (
     (USE_SQL_FOREIGN_KEY, "USE_SQL_FOREIGN_KEY"),
 )
 
+# Version 1: without extra data, and with a post-header of 8 bytes (binlog-events 10.0).
 V1_TYPES: Final = frozenset((EventType.WRITE_ROWS_V1, EventType.UPDATE_ROWS_V1, EventType.DELETE_ROWS_V1))
 WRITE_TYPES: Final = frozenset((EventType.WRITE_ROWS, EventType.WRITE_ROWS_V1))
 DELETE_TYPES: Final = frozenset((EventType.DELETE_ROWS, EventType.DELETE_ROWS_V1))
@@ -168,7 +169,8 @@ class RowsHead:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowsBody(RowsHead):
-    """A fully typed rows event. ``null_fill``: unused bits of null bitmaps are 1, as servers before 8.0 write them."""
+    """A fully typed rows event. ``null_fill``: unused bits of null bitmaps are 1, as servers before 8.0 write them
+    (versions 5.5)."""
 
     default_flags: ClassVar[int] = 0
 

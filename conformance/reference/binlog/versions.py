@@ -44,7 +44,7 @@ _GTID_STEPS: Final = (
 
 
 def post_header_lengths(log: LogForms) -> bytes:
-    """The table in the FORMAT_DESCRIPTION of a version."""
+    """The table in the FORMAT_DESCRIPTION of a version (versions 5.1)."""
     out = bytearray(POST_HEADER_LENGTHS[: log.fde_types])
     out[EventType.FORMAT_DESCRIPTION - 1] = _AT_FORMAT_DESCRIPTION + log.fde_types
     for old in V1_TYPES:
@@ -58,7 +58,7 @@ def post_header_lengths(log: LogForms) -> bytes:
 
 
 def version_rules(log: LogForms, *, lenient: bool = True) -> MetadataRules:
-    """How the optional metadata in a log of this version is to be read.
+    """How the optional metadata in a log of this version is to be read (versions 5.4).
 
     ``lenient``: unknown fields are skipped by their length, as a reader should; otherwise as this version's own do.
     """
@@ -71,7 +71,8 @@ def version_rules(log: LogForms, *, lenient: bool = True) -> MetadataRules:
 
 
 def known_types(log: LogForms) -> frozenset[int]:
-    """Types that readers of this version take; another one ends the reading, unless it is marked ignorable."""
+    """Types that readers of this version take; another one ends the reading, unless it is marked ignorable
+    (versions 5.2)."""
     out = set(range(1, log.fde_types + 1)) - {EventType.HEARTBEAT_V2}
     if log.fde_types >= _OLD_TYPES:
         out -= {*_OLD_LENGTHS, *_BEFORE_METADATA}

@@ -1,4 +1,5 @@
-"""``mysqlbinlog --require-row-format``: the one place where that program runs the shipped parser.
+"""``mysqlbinlog --require-row-format``: the one place where that program runs the shipped parser
+(transaction-boundaries B.4).
 
 It ends at the first event that a stream of row changes alone would not have. What it complains of is not where an event
 stands (the parser's own errors are not shown) but what it is, and whether that is behind a BEGIN.

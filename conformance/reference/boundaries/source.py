@@ -56,7 +56,8 @@ _PRE_STATEMENTS: Final = frozenset((EventType.INTVAR, EventType.RAND, EventType.
 
 
 def constructed(event: Seen, *, immediate: bool) -> BoundaryType:
-    """The type that the constructor gives. ``immediate``: the statement is logged by itself, not inside a group."""
+    """The type that the constructor gives (transaction-boundaries A.6). ``immediate``: the statement is logged by
+    itself, not inside a group."""
     if event.type not in _STATEMENTS:
         return CONSTRUCTED.get(event.type, _SELF)
     kind = classify(event)

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
 
 class Operation(IntEnum):
-    """What a diff does at its path. The worklog leaves 3 and above to future versions; 9.7.4 answers 3649 to them."""
+    """What a diff does at its path. The worklog leaves 3 and above to future versions; 9.7.4 answers 3649 to them
+    (partial-update 7)."""
 
     REPLACE = 0
     INSERT = 1
@@ -65,7 +66,7 @@ def encode_diffs(diffs: tuple[Diff, ...] | list[Diff]) -> bytes:
 
 
 def split_diffs(data: bytes) -> list[RawDiff]:
-    """The frames of all diffs, without a look at paths and values."""
+    """The frames of all diffs, without a look at paths and values (partial-update 6.1)."""
     out: list[RawDiff] = []
     pos, end = 0, len(data)
     while pos < end:

@@ -1,4 +1,4 @@
-"""Row changes as JSON objects, one a line: ``decode --format jsonl`` (design, section 6).
+"""Row changes as JSON objects, one a line: ``decode --format jsonl``.
 
 The JSON is written here and not by the ``json`` module, because numbers keep the text that MySQL gives them. Bytes
 that are not valid UTF-8 leave as lone surrogates, which a stream with ``errors="backslashreplace"`` writes as escapes.

@@ -14,20 +14,20 @@ from conformance.cases.by_hand.replica_schema import written
 from conformance.cases.case_sql import binlog_statement
 from conformance.reference.sql.tokens import quote_identifier
 from conformance.servers.roles.applier import Transaction, script_of
-from conformance.servers.roles.injector import SERVER_ID, fresh
+from conformance.servers.roles.injector import SERVER_ID, empty_tables
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from conformance.cases.by_hand.applier_transaction import FeedingOutcome
-    from conformance.cases.by_hand.replica_schema import Reshaped
+    from conformance.cases.by_hand.applier_transaction import ApplierOutcome
+    from conformance.cases.by_hand.replica_schema import ReplicaSchema
     from conformance.reference.tables.definitions import Table
     from conformance.servers.roles.applier import Applier
 
 _FIRST_ID: Final = 10  # of tables; those before are the marks' and that of injections
 
 
-def reshape(applier: Applier, cases: Sequence[Reshaped]) -> list[FeedingOutcome]:
+def apply_to_replica_schemas(applier: Applier, cases: Sequence[ReplicaSchema]) -> list[ApplierOutcome]:
     """The outcome of each Case, in order. Their tables have different names."""
     assert len({case.source.name for case in cases}) == len(cases)
     applier.session().execute_many([text for case in cases for text in _tables(case)]).check()
@@ -35,7 +35,7 @@ def reshape(applier: Applier, cases: Sequence[Reshaped]) -> list[FeedingOutcome]
     return applier.apply([transaction_of(case, number) for number, case in enumerate(cases)])
 
 
-def transaction_of(case: Reshaped, number: int = 0) -> Transaction:
+def transaction_of(case: ReplicaSchema, number: int = 0) -> Transaction:
     """The transaction of a Case; ``number`` makes the id of its table."""
     name, spare = (f"{SCHEMA}.{quote_identifier(table)}" for table in (case.source.name, _spare(case).name))
     return Transaction(
@@ -45,11 +45,11 @@ def transaction_of(case: Reshaped, number: int = 0) -> Transaction:
     )
 
 
-def _tables(case: Reshaped) -> list[str]:
-    return fresh(case.replica, *([_spare(case)] if case.number else ()))
+def _tables(case: ReplicaSchema) -> list[str]:
+    return empty_tables(case.replica, *([_spare(case)] if case.number else ()))
 
 
-def _rows(case: Reshaped, number: int) -> tuple[bytes, ...]:
+def _rows(case: ReplicaSchema, number: int) -> tuple[bytes, ...]:
     """The events that write the rows of both tables."""
     table_id = _FIRST_ID + number
     events = written(case.replica, case.held, server_id=SERVER_ID, table_id=table_id)
@@ -58,12 +58,12 @@ def _rows(case: Reshaped, number: int) -> tuple[bytes, ...]:
     return events
 
 
-def reshaped_script(case: Reshaped, version: str) -> tuple[str, ...]:
+def replica_schema_script(case: ReplicaSchema, version: str) -> tuple[str, ...]:
     """Statements that show a Case again."""
     return script_of(transaction_of(case), [*_tables(case), binlog_statement(*_rows(case, 0))], version)
 
 
-def _spare(case: Reshaped) -> Table:
+def _spare(case: ReplicaSchema) -> Table:
     return replace(case.source, name=f"{case.source.name}_spare")
 
 

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 from conformance.cases.case_sql import trigger_statement
 from conformance.cases.observation import Observation, ReadBackRow, StatementOutcome
 from conformance.cases.script import ReadBack, Script, Statement
+from conformance.reference.sql.tokens import quote_identifier
 from conformance.reference.tables.definitions import create_table
 from conformance.servers.wire.groups import placed_groups
-from conformance.servers.wire.log_facts import before, behind, log_facts
+from conformance.servers.wire.log_facts import facts_before, facts_behind, log_facts
 
 if TYPE_CHECKING:
     from conformance.servers.errors import SqlError
@@ -28,13 +29,13 @@ def run_case(connection: Connection, capture: Capture, script: Script, schema: s
     connection.execute_many(
         [
             *case.session.statements(),
-            f"DROP TABLE IF EXISTS `{case.table.name.replace('`', '``')}`",
+            f"DROP TABLE IF EXISTS {quote_identifier(case.table.name)}",
             create_table(case.table),
             *([trigger_statement(case.table, case.trigger)] if case.trigger else []),
         ]
     ).check()
     start = capture.mark(connection)
-    first_moment = before(connection)
+    first_moment = facts_before(connection)
     outcomes: dict[int, StatementOutcome] = {}
     read_backs: list[tuple[tuple[ReadBackRow, ...], int]] = []
     refused: list[tuple[str, StatementOutcome]] = []
@@ -60,7 +61,7 @@ def run_case(connection: Connection, capture: Capture, script: Script, schema: s
             else:
                 refused.append((item.sql, _outcome(batch.error)))
             first += 1
-    last_moment = behind(connection)
+    last_moment = facts_behind(connection)
     captured = capture.since(begin, capture.mark(connection))
     events, places = placed_groups(
         captured.events, connection.thread_id, begin.offset, (start.number - begin.number, start.offset)

@@ -9,12 +9,14 @@ import pytest
 
 from conformance.cases.sql_case import REPLICA
 from conformance.checks.conditions import check_table_features as test_surroundings
-from conformance.checks.conditions import table_features as surroundings
-from conformance.harness import lab as labs
+from conformance.checks.conditions import table_features
+from conformance.harness import session as labs
 from conformance.harness import sql_cases as sql_runs
-from conformance.harness.lab import Lab, Settings
+from conformance.harness.session import Lab
+from conformance.harness.settings import Settings
 from conformance.servers.roles.sql_cases import run_sql
 from conformance.stream import Block, CaseVerdict, Finding
+from tests.running import run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -68,9 +70,9 @@ def found(
 ) -> Iterator[tuple[Lab, list[AnyRecord]]]:
     """A lab on the tests' server with two surroundings and one reason to stop, and its records."""
     monkeypatch.setattr(labs, "resolve", lambda *_, **__: server)
-    chosen = [item for item in surroundings.SURROUNDINGS if item.name in ("virtual-column", "first-of-a-join")]
+    chosen = [item for item in table_features.SURROUNDINGS if item.name in ("virtual-column", "first-of-a-join")]
     monkeypatch.setattr(test_surroundings, "SURROUNDINGS", chosen)
-    monkeypatch.setattr(test_surroundings, "STOPS", surroundings.STOPS[2:3])
+    monkeypatch.setattr(test_surroundings, "STOPS", table_features.STOPS[2:3])
     records: list[AnyRecord] = []
     lab = Lab(Settings(cases=tmp_path), records.append)
     yield lab, records
@@ -84,8 +86,8 @@ def _failing(records: list[AnyRecord]) -> set[str]:
 
 def test_without_a_fault_they_pass(found: tuple[Lab, list[AnyRecord]]) -> None:
     lab, records = found
-    test_surroundings.test_surroundings(lab)
-    test_surroundings.test_stops_and_restarts(lab)
+    run(test_surroundings.test_surroundings, lab)
+    run(test_surroundings.test_stops_and_restarts, lab)
     judged = {name: item.cases for item in records if isinstance(item, Block) for name in item.requirements}
     assert set(judged) == {"FR2", "D10", "D11", "FR5"}
     assert all(judged.values())
@@ -106,7 +108,7 @@ def test_faults_are_found(found: tuple[Lab, list[AnyRecord]], monkeypatch: pytes
         test_surroundings.test_surroundings if fault.of == "surroundings" else test_surroundings.test_stops_and_restarts
     )
     with pytest.raises(pytest.fail.Exception):
-        item(lab)
+        run(item, lab)
     assert set(fault.requirements) <= _failing(records)
     shown = [record for record in records if isinstance(record, CaseVerdict) and record.verdict.failing]
     assert all(record.replay == f"binlog-lab replay {record.case_file}" for record in shown)

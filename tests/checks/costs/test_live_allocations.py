@@ -8,10 +8,13 @@ import pytest
 
 from conformance.checks.costs import allocations
 from conformance.checks.costs import check_allocations as test_allocations
-from conformance.harness import lab as labs
-from conformance.harness.lab import Lab, Settings
+from conformance.harness import session as labs
+from conformance.harness.profiles import SIZES
+from conformance.harness.session import Lab
+from conformance.harness.settings import Settings
 from conformance.servers.roles.update_cases import run_case
 from conformance.stream import Block, CaseVerdict, Verdict
+from tests.running import run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,7 +45,8 @@ class Recorded:
 @pytest.fixture
 def recorded(server: ProcessServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Recorded]:
     monkeypatch.setattr(labs, "resolve", lambda *_, **__: server)
-    monkeypatch.setitem(test_allocations._BLOCKS, "quick", 1)
+    for check in ("allocations/capture", "allocations/applier"):
+        monkeypatch.setitem(SIZES[check], "quick", 1)
     records: list[AnyRecord] = []
     lab = Lab(Settings(cases=tmp_path), records.append)
     try:
@@ -53,8 +57,8 @@ def recorded(server: ProcessServer, tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_a_server_that_is_right_passes_and_says_what_cannot_be_judged(recorded: Recorded) -> None:
-    test_allocations.test_diffs_are_collected_for_the_log_only(recorded.lab)
-    test_allocations.test_an_applier_of_whole_documents_allocates_nothing(recorded.lab)
+    run(test_allocations.test_diffs_are_collected_for_the_log_only, recorded.lab)
+    run(test_allocations.test_an_applier_of_whole_documents_allocates_nothing, recorded.lab)
     assert recorded.verdicts("allocations/capture") == {"pass"}
     assert recorded.verdicts("allocations/applier") == {"pass"}
     assert recorded.verdicts("allocations/source") == {"inconclusive"}
@@ -68,8 +72,8 @@ def test_a_session_that_collects_all_the_same_fails(
 ) -> None:
     """The session in which the condition should be missing has it."""
     monkeypatch.setitem(allocations.WITHOUT, condition, allocations.ON)
-    with pytest.raises(pytest.fail.Exception, match="allocate for diffs that nobody needs"):
-        test_allocations.test_diffs_are_collected_for_the_log_only(recorded.lab)
+    with pytest.raises(pytest.fail.Exception, match="diffs are collected although a condition does not hold"):
+        run(test_allocations.test_diffs_are_collected_for_the_log_only, recorded.lab)
     assert "fail" in recorded.verdicts("allocations/capture")
     shown = [item for item in recorded.records if isinstance(item, CaseVerdict)]
     assert all(item.requirement == "C1" and item.case_file and condition in str(item.got) for item in shown)
@@ -77,7 +81,7 @@ def test_a_session_that_collects_all_the_same_fails(
 
 def test_a_server_that_collects_always_is_no_pass(recorded: Recorded, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(allocations, "OFF", allocations.ON)
-    test_allocations.test_diffs_are_collected_for_the_log_only(recorded.lab)
+    run(test_allocations.test_diffs_are_collected_for_the_log_only, recorded.lab)
     assert recorded.verdicts("allocations/capture") == {"inconclusive"}
 
 
@@ -90,8 +94,8 @@ def test_a_source_that_logs_diffs_with_the_option_off_fails(
         allocations, "with_option", lambda script, limits, **_: original(script, limits, partial_json=True)
     )
     # Any Case will do whose diffs stop no replica.
-    with pytest.raises(pytest.fail.Exception, match="allocate for nothing"):
-        test_allocations.test_an_applier_of_whole_documents_allocates_nothing(recorded.lab)
+    with pytest.raises(pytest.fail.Exception, match="the applier allocates for updates that came as whole documents"):
+        run(test_allocations.test_an_applier_of_whole_documents_allocates_nothing, recorded.lab)
     assert recorded.verdicts("allocations/applier") == {"pass", "fail"}
 
 
@@ -109,8 +113,8 @@ def test_an_applier_that_reads_documents_as_json_fails(recorded: Recorded, monke
         return observation
 
     monkeypatch.setattr(test_allocations, "run_case", with_reader)
-    with pytest.raises(pytest.fail.Exception, match="allocate for nothing"):
-        test_allocations.test_an_applier_of_whole_documents_allocates_nothing(recorded.lab)
+    with pytest.raises(pytest.fail.Exception, match="the applier allocates for updates that came as whole documents"):
+        run(test_allocations.test_an_applier_of_whole_documents_allocates_nothing, recorded.lab)
     assert recorded.verdicts("allocations/applier") == {"pass", "fail"}
     shown = next(item for item in recorded.records if isinstance(item, CaseVerdict) and item.verdict is Verdict.FAIL)
     assert shown.expected == "0"

@@ -8,10 +8,12 @@ import pytest
 
 from conformance.checks.costs import check_throughput as test_throughput
 from conformance.checks.costs import throughput
-from conformance.harness import lab as labs
-from conformance.harness.lab import Lab, Settings
+from conformance.harness import session as labs
+from conformance.harness.session import Lab
+from conformance.harness.settings import Settings
 from conformance.servers.run.callgrind import missing_programs
 from conformance.stream import Block, CaseVerdict
+from tests import running
 
 if TYPE_CHECKING:
     from conformance.servers.run.process import ProcessServer
@@ -37,7 +39,7 @@ def blocks(records: list[AnyRecord]) -> dict[str, str]:
 
 
 def test_figures_are_recorded_and_nothing_fails(records: list[AnyRecord]) -> None:
-    test_throughput.test_instructions(Lab(Settings(), records.append), "source")
+    running.run(test_throughput.test_instructions, Lab(Settings(), records.append), side="source")
     assert blocks(records)["throughput/source"] in ("pass", "inconclusive")
     (shown,) = (item for item in records if isinstance(item, CaseVerdict))
     assert shown.requirement == "FR15"
@@ -64,11 +66,11 @@ def test_a_side_that_works_more_with_the_option_on_fails(
     monkeypatch.setattr(throughput, "switch", switch)
     monkeypatch.setattr(throughput, "run", run)
     with pytest.raises(pytest.fail.Exception, match="more instructions"):
-        test_throughput.test_instructions(Lab(Settings(), records.append), side)
+        running.run(test_throughput.test_instructions, Lab(Settings(), records.append), side=side)
     assert blocks(records)[f"throughput/{side}"] == "fail"
 
 
 def test_without_valgrind_the_check_names_it(records: list[AnyRecord], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
     with pytest.raises(pytest.skip.Exception, match="valgrind and vgdb"):
-        test_throughput.test_instructions(Lab(Settings(), records.append), "source")
+        running.run(test_throughput.test_instructions, Lab(Settings(), records.append), side="source")

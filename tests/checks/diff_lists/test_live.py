@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from conformance.checks.diff_lists import check as test_liberties
-from conformance.harness import lab as labs
+from conformance.checks.diff_lists import check
+from conformance.harness import session as labs
 from conformance.harness.lab import Lab, Settings
 from conformance.harness.pairs.run import PairRun
 from conformance.stream import Block
@@ -51,17 +51,17 @@ def recorded(server: ProcessServer, tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_long_lists_are_logged_and_applied(recorded: Recorded) -> None:
-    test_liberties.test_long_lists_of_diffs(recorded.lab)
+    check.test_long_lists_of_diffs(recorded.lab)
     assert recorded.failing() == set()
     assert recorded.cases() == {"NR4": 60}
 
 
 @pytest.mark.planted("NR4")
 def test_a_log_with_shorter_lists_fails(recorded: Recorded, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = test_liberties.logged_lengths
-    monkeypatch.setattr(test_liberties, "logged_lengths", lambda events: [100, *real(events)[1:]])
+    real = check.logged_lengths
+    monkeypatch.setattr(check, "logged_lengths", lambda events: [100, *real(events)[1:]])
     with pytest.raises(pytest.fail.Exception, match="not logged or applied"):
-        test_liberties.test_long_lists_of_diffs(recorded.lab)
+        check.test_long_lists_of_diffs(recorded.lab)
     assert recorded.failing() == {"NR4"}
 
 
@@ -78,5 +78,5 @@ def test_a_replica_that_cuts_long_lists_fails(recorded: Recorded, monkeypatch: p
 
     monkeypatch.setattr(PairRun, "catch_up", catch_up)
     with pytest.raises(pytest.fail.Exception):
-        test_liberties.test_long_lists_of_diffs(recorded.lab)
+        check.test_long_lists_of_diffs(recorded.lab)
     assert recorded.failing() == {"NR4"}

@@ -9,7 +9,7 @@ import pytest
 
 from conformance.checks.mysqlbinlog_damage import check as test_printed_damage
 from conformance.checks.mysqlbinlog_damage.check import damaged, damaged_file, judge
-from conformance.harness import lab as labs
+from conformance.harness import session as labs
 from conformance.harness.lab import Lab, Settings
 from conformance.reference.binlog.files import read_events
 from conformance.reference.errors import CodecError

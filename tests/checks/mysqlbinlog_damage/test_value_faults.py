@@ -10,10 +10,10 @@ import pytest
 from conformance.cases.bytes_case import BytesCase
 from conformance.cases.files import dump_case, load_any_case, validate
 from conformance.checks.mysqlbinlog_damage import check_values as test_printed_values
-from conformance.harness import mysqlbinlog_files as clients
+from conformance.harness import mysqlbinlog_files
 from conformance.harness.lab import Lab, Settings
 from conformance.judge.damage.crashes import damage_of_log
-from conformance.judge.damage.mysqlbinlog import Printed, judge_print
+from conformance.judge.damage.mysqlbinlog import PrintedLog, judge_print
 from conformance.reference.errors import DecodeError
 from conformance.report.results import Summary
 from conformance.stream import Block, CaseVerdict, Finding, Run
@@ -62,10 +62,10 @@ def check(
     lab = Lab(Settings(cases=tmp_path, deviations=deviations), records.append)
     lab._server, lab._resolved = FakeServer(), True  # type: ignore[assignment]
 
-    def run(_: Sequence[str], case: BytesCase) -> Printed:
+    def run(_: Sequence[str], case: BytesCase) -> PrintedLog:
         return judge_print(case, *answer(damage_of_log(case.data)))
 
-    monkeypatch.setattr(clients, "print_file", run)
+    monkeypatch.setattr(mysqlbinlog_files, "print_file", run)
     monkeypatch.setattr(test_printed_values, "print_file", run)
     try:
         test_printed_values.test_damaged_values_are_printed(lab)

@@ -15,8 +15,8 @@ from conformance.checks.mysqlbinlog_output import judge as printing
 from conformance.checks.mysqlbinlog_output.executed import EXAMPLES
 from conformance.checks.mysqlbinlog_replay import check as test_replaying
 from conformance.checks.unchanged import check as test_unchanged
-from conformance.harness import lab as labs
-from conformance.harness import mysqlbinlog_replay as replaying
+from conformance.harness import mysqlbinlog_replay
+from conformance.harness import session as labs
 from conformance.harness.lab import Lab, Settings
 from conformance.judge.updates.expected import expected_groups
 from conformance.reference.binlog.event import encode_event
@@ -167,14 +167,14 @@ def test_replayed_updates_are_the_same(recorded: Recorded) -> None:
 @pytest.mark.usefixtures("one_replay")
 @pytest.mark.parametrize("fault", REPLAY_FAULTS, ids=lambda fault: fault.id)
 def test_a_doctored_state_fails_the_check(recorded: Recorded, monkeypatch: pytest.MonkeyPatch, fault: Any) -> None:
-    real = replaying.take_state
+    real = mysqlbinlog_replay.take_state
     taken: list[Any] = []
 
     def doctored(*arguments: Any) -> Any:
         taken.append(real(*arguments))
-        return replaying.State(*fault.change(taken[-1])) if len(taken) == 2 else taken[-1]
+        return mysqlbinlog_replay.State(*fault.change(taken[-1])) if len(taken) == 2 else taken[-1]
 
-    monkeypatch.setattr(replaying, "take_state", doctored)
+    monkeypatch.setattr(mysqlbinlog_replay, "take_state", doctored)
     with pytest.raises(pytest.fail.Exception, match="differences after replays"):
         test_replaying.test_replayed_updates(recorded.lab)
     assert recorded.failing == {"replaying/rows"}
@@ -182,13 +182,17 @@ def test_a_doctored_state_fails_the_check(recorded: Recorded, monkeypatch: pytes
 
 @pytest.mark.usefixtures("one_replay")
 def test_a_statement_missing_from_the_text_fails_the_check(recorded: Recorded, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = replaying.print_log
+    real = mysqlbinlog_replay.print_log
 
-    def shorter(*arguments: Any) -> replaying.Text:
+    def shorter(*arguments: Any) -> mysqlbinlog_replay.Text:
         head, statement, rest = real(*arguments).data.rpartition(b"BINLOG '\n")
-        return replaying.Text(head + rest[rest.index(b"/*!*/;\n") + 7 :]) if statement else replaying.Text(rest)
+        return (
+            mysqlbinlog_replay.Text(head + rest[rest.index(b"/*!*/;\n") + 7 :])
+            if statement
+            else mysqlbinlog_replay.Text(rest)
+        )
 
-    monkeypatch.setattr(replaying, "print_log", shorter)
+    monkeypatch.setattr(mysqlbinlog_replay, "print_log", shorter)
     with pytest.raises(pytest.fail.Exception, match="differences after replays"):
         test_replaying.test_replayed_updates(recorded.lab)
 
@@ -218,10 +222,10 @@ def test_a_refusal_that_a_switch_explains_is_left_out_for_a_server_that_does_not
     script = build_script(planted.witness())
     events = [event.body for group in expected_groups(script, "lab") for event in group.events]
     raw = [encode_event(body) for body in events]  # type: ignore[arg-type]
-    refusal = replaying.expected_of(script, raw).refusal
+    refusal = mysqlbinlog_replay.expected_of(script, raw).refusal
     assert refusal is not None
     assert refusal.switch == "refuse_unchanging_replace"
-    assert replaying.expected_of(script, raw, refuses=False).refusal is None
+    assert mysqlbinlog_replay.expected_of(script, raw, refuses=False).refusal is None
 
 
 # --- FR8, FR9 --------------------------------------------------------------------------------------------------------

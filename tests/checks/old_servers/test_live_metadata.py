@@ -9,12 +9,13 @@ import pytest
 from conformance.checks.old_servers import check_metadata as test_metadata_versions
 from conformance.checks.old_servers.check_metadata import judge
 from conformance.checks.old_servers.row_values import KNOWN, Rows, Taken, Written, table
-from conformance.harness import lab as labs
+from conformance.harness import session as labs
 from conformance.harness.lab import Lab, Settings
 from conformance.stream import Block
 from generators.draw import Stream
 from generators.row_values import SHAPES
 from tests.checks.table_metadata.faults_of_metadata import FROM_OLD_FAULTS, TO_OLD_FAULTS
+from tests.running import run
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -62,7 +63,7 @@ def test_old_and_new_servers_take_each_others_rows(
     monkeypatch.setattr(labs, "resolve", lambda *_, **__: server)
     monkeypatch.setattr(test_metadata_versions, "_TABLES", {"quick": 2})
     lab = Lab(Settings(cases=tmp_path), records.append)
-    test_metadata_versions.test_old_and_new_servers(lab)
+    run(test_metadata_versions.test_old_and_new_servers, lab)
     made = [record for record in records if isinstance(record, Block)]
     assert {record.check for record in made} == {"metadata-versions/to-old", "metadata-versions/from-old"}
     assert not [record for record in made if record.failures]

@@ -9,7 +9,7 @@ import pytest
 
 from conformance.checks.old_servers import check as test_old
 from conformance.checks.old_servers import run as old
-from conformance.harness import lab as labs
+from conformance.harness import session as labs
 from conformance.harness.lab import Lab, Settings
 from conformance.reference.binlog.control_events import Xid
 from conformance.reference.binlog.event import encode_event
@@ -17,9 +17,10 @@ from conformance.reference.binlog.files import read_events
 from conformance.reference.binlog.format_description import FormatDescription
 from conformance.servers.errors import ServerUnavailable
 from conformance.servers.roles.old_server import VARIABLE, old_installation
-from conformance.servers.roles.relay_log import placed
+from conformance.servers.roles.relay_log import log_file
 from conformance.stream import Block, CaseVerdict
 from tests.checks.mysqlbinlog_output.faults_of_printing import OLD_FAULTS, RELAY_FAULTS, ROWS_FAULTS, UPDATE_FAULTS
+from tests.running import run
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -58,9 +59,9 @@ def verdicts(records: list[AnyRecord]) -> list[CaseVerdict]:
 
 @pytest.mark.live
 def test_old_and_new_servers_get_on_as_they_must(lab: Lab, records: list[AnyRecord]) -> None:
-    test_old.test_binlog_statements_on_an_old_server(lab)
-    test_old.test_relay_log_of_an_old_server(lab)
-    test_old.test_log_of_an_old_server(lab)
+    run(test_old.test_binlog_statements_on_an_old_server, lab)
+    run(test_old.test_relay_log_of_an_old_server, lab)
+    run(test_old.test_log_of_an_old_server, lab)
     assert verdicts(records) == []
     checks = {record.check for record in records if isinstance(record, Block)}
     assert checks >= {"old/binlog-off", "old/binlog-on", "old/relay-off", "old/relay-on", "old/log"}
@@ -79,7 +80,7 @@ def test_an_old_server_that_takes_the_event_fails_the_check(
 
     monkeypatch.setattr(old, "answer", doctored)
     with pytest.raises(pytest.fail.Exception, match="not treated as they must be"):
-        test_old.test_binlog_statements_on_an_old_server(lab)
+        run(test_old.test_binlog_statements_on_an_old_server, lab)
     assert failing(records) == {"old/binlog-on"}
     assert {verdict.requirement for verdict in verdicts(records)} == {"FR10"}
 
@@ -97,7 +98,7 @@ def test_an_old_server_that_loses_an_update_fails_the_check(
 
     monkeypatch.setattr(old, "answer", doctored)
     with pytest.raises(pytest.fail.Exception, match="not treated as they must be"):
-        test_old.test_binlog_statements_on_an_old_server(lab)
+        run(test_old.test_binlog_statements_on_an_old_server, lab)
     assert failing(records) == {"old/binlog-off"}
     assert {verdict.requirement for verdict in verdicts(records)} == {"X2"}
 
@@ -110,7 +111,7 @@ def test_an_old_applier_that_runs_on_fails_the_check(
     real = old.come_to_rest
     monkeypatch.setattr(old, "come_to_rest", lambda *arguments: fault.change(real(*arguments)))
     with pytest.raises(pytest.fail.Exception, match="not treated as they must be"):
-        test_old.test_relay_log_of_an_old_server(lab)
+        run(test_old.test_relay_log_of_an_old_server, lab)
     assert failing(records) == {"old/relay-off" if fault.requirement == "X2" else "old/relay-on"}
 
 
@@ -120,7 +121,7 @@ def test_another_error_of_an_old_server_differs(
 ) -> None:
     monkeypatch.setattr(test_old, "_REFUSED_RELAY_LOG", 1)
     with pytest.raises(pytest.fail.Exception):
-        test_old.test_relay_log_of_an_old_server(lab)
+        run(test_old.test_relay_log_of_an_old_server, lab)
     assert failing(records) == {"old/relay-error"}
     assert {verdict.verdict for verdict in verdicts(records)} == {"differs"}
 
@@ -139,7 +140,7 @@ def test_other_rows_after_the_log_of_an_old_server_fail_the_check(
 
     monkeypatch.setattr(old, "read", doctored)
     with pytest.raises(pytest.fail.Exception, match="not applied as it must be"):
-        test_old.test_log_of_an_old_server(lab)
+        run(test_old.test_log_of_an_old_server, lab)
     assert failing(records) == {"old/log"}
 
 
@@ -164,7 +165,7 @@ def test_a_server_with_the_feature_is_not_old(installation: Installation, monkey
 
 def test_a_placed_log_reads_as_a_file() -> None:
     bodies = (FormatDescription(), Xid(xid=1), Xid(xid=2))
-    data, ends = placed([encode_event(body, log_pos=7) for body in bodies])
+    data, ends = log_file([encode_event(body, log_pos=7) for body in bodies])
     events = list(read_events(BytesIO(data)))
     assert [event.header.log_pos for event in events] == list(ends)
     assert [event.body for event in events] == list(bodies)

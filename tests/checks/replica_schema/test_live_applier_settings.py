@@ -7,34 +7,32 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from conformance.checks.replica_schema import check as items
-from conformance.checks.replica_schema import generate as reshaped
-from conformance.harness import lab as labs
+from conformance.checks.replica_schema import generate
+from conformance.harness import session as labs
 from conformance.harness.lab import Lab, Settings
 from conformance.report.results import Summary
-from conformance.servers.roles import applier_cases as feeding
-from conformance.servers.roles import injector as inject
-from conformance.servers.roles import replica_schema as reshaping
+from conformance.servers.roles import applier_cases, injector, replica_schema
 from conformance.servers.roles.applier import Applier, launch_applier
-from conformance.servers.roles.replica_schema import reshaped_script
+from conformance.servers.roles.replica_schema import replica_schema_script
 from conformance.servers.run.process import ProcessMaker, ProcessServer
 from conformance.stream import Block, CaseVerdict, Run
 from generators.damaged_events import STORED
 from generators.draw import Stream
 from tests.checks.diverged.planted_damage import DAMAGE_FAULTS, DamageFault
-from tests.checks.replica_schema.planted_schemas import IGNORED, RESHAPED, ZERO_LENGTH, ReshapedFault
+from tests.checks.replica_schema.planted_schemas import IGNORED, SCHEMA_FAULTS, ZERO_LENGTH, ReplicaSchemaFault
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-    from conformance.cases.by_hand.applier_transaction import Feeding, FeedingOutcome
+    from conformance.cases.by_hand.applier_transaction import ApplierOutcome, ApplierTransaction
     from conformance.cases.by_hand.injection import RowState
-    from conformance.cases.by_hand.replica_schema import Reshaped
+    from conformance.cases.by_hand.replica_schema import ReplicaSchema
     from conformance.servers.install.installation import Installation
-    from conformance.servers.run.owned import OwnServer
+    from conformance.servers.run.owned import Maker, OwnServer
     from conformance.servers.wire.connection import Connection
     from conformance.stream import AnyRecord
-    from tests.checks.diverged.planted_transactions import FeedingFault
+    from tests.checks.diverged.planted_transactions import TransactionFault
 
 pytestmark = pytest.mark.live
 
@@ -112,31 +110,31 @@ def test_the_items_pass_on_a_server_that_is_right(found: tuple[Lab, list[AnyReco
     assert lab._applier.session().variable("global.replica_exec_mode") == "STRICT"
 
 
-@pytest.mark.parametrize("fault", RESHAPED, ids=lambda fault: fault.name)
+@pytest.mark.parametrize("fault", SCHEMA_FAULTS, ids=lambda fault: fault.name)
 def test_a_fault_on_another_table_fails_its_item(
-    found: tuple[Lab, list[AnyRecord]], fault: ReshapedFault, monkeypatch: pytest.MonkeyPatch
+    found: tuple[Lab, list[AnyRecord]], fault: ReplicaSchemaFault, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    original = reshaping.reshape
+    original = replica_schema.apply_to_replica_schemas
 
-    def doctored(applier: Applier, cases: Sequence[Reshaped]) -> list[FeedingOutcome]:
+    def doctored(applier: Applier, cases: Sequence[ReplicaSchema]) -> list[ApplierOutcome]:
         outcomes = zip(cases, original(applier, cases), strict=True)
         return [fault.doctor(case, outcome) or outcome for case, outcome in outcomes]
 
-    monkeypatch.setattr(reshaping, "reshape", doctored)
+    monkeypatch.setattr(replica_schema, "apply_to_replica_schemas", doctored)
     fails(CHECKS[fault.requirement], found, fault.requirement, fault.grade)
 
 
 @pytest.mark.parametrize("fault", [*ZERO_LENGTH, *IGNORED], ids=lambda fault: fault.name)
 def test_a_fault_of_an_applier_fails_its_item(
-    found: tuple[Lab, list[AnyRecord]], fault: FeedingFault, monkeypatch: pytest.MonkeyPatch
+    found: tuple[Lab, list[AnyRecord]], fault: TransactionFault, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    original = feeding.feed
+    original = applier_cases.apply_transactions
 
-    def doctored(applier: Applier, cases: Sequence[Feeding]) -> list[FeedingOutcome]:
+    def doctored(applier: Applier, cases: Sequence[ApplierTransaction]) -> list[ApplierOutcome]:
         outcomes = zip(cases, original(applier, cases), strict=True)
         return [fault.doctor(case, outcome) or outcome for case, outcome in outcomes]
 
-    monkeypatch.setattr(feeding, "feed", doctored)
+    monkeypatch.setattr(applier_cases, "apply_transactions", doctored)
     fails(CHECKS[fault.requirement], found, fault.requirement, fault.grade)
 
 
@@ -145,14 +143,14 @@ def test_a_fault_of_an_applier_fails_its_item(
 def test_a_fault_of_an_applier_that_meets_damage_fails_its_item(
     found: tuple[Lab, list[AnyRecord]], fault: DamageFault, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    original = feeding.feed
+    original = applier_cases.apply_transactions
 
-    def doctored(applier: Applier, cases: Sequence[Feeding]) -> list[FeedingOutcome]:
+    def doctored(applier: Applier, cases: Sequence[ApplierTransaction]) -> list[ApplierOutcome]:
         outcomes = zip(cases, original(applier, cases), strict=True)
         damaged = all(case.rows[0].stored == STORED for case in cases)
         return [fault.doctor(case, outcome) or outcome if damaged else outcome for case, outcome in outcomes]
 
-    monkeypatch.setattr(feeding, "feed", doctored)
+    monkeypatch.setattr(applier_cases, "apply_transactions", doctored)
     fails(fault.item, found, fault.requirement, fault.grade)
 
 
@@ -164,7 +162,7 @@ def test_a_null_that_gets_bytes_is_noticed(
     from dataclasses import replace
 
     def doctored(session: Connection, query: str) -> list[RowState | None]:
-        states = inject.read_states(session, query)
+        states = injector.read_states(session, query)
         return [*states[:-1], None if states[-1] is None else replace(states[-1], size=size)]
 
     monkeypatch.setattr(items, "read_states", doctored)
@@ -176,11 +174,11 @@ def test_a_null_that_gets_bytes_is_noticed(
 def test_a_server_that_ignores_other_errors_is_noticed(
     found: tuple[Lab, list[AnyRecord]], option: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def other(installation: Installation, *, options: dict[str, str | None], **rest: Any) -> OwnServer:
+    def other(maker: Maker, *, options: dict[str, str | None], **rest: Any) -> OwnServer:
         given = {name: value for name, value in options.items() if name != "replica-skip-errors"}
         if option is not None:
             given["replica-skip-errors"] = option
-        return launch_applier(ProcessMaker(installation), options=given, **rest)
+        return launch_applier(maker, options=given, **rest)
 
     monkeypatch.setattr(items, "launch_applier", other)
     lab, records = found
@@ -192,7 +190,7 @@ def test_a_server_that_ignores_other_errors_is_noticed(
 
 @pytest.mark.parametrize("kind", ["fewer", "other type"])
 def test_a_script_shows_a_case_again(target: OwnServer, kind: str) -> None:
-    made = (reshaped.other_table(Stream("script", number), "s") for number in range(50))
+    made = (generate.other_table(Stream("script", number), "s") for number in range(50))
     case = next(case for case in made if case.kind == kind)
     with target.connect() as session:
         session.execute("STOP REPLICA SQL_THREAD")
@@ -200,7 +198,7 @@ def test_a_script_shows_a_case_again(target: OwnServer, kind: str) -> None:
         assert isinstance(target, ProcessServer)  # files are removed by hand
         for name in ("lab-relay.000001", "lab-relay.index"):
             (target.data_directory / name).unlink(missing_ok=True)
-        shown = [session.execute(statement).texts() for statement in reshaped_script(case, target.version)]
+        shown = [session.execute(statement).texts() for statement in replica_schema_script(case, target.version)]
         errors = [int(rows[0][0] or 0) for rows in shown if rows and len(rows[0]) == 2]
         assert errors == ([13146] if case.number else [])
         rows = session.execute(f"SELECT COUNT(*) FROM binlog_lab_injection.s WHERE id <= {len(case.rows)}")

@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 from conformance.checks.replicas import check_chains as test_chains
-from conformance.harness import lab as labs
-from conformance.harness.lab import Lab, Settings
+from conformance.harness import session as labs
 from conformance.harness.pairs import chains
 from conformance.harness.pairs import tables as pair_tables
-from conformance.judge.replica_binlog import compare_own_log
+from conformance.harness.session import Lab
+from conformance.harness.settings import Settings
+from conformance.judge.replica_binlog import compare_replica_binlog
 from conformance.stream import Block
 from tests.checks.replicas.faults_of_pairs import FAULTS
+from tests.running import run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 
     from conformance.cases.script import Script
     from conformance.judge.replica import Texts
-    from conformance.judge.replica_binlog import OwnLog, OwnSettings
+    from conformance.judge.replica_binlog import ReplicaBinlog, ReplicaBinlogSettings
     from conformance.servers.run.process import ProcessServer
     from conformance.stream import AnyRecord
 
@@ -73,13 +75,15 @@ def judged_by_another_option(place: int) -> Callable[[pytest.MonkeyPatch], None]
     def plant(monkeypatch: pytest.MonkeyPatch) -> None:
         asked: list[int] = []
 
-        def compare(script: Script, log: Any, events: Any, settings: OwnSettings, schema: str) -> OwnLog:
+        def compare(
+            script: Script, log: Any, events: Any, settings: ReplicaBinlogSettings, schema: str
+        ) -> ReplicaBinlog:
             asked.append(1)
             wrong = place == 0 or len(asked) % 2 == 0
             told = replace(settings, partial_json=settings.partial_json is not wrong)
-            return compare_own_log(script, log, events, told, schema)
+            return compare_replica_binlog(script, log, events, told, schema)
 
-        monkeypatch.setattr(chains, "compare_own_log", compare)
+        monkeypatch.setattr(chains, "compare_replica_binlog", compare)
 
     return plant
 
@@ -97,14 +101,14 @@ def test_a_chain_with_a_fault_fails(recorded: Recorded, monkeypatch: pytest.Monk
     assert FAULTS[fault][0] == "FR6"
     plant, check = DOCTORED[fault]
     plant(monkeypatch)
-    with pytest.raises(pytest.fail.Exception, match="failures on pairs"):
-        test_chains.test_chain(recorded.lab, True)
+    with pytest.raises(pytest.fail.Exception, match="failed: "):
+        run(test_chains.test_chain, recorded.lab, gtid=True)
     assert recorded.failing() == {check}
 
 
 @pytest.mark.parametrize("gtid", [True, False])
 def test_a_chain_without_a_fault_passes(recorded: Recorded, gtid: bool) -> None:
-    test_chains.test_chain(recorded.lab, gtid)
+    run(test_chains.test_chain, recorded.lab, gtid=gtid)
     assert recorded.failing() == set()
     counted = {item.check.rpartition("/")[2]: 0 for item in recorded.records if isinstance(item, Block)}
     assert {"middle-log", "last-log"} < set(counted)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -13,17 +14,20 @@ from conformance.cases.files import load_case
 from conformance.cases.row_images import RowImage
 from conformance.checks.replicas import check as test_replicas
 from conformance.checks.replicas import check_rebuilt as test_rebuilt_replicas
-from conformance.harness import lab as labs
+from conformance.harness import session as labs
 from conformance.harness.campaign import server_limits
-from conformance.harness.lab import Lab, Settings
 from conformance.harness.pairs import appliers, rebuilding
 from conformance.harness.pairs import run as pairs
 from conformance.harness.pairs import shrinking as pair_shrinking
 from conformance.harness.pairs import tables as pair_tables
 from conformance.harness.pairs.run import REPLICAS, SOURCES
+from conformance.harness.profiles import SIZES
+from conformance.harness.session import Lab
+from conformance.harness.settings import Settings
 from conformance.judge import replica
 from conformance.stream import Block, CaseVerdict, Finding
 from tests.checks.replicas.faults_of_pairs import FAULTS
+from tests.running import run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,7 +58,7 @@ class Recorded:
 @pytest.fixture
 def recorded(server: ProcessServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Recorded]:
     monkeypatch.setattr(labs, "resolve", lambda *_, **__: server)
-    monkeypatch.setattr(test_replicas, "_QUICK", 1)
+    monkeypatch.setitem(SIZES["replicas/settings"], "quick", 1)
     records: list[AnyRecord] = []
     lab = Lab(Settings(cases=tmp_path), records.append)
     try:
@@ -66,13 +70,13 @@ def recorded(server: ProcessServer, tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 def test_without_a_fault_the_check_passes_on_both_kinds_of_pairs(recorded: Recorded) -> None:
     for gtid in (True, False):
-        test_replicas.test_replica_equals_source(recorded.lab, gtid)
+        run(test_replicas.test_replica_equals_source, recorded.lab, gtid=gtid)
     assert recorded.failing() == set()
     assert {("FR2",), ("FR6",)} <= {item.requirements for item in recorded.records if isinstance(item, Block)}
 
 
 def test_before_images_of_a_sound_replica_pass(recorded: Recorded) -> None:
-    test_replicas.test_before_images_of_the_replica(recorded.lab)
+    run(test_replicas.test_before_images_of_the_replica, recorded.lab)
     assert recorded.failing() == set()
     cases = sum(item.cases for item in recorded.records if isinstance(item, Block) and item.requirements == ("A7",))
     assert cases >= 50
@@ -90,14 +94,16 @@ def test_a_replica_that_logs_other_images_fails(
     recorded: Recorded, monkeypatch: pytest.MonkeyPatch, fault: str
 ) -> None:
     image, check = SET_OTHERWISE[fault]
-    told = pairs.own_settings
-    monkeypatch.setattr(pairs, "own_settings", lambda replica: dataclasses.replace(told(replica), image=MINIMAL))
+    told = pairs.replica_binlog_settings
+    monkeypatch.setattr(
+        pairs, "replica_binlog_settings", lambda replica: dataclasses.replace(told(replica), image=MINIMAL)
+    )
     others = tuple(dataclasses.replace(item, image=image) for item in REPLICAS if item.image is MINIMAL)
     monkeypatch.setattr(test_replicas, "narrow_replicas", lambda: others)
-    monkeypatch.setitem(test_replicas._NARROW, "quick", 2)
+    monkeypatch.setitem(SIZES["replicas/narrow"], "quick", 2)
     monkeypatch.setattr(pair_shrinking, "SECONDS", 1.0)
-    with pytest.raises(pytest.fail.Exception, match="failures on pairs"):
-        test_replicas.test_before_images_of_the_replica(recorded.lab)
+    with pytest.raises(pytest.fail.Exception, match="failed: "):
+        run(test_replicas.test_before_images_of_the_replica, recorded.lab)
     assert check in recorded.failing()
     assert FAULTS[fault][0] in {item.requirement for item in recorded.verdicts() if item.check == check}
     assert "replicas/narrow" not in recorded.failing()  # the rows themselves are right
@@ -111,8 +117,8 @@ def test_a_replica_with_another_row_fails(recorded: Recorded, monkeypatch: pytes
         return rows[:-1] if revert else rows  # the replica's probe is undone, the source's is not
 
     monkeypatch.setattr(pair_tables, "probe", probe)
-    with pytest.raises(pytest.fail.Exception, match="failures on pairs"):
-        test_replicas.test_replica_equals_source(recorded.lab, True)
+    with pytest.raises(pytest.fail.Exception, match="failed: "):
+        run(test_replicas.test_replica_equals_source, recorded.lab, gtid=True)
     assert recorded.failing() == {"replicas/gtid"}
     shown = next(item for item in recorded.verdicts() if item.verdict.failing)
     assert shown.field == "rows"
@@ -127,8 +133,8 @@ def test_a_failure_on_a_pair_becomes_a_small_case_that_shows_it_again(
     kind = next(kind for kind in rebuilding.KINDS if kind.name == "retyped")
     monkeypatch.setattr(pair_shrinking, "SECONDS", 8.0)
     only = dataclasses.replace(kind, share=1)
-    with pytest.raises(pytest.fail.Exception, match="failures on pairs"):
-        test_rebuilt_replicas.test_rebuilt_replica(recorded.lab, only)
+    with pytest.raises(pytest.fail.Exception, match="failed: "):
+        run(test_rebuilt_replicas.test_rebuilt_replica, recorded.lab, kind=only, met=Counter())
     (finding,) = [item for item in recorded.records if isinstance(item, Finding)]
     assert finding.size_before
     assert finding.size_after
@@ -145,7 +151,7 @@ def test_a_failure_on_a_pair_becomes_a_small_case_that_shows_it_again(
 
 def test_the_witness_stops_a_real_replica(recorded: Recorded) -> None:
     for requirement in ("FR2", "FR4"):
-        test_replicas.test_witnesses_stop_a_replica(recorded.lab, requirement)
+        run(test_replicas.test_witnesses_stop_a_replica, recorded.lab, requirement=requirement)
     blocks = [item for item in recorded.records if isinstance(item, Block)]
     assert [item.deviations for item in blocks] == [{"unchanging-replace": 1}, {"lookup-by-before-image": 1}]
 
@@ -157,8 +163,8 @@ def test_a_stop_that_nobody_foretold_fails(recorded: Recorded, monkeypatch: pyte
         return original(expected, transaction, replica.Stop(number=stop.number, message=stop.message, offset=1))
 
     monkeypatch.setattr(appliers, "judge_stop", elsewhere)
-    with pytest.raises(pytest.fail.Exception, match="not shown on a pair: unchanging-replace"):
-        test_replicas.test_witnesses_stop_a_replica(recorded.lab, "FR2")
+    with pytest.raises(pytest.fail.Exception, match=r"unchanging-replace: the witness .* another difference"):
+        run(test_replicas.test_witnesses_stop_a_replica, recorded.lab, requirement="FR2")
     (verdict,) = recorded.verdicts()
     assert verdict.expected == "the deviation that the switch refuse_unchanging_replace explains"
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 
 from conformance.cases.script import build_script
 from conformance.cases.session import Session
 from conformance.cases.update_case import UpdateCase
 from conformance.checks.replicas import check_rebuilt as test_rebuilt_replicas
-from conformance.harness.lab import Lab, Settings
 from conformance.harness.pairs.rebuilding import KINDS, Kind, from_text, other_numbers, rebuild_by
 from conformance.harness.pairs.run import rows_after
-from conformance.judge.replica import relation_of, unlikeness
+from conformance.harness.session import Lab
+from conformance.harness.settings import Settings
+from conformance.judge.replica import differences_of, relation_of
 from conformance.reference.jsonb import opaque
 from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.encode import encode
@@ -20,6 +23,7 @@ from conformance.reference.jsonb.values import JsonValue, UInt, same
 from conformance.reference.tables.definitions import Column, Table
 from conformance.stream import AnyRecord, Block
 from generators.draw import Stream
+from tests.running import run
 
 DRAW = Stream("rebuilding")
 TABLE = Table(
@@ -59,7 +63,7 @@ def test_objects_and_arrays_become_unlike_in_the_way_of_the_kind(kind: Kind) -> 
     for ours, theirs in documents[:2]:
         assert isinstance(ours, bytes)
         assert theirs is not None
-        assert unlikeness(ours, theirs) == UNLIKE[kind.name]
+        assert differences_of(ours, theirs) == UNLIKE[kind.name]
         assert (storage_free(ours) > 0) is (kind.name != "padded-replica")
         assert (storage_free(theirs) > 0) is (kind.name == "padded-replica")
     assert documents[4] == (None, None)
@@ -92,8 +96,8 @@ def test_a_full_run_with_fewer_differing_rows_than_planned_says_so(
 ) -> None:
     records: list[AnyRecord] = []
     lab = Lab(Settings(server="none", profile="full"), records.append)
-    lab.rebuilt.update({"updates": updates, "padded": 9_000, "retyped": retyped, "numbers": 5_000})
-    test_rebuilt_replicas.test_enough_rows_differed(lab)
+    met = Counter({"updates": updates, "padded": 9_000, "retyped": retyped, "numbers": 5_000})
+    run(test_rebuilt_replicas.test_enough_rows_differed, lab, met=met)
     (block,) = [item for item in records if isinstance(item, Block)]
     assert block.verdicts == verdicts
 

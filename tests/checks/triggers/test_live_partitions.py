@@ -10,12 +10,15 @@ import pytest
 from conformance.checks.triggers import check_partitions as test_partitions
 from conformance.checks.triggers import run as triggers
 from conformance.checks.triggers.partitions import METHODS
-from conformance.harness import lab as labs
-from conformance.harness.lab import Lab, Settings
+from conformance.harness import session as labs
+from conformance.harness.profiles import SIZES
+from conformance.harness.session import Lab
+from conformance.harness.settings import Settings
 from conformance.reference.binlog.header import checksum_of
 from conformance.reference.event_types import EventType
 from conformance.servers.roles.update_cases import run_case
 from conformance.stream import Block
+from tests.running import run
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,7 +43,7 @@ def lab(server: ProcessServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, 
 
 
 def test_partitioned_tables_are_logged_as_foretold(lab: Lab, records: list[AnyRecord]) -> None:
-    test_partitions.test_partitions(lab)
+    run(test_partitions.test_partitions, lab)
     blocks = [item for item in records if isinstance(item, Block)]
     assert not any(block.failures for block in blocks)
     assert sum(block.cases for block in blocks if block.requirements == ("F3",)) >= 50
@@ -61,8 +64,8 @@ def test_another_partition_fails(lab: Lab, records: list[AnyRecord], monkeypatch
         return replace(seen, events=tuple(map(_with_another_partition, seen.events)))
 
     monkeypatch.setattr(triggers, "run_case", doctored)
-    monkeypatch.setitem(test_partitions._CASES, "quick", len(METHODS))
-    with pytest.raises(pytest.fail.Exception, match="cases failed"):
-        test_partitions.test_partitions(lab)
+    monkeypatch.setitem(SIZES["partitions"], "quick", len(METHODS))
+    with pytest.raises(pytest.fail.Exception, match="failed: "):
+        run(test_partitions.test_partitions, lab)
     failing = {item.check for item in records if isinstance(item, Block) and item.failures}
     assert failing == {"partitions/event-bytes"}

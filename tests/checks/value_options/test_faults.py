@@ -9,7 +9,7 @@ import pytest
 from conformance.cases.by_hand.injection import InjectionOutcome, predict, state_of
 from conformance.checks.value_options import check as test_value_options
 from conformance.checks.value_options.check import Form, judge, make, packed
-from conformance.harness import lab as labs
+from conformance.harness import session as labs
 from conformance.harness.lab import Lab, Settings
 from conformance.reference.cursor import Cursor, encode_packed
 from conformance.stream import Block, CaseVerdict

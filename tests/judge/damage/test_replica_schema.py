@@ -6,19 +6,26 @@ from dataclasses import replace
 
 import pytest
 
-from conformance.checks.replica_schema import generate as reshaped
-from conformance.judge.damage.applier import judge_feeding, judge_ignoring
-from conformance.judge.damage.replica_schema import judge_reshaped
+from conformance.checks.replica_schema import generate
+from conformance.judge.damage.applier import judge_ignoring, judge_transaction
+from conformance.judge.damage.replica_schema import judge_replica_schema
 from conformance.stream import Verdict
-from generators import applier_transactions as feedings
+from generators import applier_transactions
 from generators.draw import Stream
-from tests.checks.diverged.planted_transactions import FeedingFault, faultless
-from tests.checks.replica_schema.planted_schemas import IGNORED, RESHAPED, ZERO_LENGTH, ReshapedFault, ignoring, perfect
+from tests.checks.diverged.planted_transactions import TransactionFault, faultless
+from tests.checks.replica_schema.planted_schemas import (
+    IGNORED,
+    SCHEMA_FAULTS,
+    ZERO_LENGTH,
+    ReplicaSchemaFault,
+    ignoring,
+    perfect,
+)
 
-TABLES = [reshaped.other_table(Stream("tables", number), "t") for number in range(60)]
-NO_KEY = [reshaped.again(Stream("no key", number), "t") for number in range(60)]
-NO_BYTES = [feedings.without_bytes(Stream("no bytes", number)) for number in range(80)]
-MATRIX = list(feedings.ignorable(Stream("matrix"), 15))
+TABLES = [generate.other_table(Stream("tables", number), "t") for number in range(60)]
+NO_KEY = [generate.again(Stream("no key", number), "t") for number in range(60)]
+NO_BYTES = [applier_transactions.without_bytes(Stream("no bytes", number)) for number in range(80)]
+MATRIX = list(applier_transactions.ignorable(Stream("matrix"), 15))
 MODES = (frozenset((1032,)), frozenset((3648,)))
 
 
@@ -28,12 +35,14 @@ def grade_of(requirement: str) -> Verdict:
 
 def test_faultless_appliers_pass_everything() -> None:
     for case in (*TABLES, *NO_KEY):
-        assert judge_reshaped(case, perfect(case), Verdict.FAIL).verdict is Verdict.PASS, case.name
-    for feeding in NO_BYTES:
-        assert judge_feeding(feeding, faultless(feeding)).verdict is Verdict.PASS, feeding.name
+        assert judge_replica_schema(case, perfect(case), Verdict.FAIL).verdict is Verdict.PASS, case.name
+    for transaction in NO_BYTES:
+        assert judge_transaction(transaction, faultless(transaction)).verdict is Verdict.PASS, transaction.name
     for ignored in MODES:
-        for feeding in MATRIX:
-            assert judge_ignoring(feeding, ignoring(feeding, ignored), ignored).verdict is Verdict.PASS, feeding.name
+        for transaction in MATRIX:
+            assert judge_ignoring(transaction, ignoring(transaction, ignored), ignored).verdict is Verdict.PASS, (
+                transaction.name
+            )
 
 
 def test_every_kind_is_there() -> None:
@@ -51,34 +60,36 @@ def test_every_kind_is_there() -> None:
         assert errors == {0, 1032, 3648} - ignored
 
 
-@pytest.mark.parametrize("fault", RESHAPED, ids=lambda fault: fault.name)
-def test_a_fault_on_another_table_is_caught_wherever_it_shows(fault: ReshapedFault) -> None:
+@pytest.mark.parametrize("fault", SCHEMA_FAULTS, ids=lambda fault: fault.name)
+def test_a_fault_on_another_table_is_caught_wherever_it_shows(fault: ReplicaSchemaFault) -> None:
     shown = 0
     for case in (*TABLES, *NO_KEY):
         doctored = fault.doctor(case, perfect(case))
         if doctored is None or doctored == perfect(case):
             continue
         shown += 1
-        judged = judge_reshaped(case, doctored, grade_of(fault.requirement))
+        judged = judge_replica_schema(case, doctored, grade_of(fault.requirement))
         assert judged.verdict.value == fault.grade, (case.name, judged)
         assert judged.rule
     assert shown
 
 
 @pytest.mark.parametrize("fault", ZERO_LENGTH, ids=lambda fault: fault.name)
-def test_a_fault_with_values_of_no_bytes_is_caught_wherever_it_shows(fault: FeedingFault) -> None:
+def test_a_fault_with_values_of_no_bytes_is_caught_wherever_it_shows(fault: TransactionFault) -> None:
     shown = 0
     for case in NO_BYTES:
         doctored = fault.doctor(case, faultless(case))
         if doctored is not None:
             shown += 1
-            assert judge_feeding(case, doctored).verdict.value == fault.grade, case.name
+            assert judge_transaction(case, doctored).verdict.value == fault.grade, case.name
     assert shown
 
 
 @pytest.mark.parametrize("ignored", MODES, ids=["idempotent", "skip-errors"])
 @pytest.mark.parametrize("fault", IGNORED, ids=lambda fault: fault.name)
-def test_a_fault_with_ignored_errors_is_caught_wherever_it_shows(fault: FeedingFault, ignored: frozenset[int]) -> None:
+def test_a_fault_with_ignored_errors_is_caught_wherever_it_shows(
+    fault: TransactionFault, ignored: frozenset[int]
+) -> None:
     shown = 0
     for case in MATRIX:
         doctored = fault.doctor(case, ignoring(case, ignored))
@@ -94,4 +105,4 @@ def test_a_dying_server_is_a_crash_in_every_mode() -> None:
             died = replace(ignoring(case, ignored), death="signal 6: 0a1")
             assert judge_ignoring(case, died, ignored).verdict is Verdict.CRASH
     died = replace(perfect(TABLES[0]), death="signal 6: 0a1")
-    assert judge_reshaped(TABLES[0], died, Verdict.DIFFERS).verdict is Verdict.CRASH
+    assert judge_replica_schema(TABLES[0], died, Verdict.DIFFERS).verdict is Verdict.CRASH

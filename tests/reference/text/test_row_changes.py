@@ -1,4 +1,4 @@
-"""Row changes as JSON lines (design, section 6): captured logs against stored lines, and each kind of value."""
+"""Row changes as JSON lines: captured logs against stored lines, and each kind of value."""
 
 from __future__ import annotations
 

@@ -1,0 +1,143 @@
+"""What a check function is given: the session, the size of its profile, its blocks, and the ways to end.
+
+A check never raises a failure itself: what its blocks recorded fails it once, at its end (:func:`concluding`).
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Final, NoReturn
+
+import pytest
+
+from conformance.harness.profiles import SIZES
+from conformance.harness.recorder import Recorder
+from conformance.servers.errors import ServerUnavailable
+from conformance.servers.roles import old_server
+from conformance.servers.run.owned import OwnServer
+from conformance.stream import Progress
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from conformance.cases.update_case import Hazard
+    from conformance.servers.base import Server
+    from conformance.servers.install.installation import Installation
+
+GUEST: Final = "changes global values, makes accounts or restarts: only on a server that the lab started itself"
+
+
+class LeftOut(Exception):
+    """The rest of a check is not applicable; the reason is recorded."""
+
+
+class Check(Recorder):
+    """One check while it runs: the recorder of its results, and what it may ask of the harness."""
+
+    # --- the run -------------------------------------------------------------------------------------------------
+
+    @property
+    def seed(self) -> str:
+        return self.lab.settings.seed
+
+    @property
+    def quick(self) -> bool:
+        """Whether this is the smallest profile."""
+        return self.lab.settings.profile == "quick"
+
+    def size(self, name: str = "") -> int:
+        """How much to do in this profile: the entry of ``profiles.toml`` under the check's id (and ``name``)."""
+        return SIZES[f"{self.id}/{name}" if name else self.id][self.lab.settings.profile]
+
+    def blocks(self, name: str = "") -> range:
+        """The numbers of the blocks of this profile."""
+        return range(self.size(name))
+
+    def narrate(self, text: str) -> None:
+        """Say something to the user while the check runs."""
+        self.lab.narrate(text)
+
+    def progress(self, done: int, total: int, unit: str, *, label: str = "", note: str = "") -> None:
+        """Say how far the check is."""
+        self.lab.sink(Progress(label=label or self.id, done=done, total=total, unit=unit, note=note))
+
+    # --- the ways to end -----------------------------------------------------------------------------------------
+
+    def leave_out(self, reason: str, *requirements: str) -> NoReturn:
+        """End here: recorded as not applicable under the check's own id."""
+        self.not_applicable(reason, *requirements)
+        raise LeftOut(reason)
+
+    def skip(self, reason: str) -> NoReturn:
+        """End here: pytest's skip, which the plugin records as not applicable under the item's name."""
+        pytest.skip(reason)
+
+    def fail(self, reason: str) -> None:
+        """Fail at the end for what has no block of its own."""
+        self.failures.add(reason)
+
+    def conclude(self) -> None:
+        """The one failure of the check, if something failed."""
+        if self.failures.count:
+            pytest.fail(str(self.failures), pytrace=False)
+
+    # --- what a check needs --------------------------------------------------------------------------------------
+
+    def needs_server(self, what: str) -> Server:
+        """The server under test; skips without one: ``needs WHAT``."""
+        if self.lab.server is None:
+            self.skip(f"needs {what}")
+        return self.lab.server
+
+    def needs_own_server(self, what: str, reason: str = GUEST) -> OwnServer:
+        """The server under test where the lab made it, so that others can be made of the same installation."""
+        server = self.needs_server(what)
+        if not isinstance(server, OwnServer):
+            self.leave_out(reason)
+        return server
+
+    def needs_started_server(self, what: str, reason: str = GUEST) -> Server:
+        """The server under test where the lab started it."""
+        server = self.needs_server(what)
+        if not server.started_by_us:
+            self.leave_out(reason)
+        return server
+
+    def needs_leave(self, hazard: Hazard, what: str) -> None:
+        """Go on only where the server may meet this hazard. ``what`` it may do there."""
+        server = self.lab.server
+        if server is not None and str(hazard) not in server.hazards():
+            self.leave_out(f"{what}: give leave with --allow {hazard}")
+
+    def needs_programs(self, *names: str, server: Server | None = None) -> list[str]:
+        """The command of the server's own client program, the first of ``names``; skips where one is missing."""
+        server = server or self.lab.server
+        assert server is not None
+        try:
+            program, *_ = [server.program(name) for name in names]
+        except ServerUnavailable as error:
+            what = names[0] if len(names) == 1 else "client programs"
+            self.skip(f"needs the server's own {what}: {error}")
+        return program
+
+    def needs_old_server(self) -> Installation:
+        """The installation of a server from before the feature; skips without one, or without a server under test."""
+        self.needs_server("a server under test and an old one beside it")
+        try:
+            return old_server.old_installation()
+        except ServerUnavailable as error:
+            self.skip(str(error))
+
+
+def marks_of(item: pytest.Item) -> tuple[str, tuple[str, ...]]:
+    """The id and the requirements that an item is marked with: ``check(id, *requirements)``."""
+    marks = list(item.iter_markers("check"))
+    return (marks[0].args[0] if marks else ""), tuple(name for mark in marks for name in mark.args[1:])
+
+
+@contextmanager
+def concluding(check: Check) -> Iterator[None]:
+    """Around a check function: it may leave the rest out, and fails at its end for what its blocks recorded."""
+    with suppress(LeftOut):
+        yield
+    check.conclude()

@@ -1,0 +1,329 @@
+"""The only writer of result records: blocks, verdicts of cases, and findings.
+
+A check opens a block, says what differs, and leaves it; the block counts, limits how many verdicts are shown, stores
+the Case, and knows whether a difference counts as a failure on this version.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Final
+
+from conformance.cases.files import case_id, dump_case
+from conformance.requirements.versions import in_observed_range
+from conformance.stream import SEVERITY, Block, CaseVerdict, Finding, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+    from types import TracebackType
+    from typing import Self
+
+    from conformance.cases.update_case import UpdateCase
+    from conformance.harness.session import Lab
+    from conformance.judge.problem import Problem
+    from conformance.requirements.versions import Version
+    from conformance.stream import AnyRecord
+
+_SHOWN: Final = 5  # problems of a block with a record of their own
+_ALIKE: Final = 3  # cases of one signature and block with a record of their own
+_REASONS: Final = 5  # reasons that the failure of a check names
+
+
+@dataclass(slots=True)
+class Failures:
+    """What makes a check fail at its end."""
+
+    count: int = 0
+    reasons: dict[str, None] = field(default_factory=dict)
+
+    def add(self, reason: str, count: int = 1) -> None:
+        """Count failures; ``reason`` is a sentence for the end of the check."""
+        self.count += count
+        self.reasons[reason] = None
+
+    def __str__(self) -> str:
+        reasons = list(self.reasons)
+        more = f"; and {len(reasons) - _REASONS} more" if len(reasons) > _REASONS else ""
+        return f"{self.count} failed: {'; '.join(reasons[:_REASONS])}{more}; see the report"
+
+
+@dataclass(slots=True, kw_only=True)
+class BlockRecord:
+    """One block of cases while it is judged; leaving the context writes its record, unless something was raised.
+
+    ``cases``: how many; those that nothing is said of passed. ``None``: as many as were counted. ``verdict``: of what
+    differs. ``case``: the Case to store where something differs; ``replays``: ``binlog-lab replay`` judges it as the
+    block does. ``replay``: another command that shows the block again.
+    """
+
+    check: Recorder
+    requirements: tuple[str, ...]
+    number: int
+    cases: int | None
+    verdict: Verdict
+    version: Version | None = None  # whose observed behaviour decides whether a mere difference counts
+    case: UpdateCase | None = None
+    replay: str | None = None
+    replays: bool = False
+    seconds: float | None = None  # measured, if not given
+    figures: dict[str, Any] = field(default_factory=dict)  # further fields of the record: texts_compared, census ...
+    _begun: float = 0.0
+    _verdicts: Counter[Verdict] = field(default_factory=Counter)
+    _deviations: Counter[str] = field(default_factory=Counter)
+    _uncounted: int = 0  # differing cases that are no failures
+    _counted: int = 0  # failures whose verdict alone does not say so
+    _shown: int = 0
+    _seen: Counter[str] = field(default_factory=Counter)
+    _stored: tuple[str, str | None] | None = None
+
+    # --- what a check says ---------------------------------------------------------------------------------------
+
+    def differs(self, *problems: Problem, verdict: Verdict | None = None, signature: str = "") -> None:
+        """Each problem is a case that is not as it must be, or that a listed deviation explains."""
+        verdict = verdict or self.verdict
+        for problem in problems:
+            self.count(verdict, deviation=problem.deviation, reason=problem.message)
+            self._shown += problem.deviation is None
+            if problem.deviation is None and self._shown > _SHOWN:
+                continue
+            identity, case_file = self._store()
+            self.show(
+                verdict,
+                case=identity,
+                field=problem.field,
+                expected=problem.expected,
+                got=problem.got,
+                message=problem.message,
+                signature=signature or f"{self.check.id}:{problem.deviation or problem.message}",
+                replay=self.replay,
+                statements=problem.statements,
+                deviation=problem.deviation,
+                case_file=case_file,
+            )
+
+    def info(self, counts: dict[str, int]) -> None:
+        """Cases that differ only as the documentation says they may, by its words."""
+        for words, count in counts.items():
+            self.count(Verdict.INFO, count)
+            self.show(
+                Verdict.INFO,
+                case=self._name if self._stored is None else self._stored[0],
+                field=words,
+                got=f"{count} of {self.cases}",
+                message=words,
+                signature=f"{self.check.id}:{words}",
+            )
+
+    def judged(self, verdict: Verdict, message: str, *, record: bool = True, **fields: Any) -> None:
+        """One verdict about all cases of the block. ``record``: whether it is shown, a pass included."""
+        cases = self.cases or 0
+        self.count(verdict, cases, reason=message)
+        if record:
+            signature = fields.pop("signature", f"{self.check.id}:{message}")
+            self.show(verdict, message=message, signature=signature, **fields)
+
+    def inconclusive(self, reason: str) -> None:
+        """The evidence of the block cannot decide about any of its cases."""
+        self.judged(Verdict.INCONCLUSIVE, reason)
+
+    # --- what experiments with verdicts of their own use ---------------------------------------------------------
+
+    def count(
+        self,
+        verdict: Verdict,
+        number: int = 1,
+        *,
+        deviation: str | None = None,
+        failed: bool | None = None,
+        reason: str = "",
+    ) -> None:
+        """Count cases. ``deviation``: the listed one that explains them. ``failed``: whether they are failures, where
+        the verdict alone does not say; ``reason``: what the failing check says at its end."""
+        if deviation is not None:
+            self._deviations[deviation] += number
+            return
+        self._verdicts[verdict] += number
+        if failed is None:
+            failed = verdict.failing and (
+                verdict is not Verdict.DIFFERS or in_observed_range(self.version or self.check.lab.version)
+            )
+        if failed:
+            self.check.failures.add(reason or str(verdict), number)
+        self._counted += number * (failed and not verdict.failing)
+        self._uncounted += number * (verdict.failing and not failed)
+
+    def judge(self, verdict: Verdict, message: str, *, signature: str, deviation: str | None = None) -> bool:
+        """Count one case with a verdict of its own; whether it is to be shown: one of the first of its signature."""
+        self.count(verdict, deviation=deviation, reason=message)
+        if verdict is Verdict.PASS:
+            return False
+        self._seen[signature] += 1
+        return self._seen[signature] <= _ALIKE
+
+    def show(self, verdict: Verdict, **fields: Any) -> None:
+        """Write the verdict of one case; ``fields`` are those of the record."""
+        defaults = {"case": self._name, "requirement": self.requirements[0]}
+        self.check.write(
+            CaseVerdict(
+                verdict=verdict,
+                subject=self.check.subject,
+                check=self.check.id,
+                block=self.number,
+                **{**defaults, **fields},
+            )
+        )
+
+    def found(self, signature: str, case: str, path: Path, replay: str, **fields: Any) -> None:
+        """Write a finding: the smallest Case that shows this failure."""
+        self.check.write(
+            Finding(
+                signature=signature,
+                case=case,
+                case_file=str(path),
+                replay=replay,
+                subject=self.check.subject,
+                check=self.check.id,
+                **{"requirement": self.requirements[0], **fields},
+            )
+        )
+
+    def compared(self, **figures: Any) -> None:
+        """Further figures of the block's record, by the names of its fields."""
+        self.figures.update(figures)
+
+    # --- the record ----------------------------------------------------------------------------------------------
+
+    @property
+    def _name(self) -> str:
+        return f"{self.check.id}/{self.number}"
+
+    def _store(self) -> tuple[str, str | None]:
+        """The id of the block's Case and its file, stored once."""
+        if self._stored is None:
+            self._stored = self._name, None
+            if self.case is not None:
+                identity = case_id(self.case)
+                kept = self.check.lab.stored
+                path = kept.store(dump_case(replace(self.case, id=identity)))
+                self._stored = identity, None if path is None else str(path)
+                if self.replays and path is not None:
+                    self.replay = kept.replay_of(path)
+        return self._stored
+
+    def __enter__(self) -> Self:
+        self._begun = time.perf_counter()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if kind is None:
+            self.check.write(self._record())
+
+    def _record(self) -> Block:
+        deviating = self._deviations.total()
+        cases = self._verdicts.total() + deviating if self.cases is None else self.cases
+        # A block may have more problems than cases: every line of a text can be wrong.
+        left = cases
+        verdicts: Counter[Verdict] = Counter()
+        for verdict in sorted(self._verdicts, key=SEVERITY.index):
+            verdicts[verdict] = min(self._verdicts[verdict], left)
+            left -= verdicts[verdict]
+        verdicts[Verdict.PASS] += max(0, left - deviating)
+        failing = sum(count for verdict, count in verdicts.items() if verdict.failing)
+        failed = max(0, failing - self._uncounted) + self._counted
+        return Block(
+            check=self.check.id,
+            subject=self.check.subject,
+            requirements=self.requirements,
+            block=self.number,
+            cases=cases,
+            verdicts={str(verdict): count for verdict, count in verdicts.items() if count},
+            failed=None if failed == failing else failed,
+            mismatches=failing,
+            deviating=deviating,
+            deviations=dict(self._deviations),
+            seconds=time.perf_counter() - self._begun if self.seconds is None else self.seconds,
+            **self.figures,
+        )
+
+
+class Recorder:
+    """The writer of one check's records: under its id, about its requirements."""
+
+    def __init__(
+        self, lab: Lab, name: str, requirements: Iterable[str] = (), *, failures: Failures | None = None
+    ) -> None:
+        self.lab = lab
+        self.id = name
+        self.requirements = tuple(requirements)
+        self.failures = Failures() if failures is None else failures
+
+    @property
+    def subject(self) -> str:
+        """The server under test, by its name in the stream."""
+        return self.lab.subject
+
+    def named(self, name: str, *requirements: str) -> Self:
+        """A check with another id whose failures are this one's. Without ``requirements``: those of this one."""
+        return type(self)(self.lab, name, requirements or self.requirements, failures=self.failures)
+
+    def part(self, name: str, *requirements: str) -> Self:
+        """A check with this one's id and a name behind it."""
+        return self.named(f"{self.id}/{name}", *requirements)
+
+    def block(
+        self,
+        number: int = 0,
+        *,
+        cases: int | None = 0,
+        requirement: str = "",
+        requirements: Sequence[str] = (),
+        verdict: Verdict = Verdict.FAIL,
+        version: Version | None = None,
+        case: UpdateCase | None = None,
+        replay: str | None = None,
+        replays: bool = False,
+        seconds: float | None = None,
+        **figures: Any,
+    ) -> BlockRecord:
+        """A block of cases as a context; see :class:`BlockRecord`. ``cases`` can be set inside as well."""
+        return BlockRecord(
+            check=self,
+            requirements=(requirement,) if requirement else tuple(requirements) or self.requirements,
+            number=number,
+            cases=cases,
+            verdict=verdict,
+            version=version,
+            case=case,
+            replay=replay,
+            replays=replays,
+            seconds=seconds,
+            figures=figures,
+        )
+
+    def record(self, number: int = 0, problems: Iterable[Problem] = (), **options: Any) -> None:
+        """A block that was judged already: :meth:`block` with its problems, all at once."""
+        with self.block(number, **options) as block:
+            block.differs(*problems)
+
+    def write(self, record: AnyRecord) -> None:
+        """Give a record to the stream."""
+        self.lab.sink(record)
+
+    def not_applicable(self, reason: str, *requirements: str) -> None:
+        """Record that the subject's own features exclude this check, or these of its requirements."""
+        for requirement in requirements or self.requirements:
+            with self.block(cases=1, requirement=requirement, seconds=0.0) as block:
+                block.count(Verdict.NOT_APPLICABLE)
+                block.show(Verdict.NOT_APPLICABLE, case=self.id, message=reason)
+
+    def not_run(self, reason: str) -> None:
+        """Record that the check was selected and has no result."""
+        with self.block(cases=1, seconds=0.0) as block:
+            block.count(Verdict.NOT_RUN)
+            for requirement in self.requirements:
+                block.show(Verdict.NOT_RUN, case=self.id, requirement=requirement, message=reason)

@@ -1,0 +1,277 @@
+"""The session of a run: it owns the servers, and knows their versions.
+
+A server, a pair, an injector, an applier and a receiver are started when first asked for, and kept for other checks.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+from conformance.harness.answers import gather
+from conformance.harness.nearest import telling_nearest
+from conformance.harness.stored_cases import StoredCases
+from conformance.harness.topology import Pairs
+from conformance.judge.probes import contradiction_words, dialect_as_shown, probe_all, row_of
+from conformance.requirements.deviations import Deviation, load_deviations
+from conformance.requirements.versions import FIRST, applies, dialect_name, dialect_of, text_of
+from conformance.servers.auto import Wishes, resolve
+from conformance.servers.errors import ServerError
+from conformance.servers.roles.applier import Applier, launch_applier
+from conformance.servers.roles.injector import Injector, launch_target
+from conformance.servers.roles.receiver import ReceiverTarget, launch_receiver
+from conformance.servers.run.owned import OwnServer
+from conformance.servers.run.process import ProcessServer
+from conformance.stream import Asked, Progress, Subject
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from conformance.harness.settings import Settings
+    from conformance.harness.topology import Chain
+    from conformance.reference.dialect import Dialect
+    from conformance.servers.base import Server
+    from conformance.servers.roles.pair import Pair
+    from conformance.stream import AnyRecord
+
+# A run makes and drops a table for every block: without files and statistics of their own that is ten times faster.
+_MANY_TABLES: Final = {"innodb-file-per-table": "OFF", "innodb-stats-persistent": "OFF"}
+
+
+@dataclass(slots=True)
+class Lab:
+    """One run. ``close`` ends the server."""
+
+    settings: Settings
+    sink: Callable[[AnyRecord], None]
+    narrate: Callable[[str], None] = lambda _: None
+    deviations: tuple[Deviation, ...] = ()
+    stored: StoredCases = field(init=False)
+    rate: float = 0.0  # updates of the update campaign in a second
+    _server: Server | None = None
+    _pairs: Pairs | None = None
+    _resolved: bool = False
+    _asked: bool = False
+    _dialect: Dialect | None = None
+    _injector: Injector | None = None
+    _applier: Applier | None = None
+    _receiver: ReceiverTarget | None = None
+
+    def __post_init__(self) -> None:
+        self.stored = StoredCases(cases=self.settings.cases, replay=self.settings.replay)
+        if self.settings.deviations:
+            self.deviations = load_deviations(self.settings.deviations_file)
+            self.sink = telling_nearest(self.sink, self.deviations)
+
+    # --- the subject -------------------------------------------------------------------------------------------------
+
+    @property
+    def server(self) -> Server | None:
+        """The server under test, started when first asked for; ``None`` offline."""
+        if not self._resolved:
+            settings = self.settings
+            wishes = Wishes(
+                options=dict(settings.server_options),
+                defaults=_MANY_TABLES,
+                wrapper=settings.wrapper,
+                keep=settings.keep,
+                allow=settings.allow,
+            )
+            self._server = resolve(settings.server, wishes, narrate=self.narrate, progress=self._fetching)
+            self._resolved = True
+            self.sink(self._subject_record())
+        return self._server
+
+    def _fetching(self, state: object) -> None:
+        total = getattr(state, "total", 0)
+        self.sink(
+            Progress(
+                label=f"{getattr(state, 'what', '')}: {getattr(state, 'step', '')}",
+                done=getattr(state, "done", 0) if total else round(getattr(state, "percent", 0)),
+                total=total or 100,
+                unit="bytes" if total else "%",
+            )
+        )
+
+    def _subject_record(self) -> Subject:
+        server = self._server
+        if server is None:
+            return Subject(
+                id=self.subject,
+                role="source",
+                version="9.7.4",
+                dialect=dialect_name((9, 7, 4)),
+                capabilities=("recorded",),
+                note="no server: the same checks on what a server of this version did when it was recorded",
+            )
+        return Subject(
+            id=self.subject,
+            role="source",
+            version=server.version,
+            dialect=dialect_name(server.number),
+            capabilities=("source",),
+            note=server.provenance,
+        )
+
+    @property
+    def subject(self) -> str:
+        return self.settings.column or ("captures" if self.server is None else self.server.id)
+
+    @property
+    def version(self) -> tuple[int, int, int]:
+        return (9, 7, 4) if self.server is None else self.server.number
+
+    @property
+    def dialect(self) -> Dialect:
+        """Of the server's version by the table, but as the server itself showed where it was asked."""
+        return self._dialect or dialect_of(self.version)
+
+    @property
+    def known(self) -> bool:
+        """Whether the server was there, so that the stream knows it."""
+        return self._resolved
+
+    @property
+    def lives(self) -> bool:
+        """Whether the server under test is there."""
+        return self._server is not None and self._server.alive()
+
+    def excluded(self) -> str | None:
+        """Why no check of the kit is applicable to this server, if so. The first call asks the server."""
+        if self.server is not None and not self._asked:
+            self._asked = True
+            self._ask(self.server)
+        if self.dialect.log.has_event39:
+            return None
+        return f"MySQL {text_of(self.version)} has no partial JSON updates: they came with {text_of(FIRST)}"
+
+    def _ask(self, server: Server) -> None:
+        """Hold what the server shows against the table of versions."""
+        try:
+            probed = probe_all(server.number, gather(server))
+        except ServerError as error:
+            self.sink(Asked(subject=self.subject, note=f"the server could not be asked: {error}"))
+            return
+        self._dialect = dialect_as_shown(dialect_of(server.number), probed)
+        self.sink(Asked(subject=self.subject, rows=tuple(map(row_of, probed))))
+        for item in probed:
+            if item.contradicts:
+                self.narrate(f"a finding about the table of versions: {contradiction_words(server.number, item)}")
+
+    @contextmanager
+    def pair(self, *, gtid: bool) -> Iterator[Pair]:
+        """The source of the run (one of its own where that has no GTIDs, or has them) with a replica that follows it
+        from now on. Started when first asked for and kept for other checks. Skips where there can be none."""
+        with self._available_pairs(gtid).use(gtid=gtid) as pair:
+            self._replica_record()
+            yield pair
+
+    @contextmanager
+    def chain(self, *, gtid: bool) -> Iterator[Chain]:
+        """The pair, and a third server that follows its replica."""
+        with self._available_pairs(gtid).use_chain(gtid=gtid) as chain:
+            self._replica_record()
+            yield chain
+
+    def pairs(self) -> Pairs:
+        """What makes the pairs of this run; nothing is started by asking for it."""
+        if self._pairs is None:
+            self._pairs = Pairs(self.server, self.narrate, replica=self.settings.replica)
+        return self._pairs
+
+    def _replica_record(self) -> None:
+        """A replica that was asked for is a subject as well."""
+        replica = self._pairs.replica if self._pairs is not None else None
+        if replica is None or not self.settings.replica or not self.stored.first("subject: replica"):
+            return
+        self.sink(
+            Subject(
+                id=f"{self.settings.column} replica" if self.settings.column else replica.id,
+                role="replica",
+                version=replica.version,
+                dialect=dialect_name(replica.number),
+                capabilities=("replica",),
+                note=replica.provenance,
+            )
+        )
+
+    @property
+    def replica_version(self) -> tuple[int, int, int]:
+        """Of the replicas of the run; what an applier does is theirs."""
+        replica = self._pairs.replica if self._pairs is not None else None
+        return self.version if replica is None else replica.number
+
+    def _available_pairs(self, gtid: bool) -> Pairs:
+        pairs = self.pairs()
+        unavailable = pairs.available(gtid=gtid)
+        if unavailable is not None:
+            pytest.skip(unavailable.reason)
+        return pairs
+
+    def injector(self) -> Injector | None:
+        """The target of injected events: a server of the same installation, started when first asked for.
+
+        ``None`` where the server under test is not one that the lab starts.
+        """
+        server = self.server
+        if self._injector is None and isinstance(server, OwnServer):
+            self.narrate("starting a server for injected events")
+            target = launch_target(server.maker, options=server.options, keep=self.settings.keep, narrate=self.narrate)
+            self._injector = Injector(target)
+        return self._injector
+
+    def applier(self) -> Applier | None:
+        """The target whose applier is fed by hand, as :meth:`injector` has its target."""
+        server = self.server
+        if self._applier is None and isinstance(server, OwnServer):
+            self.narrate("starting a server whose applier is fed by hand")
+            target = launch_applier(server.maker, options=server.options, keep=self.settings.keep, narrate=self.narrate)
+            self._applier = Applier(target)
+        return self._applier
+
+    def receiver(self) -> ReceiverTarget | None:
+        """The target whose receiver hears a source made by hand.
+
+        ``None`` where the server under test is no process of the lab's: the source listens on 127.0.0.1 only, which is
+        another place inside a container.
+        """
+        server = self.server
+        if self._receiver is None and isinstance(server, ProcessServer):
+            self.narrate("starting a server for boundaries of transactions")
+            target = launch_receiver(
+                server.maker, options=server.options, keep=self.settings.keep, narrate=self.narrate
+            )
+            self._receiver = ReceiverTarget(target)
+        return self._receiver
+
+    def asked_for(self, deviation: Deviation) -> bool:
+        """Whether the run is about a requirement of a listed deviation, so that its witness belongs to it."""
+        return not self.settings.requirements or not self.settings.requirements.isdisjoint(deviation.requirements)
+
+    def listed(self, *, switch: str = "", name: str = "") -> Deviation | None:
+        """The listed deviation of this version with this switch, or this id."""
+        for entry in self.deviations:
+            if (entry.switch == switch if switch else entry.id == name) and applies(entry.versions, self.version):
+                return entry
+        return None
+
+    def close(self) -> None:
+        """Stop what was started; a second call does nothing."""
+        if self._injector is not None:
+            self._injector.close()
+            self._injector = None
+        if self._applier is not None:
+            self._applier.close()
+            self._applier = None
+        if self._receiver is not None:
+            self._receiver.close()
+            self._receiver = None
+        if self._pairs is not None:
+            self._pairs.close()
+            self._pairs = None
+        if self._server is not None:
+            self._server.close()
+            self._server = None

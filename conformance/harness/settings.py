@@ -1,0 +1,32 @@
+"""A run as the user asked for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from conformance.harness.profiles import PROFILES
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """A run as the user asked for it."""
+
+    server: str = "auto"
+    replica: str = ""  # a server spec; empty: as the source
+    updates: int = PROFILES["quick"]
+    profile: str = "quick"  # of PROFILES
+    requirements: frozenset[str] = frozenset()  # those asked for; empty: all
+    seed: str = "1"
+    deviations: bool = True
+    deviations_file: Path | None = None
+    server_options: tuple[tuple[str, str | None], ...] = ()
+    wrapper: str = ""
+    allow: frozenset[str] = frozenset()
+    keep: bool = False
+    column: str = ""  # the subject's name in a matrix of several servers; empty: the server's own
+    cases: Path | None = None  # where failing Cases are stored
+    replay: str = "binlog-lab replay"  # with the options that a stored Case needs

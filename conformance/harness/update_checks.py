@@ -1,0 +1,232 @@
+"""Judged blocks of generated updates as records, and the update campaign that several checks share.
+
+A block's mismatches are told apart by kind: each kind is a check of its own. The campaign runs when the first of its
+checks asks.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from contextlib import closing
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from conformance.harness.campaign import Campaign
+from conformance.harness.captures import captured_blocks
+from conformance.harness.check import Check
+from conformance.harness.shrinking import shrink_live
+from conformance.judge.updates.compare import REFUSED
+from conformance.stream import Evidence, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterable
+    from pathlib import Path
+
+    from conformance.harness.blocks import BlockResult
+    from conformance.harness.recorder import BlockRecord
+    from conformance.harness.session import Lab
+    from conformance.judge.updates.mismatch import Mismatch
+
+_FINDINGS: Final = 5  # distinct failures of a family of checks that are shrunk; more are stored only
+_VERDICTS: Final = 50  # failures of a run that get a record of their own with evidence
+_KINDS: Final = {
+    "event": "an event's bytes are not those predicted",
+    "events": "the events of the transaction are not those predicted",
+    "outcome": "the statement does not end as predicted",
+    "decode": "the captured event does not come back from its decoded form",
+    "apply": "the captured diffs do not lead to the document after the statement",
+    "size": "JSON_STORAGE_SIZE is not as predicted",
+    "free": "JSON_STORAGE_FREE is not as predicted",
+    "text": "the document's text is not as predicted",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UpdateCheck:
+    """One check over blocks of updates: the kinds of mismatch it answers for, and what it judges."""
+
+    id: str
+    kinds: frozenset[str]
+    requirements: tuple[str, ...]
+    verdict: Verdict  # of a mismatch: fail has a worklog behind it, differs was only observed
+
+
+UPDATE_CHECKS: Final = {
+    check.id: check
+    for check in (
+        UpdateCheck(
+            id="updates/event-bytes",
+            kinds=frozenset(("event", "events", "outcome")),
+            requirements=("FR1", "D2", "D5", "D6", "D7", "F3"),
+            verdict=Verdict.FAIL,
+        ),
+        UpdateCheck(id="updates/decode", kinds=frozenset(("decode",)), requirements=("F3",), verdict=Verdict.FAIL),
+        UpdateCheck(id="updates/apply", kinds=frozenset(("apply",)), requirements=("FR2",), verdict=Verdict.FAIL),
+        UpdateCheck(
+            id="updates/storage",
+            kinds=frozenset(("size", "free")),
+            requirements=("IP1",),
+            verdict=Verdict.DIFFERS,
+        ),
+        UpdateCheck(id="updates/text", kinds=frozenset(("text",)), requirements=("IP2",), verdict=Verdict.DIFFERS),
+    )
+}
+
+
+class UpdateCampaign:
+    """The update campaign of a run: its blocks are run once, and each of its checks takes over what it found."""
+
+    def __init__(self, lab: Lab) -> None:
+        self._lab = lab
+        self._ran = False
+        self._checks = {item.id: Check(lab, item.id, item.requirements) for item in UPDATE_CHECKS.values()}
+
+    def judge(self, check: Check) -> None:
+        """Run the campaign if it has not run; ``check`` fails for what was found under its id."""
+        self.run()
+        found = self._checks[check.id].failures
+        check.failures.count += found.count
+        check.failures.reasons.update(found.reasons)
+
+    def run(self) -> None:
+        """All blocks, judged and recorded, once."""
+        if self._ran:
+            return
+        self._ran = True
+        lab = self._lab
+        total = lab.settings.updates
+        done = 0
+        begun = time.perf_counter()
+        campaign: Campaign | None = None
+        results: Generator[BlockResult]
+        if lab.server is None:
+            recorded = captured_blocks()
+            total = min(total, sum(block.judgement.updates for block in recorded))
+            results = (block for block in recorded)
+        else:
+            portable = lab.dialect.json.text_double == "fast"
+            campaign = Campaign(lab.server, seed=lab.settings.seed, updates=total, portable=portable)
+            results = campaign.results()
+        check = Check(lab, "updates")
+        with closing(results):  # the workers end here, whatever ends the loop
+            for result in results:
+                if done >= total:
+                    break
+                self.record(result)
+                done += result.judgement.updates + result.judgement.marked
+                check.progress(done, total, "updates", note=f"{done / (time.perf_counter() - begun):,.0f}/s")
+        if campaign is not None and campaign.totals.seconds:
+            lab.rate = campaign.totals.updates / campaign.totals.seconds
+
+    def record(self, result: BlockResult) -> None:
+        """The records of one block, under each of the campaign's checks."""
+        for item in UPDATE_CHECKS.values():
+            _record(self._checks[item.id], result, item, first=item.id == "updates/event-bytes")
+
+
+def record_updates(check: Check, result: BlockResult, items: Iterable[UpdateCheck]) -> None:
+    """The records of one block: a verdict for what did not pass, then counts for each kind of mismatch."""
+    for item in items:
+        _record(check.named(item.id, *item.requirements), result, item)
+
+
+def _record(check: Check, result: BlockResult, item: UpdateCheck, *, first: bool = False) -> None:
+    judgement = result.judgement
+    mismatches = [m for m in (*judgement.mismatches, *result.faults.found) if m.kind in item.kinds]
+    with check.block(result.number, cases=max(judgement.updates, len(mismatches)), seconds=0.0) as block:
+        block.compared(
+            texts_compared=judgement.texts if "text" in item.kinds else 0,
+            sizes_compared=judgement.sizes if "size" in item.kinds else 0,
+        )
+        if first:  # what is counted once for all checks of a block
+            block.seconds = result.seconds
+            block.compared(
+                updates_compared=judgement.updates,
+                bytes_compared=judgement.bytes,
+                bytes_predicted=judgement.predicted,
+                bytes_by_rule=judgement.by_rule,
+                bytes_on_trust=judgement.on_trust,
+                census=dict(result.census),
+                digest=result.digest,
+            )
+        for mismatch in mismatches:
+            entry = None if mismatch.deviation is None else check.lab.listed(switch=mismatch.deviation)
+            # What the worklog leaves free is a difference, whatever the check.
+            verdict = item.verdict if mismatch.variation is None else Verdict.DIFFERS
+            deviation = None if entry is None else entry.id
+            message = mismatch.message or _KINDS[mismatch.kind]
+            block.count(verdict, deviation=deviation, reason=message)
+            _show(block, item, result, mismatch, verdict, message, deviation)
+
+
+def signature(check: str, mismatch: Mismatch) -> str:
+    """Which mismatches are the same failure: check, kind, and the first differing field without its numbers."""
+    field = "".join("#" if char.isdigit() else char for char in mismatch.field)
+    return f"{check}:{mismatch.kind}:{field}"
+
+
+def _show(
+    block: BlockRecord,
+    item: UpdateCheck,
+    result: BlockResult,
+    mismatch: Mismatch,
+    verdict: Verdict,
+    message: str,
+    deviation: str | None,
+) -> None:
+    """The verdict of one mismatch, its bytes side by side; of the first of its kind a finding."""
+    kept = block.check.lab.stored
+    name = signature(item.id, mismatch)
+    if deviation:  # apart, so that what is listed hides no failure of the same kind
+        name = f"{name}:{mismatch.deviation}"
+    new = kept.first(name)
+    kept.shown += 1
+    if kept.shown > _VERDICTS and not new:
+        return
+    path = None if result.case is None else kept.store(result.case)
+    statement = result.statements_sql.get(mismatch.step) if mismatch.step is not None else None
+    block.show(
+        verdict,
+        case=result.case_id or f"block {result.number}",
+        field=mismatch.field,
+        offset=mismatch.offset,
+        expected=mismatch.expected,
+        got=mismatch.got,
+        message=message,
+        signature=signature(item.id, mismatch),
+        replay=None if path is None else kept.replay_of(path),
+        statements=(statement,) if statement else (),
+        evidence=tuple(Evidence(field=part.field, expected=part.expected, got=part.got) for part in mismatch.evidence),
+        deviation=deviation,
+        case_file=None if path is None else str(path),
+    )
+    family = item.id.partition("/")[0]
+    found = sum(known.startswith(f"{family}/") for known in kept.met)
+    if not deviation and new and found <= _FINDINGS and path:
+        _find(block, item, result, mismatch, path, name)
+
+
+def _find(
+    block: BlockRecord, item: UpdateCheck, result: BlockResult, mismatch: Mismatch, path: Path, name: str
+) -> None:
+    """The smallest Case found with the same kind of failure, stored beside the first."""
+    assert result.case is not None
+    lab = block.check.lab
+    small = None
+    if lab.server is not None:
+        lab.narrate(f"shrinking {path.name} ({name})")
+        refused = mismatch.field.startswith(REFUSED)
+        small = shrink_live(lab.server, result.case, item.kinds, mismatch.deviation, refused=refused)
+    if small is None:
+        small = result.case
+    smaller = lab.stored.store(small) or path
+    block.found(
+        name,
+        small["id"],
+        smaller,
+        lab.stored.replay_of(smaller),
+        size_before=len(json.dumps(result.case)),
+        size_after=len(json.dumps(small)),
+        message=mismatch.message or mismatch.field,
+    )

@@ -1,0 +1,259 @@
+"""Which tool kills which planted fault of the reference, and what that costs.
+
+``python -m tests.faults`` (from the repository's root) plants every fault of the catalogue, gives it to each
+of the three tools of :mod:`tests.faults.tools`, and prints a line for each fault and the kill rates.
+``--first`` stops at the first tool that kills; ``--tool`` and ``--only`` select; ``--runs`` is the number of atheris's
+executions for each target (0: stored inputs only, for which no fuzzer is needed). With ``--results FILE`` a run that
+was broken off goes on: what stands in FILE for the same faulty text is not run again. Exit status 1 if fewer than 97 %
+of the faults die, or if a tool finds something in the sound reference.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from hashlib import sha256
+from itertools import pairwise
+from pathlib import Path
+from resource import RLIMIT_CPU, prlimit
+from signal import SIGKILL, SIGXCPU
+from threading import Lock, Timer
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from tests.faults.catalogue import FAULTS, ROOT, faulty_text
+from tests.faults.tools import (
+    TOOLS,
+    Step,
+    fuzz_steps,
+    property_files,
+    property_steps,
+    store_inputs,
+    vector_steps,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tests.faults.catalogue import Fault
+
+LEAST: Final = 0.97
+_SECONDS: Final = 200  # of CPU, for one child; one that takes longer hangs
+_WAITING: Final = 3600  # seconds on the clock, for one that waits; a full machine must not reach it
+_CRASHED: Final = 77  # how libFuzzer ends with a finding
+
+
+class Outcome(NamedTuple):
+    """One tool against one fault. ``by``: what noticed it; ``None``: it lives. ``seconds`` of CPU."""
+
+    by: str | None
+    seconds: float
+
+
+def run_child(fault: str, step: Step, *, seconds: int = _SECONDS) -> Outcome:
+    """Run one step; whatever ends the process in another way than well kills the fault."""
+    environment = {
+        **os.environ, "PYTHONHASHSEED": "0", "HYPOTHESIS_PROFILE": "mutation", "PYTHONPATH": str(ROOT),
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }  # fmt: skip
+    if step.arguments[0] == "fuzz":
+        Path(step.arguments[3]).mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryFile() as output:
+        child = subprocess.Popen(
+            [sys.executable, "-m", "tests.faults.child", fault, *step.arguments],
+            stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, env=environment, cwd=ROOT,
+        )  # fmt: skip
+        prlimit(child.pid, RLIMIT_CPU, (seconds, seconds + 5))
+        timer = Timer(_WAITING, lambda: os.kill(child.pid, SIGKILL))
+        timer.start()
+        _, status, usage = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+        hangs = child.returncode == -SIGXCPU or not timer.is_alive()
+        timer.cancel()
+        output.seek(0)
+        text = output.read().decode("utf-8", "replace")
+    cost = usage.ru_utime + usage.ru_stime
+    if hangs:
+        return Outcome(f"{step.name}: hangs", cost)
+    if step.arguments[0] == "fuzz":
+        if child.returncode in (0, _CRASHED, 70, 71):
+            return Outcome(None if not child.returncode else f"{step.name}: {_finding(text)}", cost)
+    elif child.returncode == 0:
+        by = json.loads(text.rstrip().rpartition("\n")[2])
+        return Outcome(by and _short(by), cost)
+    elif child.returncode < 0:
+        return Outcome(f"{step.name}: signal {-child.returncode}", cost)
+    raise SystemExit(f"{fault}: {step.name} ended with {child.returncode}\n{text[-3000:]}")
+
+
+def _short(test: str) -> str:
+    return test.removeprefix("tests/").replace(f"{ROOT}/tests/", "")
+
+
+def _finding(text: str) -> str:
+    """The exception that a fuzzer ended with."""
+    lines = [line.strip() for line in text.splitlines()]
+    for line, after in pairwise(lines):
+        if "Uncaught Python exception" in line:
+            return after[:100]
+    return next((line for line in lines if line.startswith("==")), "found something")[:100]
+
+
+class Kept:
+    """Outcomes by fault and by its text, in a file if one was named; ``rows``: as they stand in it."""
+
+    def __init__(self, place: Path | None) -> None:
+        self._place = place
+        self._lock = Lock()
+        self.rows: dict[str, dict[str, Any]] = {}
+        if place is not None and place.exists():
+            self.rows = json.loads(place.read_text(encoding="utf-8"))
+
+    def of(self, fault: Fault) -> dict[str, Outcome]:
+        """What is known of the fault as it is now."""
+        row = self.rows.get(fault.id, {})
+        if row.get("text") != _digest(fault):
+            return {}
+        return {tool: Outcome(by, seconds) for tool, (by, seconds) in row["outcomes"].items()}
+
+    def store(self, fault: Fault, found: dict[str, Outcome]) -> None:
+        """Keep it at once: the run may be broken off."""
+        with self._lock:
+            self.rows[fault.id] = {"text": _digest(fault), "outcomes": found}
+            if self._place is not None:
+                self._place.write_text(json.dumps(self.rows, indent=1), encoding="utf-8")
+
+
+def _digest(fault: Fault) -> str:
+    return sha256(faulty_text(fault).encode()).hexdigest()[:16]
+
+
+class Bench(NamedTuple):
+    """What all faults meet: stored inputs, a folder for fuzzers, and which modules each target and each file of
+    properties runs."""
+
+    inputs: Path
+    scratch: Path
+    reached: dict[str, list[str]]
+    properties: dict[str, list[str]]
+    options: argparse.Namespace
+    kept: Kept
+
+    def steps(self, fault: Fault) -> list[Step]:
+        """Everything that is done with a fault, the cheapest first."""
+        fuzzing = fuzz_steps(
+            fault, self.inputs, self.scratch, reached=self.reached, runs=self.options.runs, rng=self.options.seed
+        )
+        steps = [*vector_steps(fault), *fuzzing, *property_steps(fault, self.properties)]
+        return sorted((step for step in steps if step.tool in self.options.tool), key=lambda step: step.cost)
+
+    def judge(self, fault: Fault) -> dict[str, Outcome]:
+        """All tools against one fault; a tool that has killed it is through with it."""
+        found = self.kept.of(fault)
+        open_steps = [step for step in self.steps(fault) if step.tool not in found]
+        while open_steps and not (self.options.first and any(outcome.by for outcome in found.values())):
+            step = open_steps.pop(0)
+            outcome = run_child(fault.id, step)
+            before = found.get(step.tool, Outcome(None, 0.0))
+            found[step.tool] = Outcome(outcome.by, before.seconds + outcome.seconds)
+            if outcome.by is not None:
+                open_steps = [other for other in open_steps if other.tool != step.tool]
+        left = {step.tool for step in open_steps}
+        for tool in self.options.tool:
+            if tool not in left:
+                found.setdefault(tool, Outcome(None, 0.0))  # it has nothing for this module
+        self.kept.store(fault, {tool: outcome for tool, outcome in found.items() if tool not in left})
+        return found
+
+
+def sound(inputs: Path) -> dict[str, list[str]]:
+    """What the targets run of the sound reference. A tool that finds something there is of no use."""
+    text = run_child("-", Step("", "map", 0, ("map", str(inputs)))).by
+    found: dict[str, list[str]] = json.loads(text or "{}")
+    return found
+
+
+def run_by_properties() -> dict[str, list[str]]:
+    """What each file of properties runs of the sound reference."""
+    texts = {str(path): run_child("-", Step("", "reach", 0, ("reach", str(path)))).by for path in property_files()}
+    return {path: json.loads(text or "[]") for path, text in texts.items()}
+
+
+def line(fault: Fault, found: dict[str, Outcome]) -> str:
+    """A fault and what each tool says of it."""
+    verdict = "killed" if any(outcome.by for outcome in found.values()) else "LIVES "
+    parts = [
+        f"{tool} {'-' if outcome.by is None else outcome.by} ({outcome.seconds:.1f} s)"
+        for tool, outcome in found.items()
+    ]
+    return f"{verdict} {fault.module:24} {fault.id:36} {'; '.join(parts)}"
+
+
+def summary(results: dict[str, dict[str, Outcome]]) -> list[str]:
+    """Kill rates of each tool and of all together, and what they cost."""
+    lines = []
+    for tool in TOOLS:
+        met = [found[tool] for found in results.values() if tool in found]
+        if met:
+            killed = sum(outcome.by is not None for outcome in met)
+            cost = sum(outcome.seconds for outcome in met)
+            lines.append(f"{tool:10} {killed:4}/{len(met)} killed, {cost:8.0f} s of CPU")
+    alone = {
+        tool: sum(1 for found in results.values() if [name for name, outcome in found.items() if outcome.by] == [tool])
+        for tool in TOOLS
+    }
+    lines.append("alone: " + ", ".join(f"{tool} {count}" for tool, count in alone.items()))
+    killed = sum(any(outcome.by for outcome in found.values()) for found in results.values())
+    lines.append(f"{killed}/{len(results)} killed/planted ({killed / len(results):.1%})")
+    return lines
+
+
+def selected(names: Sequence[str]) -> list[Fault]:
+    """Faults by id or by module."""
+    found = [fault for fault in FAULTS if not names or fault.id in names or fault.module in names]
+    known = {fault.id for fault in FAULTS} | {fault.module for fault in FAULTS}
+    unknown = set(names) - known
+    if unknown:
+        raise SystemExit(f"no fault or module of faults is called {', '.join(sorted(unknown))}")
+    return found
+
+
+def arguments_of(arguments: Sequence[str]) -> argparse.Namespace:
+    """The options."""
+    parser = argparse.ArgumentParser(prog="python -m tests.faults", description=__doc__)
+    parser.add_argument("--tool", action="append", choices=TOOLS, help="only this one (more than once: these)")
+    parser.add_argument("--only", action="append", default=[], metavar="ID", help="only this fault, or this module's")
+    parser.add_argument("--first", action="store_true", help="the first tool that kills is enough")
+    parser.add_argument("--runs", type=int, default=100_000, help="executions of atheris for each target; 0: none")
+    parser.add_argument("--seed", type=int, default=1, help="of atheris's random numbers")
+    parser.add_argument("--jobs", type=int, default=1, help="faults at a time")
+    parser.add_argument("--results", type=Path, metavar="FILE", help="go on from what is kept there, and keep it there")
+    options = parser.parse_args(arguments)
+    options.tool = options.tool or list(TOOLS)
+    return options
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Plant them all."""
+    options = arguments_of(arguments)
+    faults = selected(options.only)
+    results: dict[str, dict[str, Outcome]] = {}
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(options.jobs) as pool:
+        inputs, scratch = Path(folder, "inputs"), Path(folder, "scratch")
+        store_inputs(inputs)
+        bench = Bench(inputs, scratch, sound(inputs), run_by_properties(), options, Kept(options.results))
+        for fault, found in zip(faults, pool.map(bench.judge, faults), strict=True):
+            results[fault.id] = found
+            sys.stdout.write(f"{line(fault, found)}\n")
+            sys.stdout.flush()
+    sys.stdout.write("\n".join(["", *summary(results), ""]))
+    killed = sum(any(outcome.by for outcome in found.values()) for found in results.values())
+    return int(killed < LEAST * len(results))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
