@@ -19,7 +19,7 @@ from conformance.servers.errors import ServerUnavailable
 from conformance.servers.roles.old_server import VARIABLE, old_installation
 from conformance.servers.roles.relay_log import log_file
 from conformance.stream import Block, CaseVerdict
-from tests.checks.mysqlbinlog_output.faults_of_printing import OLD_FAULTS, RELAY_FAULTS, ROWS_FAULTS, UPDATE_FAULTS
+from tests.checks.old_servers.faults_of_old_servers import OLD_FAULTS, RELAY_FAULTS, ROWS_FAULTS, UPDATE_FAULTS
 from tests.running import run
 
 if TYPE_CHECKING:
