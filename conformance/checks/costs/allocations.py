@@ -109,7 +109,7 @@ def capture_counts(connection: Connection, script: Script) -> list[StatementCoun
 
 def _run(connection: Connection, script: Script, mode: Mode) -> dict[int, int]:
     """Allocations by statement; a statement that the server refuses is left out."""
-    name = script.case.table.name.replace("`", "``")
+    name = script.case.table.name
     connection.execute("SET SESSION sql_log_bin = 1")
     connection.execute_many(
         [
