@@ -33,7 +33,7 @@ from conformance.servers.errors import (
 from conformance.servers.install.cache import Narrate, silent
 from conformance.servers.run.options import Options, default_options, option_words
 from conformance.servers.run.owned import START_SECONDS, STOP_SECONDS, Launch, OwnServer
-from conformance.servers.run.process import PERSISTED, death_reason, log_tail, status_words
+from conformance.servers.run.process import PERSISTED, death_reason, greets, log_tail, status_words
 from conformance.servers.wire.capture import Capture
 from conformance.servers.wire.connection import Address, connect, version_number
 
@@ -240,7 +240,7 @@ class ContainerServer(OwnServer):
         if not ports:
             return ConnectionLost(f"port {PORT} of the container is not published")
         self.address = dataclasses.replace(self.address, port=int(ports[0]["HostPort"]))
-        if not _greets(self.address.port):
+        if not greets(socket.AF_INET, ("127.0.0.1", self.address.port)):
             return ConnectionLost("no greeting")
         try:
             self.introduced()
@@ -365,7 +365,7 @@ class ContainerServer(OwnServer):
             return error
         deadline = time.monotonic() + _FATE_SECONDS
         while self.alive():
-            if _greets(self.address.port) or time.monotonic() > deadline:
+            if greets(socket.AF_INET, ("127.0.0.1", self.address.port)) or time.monotonic() > deadline:
                 return error  # only this session was lost
             time.sleep(0.02)
         if self._removed():
@@ -530,13 +530,3 @@ def _status(state: dict[str, Any]) -> int | None:
     if state.get("Running") or code is None:
         return None
     return 128 - int(code) if 128 < int(code) < 192 else int(code)
-
-
-def _greets(port: int) -> bool:
-    try:
-        with socket.create_connection(("127.0.0.1", port), timeout=5) as probe:
-            probe.settimeout(5)
-            greeting = probe.recv(5)
-    except OSError:
-        return False
-    return len(greeting) == 5 and greeting[4] == 10

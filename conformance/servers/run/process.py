@@ -196,7 +196,7 @@ class ProcessServer(OwnServer):
                     f"{self.installation.mysqld} ended while starting ({status_words(status)})",
                     detail=log_tail(self.error_log()),
                 )
-            if _greets(self._socket):
+            if greets(socket.AF_UNIX, self._socket):
                 return
             if time.monotonic() > deadline:
                 raise StartFailed(
@@ -297,7 +297,7 @@ class ProcessServer(OwnServer):
             return error
         deadline = time.monotonic() + _FATE_SECONDS
         while self.alive():
-            if _greets(self._socket) or time.monotonic() > deadline:
+            if greets(socket.AF_UNIX, self._socket) or time.monotonic() > deadline:
                 return error  # only this session was lost
             time.sleep(0.01)
         how = "was stopped" if self._stopped_by_us else "died"
@@ -434,11 +434,12 @@ def _free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def _greets(path: str) -> bool:
+def greets(family: socket.AddressFamily, address: str | tuple[str, int]) -> bool:
+    """Whether a server answers at once to whoever connects."""
     try:
-        with socket.socket(socket.AF_UNIX) as probe:
+        with socket.socket(family) as probe:
             probe.settimeout(5)
-            probe.connect(path)
+            probe.connect(address)
             greeting = probe.recv(5)
     except OSError:
         return False
