@@ -15,7 +15,7 @@ from conformance.harness.answers import gather
 from conformance.harness.nearest import telling_nearest
 from conformance.harness.stored_cases import StoredCases
 from conformance.harness.topology import Pairs
-from conformance.judge.probes import about, as_shown, probe_all, row_of
+from conformance.judge.probes import contradiction_words, dialect_as_shown, probe_all, row_of
 from conformance.requirements.deviations import Deviation, load_deviations
 from conformance.requirements.versions import FIRST, applies, dialect_name, dialect_of, text_of
 from conformance.servers.auto import Wishes, resolve
@@ -155,11 +155,11 @@ class Lab:
         except ServerError as error:
             self.sink(Asked(subject=self.subject, note=f"the server could not be asked: {error}"))
             return
-        self._dialect = as_shown(dialect_of(server.number), probed)
+        self._dialect = dialect_as_shown(dialect_of(server.number), probed)
         self.sink(Asked(subject=self.subject, rows=tuple(map(row_of, probed))))
         for item in probed:
             if item.contradicts:
-                self.narrate(f"a finding about the table of versions: {about(server.number, item)}")
+                self.narrate(f"a finding about the table of versions: {contradiction_words(server.number, item)}")
 
     @contextmanager
     def pair(self, *, gtid: bool) -> Iterator[Pair]:

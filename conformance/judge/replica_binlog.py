@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from conformance.cases.predict import Model, RowPrediction
 from conformance.cases.row_images import RowImage
 from conformance.judge.replica import ReplicaModel
-from conformance.judge.updates.borrowed import owned
+from conformance.judge.updates.borrowed import borrowed_bytes
 from conformance.judge.updates.events import iter_events, judge_groups, split_groups
 from conformance.judge.updates.expected import (
     ExpectedEvent,
@@ -31,6 +31,7 @@ from conformance.reference.partial.decision import Decision, decide
 from conformance.reference.partial.diffs import decode_diffs, encode_diffs
 from conformance.reference.partial.update import ColumnChange, RowChange
 from conformance.reference.tables.columns import BIT, BLOB, GEOMETRY, JSON, VECTOR, PartialJson
+from conformance.stream import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -85,7 +86,7 @@ def compare_replica_binlog(
     judge_groups(replace(script, model=replica.model), expected, observed, judgement)
     judgement.settle(script)
     result = ReplicaBinlog(rows=replica.applied, events=judgement.events, bytes=judgement.bytes)
-    result.by_rule, result.on_trust = owned(judgement.kinds, judgement.frames, None, known=_KNOWN)
+    result.by_rule, result.on_trust = borrowed_bytes(judgement.kinds, judgement.frames, None, known=_KNOWN)
     rules = judge_log([event for group in observed for event in group], None, applied=True)
     result.found = [_own(mismatch) for mismatch in (*judgement.mismatches, *_other_gtids(expected, observed), *rules)]
     if settings.image is RowImage.MINIMAL and replica.model.key:
@@ -273,9 +274,9 @@ def _own(mismatch: Mismatch) -> Mismatch:
     )
 
 
-def judge_redo(growth: int, idle: int, updates: int, document: int) -> str:
+def judge_redo(growth: int, idle: int, updates: int, document: int) -> Verdict:
     """``pass``, ``fail`` or ``inconclusive``: growth of the redo log over some updates of one document, and over
     a like time without work."""
     if idle > _NOISE * document * updates:
-        return "inconclusive"
-    return "pass" if growth < SHARE * document * updates else "fail"
+        return Verdict.INCONCLUSIVE
+    return Verdict.PASS if growth < SHARE * document * updates else Verdict.FAIL

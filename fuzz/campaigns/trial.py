@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from conformance.cases.by_hand.applier_transaction import ApplierTransaction
     from conformance.cases.by_hand.injection import Injection, RowState
     from conformance.cases.bytes_case import BytesCase
-    from conformance.judge.damage.mysqlbinlog import Printed
+    from conformance.judge.damage.mysqlbinlog import PrintedLog
     from conformance.requirements.crashes import Crash
     from conformance.requirements.deviations import Deviation
     from conformance.requirements.versions import Version
@@ -141,7 +141,7 @@ class Bench:
             return replace(outcome, error=_CORRUPT, coordinator=said)
         return replace(outcome, error=_CORRUPT)
 
-    def of_file(self, printed: Printed) -> Trial:
+    def of_file(self, printed: PrintedLog) -> Trial:
         """A file for mysqlbinlog."""
         judged = Judged(printed.verdict, printed.message, printed.expected, printed.got)
         return Trial(

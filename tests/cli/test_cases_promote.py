@@ -25,6 +25,7 @@ from generators import damaged_events, object_entries
 from generators.damaged_values import printed
 from generators.draw import Stream
 from tests.harness.planted import case as update_case
+from tests.running import run as run_check
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -216,16 +217,16 @@ def test_every_promoted_case_runs_and_one_that_fails_fails_the_run(
         text = json.dumps(dump_case(replace(case, id=identity)))
         (own / f"{identity}.json").write_text(text, encoding="utf-8")
     try:
-        test_promoted.test_promoted_cases(lab, "FR1")
+        run_check(test_promoted.test_promoted_cases, lab, requirement="FR1")
         assert [block.requirements for block in of(records, Block)] == [("FR1",)]
-        test_promoted.test_promoted_cases(lab, "FR5")
+        run_check(test_promoted.test_promoted_cases, lab, requirement="FR5")
         blocks = of(records, Block)
         assert len(blocks) == 3 + len(list(SHIPPED.glob("*.json")))
         assert sum(block.deviations.get("full-values-unread", 0) for block in blocks) == 1
         assert not of(records, CaseVerdict)
         (own / "wrong.json").write_text(json.dumps(dump_case(replace(WRONG, id="wrong"))), encoding="utf-8")
-        with pytest.raises(pytest.fail.Exception, match="1 promoted Cases"):
-            test_promoted.test_promoted_cases(lab, "FR5")
+        with pytest.raises(pytest.fail.Exception, match="1 failed: wrong does not end as it must"):
+            run_check(test_promoted.test_promoted_cases, lab, requirement="FR5")
     finally:
         lab._server = None  # of the whole test session
         lab.close()

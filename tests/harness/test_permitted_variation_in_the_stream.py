@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance.harness.blocks import judge_block
-from conformance.harness.lab import Lab, Settings
+from conformance.harness.session import Lab
+from conformance.harness.settings import Settings
 from conformance.harness.update_checks import UpdateCampaign
 from conformance.stream import Block, CaseVerdict, Verdict
 from tests.judge.doctoring import script

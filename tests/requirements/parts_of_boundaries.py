@@ -25,7 +25,7 @@ from tests.requirements.parts import PartFault
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from conformance.servers.roles.receiver import Warned
+    from conformance.servers.roles.receiver import ParserWarning
     from generators.streams import Placed
 
     Change = Callable[[list[bytes]], list[bytes]]
@@ -186,7 +186,7 @@ def _stream() -> list[Placed]:
     return streams.placed([body for item in (items[0], items[1][2:], items[2][2:], items[3]) for body in item])
 
 
-def _heard(change: Callable[[list[Placed]], list[Warned]]) -> Callable[[bool], object]:
+def _heard(change: Callable[[list[Placed]], list[ParserWarning]]) -> Callable[[bool], object]:
     def judged(wrong: bool) -> object:
         stream = _stream()
         expected = broken_streams.expected_warnings(stream)
@@ -196,13 +196,13 @@ def _heard(change: Callable[[list[Placed]], list[Warned]]) -> Callable[[bool], o
     return judged
 
 
-def _began_anew(stream: list[Placed]) -> list[Warned]:
+def _began_anew(stream: list[Placed]) -> list[ParserWarning]:
     """A connection is lost inside the first transaction, and the parser begins anew behind it."""
     place = next(number for number, item in enumerate(stream) if item.data[4] == EventType.TABLE_MAP)
     return [*broken_streams.expected_warnings(stream[:place]), *broken_streams.expected_warnings(stream[place:])]
 
 
-def _first_alone(stream: list[Placed]) -> list[Warned]:
+def _first_alone(stream: list[Placed]) -> list[ParserWarning]:
     """Only the first of two such transactions is told."""
     return broken_streams.expected_warnings(stream)[:-1]
 

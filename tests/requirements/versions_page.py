@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from conformance.judge.probes import askable, shown
+from conformance.judge.probes import has_probe, value_words
 from conformance.requirements.versions import SWITCHES, text_of
 from tests.live import ROOT
 from tests.requirements.dialect_rows import ROWS
@@ -52,7 +52,7 @@ def page() -> str:
         _HEAD,
         (
             f"{len(SWITCHES)} rows, {cells} cells ({probes} with ?), {tests} tests of rows, {sum(faults.values())} faults, "
-            f"{sum(map(askable, SWITCHES))} rows asked of live servers."
+            f"{sum(map(has_probe, SWITCHES))} rows asked of live servers."
         ),
         "",
         "| row | what it says | from version: value (how it is known) | tests | faults |",
@@ -61,13 +61,13 @@ def page() -> str:
     for row, switch in SWITCHES.items():
         values = "<br>".join(map(_cell, switch.cells))
         names = "<br>".join(_test(check.__name__, check.__doc__) for check in ROWS[row])
-        asked = "<br>*asked*" if askable(row) else ""
+        asked = "<br>*asked*" if has_probe(row) else ""
         lines.append(f"| `{row}` | {switch.what}{asked} | {values} | {names} | {faults[row]} |")
     return "\n".join(lines) + "\n"
 
 
 def _cell(cell: Cell) -> str:
-    return f"{text_of(cell.since)}: `{shown(cell.value)}` ({'**?** ' if cell.probe else ''}{cell.mark})"
+    return f"{text_of(cell.since)}: `{value_words(cell.value)}` ({'**?** ' if cell.probe else ''}{cell.mark})"
 
 
 def _test(name: str, words: str | None) -> str:

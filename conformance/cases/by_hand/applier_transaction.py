@@ -67,7 +67,7 @@ class ApplierTransaction:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Again:
+class SecondStart:
     """What came of starting the applier once more: the error that stopped it at the same transaction (0: it went on);
     rows, mark and the transactions beside it at the end of the relay log."""
 
@@ -95,7 +95,7 @@ class ApplierOutcome:
     after: tuple[RowState | None, ...] = ()
     committed: bool = False
     beside: int = 0
-    again: Again | None = None
+    again: SecondStart | None = None
     death: str = ""
     reading: bool = False
     silent: bool = False  # neither stopped nor at the end in the stated time

@@ -19,7 +19,7 @@ from conformance.harness.outcomes import Outcome, Problem, record
 from conformance.reference.event_types import EventType
 from conformance.servers.errors import ServerUnavailable
 from conformance.servers.roles.old_server import launch_old, old_installation
-from conformance.servers.roles.relay_log import placed
+from conformance.servers.roles.relay_log import log_file
 from conformance.servers.run.owned import OwnServer
 from conformance.stream import Verdict
 from generators.draw import Stream
@@ -119,7 +119,7 @@ def test_relay_log_of_an_old_server(lab: Lab) -> None:
             whole = len(events)
             last = old.update(part, old.ON)
             before = old.read(twins.old, old.ON)
-            data, ends = placed([*events, *twins.logged(last, partial=True)])
+            data, ends = log_file([*events, *twins.logged(last, partial=True)])
             error, position, rows = old.come_to_rest(ancient, twins.old, data)
             expected = old.read(twins.reader, old.OFF)
             applied += old.compare_rows(expected, rows, last, "the old applier leaves other rows")

@@ -12,7 +12,7 @@ from conformance.cases.by_hand.injection import SCHEMA, TABLE, TABLE_MAP
 from conformance.cases.case_sql import binlog_statement
 from conformance.reference.binlog.event import encode_event
 from conformance.servers.roles.applier import Transaction, script_of
-from conformance.servers.roles.injector import SERVER_ID, STATE, fresh, row_event, write_event
+from conformance.servers.roles.injector import SERVER_ID, STATE, empty_tables, row_event, write_event
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,7 +41,7 @@ def apply_transactions(
         transactions.append(replace(transaction_of(case, first), damage=damage))
         rows += stored(case, first)
         first += len(case.rows)
-    applier.session().execute_many(fresh(TABLE)).check()
+    applier.session().execute_many(empty_tables(TABLE)).check()
     starts = range(0, len(rows), _ROWS_PER_EVENT)
     applier.load([(_MAP, write_event(rows[start : start + _ROWS_PER_EVENT])) for start in starts])
     return applier.apply(transactions)
@@ -74,12 +74,12 @@ def stored(case: ApplierTransaction, first: int = 1) -> list[tuple[int, bytes | 
 
 def damaged_frame_script(case: DamagedFrame, version: str) -> tuple[str, ...]:
     """Statements that show a Case of a damaged file again; the file is repaired by another one in its place."""
-    prepare = [*fresh(TABLE), binlog_statement(_MAP, write_event(stored(case.transaction)))]
+    prepare = [*empty_tables(TABLE), binlog_statement(_MAP, write_event(stored(case.transaction)))]
     return script_of(replace(transaction_of(case.transaction), damage=case.damage), prepare, version)
 
 
 def transaction_script(case: ApplierTransaction, version: str) -> tuple[str, ...]:
     """Statements that show a Case again."""
     rows = stored(case)
-    prepare = [*fresh(TABLE), *([binlog_statement(_MAP, write_event(rows))] if rows else [])]
+    prepare = [*empty_tables(TABLE), *([binlog_statement(_MAP, write_event(rows))] if rows else [])]
     return script_of(transaction_of(case), prepare, version)

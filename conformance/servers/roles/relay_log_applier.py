@@ -9,18 +9,25 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, Final
 
 from conformance.requirements.versions import dialect_of
+from conformance.servers.closing import Closing
 from conformance.servers.errors import ConnectionLost, SqlError
 from conformance.servers.install.cache import silent
 from conformance.servers.roles.injector import SERVER_ID, Injector, took_too_long
-from conformance.servers.roles.relay_log import RELAY_LOG, applier_status, put, put_script, start, words
+from conformance.servers.roles.relay_log import (
+    RELAY_LOG,
+    applier_status,
+    put_relay_log,
+    put_relay_log_script,
+    start_applier,
+    words_of,
+)
 from conformance.servers.run.options import option_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-    from types import TracebackType
 
     from conformance.servers.install.cache import Narrate
     from conformance.servers.run.owned import Maker, OwnServer
@@ -69,7 +76,7 @@ def log_script(data: bytes, prepare: Iterable[str] = ()) -> tuple[str, ...]:
     return (
         f"/* needs a server with {options} */ DO 0",
         *prepare,
-        *put_script(data),
+        *put_relay_log_script(data),
         "START REPLICA SQL_THREAD",
         "DO SLEEP(1)",
         "SHOW REPLICA STATUS",
@@ -77,7 +84,7 @@ def log_script(data: bytes, prepare: Iterable[str] = ()) -> tuple[str, ...]:
     )
 
 
-class LogReader:
+class LogReader(Closing):
     """Gives relay logs to servers of :func:`launch_replica`: to one, until it dies or has to be ended, then to a new
     one on data of its own, as one that was ended over a damaged log may not start again. ``deaths`` counts crashes,
     ``restarts`` all new servers; ``server`` is that of the last log."""
@@ -107,8 +114,8 @@ class LogReader:
 
     def _read(self, session: Connection, data: bytes) -> LogEnd:
         try:
-            put(self.server, session, data)
-            start(self.server, session)
+            put_relay_log(self.server, session, data)
+            start_applier(self.server, session)
         except SqlError as error:
             return LogEnd(refused=True, error=error.number)
         seen: object = None
@@ -132,7 +139,7 @@ class LogReader:
         changes rpl_stop_replica_timeout."""
         try:
             with self.server.connect(timeout=_STANDING) as session:
-                session.execute(f"STOP {words(self.server).replica} SQL_THREAD")
+                session.execute(f"STOP {words_of(self.server).replica} SQL_THREAD")
         except ConnectionLost as error:
             if not took_too_long(error):
                 raise
@@ -147,11 +154,3 @@ class LogReader:
     def close(self) -> None:
         """The server."""
         self.server.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()

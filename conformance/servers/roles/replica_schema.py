@@ -14,7 +14,7 @@ from conformance.cases.by_hand.replica_schema import written
 from conformance.cases.case_sql import binlog_statement
 from conformance.reference.sql.tokens import quote_identifier
 from conformance.servers.roles.applier import Transaction, script_of
-from conformance.servers.roles.injector import SERVER_ID, fresh
+from conformance.servers.roles.injector import SERVER_ID, empty_tables
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,7 +46,7 @@ def transaction_of(case: ReplicaSchema, number: int = 0) -> Transaction:
 
 
 def _tables(case: ReplicaSchema) -> list[str]:
-    return fresh(case.replica, *([_spare(case)] if case.number else ()))
+    return empty_tables(case.replica, *([_spare(case)] if case.number else ()))
 
 
 def _rows(case: ReplicaSchema, number: int) -> tuple[bytes, ...]:

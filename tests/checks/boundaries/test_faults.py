@@ -14,8 +14,9 @@ from conformance.checks.boundaries import check as test_boundaries
 from conformance.checks.boundaries import check_broken_streams as test_broken_boundaries
 from conformance.checks.boundaries import judge as boundaries
 from conformance.harness import session as labs
-from conformance.harness.lab import Lab, Settings
 from conformance.harness.profiles import SIZES
+from conformance.harness.session import Lab
+from conformance.harness.settings import Settings
 from conformance.reference.boundaries import unmarked
 from conformance.reference.boundaries.markers import mark
 from conformance.reference.boundaries.reader import Kind, read_groups

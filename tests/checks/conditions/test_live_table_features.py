@@ -12,7 +12,8 @@ from conformance.checks.conditions import check_table_features as test_surroundi
 from conformance.checks.conditions import table_features
 from conformance.harness import session as labs
 from conformance.harness import sql_cases as sql_runs
-from conformance.harness.lab import Lab, Settings
+from conformance.harness.session import Lab
+from conformance.harness.settings import Settings
 from conformance.servers.roles.sql_cases import run_sql
 from conformance.stream import Block, CaseVerdict, Finding
 from tests.running import run

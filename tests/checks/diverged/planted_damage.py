@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from conformance.cases.by_hand.applier_transaction import Again, ApplierOutcome
+from conformance.cases.by_hand.applier_transaction import ApplierOutcome, SecondStart
 from conformance.cases.by_hand.injection import state_of
 from conformance.checks.replica_schema import check as items
 from conformance.reference.jsonb.encode import encode
@@ -48,7 +48,7 @@ def _changed(_: ApplierTransaction, outcome: ApplierOutcome) -> ApplierOutcome |
 
 
 def _stays_down(_: ApplierTransaction, outcome: ApplierOutcome) -> ApplierOutcome | None:
-    return replace(outcome, again=Again(error=outcome.error)) if outcome.stopped else None
+    return replace(outcome, again=SecondStart(error=outcome.error)) if outcome.stopped else None
 
 
 def _kept(_: ApplierTransaction, outcome: ApplierOutcome) -> ApplierOutcome | None:
@@ -62,7 +62,7 @@ def _dies(_: ApplierTransaction, outcome: ApplierOutcome) -> ApplierOutcome | No
 def _stops(_: ApplierTransaction, outcome: ApplierOutcome) -> ApplierOutcome | None:
     if outcome.stopped:
         return None
-    again = Again(after=outcome.before, beside=outcome.beside)
+    again = SecondStart(after=outcome.before, beside=outcome.beside)
     return replace(outcome, stopped=True, error=3649, coordinator=3649, committed=False, again=again)
 
 

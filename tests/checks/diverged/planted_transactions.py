@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from conformance.cases.by_hand.applier_transaction import Again, ApplierOutcome, ApplierTransaction
+from conformance.cases.by_hand.applier_transaction import ApplierOutcome, ApplierTransaction, SecondStart
 from conformance.cases.by_hand.injection import RowState, predict, state_of
 from conformance.reference.jsonb.encode import encode
 
@@ -54,9 +54,9 @@ def faultless(case: ApplierTransaction) -> ApplierOutcome:
             committed=True,
             beside=case.beside,
         )
-    again = Again(after=before, committed=False, beside=case.beside)
+    again = SecondStart(after=before, committed=False, beside=case.beside)
     if case.repaired is not None:
-        again = Again(
+        again = SecondStart(
             after=tuple(predict(row).state for row in case.after_repair()), committed=True, beside=case.beside
         )
     return ApplierOutcome(
@@ -68,7 +68,9 @@ def _on_stop(change: Callable[[ApplierOutcome], ApplierOutcome]) -> Callable[...
     return lambda _, outcome: change(outcome) if outcome.stopped else None
 
 
-def _on_again(change: Callable[[Again], Again], *, repaired: bool = True) -> Callable[..., ApplierOutcome | None]:
+def _on_again(
+    change: Callable[[SecondStart], SecondStart], *, repaired: bool = True
+) -> Callable[..., ApplierOutcome | None]:
     def doctor(case: ApplierTransaction, outcome: ApplierOutcome) -> ApplierOutcome | None:
         if outcome.again is None or (case.repaired is not None) is not repaired:
             return None
@@ -96,7 +98,7 @@ def _beside_lost(case: ApplierTransaction, outcome: ApplierOutcome) -> ApplierOu
 def faultless_frame(case: DamagedFrame) -> ApplierOutcome:
     """What an applier does with a damaged file that is right in everything."""
     applied = faultless(case.transaction)
-    again = Again(after=applied.after, committed=True, beside=applied.beside)
+    again = SecondStart(after=applied.after, committed=True, beside=applied.beside)
     return ApplierOutcome(
         stopped=True, error=13121, coordinator=13121, before=applied.before, after=applied.before, again=again
     )
@@ -114,10 +116,10 @@ FRAME_FAULTS: Final[dict[str, tuple[str, Callable[[DamagedFrame, ApplierOutcome]
     "stopped-without-an-error": ("fail", lambda _, outcome: replace(outcome, error=0, coordinator=0)),
     "half-of-it-is-there": ("fail", lambda _, outcome: replace(outcome, committed=True)),
     "row-changed": ("fail", lambda _, outcome: replace(outcome, after=(_OTHER,))),
-    "no-start-after-the-repair": ("fail", lambda _, outcome: replace(outcome, again=Again(error=13121))),
+    "no-start-after-the-repair": ("fail", lambda _, outcome: replace(outcome, again=SecondStart(error=13121))),
     "lost-after-the-repair": (
         "fail",
-        lambda case, outcome: replace(outcome, again=Again(after=outcome.before, beside=case.transaction.beside)),
+        lambda case, outcome: replace(outcome, again=SecondStart(after=outcome.before, beside=case.transaction.beside)),
     ),
     "other-number": ("differs", lambda _, outcome: replace(outcome, error=1236, coordinator=1236)),
     "server-dies": ("crash", lambda _, outcome: replace(outcome, death="signal 11: 0a1")),

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from conformance.cases.by_hand.applier_transaction import Again, ApplierOutcome, ApplierTransaction
+from conformance.cases.by_hand.applier_transaction import ApplierOutcome, ApplierTransaction, SecondStart
 from conformance.cases.by_hand.injection import RowState, predict, state_of
 from conformance.cases.by_hand.replica_schema import ReplicaSchema, states
 from conformance.reference.jsonb.encode import encode
@@ -36,7 +36,7 @@ def perfect(case: ReplicaSchema) -> ApplierOutcome:
     held = states(case.replica, case.held)
     if not case.number:
         return ApplierOutcome(before=held, after=states(case.replica, case.expected), committed=True)
-    again = Again(after=states(case.source, case.expected), committed=True)
+    again = SecondStart(after=states(case.source, case.expected), committed=True)
     return ApplierOutcome(
         stopped=True, error=case.number, coordinator=case.number, before=held, after=held, again=again
     )
@@ -56,7 +56,7 @@ def _stopped(case: ReplicaSchema, outcome: ApplierOutcome) -> ApplierOutcome:
         coordinator=13146,
         committed=False,
         after=outcome.before,
-        again=Again(after=outcome.before),
+        again=SecondStart(after=outcome.before),
     )
 
 
@@ -112,7 +112,7 @@ SCHEMA_FAULTS: Final = (
         "applier restarts after the repair",
         "A8",
         "fail",
-        _at("other type", lambda _, outcome: replace(outcome, again=Again(error=13146, after=outcome.before))),
+        _at("other type", lambda _, outcome: replace(outcome, again=SecondStart(error=13146, after=outcome.before))),
     ),
     ReplicaSchemaFault(
         "table-repaired-but-event-lost",
@@ -185,7 +185,7 @@ def _refused(case: ApplierTransaction, outcome: ApplierOutcome) -> ApplierOutcom
         coordinator=1610,
         committed=False,
         after=outcome.before,
-        again=Again(after=outcome.before, beside=case.beside),
+        again=SecondStart(after=outcome.before, beside=case.beside),
     )
 
 
@@ -230,7 +230,7 @@ def _on_ignored(
 
 def _stops(case: ApplierTransaction, outcome: ApplierOutcome) -> ApplierOutcome:
     number = predict(case.rows[0]).error
-    return replace(outcome, stopped=True, error=number, coordinator=number, committed=False, again=Again())
+    return replace(outcome, stopped=True, error=number, coordinator=number, committed=False, again=SecondStart())
 
 
 IGNORED: Final = (

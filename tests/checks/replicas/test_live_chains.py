@@ -9,9 +9,10 @@ import pytest
 
 from conformance.checks.replicas import check_chains as test_chains
 from conformance.harness import session as labs
-from conformance.harness.lab import Lab, Settings
 from conformance.harness.pairs import chains
 from conformance.harness.pairs import tables as pair_tables
+from conformance.harness.session import Lab
+from conformance.harness.settings import Settings
 from conformance.judge.replica_binlog import compare_replica_binlog
 from conformance.stream import Block
 from tests.checks.replicas.faults_of_pairs import FAULTS

@@ -14,7 +14,7 @@ from conformance.harness.lab import Lab, Settings
 from conformance.reference.cursor import Cursor, encode_packed
 from conformance.stream import Block, CaseVerdict
 from generators.draw import Stream
-from tests.checks.mysqlbinlog_output.faults_of_printing import FORMAT_FAULTS
+from tests.checks.value_options.faults import FORMAT_FAULTS
 
 if TYPE_CHECKING:
     from pathlib import Path

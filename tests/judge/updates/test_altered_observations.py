@@ -17,7 +17,8 @@ from conformance.checks.triggers import depth
 from conformance.checks.triggers import generate as triggers
 from conformance.harness.blocks import judge_block
 from conformance.harness.captures import load_capture, recorded
-from conformance.harness.lab import Lab, Settings
+from conformance.harness.session import Lab
+from conformance.harness.settings import Settings
 from conformance.harness.update_checks import UpdateCampaign
 from conformance.judge.updates.compare import compare
 from conformance.stream import CaseVerdict, Finding, Writer

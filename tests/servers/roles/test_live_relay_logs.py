@@ -16,7 +16,7 @@ from conformance.reference.binlog.format_description import FormatDescription
 from conformance.reference.binlog.header import MAGIC
 from conformance.reference.event_types import EventType
 from conformance.servers.roles import relay_log_applier
-from conformance.servers.roles.relay_log import applier_status, placed
+from conformance.servers.roles.relay_log import applier_status, log_file
 from conformance.servers.roles.relay_log_applier import LogEnd, LogReader, launch_replica, log_script
 from conformance.servers.run.process import ProcessMaker
 from conformance.servers.run.stack import build_of
@@ -57,7 +57,7 @@ def broken_log() -> bytes:
 
 def log_with_bad_gtids() -> bytes:
     bodies = (FormatDescription(), Opaque(type=EventType.PREVIOUS_GTIDS, data=b"\xff" * 8))
-    return placed(encode_event(body, server_id=streams.SERVER_ID) for body in bodies)[0]
+    return log_file(encode_event(body, server_id=streams.SERVER_ID) for body in bodies)[0]
 
 
 @pytest.mark.parametrize(
