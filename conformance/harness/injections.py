@@ -21,11 +21,11 @@ from conformance.judge.damage.applier import judge_ignoring, judge_torn
 from conformance.judge.damage.crashes import crash_of, crash_of_rows
 from conformance.judge.damage.diverged import judge_injection
 from conformance.judge.damage.nearest import nearest_crash, nearest_injection, nearest_listed
-from conformance.judge.damage.replica_schema import judge_reshaped
+from conformance.checks.replica_schema.judge import judge_reshaped
 from conformance.requirements.versions import dialect_of, in_observed_range
 from conformance.servers.roles.applier_cases import feeding_script, torn_script
 from conformance.servers.roles.injector import crash_report, script
-from conformance.servers.roles.replica_schema import reshaped_script
+from conformance.checks.replica_schema.run import reshaped_script
 from conformance.stream import Block, CaseVerdict, Finding, Verdict
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from conformance.cases.by_hand.applier_transaction import Feeding, FeedingOutcome
     from conformance.cases.by_hand.damaged_frame import Torn
     from conformance.cases.by_hand.injection import Injection, InjectionOutcome
-    from conformance.cases.by_hand.replica_schema import Reshaped
+    from conformance.checks.replica_schema.case import Reshaped
     from conformance.harness.lab import Lab
     from conformance.judge.damage.diverged import Judged
     from conformance.requirements.crashes import Crash

@@ -1,4 +1,4 @@
-"""Replicas with another table than the source's, and events that come to a row again (requirements FR5)."""
+"""Replicas with another table than the source's, and tables without a key (requirements FR5)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from conformance.cases.by_hand.injection import MISSING_ROW, SCHEMA
-from conformance.cases.by_hand.replica_schema import CANNOT_CONVERT, Reshaped
+from conformance.checks.replica_schema.case import CANNOT_CONVERT, ReplicaSchema
 from conformance.reference.binlog.columns import PartialJson
 from conformance.reference.binlog.images import Row
 from conformance.reference.errors import MysqlError
@@ -33,7 +33,7 @@ _TEXTS: Final = ("TINYTEXT", "TEXT", "MEDIUMTEXT", "LONGTEXT", "TINYBLOB", "BLOB
 _ID: Final = Column(name="id", type="INT", nullable=False)
 
 
-def other_table(draw: Draw, name: str) -> Reshaped:
+def other_table(draw: Draw, name: str) -> ReplicaSchema:
     """A replica with fewer columns, more, or with another type in the place of JSON."""
     kind = draw.choice(KINDS)
     # JSON first, something behind it that can be missing.
@@ -65,7 +65,7 @@ def other_table(draw: Draw, name: str) -> Reshaped:
     return _retyped(draw, case)
 
 
-def again(draw: Draw, name: str) -> Reshaped:
+def without_key(draw: Draw, name: str) -> ReplicaSchema:
     """A table without a key: several updates of a few rows; or a document that diverged.
 
     No source logs a row twice in one event, and a hash scan would find it by its first image only: one event holds
@@ -116,7 +116,7 @@ def _rows(draw: Draw, table: Table, count: int) -> list[Image]:
     return made
 
 
-def _updates(draw: Draw, kind: str, source: Table, rows: Sequence[Image], count: int, *, full: bool) -> Reshaped:
+def _updates(draw: Draw, kind: str, source: Table, rows: Sequence[Image], count: int, *, full: bool) -> ReplicaSchema:
     """Updates as a source logs them: diffs where there are some, documents else; the replica has the same rows."""
     now = {row[0]: row for row in rows}
     assigned = sorted(draw.sample(tuple(range(1, len(source.columns))), 1 + draw.below(len(source.columns) - 1)))
@@ -139,7 +139,7 @@ def _updates(draw: Draw, kind: str, source: Table, rows: Sequence[Image], count:
         now[old[0]] = tuple(new)
         changes.append(Row(old if full else (old[0],), tuple(image)))
     end = tuple(now[row[0]] for row in rows)
-    return Reshaped(
+    return ReplicaSchema(
         kind=kind,
         source=source,
         replica=source,
@@ -164,7 +164,7 @@ def _change(draw: Draw, column: Column, old: Value | None) -> tuple[Value | None
     return value, value
 
 
-def _narrow(case: Reshaped, count: int) -> Reshaped:
+def _narrow(case: ReplicaSchema, count: int) -> ReplicaSchema:
     """The replica has the first columns only."""
     return replace(
         case,
@@ -174,7 +174,7 @@ def _narrow(case: Reshaped, count: int) -> Reshaped:
     )
 
 
-def _retyped(draw: Draw, case: Reshaped) -> Reshaped:
+def _retyped(draw: Draw, case: ReplicaSchema) -> ReplicaSchema:
     """One of the replica's JSON columns is none."""
     index = draw.choice(case.source.json_columns)
     kind = draw.choice((*_TEXTS, *_TEXTS, "VARCHAR", "INT"))

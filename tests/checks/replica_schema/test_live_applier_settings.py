@@ -13,9 +13,9 @@ from conformance.harness.lab import Lab, Settings
 from conformance.report.results import Summary
 from conformance.servers.roles import applier_cases as feeding
 from conformance.servers.roles import injector as inject
-from conformance.servers.roles import replica_schema as reshaping
+from conformance.checks.replica_schema import run as reshaping
 from conformance.servers.roles.applier import Applier, launch_applier
-from conformance.servers.roles.replica_schema import reshaped_script
+from conformance.checks.replica_schema.run import reshaped_script
 from conformance.servers.run.process import ProcessMaker, ProcessServer
 from conformance.stream import Block, CaseVerdict, Run
 from generators.damaged_events import STORED
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from conformance.cases.by_hand.applier_transaction import Feeding, FeedingOutcome
     from conformance.cases.by_hand.injection import RowState
-    from conformance.cases.by_hand.replica_schema import Reshaped
+    from conformance.checks.replica_schema.case import Reshaped
     from conformance.servers.install.installation import Installation
     from conformance.servers.run.owned import OwnServer
     from conformance.servers.wire.connection import Connection

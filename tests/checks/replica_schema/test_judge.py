@@ -8,7 +8,7 @@ import pytest
 
 from conformance.checks.replica_schema import generate as reshaped
 from conformance.judge.damage.applier import judge_feeding, judge_ignoring
-from conformance.judge.damage.replica_schema import judge_reshaped
+from conformance.checks.replica_schema.judge import judge_reshaped
 from conformance.stream import Verdict
 from generators import applier_transactions as feedings
 from generators.draw import Stream
