@@ -5,12 +5,22 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
-from conformance.reference.binlog.columns import JSON, LONG, VARCHAR, ColumnType, PartialJson
+from conformance.reference.binlog.control_events import (
+    Heartbeat,
+    HeartbeatV2,
+    Ignorable,
+    Incident,
+    Opaque,
+    Rotate,
+    Stop,
+    XaPrepare,
+    Xid,
+)
 from conformance.reference.binlog.event import encode_event
 from conformance.reference.binlog.format_description import FormatDescription
 from conformance.reference.binlog.gtid import Gtid, GtidTagged
 from conformance.reference.binlog.gtid_set import GtidEntry, PreviousGtids
-from conformance.reference.binlog.header import Checksum, EventType
+from conformance.reference.binlog.header import Checksum
 from conformance.reference.binlog.load import DeleteFile, ExecuteLoadQuery, LoadBlock
 from conformance.reference.binlog.query import (
     DEFAULT_STATUS,
@@ -21,24 +31,11 @@ from conformance.reference.binlog.query import (
     StatusText,
 )  # fmt: skip
 from conformance.reference.binlog.rows import PartitionInfo, Row, rows_body
-from conformance.reference.binlog.small import (
-    Heartbeat,
-    HeartbeatV2,
-    Ignorable,
-    Incident,
-    Intvar,
-    Opaque,
-    Rand,
-    Rotate,
-    RowsQuery,
-    Stop,
-    UserVar,
-    UserVarType,
-    XaPrepare,
-    Xid,
-)  # fmt: skip
+from conformance.reference.binlog.statement_events import Intvar, Rand, RowsQuery, UserVar, UserVarType
 from conformance.reference.binlog.writer import FileWriter
+from conformance.reference.event_types import EventType
 from conformance.reference.jsonb.encode import encode
+from conformance.reference.tables.columns import JSON, LONG, VARCHAR, ColumnType, PartialJson
 from conformance.reference.tables.definitions import Column, Table, table_map
 from conformance.reference.tables.table_map import TableMap
 from fuzz.documents import shared

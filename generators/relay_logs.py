@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from conformance.reference.binlog.header import MAGIC, EventType
+from conformance.reference.binlog.header import MAGIC
 from conformance.reference.binlog.query import Query
-from conformance.reference.binlog.small import RowsQuery
+from conformance.reference.binlog.statement_events import RowsQuery
+from conformance.reference.event_types import EventType
 from generators.streams import GROUPS, Starts, group, placed
 
 if TYPE_CHECKING:

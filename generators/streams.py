@@ -10,32 +10,29 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 from uuid import UUID
 
-from conformance.reference.binlog.columns import LONG, ColumnType
+from conformance.reference.binlog.control_events import (
+    HeartbeatV2,
+    Ignorable,
+    Incident,
+    Opaque,
+    Rotate,
+    Stop,
+    XaPrepare,
+    Xid,
+)
 from conformance.reference.binlog.event import encode_event
 from conformance.reference.binlog.format_description import FormatDescription
 from conformance.reference.binlog.group_replication import TransactionContext, ViewChange
 from conformance.reference.binlog.gtid import Gtid, GtidTagged
 from conformance.reference.binlog.gtid_set import PreviousGtids
-from conformance.reference.binlog.header import Checksum, EventType, Flag
+from conformance.reference.binlog.header import Checksum, Flag
 from conformance.reference.binlog.load import ExecuteLoadQuery, LoadBlock
 from conformance.reference.binlog.payload import TransactionPayload
 from conformance.reference.binlog.query import Query
 from conformance.reference.binlog.rows import Row, rows_body
-from conformance.reference.binlog.small import (
-    HeartbeatV2,
-    Ignorable,
-    Incident,
-    Intvar,
-    IntvarKind,
-    Opaque,
-    Rand,
-    Rotate,
-    RowsQuery,
-    Stop,
-    UserVar,
-    XaPrepare,
-    Xid,
-)
+from conformance.reference.binlog.statement_events import Intvar, IntvarKind, Rand, RowsQuery, UserVar
+from conformance.reference.event_types import EventType
+from conformance.reference.tables.columns import LONG, ColumnType
 from conformance.reference.tables.table_map import TableMap
 from generators.draw import mix
 

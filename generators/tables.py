@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from conformance.cases.row_images import RowImage
 from conformance.cases.session import Session
-from conformance.reference.binlog import temporal
+from conformance.reference.tables import temporal
 from conformance.reference.tables.definitions import Column, Table
 from generators import scalars
 from generators.draw import mix

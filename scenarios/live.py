@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Final
 from conformance.cases.script import build_script
 from conformance.cases.update_case import Step, UpdateCase
 from conformance.judge.updates.compare import judge
-from conformance.reference.binlog.header import FOOTER_SIZE, HEADER_SIZE, EventType, decode_header
+from conformance.reference.binlog.header import FOOTER_SIZE, HEADER_SIZE, decode_header
 from conformance.reference.binlog.payload import TransactionPayload
+from conformance.reference.event_types import EventType
 from conformance.servers.roles.update_cases import run_case
 from scenarios.budgets import replay_id
 from scenarios.engines import update

@@ -1,7 +1,7 @@
 """The committed corpora of the fuzz targets, made from their seeds and all boundary vectors of the tests.
 
-``python -m tests.seeds`` writes ``fuzz/corpora/<target>/``, one file for each input, named by its content; with names
-of targets only those. ``--from DIR`` adds what fuzzing found (the user's own corpora), ``--merge`` lets the fuzzer keep
+``python -m tests.seeds`` writes ``fuzz/corpora/<target>.zip``, the same bytes for the same inputs; with names of
+targets only those. ``--from DIR`` adds what fuzzing found (the user's own corpora), ``--merge`` lets the fuzzer keep
 only the smallest inputs that together reach all that all of them reach (needs the extra ``fuzz``).
 
 What may crash other people's software stays out: a repository is read by everybody, and the seeds make it again.
@@ -10,11 +10,10 @@ What may crash other people's software stays out: a repository is read by everyb
 from __future__ import annotations
 
 import argparse
-import hashlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from conformance.reference.binlog.header import EventType
+from conformance.reference.event_types import EventType
 from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.jsonb.parse import parse_text
@@ -22,8 +21,8 @@ from conformance.reference.jsonb.text import format_text
 from conformance.reference.tables.table_map import TableMap
 from fuzz.mutators.framing import split_file
 from fuzz.prefixed import join
-from fuzz.runner.corpora import COMMITTED, LARGEST, MOST_FILES
-from fuzz.runner.merge import merge
+from fuzz.runner.corpora import LARGEST, MOST_FILES, archive, write_archive
+from fuzz.runner.merge import merge_for_commit
 from fuzz.runner.regressions import may_crash_others
 from fuzz.runner.targets import find, own_targets
 from fuzz.targets.rows import CODES
@@ -160,16 +159,6 @@ def inputs(target: Target, found: Path | None = None) -> list[bytes]:
     return sorted(fit, key=lambda data: (len(data), data))
 
 
-def write(target: Target, contents: list[bytes], into: Path) -> int:
-    """The files of a corpus, in place of what is there."""
-    into.mkdir(parents=True, exist_ok=True)
-    for path in into.glob("*"):
-        path.unlink()
-    for data in contents[:MOST_FILES]:
-        (into / hashlib.sha1(data, usedforsecurity=False).hexdigest()).write_bytes(data)
-    return len(contents[:MOST_FILES])
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("names", nargs="*", metavar="TARGET")
@@ -178,14 +167,14 @@ def main() -> None:
     options = parser.parse_args()
     for target in find(options.names) if options.names else own_targets():
         contents = inputs(target, options.found)
-        into = COMMITTED / target.name
+        path = archive(target)
         if options.merge:
-            for path in into.glob("*"):
-                path.unlink()
-            merged = merge(target, contents, into, for_commit=True)
+            path.unlink(missing_ok=True)
+            merged = merge_for_commit(target, contents, path)
             print(f"{target.name}: {len(contents)} inputs, {merged.kept} kept, {merged.size} bytes")  # noqa: T201
         else:
-            print(f"{target.name}: {write(target, contents, into)} of {len(contents)} inputs")  # noqa: T201
+            write_archive(path, contents[:MOST_FILES])
+            print(f"{target.name}: {min(MOST_FILES, len(contents))} of {len(contents)} inputs")  # noqa: T201
 
 
 if __name__ == "__main__":

@@ -6,11 +6,11 @@ from base64 import b64encode
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final
 
-from conformance.reference.binlog.temporal import Timestamp
 from conformance.reference.jsonb.decode import decode
 from conformance.reference.partial.expression import Assignment, Constant
 from conformance.reference.sql.formatting import format_document, format_expression
 from conformance.reference.sql.tokens import quote_identifier
+from conformance.reference.tables.temporal import Timestamp
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -22,7 +22,7 @@ _TEXT_TYPES = frozenset(("CHAR", "VARCHAR", "TINYTEXT", "TEXT", "MEDIUMTEXT", "L
 
 
 def binlog_statement(*events: bytes) -> str:
-    """The BINLOG statement of these events."""
+    """The BINLOG statement of these events (mysqlbinlog-output 2)."""
     return "BINLOG '" + "\n".join(b64encode(event).decode("ascii") for event in events) + "'"
 
 

@@ -21,7 +21,6 @@ from conformance.cases.sql_case import SqlCase
 from conformance.cases.sql_case_files import dump_sql_case, load_sql_case
 from conformance.cases.topology_files import dump_topology, load_topology
 from conformance.cases.update_case import Hazard, Step, UpdateCase
-from conformance.reference.binlog.temporal import Date, Datetime, Time, Timestamp
 from conformance.reference.errors import CodecError, DecodeError
 from conformance.reference.jsonb.tagged import from_tagged, to_tagged
 from conformance.reference.partial.expression import (
@@ -41,6 +40,7 @@ from conformance.reference.partial.expression import (
 from conformance.reference.tables.definitions import Column as TableColumn
 from conformance.reference.tables.definitions import Table
 from conformance.reference.tables.partitions import Partitions
+from conformance.reference.tables.temporal import Date, Datetime, Time, Timestamp
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -161,7 +161,7 @@ def load_case(data: Mapping[str, Any]) -> UpdateCase:
 
 
 def case_id(case: UpdateCase) -> str:
-    """The id of a generated Case: a hash of what it does, whatever it is called (design, section 1)."""
+    """The id of a generated Case: a hash of what it does, whatever it is called."""
     data = dump_case(replace(case, id="", seed="", table=replace(case.table, schema=SCHEMA_NAME)))
     text = json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     return f"u-{hashlib.blake2b(text.encode(), digest_size=8).hexdigest()}"

@@ -1,6 +1,6 @@
 """What the reference says must happen when an update Case runs: rows, sizes and row events, statement by statement.
 
-The next statement starts from the *predicted* rows of the one before (design, section 1), so a :class:`Model` is
+The next statement starts from the *predicted* rows of the one before, so a :class:`Model` is
 advanced step by step. Facts that no model can know are left at neutral values here and filled in by the judge from
 the observation; ``judge.borrowed`` lists them.
 """
@@ -14,8 +14,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from conformance.cases.row_images import RowImage, after_columns, before_columns, read_columns
 from conformance.cases.time_zone import ZONED_TYPES, needs_time_zone
-from conformance.reference.binlog.columns import PartialJson
-from conformance.reference.binlog.header import EventType
 from conformance.reference.binlog.rows import (
     NO_FOREIGN_KEY_CHECKS,
     NO_UNIQUE_CHECKS,
@@ -31,10 +29,12 @@ from conformance.reference.binlog.rows import (
 )
 from conformance.reference.dialect import MYSQL, Dialect
 from conformance.reference.errors import MysqlError
-from conformance.reference.jsonb.from_columns import column_as_json
+from conformance.reference.event_types import EventType
 from conformance.reference.partial.decision import Decision, decide
 from conformance.reference.partial.expression import Constant, referenced_columns
 from conformance.reference.partial.update import Columns, RowChange, update_row
+from conformance.reference.tables.column_json import column_as_json
+from conformance.reference.tables.columns import PartialJson
 from conformance.reference.tables.definitions import Table, table_map
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from conformance.reference.binlog.columns import BLOB
+from conformance.reference.tables.columns import BLOB
 
 if TYPE_CHECKING:
     from collections.abc import Collection

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Hazard(StrEnum):
-    """What a Case may do to a server (design, section 1)."""
+    """What a Case may do to a server."""
 
     NONE = "none"
     STOPS_REPLICA = "stops-replica"

@@ -64,8 +64,9 @@ def command(
 
 def _text(files: tuple[str, ...], *, types: bool, metadata: bool, dialect: Dialect | None, limit: int) -> None:
     from conformance.cli.marked_logs import MarkedLog
+    from conformance.reference.binlog.control_events import Opaque
     from conformance.reference.binlog.load import LoadBlock
-    from conformance.reference.binlog.small import Opaque, RowsQuery
+    from conformance.reference.binlog.statement_events import RowsQuery
     from conformance.reference.errors import CodecError
     from conformance.reference.text.mysqlbinlog import LogText
 

@@ -142,7 +142,7 @@ def _frames(path: str) -> Iterator[tuple[int, bytes]]:
 
 
 def _title(data: bytes) -> str:
-    from conformance.reference.binlog.header import event_name
+    from conformance.reference.event_types import event_name
 
     return f"{event_name(data[4])}, {len(data)} bytes"
 

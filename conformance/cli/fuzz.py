@@ -89,6 +89,7 @@ def run(
     import secrets
 
     from fuzz.runner.campaign import run as run_campaign
+    from fuzz.runner.corpora import COMMITTED
     from fuzz.runner.display import display, print_table, total
     from fuzz.runner.findings import Store, findings_directory
     from fuzz.runner.launch import require_atheris
@@ -107,6 +108,11 @@ def run(
         store = Store(findings or findings_directory())
         amount = f"{runs:,} executions" if runs is not None else f"{budget.seconds:g} s"
         narrate(f"{len(targets)} targets, {amount} each, seed {seed}")
+        if not COMMITTED.is_dir():
+            narrate(
+                "the committed corpora are not installed: targets begin with their seeds and your own inputs; run in a"
+                " checkout or in the unpacked source distribution to begin with the committed ones too"
+            )
         with display(sys.stderr) as show:
             campaign = run_campaign(targets, budget, store, jobs=jobs or os.cpu_count() or 1, show=show)
         print_table(campaign, sys.stdout)

@@ -106,19 +106,25 @@ def minimize(file: Path, name: str | None, seconds: float, output: Path | None, 
 def merge(names: tuple[str, ...], everything: bool, corpora: Path | None, into: Path | None) -> int:
     """Keep the smallest inputs that reach all that the committed ones, the seeds and your own reach.
 
-    With --into fuzz/corpora the committed ones are made anew: below 200 files of less than 1 KB each. Needs atheris.
+    With --into fuzz/corpora the committed archives are made anew: below 200 inputs of less than 1 KB each. Needs
+    atheris.
     """
     from fuzz.runner.corpora import cached, inputs
     from fuzz.runner.errors import Unfit
     from fuzz.runner.launch import require_atheris
     from fuzz.runner.merge import merge as merge_inputs
+    from fuzz.runner.merge import merge_for_commit
 
     targets = chosen(names, everything=everything)
     try:
         require_atheris()
         for target in targets:
-            place = into / target.name if into is not None else cached(target, corpora)
-            merged = merge_inputs(target, inputs(target, corpora), place, for_commit=into is not None)
+            contents = inputs(target, corpora)
+            merged = (
+                merge_inputs(target, contents, cached(target, corpora))
+                if into is None
+                else merge_for_commit(target, contents, into / f"{target.name}.zip")
+            )
             left = f", {merged.left_out} left out: too large, too many, or harmful" if merged.left_out else ""
             click.echo(
                 f"{merged.target}: {merged.before} inputs, {merged.kept} kept ({merged.size:,} bytes{left}),"

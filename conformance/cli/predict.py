@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _COLUMN: Final = "j"
 _OTHER: Final = "n"
+_KEY: Final = "id"
 _SHOWN: Final = 64  # bytes of hex in the text output
 _UNCHANGED: Final = "unchanged"  # not a row of the decision: the row compares equal (partial-update 1.1)
 
@@ -129,34 +130,37 @@ def _dialect(name: str) -> Dialect:
 
 
 def _run(before: bytes, expressions: tuple[str, ...], *, row_changes: bool, dialect: Dialect) -> list[Step]:
+    from conformance.cases.predict import Model
+    from conformance.cases.session import Session
+    from conformance.cases.update_case import Step as Statement
     from conformance.reference.errors import MysqlError
-    from conformance.reference.partial.decision import decide
     from conformance.reference.partial.expression import Assignment, Increment
-    from conformance.reference.partial.update import Columns, update_row
+    from conformance.reference.tables.definitions import Column, Table
 
-    columns = Columns((_COLUMN,))
-    row: dict[str, object] = {_COLUMN: before, _OTHER: 0}
+    columns = (Column(name=_KEY, type="INT"), Column(name=_COLUMN, type="JSON"), Column(name=_OTHER, type="INT"))
+    table = Table(schema="lab", name="t", columns=columns, primary_key=((0, 0),))
+    model = Model(table, _KEY, Session(), [{_KEY: 1, _COLUMN: before, _OTHER: 0}], dialect=dialect)
+    others = (Assignment(_OTHER, Increment(_OTHER, 1)),) if row_changes else ()
     steps: list[Step] = []
-    for sql, expression in [(sql, _parse(sql, dialect.json)) for sql in expressions]:
-        try:
-            evaluated = expression.decoded if isinstance(expression, MysqlError) else expression
-            if evaluated is None:
-                raise expression  # type: ignore[misc]
-            assignments = [Assignment(_COLUMN, evaluated)]
-            if row_changes:
-                assignments.append(Assignment(_OTHER, Increment(_OTHER, 1)))
-            result = update_row(row, assignments, columns, log_diffs=True, dialect=dialect)
-            change = result.columns[_COLUMN]
-            if isinstance(expression, MysqlError) and change.after is not None:
-                raise expression  # the server gets to the value that it refuses
-            decision = decide(row[_COLUMN], result.after[_COLUMN], change, partial_json=True) if result.logged else None
-        except MysqlError as error:
-            steps.append(Step(sql, error))
+    for sql, parsed in [(sql, _parse(sql, dialect.json)) for sql in expressions]:
+        refused = parsed if isinstance(parsed, MysqlError) else None
+        expression = parsed.decoded if isinstance(parsed, MysqlError) else parsed
+        if expression is None:
+            steps.append(Step(sql, refused))
             continue
-        row = dict(result.after)
-        stored = row[_COLUMN]
+        prediction = model.predict(Statement((Assignment(_COLUMN, expression), *others), (0,)))
+        if prediction.error is not None:
+            steps.append(Step(sql, prediction.error))
+            continue
+        (row,) = prediction.rows
+        change = row.change.columns[_COLUMN]
+        if refused is not None and change.after is not None:  # the server gets to the value that it refuses
+            steps.append(Step(sql, refused))
+            continue
+        model.advance(prediction)
+        stored = row.change.after[_COLUMN]
         assert stored is None or isinstance(stored, bytes)
-        steps.append(Step(sql, None, change, decision, stored))
+        steps.append(Step(sql, None, change, row.decisions[_COLUMN] if row.change.logged else None, stored))
     return steps
 
 
@@ -215,7 +219,7 @@ def _value(diff: Diff) -> str | None:
 
 
 def _json(step: Step, dialect: Dialect) -> str:
-    """One object of the contract (design, section 6). Values in diffs keep MySQL's text, so they are put in as text."""
+    """One object of the contract. Values in diffs keep MySQL's text, so they are put in as text."""
     if step.error is not None:
         return json.dumps({"error": {"number": step.error.number, "symbol": step.error.symbol_in(dialect.words)}})
     change, decision = step.change, step.decision

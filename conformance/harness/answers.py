@@ -15,16 +15,17 @@ from typing import TYPE_CHECKING, Any, Final
 
 from conformance.cases.case_sql import binlog_statement
 from conformance.judge.probes import COMPILED, FAST_AND_EXACT, STATEMENTS, TAGGED_SET, VARIABLES
-from conformance.reference.binlog import columns as types
-from conformance.reference.binlog.columns import ColumnType
 from conformance.reference.binlog.event import encode_event
 from conformance.reference.binlog.format_description import FormatDescription
-from conformance.reference.binlog.header import MAGIC, EventType
+from conformance.reference.binlog.header import MAGIC
 from conformance.reference.binlog.images import Row
 from conformance.reference.binlog.rows import NO_UNIQUE_CHECKS, STMT_END, rows_body
 from conformance.reference.binlog.versions import post_header_lengths
 from conformance.reference.binlog.writer import FileWriter
+from conformance.reference.event_types import EventType
 from conformance.reference.jsonb.encode import encode
+from conformance.reference.tables import columns as types
+from conformance.reference.tables.columns import ColumnType
 from conformance.reference.tables.metadata import UnknownField
 from conformance.reference.tables.table_map import TableMap
 from conformance.requirements.versions import dialect_of

@@ -6,7 +6,7 @@ A check never raises a failure itself: what its blocks recorded fails it once, a
 from __future__ import annotations
 
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import pytest
 
@@ -26,9 +26,10 @@ if TYPE_CHECKING:
     from conformance.requirements.versions import Version
     from conformance.servers.base import Server
     from conformance.servers.install.installation import Installation
+    from conformance.servers.roles.applier import Applier
     from conformance.stream import AnyRecord
 
-GUEST = "changes global values, makes accounts or restarts: only on a server that the lab started itself"
+GUEST: Final = "changes global values, makes accounts or restarts: only on a server that the lab started itself"
 
 
 class LeftOut(Exception):
@@ -182,6 +183,14 @@ class Check:
         if not server.started_by_us:
             self.leave_out(reason)
         return server
+
+    def needs_applier(self) -> Applier:
+        """The server whose applier gets relay logs written by hand."""
+        self.needs_server("a server: its applier is fed with a relay log")
+        applier = self.lab.applier()
+        if applier is None:
+            self.leave_out("a relay log is written only for a server that the lab starts beside the one under test")
+        return applier
 
     def needs_leave(self, hazard: Hazard, what: str) -> None:
         """Go on only where the server may meet this hazard. ``what`` it may do there."""

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from conformance.judge.updates.events import iter_events
 from conformance.judge.updates.mismatch import Mismatch
-from conformance.reference.binlog.columns import PartialJson
 from conformance.reference.binlog.event import Event, encode_event
 from conformance.reference.binlog.header import Checksum
 from conformance.reference.binlog.rows import UPDATE_TYPES, RowsBody, included
@@ -20,6 +19,7 @@ from conformance.reference.errors import CodecError
 from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.values import same
 from conformance.reference.partial.apply import apply_field
+from conformance.reference.tables.columns import PartialJson
 
 if TYPE_CHECKING:
     from conformance.cases.observation import Observation
@@ -106,7 +106,7 @@ def _apply(script: Script, bodies: list[RowsBody], faults: EventFaults) -> None:
 
 
 def _explained_by(script: Script, predicted: RowPrediction, name: str, diffs: bytes) -> str | None:
-    """The switch of the dialect that, flipped alone, makes the diffs apply (design, section 1: deviation); or without
+    """The switch of the dialect that, flipped alone, makes the diffs apply; or without
     which these diffs, that a trigger has overtaken, would not have been logged."""
     switch = "refuse_unchanging_replace"
     if not _apply_one(predicted, name, diffs, flipped(MYSQL, switch)):

@@ -9,46 +9,44 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from conformance.cases.by_hand.event_case import EventCase
 from conformance.cases.files import dump_case
 from conformance.cases.shrinking.events import mended, shrink_injection
 from conformance.judge.damage import listed
-from conformance.judge.damage.applier import judge_ignoring, judge_torn
+from conformance.judge.damage.applier import judge_ignoring
 from conformance.judge.damage.crashes import crash_of, crash_of_rows
 from conformance.judge.damage.diverged import judge_injection
 from conformance.judge.damage.nearest import nearest_crash, nearest_injection, nearest_listed
-from conformance.checks.replica_schema.judge import judge_reshaped
-from conformance.requirements.versions import dialect_of, in_observed_range
-from conformance.servers.roles.applier_cases import feeding_script, torn_script
+from conformance.requirements.versions import applies, dialect_of
+from conformance.servers.roles import applier_cases
 from conformance.servers.roles.injector import crash_report, script
-from conformance.checks.replica_schema.run import reshaped_script
-from conformance.stream import Block, CaseVerdict, Finding, Verdict
+from conformance.stream import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
     from conformance.cases.by_hand.applier_transaction import Feeding, FeedingOutcome
-    from conformance.cases.by_hand.damaged_frame import Torn
     from conformance.cases.by_hand.injection import Injection, InjectionOutcome
-    from conformance.checks.replica_schema.case import Reshaped
-    from conformance.harness.lab import Lab
+    from conformance.harness.check import Check
+    from conformance.harness.recorder import BlockRecord
+    from conformance.harness.session import Lab
     from conformance.judge.damage.diverged import Judged
     from conformance.requirements.crashes import Crash
     from conformance.requirements.deviations import Deviation
     from conformance.requirements.versions import Version
+    from conformance.servers.roles.applier import Applier
     from conformance.servers.roles.injector import Injector
     from conformance.servers.run.owned import OwnServer
 
 REQUIREMENT: Final = "FR5"
 SECONDS: Final = 20.0  # for shrinking one injection
-_SHOWN: Final = 3  # Cases of one signature with a record of their own
 _SHRUNK: Final = 5  # signatures of a run whose first Case is made smaller
 _KEPT: Final = 3  # data directories of a run
+_Case = TypeVar("_Case")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,25 +91,10 @@ def fed(
         id=case.id,
         name=case.name,
         judged=judge_ignoring(case, outcome, ignored, lab.dialect),
-        script=lambda: feeding_script(case, server.version),
+        script=lambda: applier_cases.feeding_script(case, server.version),
         texts=0 if outcome.error and outcome.again is None else len(case.rows),
         death=outcome.death,
         crash=crash_of_rows(case.rows, outcome.death, reading=outcome.reading),
-    )
-    if outcome.death:
-        keep_run(lab, server, item)
-    return item
-
-
-def torn_tried(lab: Lab, server: OwnServer, case: Torn, outcome: FeedingOutcome) -> Tried:
-    """By a relay log whose file was damaged, to the applier of ``server``."""
-    item = Tried(
-        id=case.id,
-        name=case.name,
-        judged=judge_torn(case, outcome, lab.dialect),
-        script=lambda: torn_script(case, server.version),
-        texts=len(case.feeding.rows),
-        death=outcome.death,
     )
     if outcome.death:
         keep_run(lab, server, item)
@@ -142,19 +125,18 @@ def explaining(deviations: Iterable[Deviation], version: Version, item: Tried) -
     return listed.explaining(deviations, version, crash=item.crash, switch=item.judged.deviation)
 
 
-def reshaped_tried(lab: Lab, server: OwnServer, case: Reshaped, outcome: FeedingOutcome, verdict: Verdict) -> Tried:
-    """By a relay log, to the applier of ``server``, which has a table of its own for it."""
-    item = Tried(
-        id=case.id,
-        name=case.name,
-        judged=judge_reshaped(case, outcome, verdict),
-        script=lambda: reshaped_script(case, server.version),
-        texts=len(case.held),
-        death=outcome.death,
-    )
-    if outcome.death:
-        keep_run(lab, server, item)
-    return item
+def not_shown(lab: Lab, items: Iterable[Tried], *phases: str) -> list[Deviation]:
+    """Listed crashes of this server in these phases that none of the events showed."""
+    shown = {entry.id for item in items if (entry := explaining(lab.deviations, lab.version, item)) is not None}
+    return [
+        entry
+        for entry in lab.deviations
+        if entry.crash is not None
+        and entry.crash.during in phases
+        and applies(entry.versions, lab.version)
+        and lab.asked_for(entry)
+        and entry.id not in shown
+    ]
 
 
 def _keep(lab: Lab, server: OwnServer, item: Tried) -> None:
@@ -188,95 +170,76 @@ def _keep_report(lab: Lab, server: OwnServer, item: Tried) -> None:
         log.write_text(crash_report(server.error_log()), encoding="utf-8")
 
 
-def record(
-    lab: Lab, check: str, block: int, items: Sequence[Tried], seconds: float, *, requirement: str = REQUIREMENT
-) -> int:
-    """Write the records of a block; the number of failures."""
-    verdicts: Counter[str] = Counter()
-    deviations: Counter[str] = Counter()
-    seen: Counter[str] = Counter()
-    failures = 0
+def record_tried(block: BlockRecord, items: Iterable[Tried]) -> None:
+    """What became of these Cases, in an open block that counts its cases."""
+    lab = block.check.lab
+    texts = 0
     for item in items:
         verdict = item.judged.verdict
         entry = explaining(lab.deviations, lab.version, item)
-        if entry is not None:
-            deviations[entry.id] += 1
-        else:
-            verdicts[str(verdict)] += 1
-            failures += verdict.failing and (verdict is not Verdict.DIFFERS or in_observed_range(lab.version))
-        if verdict is Verdict.PASS:
-            continue
-        reason = entry.id if entry is not None else item.death or item.judged.rule
-        signature = f"{check}:{verdict}:{reason}"
-        seen[signature] += 1
-        if seen[signature] <= _SHOWN:
-            _show(lab, check, block, item, signature, entry, requirement)
-    lab.sink(
-        Block(
-            check=check,
-            subject=lab.subject,
-            requirements=(requirement,),
-            block=block,
-            cases=len(items),
-            verdicts=dict(verdicts),
-            failed=failures,
-            texts_compared=sum(item.texts for item in items),
-            mismatches=len(items) - verdicts[str(Verdict.PASS)] - sum(deviations.values()),
-            deviating=sum(deviations.values()),
-            deviations=dict(deviations),
-            seconds=seconds,
-        )
-    )
-    return failures
+        deviation = None if entry is None else entry.id
+        signature = f"{block.check.id}:{verdict}:{deviation or item.death or item.judged.rule}"
+        texts += item.texts
+        if block.judge(verdict, item.death or item.judged.rule, signature=signature, deviation=deviation):
+            _show(block, item, signature, deviation)
+    block.compared(texts_compared=texts)
 
 
-def _show(
-    lab: Lab, check: str, block: int, item: Tried, signature: str, entry: Deviation | None, requirement: str
+def record_in_blocks(
+    check: Check, cases: Sequence[_Case], size: int, judge: Callable[[Sequence[_Case]], Iterable[Tried]]
 ) -> None:
+    """Cases before a server in blocks of ``size``; ``judge`` puts a block there and says what became of each."""
+    for number, start in enumerate(range(0, len(cases), size)):
+        with check.block(number, cases=None) as block:
+            record_tried(block, judge(cases[start : start + size]))
+
+
+def apply_in_blocks(
+    check: Check, applier: Applier, cases: Sequence[Feeding], size: int, ignored: frozenset[int] = frozenset()
+) -> None:
+    """Transactions before an applier, ``size`` of them in one relay log; ``ignored``: errors that it ignores."""
+
+    def judge(part: Sequence[Feeding]) -> list[Tried]:
+        outcomes = zip(part, applier_cases.feed(applier, part), strict=True)
+        return [fed(check.lab, applier.server, case, outcome, ignored) for case, outcome in outcomes]
+
+    record_in_blocks(check, cases, size, judge)
+
+
+def _show(block: BlockRecord, item: Tried, signature: str, deviation: str | None) -> None:
     """The record of one Case that did not pass, and a finding for the first of an unexplained kind."""
-    judged = item.judged
+    lab, judged = block.check.lab, item.judged
     statements = item.script()
     stored, replay = _store(lab, item, statements)
     log, data = _kept(lab, item)
-    lab.sink(
-        CaseVerdict(
-            case=item.id,
-            requirement=requirement,
-            verdict=judged.verdict,
-            subject=lab.subject,
-            check=check,
-            block=block,
-            field=item.name,
-            expected=judged.expected,
-            got=judged.got,
-            message=_message(lab, item),
-            signature=signature,
-            replay=replay,
-            statements=statements,
-            deviation=None if entry is None else entry.id,
-            case_file=None if stored is None else str(stored),
-            error_log=None if log is None else str(log),
-            data_directory=None if data is None else str(data),
-            data_bytes=None if data is None else size_of(data),
-            nearest="" if entry is not None else _nearest(lab, item, requirement),
-        )
+    block.show(
+        judged.verdict,
+        case=item.id,
+        field=item.name,
+        expected=judged.expected,
+        got=judged.got,
+        message=_message(lab, item),
+        signature=signature,
+        replay=replay,
+        statements=statements,
+        deviation=deviation,
+        case_file=None if stored is None else str(stored),
+        error_log=None if log is None else str(log),
+        data_directory=None if data is None else str(data),
+        data_bytes=None if data is None else size_of(data),
+        nearest="" if deviation is not None else _nearest(lab, item, block.requirements[0]),
     )
-    if entry is None and stored is not None and replay is not None and lab.first(signature):
+    if deviation is None and stored is not None and replay is not None and lab.recorder.first(signature):
         small = _smaller(lab, item, signature)
         path, command = (stored, replay) if small is item else _store(lab, small, ())
-        lab.sink(
-            Finding(
-                signature=signature,
-                case=small.id,
-                case_file=str(path),
-                replay=command or replay,
-                requirement=requirement,
-                subject=lab.subject,
-                check=check,
-                size_before=_size(item),
-                size_after=_size(small),
-                message=judged.rule,
-            )
+        block.found(
+            signature,
+            small.id,
+            path or stored,
+            command or replay,
+            size_before=_size(item),
+            size_after=_size(small),
+            message=judged.rule,
         )
 
 
@@ -317,8 +280,8 @@ def _crash_name(item: Tried) -> str:
 def _store(lab: Lab, item: Tried, statements: tuple[str, ...]) -> tuple[Path | None, str | None]:
     """Where a Case is stored, and the command that shows it again; a script where there is no kind of Case for it."""
     if item.case is not None:
-        path = lab.store(dump_case(item.case))
-        return path, None if path is None else lab.replay_of(path)
+        path = lab.recorder.store(dump_case(item.case))
+        return path, None if path is None else lab.recorder.replay_of(path)
     if lab.settings.cases is None:
         return None, None
     path = lab.settings.cases / f"{item.id}.sql"
@@ -331,7 +294,8 @@ def _size(item: Tried) -> int | None:
 
 
 def _smaller(lab: Lab, item: Tried, signature: str) -> Tried:
-    if item.injector is None or lab.count_shrunk() > _SHRUNK:
+    lab.recorder.shrunk += item.injector is not None
+    if item.injector is None or lab.recorder.shrunk > _SHRUNK:
         return item
     lab.narrate(f"shrinking {item.id} ({signature})")
     return shrink_on(item.injector, item, lab.version)

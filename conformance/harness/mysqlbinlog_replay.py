@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from conformance.harness.outcomes import Problem
 from conformance.judge.replica import Refusal, ReplicaModel, transactions
 from conformance.judge.updates.events import iter_events
-from conformance.reference.binlog.header import EventType
 from conformance.reference.binlog.rows import DELETE_TYPES, RowsBody
+from conformance.reference.event_types import EventType
+from conformance.reference.sql.tokens import quote_identifier
 from conformance.requirements.versions import applies
 from conformance.servers.wire.groups import groups_of_thread
 
@@ -111,9 +112,9 @@ def feed(server: OwnServer, text: Text) -> Replayed:
 
 def take_state(connection: Connection, capture: Capture, table: Table, selector: str) -> State:
     """Read a table, then empty it: the rows as they were stored stand in the log."""
-    name = f"`{table.name.replace('`', '``')}`"
+    name = quote_identifier(table.name)
     place = next(index for index, column in enumerate(table.columns) if column.name == selector)
-    texts = connection.execute(f"SELECT * FROM {name} ORDER BY `{selector}`").rows
+    texts = connection.execute(f"SELECT * FROM {name} ORDER BY {quote_identifier(selector)}").rows
     connection.execute(_STORED)
     start = capture.mark(connection)
     connection.execute(f"DELETE FROM {name}")

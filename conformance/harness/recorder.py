@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from conformance.cases.files import case_id, dump_case
 from conformance.requirements.versions import in_observed_range
-from conformance.stream import Block, CaseVerdict, Finding, Verdict
+from conformance.stream import SEVERITY, Block, CaseVerdict, Finding, Verdict
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from conformance.requirements.versions import Version
 
 _SHOWN: Final = 5  # problems of a block with a record of their own
+_ALIKE: Final = 3  # cases of one signature and block with a record of their own
 _REASONS: Final = 5  # reasons that the failure of a check names
 
 
@@ -104,6 +105,7 @@ class BlockRecord:
     _uncounted: int = 0  # differing cases that are no failures
     _counted: int = 0  # failures whose verdict alone does not say so
     _shown: int = 0
+    _seen: Counter[str] = field(default_factory=Counter)
     _stored: tuple[str, str | None] | None = None
 
     # --- what a check says ---------------------------------------------------------------------------------------
@@ -182,6 +184,14 @@ class BlockRecord:
         self._counted += number * (failed and not verdict.failing)
         self._uncounted += number * (verdict.failing and not failed)
 
+    def judge(self, verdict: Verdict, message: str, *, signature: str, deviation: str | None = None) -> bool:
+        """Count one case with a verdict of its own; whether it is to be shown: one of the first of its signature."""
+        self.count(verdict, deviation=deviation, reason=message)
+        if verdict is Verdict.PASS:
+            return False
+        self._seen[signature] += 1
+        return self._seen[signature] <= _ALIKE
+
     def show(self, verdict: Verdict, **fields: Any) -> None:
         """Write the verdict of one case; ``fields`` are those of the record."""
         defaults = {"case": self._name, "requirement": self.requirements[0]}
@@ -246,9 +256,12 @@ class BlockRecord:
         deviating = self._deviations.total()
         cases = self._verdicts.total() + deviating if self.cases is None else self.cases
         # A block may have more problems than cases: every line of a text can be wrong.
-        verdicts = {verdict: min(count, cases) for verdict, count in self._verdicts.items()}
-        passed = cases - sum(verdicts.values()) - deviating
-        verdicts[Verdict.PASS] = verdicts.get(Verdict.PASS, 0) + max(0, passed)
+        left = cases
+        verdicts: Counter[Verdict] = Counter()
+        for verdict in sorted(self._verdicts, key=SEVERITY.index):
+            verdicts[verdict] = min(self._verdicts[verdict], left)
+            left -= verdicts[verdict]
+        verdicts[Verdict.PASS] += max(0, left - deviating)
         failing = sum(count for verdict, count in verdicts.items() if verdict.failing)
         failed = max(0, failing - self._uncounted) + self._counted
         return Block(

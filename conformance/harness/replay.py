@@ -16,10 +16,11 @@ from conformance.cases.sql_case import SqlCase
 from conformance.harness import injections
 from conformance.harness import mysqlbinlog_files as clients
 from conformance.harness.campaign import server_limits
+from conformance.harness.check import GUEST
 from conformance.harness.pairs.run import REPLICAS
 from conformance.harness.pairs.shrinking import judge_on_pair
 from conformance.harness.shrinking import judge_live
-from conformance.harness.sql_cases import GUEST, judge_live_sql
+from conformance.harness.sql_cases import judge_live_sql
 from conformance.judge.replica import LogDiffersError
 from conformance.reference.errors import CodecError
 from conformance.servers.errors import ServerError, ServerUnavailable

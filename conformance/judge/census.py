@@ -10,10 +10,10 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
 from conformance.reference.jsonb import values
-from conformance.reference.jsonb.from_columns import column_as_json
 from conformance.reference.jsonb.layout import storage_free
 from conformance.reference.jsonb.values import LARGE_ARRAY, Opaque, UInt
 from conformance.reference.partial.expression import Call, Column, Expression, Literal, SqlNull, Wrapped
+from conformance.reference.tables.column_json import column_as_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

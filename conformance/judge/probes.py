@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from conformance.reference.binlog.files import EventDecoder
 from conformance.reference.binlog.format_description import FormatDescription
 from conformance.reference.binlog.gtid import Gtid, GtidTagged
-from conformance.reference.binlog.header import EventType
 from conformance.reference.binlog.rows import ROWS_TYPES, V1_TYPES, LazyRows, PartitionInfo
 from conformance.reference.errors import CodecError
+from conformance.reference.event_types import EventType
 from conformance.reference.tables.metadata import Field
 from conformance.reference.tables.table_map import TableMap
 from conformance.requirements.versions import SWITCHES, Cell, Value, text_of

@@ -16,19 +16,20 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from conformance.judge.updates.events import first_difference, iter_events, split_groups
 from conformance.judge.updates.mismatch import Mismatch
-from conformance.reference.binlog.columns import PartialJson
 from conformance.reference.binlog.gtid import Gtid
-from conformance.reference.binlog.header import EventType, kind_of
+from conformance.reference.binlog.header import kind_of
 from conformance.reference.binlog.rows import UPDATE_TYPES, RowsBody, included
-from conformance.reference.binlog.small import RowsQuery
+from conformance.reference.binlog.statement_events import RowsQuery
 from conformance.reference.dialect import MYSQL, Dialect, flipped
 from conformance.reference.errors import CodecError, MysqlError
+from conformance.reference.event_types import EventType
 from conformance.reference.jsonb.compare import equal
 from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.layout import decode_stored, storage_free
 from conformance.reference.jsonb.text import format_text
 from conformance.reference.jsonb.values import same
 from conformance.reference.partial.apply import apply_field
+from conformance.reference.tables.columns import PartialJson
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

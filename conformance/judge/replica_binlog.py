@@ -24,13 +24,13 @@ from conformance.judge.updates.expected import (
 )
 from conformance.judge.updates.log_rules import judge_log
 from conformance.judge.updates.mismatch import Judgement, Mismatch
-from conformance.reference.binlog.columns import BIT, BLOB, GEOMETRY, JSON, VECTOR, PartialJson
 from conformance.reference.binlog.gtid import Gtid
 from conformance.reference.binlog.query import Query
 from conformance.reference.binlog.rows import UPDATE_TYPES, RowsBody, included, one_statement
 from conformance.reference.partial.decision import Decision, decide
 from conformance.reference.partial.diffs import decode_diffs, encode_diffs
 from conformance.reference.partial.update import ColumnChange, RowChange
+from conformance.reference.tables.columns import BIT, BLOB, GEOMETRY, JSON, VECTOR, PartialJson
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -100,7 +100,8 @@ class Cursor:
         return value
 
     def packed(self, field: str) -> int:
-        """A packed integer (net_field_length): 1, 3, 4 or 9 bytes; longer forms than needed are accepted."""
+        """A packed integer (net_field_length): 1, 3, 4 or 9 bytes; longer forms than needed are accepted
+        (binlog-events 1.1)."""
         pos = self.pos
         if pos >= self.end:
             raise self._short(1, field)
@@ -164,7 +165,8 @@ class Cursor:
         return found
 
     def varint(self, field: str) -> int:
-        """An unsigned integer of the serialization library: trailing one bits of the first byte count extra bytes."""
+        """An unsigned integer of the serialization library: trailing one bits of the first byte count extra bytes
+        (binlog-events 1.2)."""
         pos = self.pos
         if pos >= self.end:
             raise self._short(1, field)
@@ -193,7 +195,7 @@ class Cursor:
 
 
 def encode_packed(value: int) -> bytes:
-    """The shortest packed integer: 0..250 in 1 byte, then 3, 4 or 9 bytes."""
+    """The shortest packed integer: 0..250 in 1 byte, then 3, 4 or 9 bytes (binlog-events 1.1)."""
     if 0 <= value < 251:
         return bytes((value,))
     if value < 0:
@@ -211,7 +213,7 @@ def packed_size(value: int) -> int:
 
 
 def encode_varint(value: int) -> bytes:
-    """Unsigned integer of the serialization library, 1 to 9 bytes."""
+    """Unsigned integer of the serialization library, 1 to 9 bytes (binlog-events 1.2)."""
     if not 0 <= value < 1 << 64:
         raise ValueError(f"outside 0..2^64-1: {value}")
     size = max(1, (value.bit_length() + 6) // 7)

@@ -36,7 +36,7 @@ class ServerBehaviour:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FieldNumbering:
-    """Numbers that the worklog and the shipped server give differently."""
+    """Numbers that the worklog and the shipped server give differently (table-map-metadata 4)."""
 
     worklog_metadata: bool = False  # WL#4618 numbers 7, 8, 9 of the optional table metadata
 
@@ -63,13 +63,13 @@ class LogForms:
     rows_flags_mask: int = 0x1F
     query_status_max: int = 21
     payload_event: bool = True
-    partial_through_view: bool | None = True
+    partial_through_view: bool | None = True  # versions 6.3
     vector_type: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JsonForms:
-    """How a version reads and prints JSON text."""
+    """How a version reads and prints JSON text (versions 6.1, versions 6.2)."""
 
     exists: bool = True
     text_double: str | None = "exact"  # or fast
@@ -78,7 +78,7 @@ class JsonForms:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Words:
-    """How a version calls things in statements and messages."""
+    """How a version calls things in statements and messages (versions 2 to 4)."""
 
     corrupt_event_symbol: str = "ER_REPLICA_CORRUPT_EVENT"
     change_source: str = "SOURCE"
@@ -121,7 +121,8 @@ class Words:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerFacts:
-    """What a version has and does unless it is told otherwise: options, accounts, storage, and its mysqlbinlog."""
+    """What a version has and does unless it is told otherwise: options, accounts, storage, and its mysqlbinlog
+    (versions 1, versions 7, versions 8)."""
 
     has_v1_option: bool = False
     v1_option_deprecated: bool | None = None

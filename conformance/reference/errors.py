@@ -78,6 +78,10 @@ class Unsupported(CodecError):
     """The bytes may be valid, but this implementation does not know (or must not guess) their meaning."""
 
 
+class ReplayError(CodecError):
+    """The log is sound, but its effect cannot be known: a statement that is not followed, a row that is not there."""
+
+
 class MysqlError(CodecError):
     """MySQL refuses this too. ``number`` and ``symbol`` are those of the server's message list."""
 
@@ -98,7 +102,7 @@ class MysqlError(CodecError):
         self.symbol = symbol
 
     def symbol_in(self, words: Words) -> str:
-        """The symbol in another version: numbers never change, and one symbol did."""
+        """The symbol in another version: numbers never change, and one symbol did (versions 3)."""
         return words.corrupt_event_symbol if self.number == 1610 else self.symbol
 
 

@@ -60,7 +60,7 @@ def by_document(rows: Mapping[str, Requirement] = REQUIREMENTS) -> dict[str, dic
 
 
 def sentence() -> str:
-    """The figures in one sentence, as the README has them."""
+    """The figures in one sentence, as docs/coverage.md has them."""
     found = counts()
     return (
         f"Of the {sum(found.values())} sentences in the catalogue {found[State.JUDGED]} are judged on a server by "

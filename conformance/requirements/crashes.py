@@ -1,6 +1,6 @@
 """The signature of a crash: when it came, which damage the input had, the signal, and the place in the program.
 
-This is what a listed crash is known by, as no model can show it (design, section 1). The place is the names of the
+This is what a listed crash is known by, as no model can show it. The place is the names of the
 upper stack frames, and holds for one build: another compiler inlines other functions.
 """
 

@@ -1,7 +1,7 @@
 """What can go wrong with a real server, as one family of exceptions.
 
 Nothing else leaves this package: connector, socket and subprocess errors are translated where they happen.
-``exit_code`` is the command line's answer (design section 6): 2 for a mistake of the caller, 3 for something that could
+``exit_code`` is the command line's answer: 2 for a mistake of the caller, 3 for something that could
 not run. No text of this family ever holds a password.
 """
 

@@ -1,4 +1,4 @@
-"""Server specs: the words after ``--server`` and ``--replica`` (design section 5).
+"""Server specs: the words after ``--server`` and ``--replica``.
 
 ``auto``, ``process``, ``process:PATH``, ``docker``, ``docker:IMAGE``, ``none``, and
 ``mysql://user@host:port[?option=value&...]``. A password in an address is accepted, kept apart, and never part of

@@ -5,13 +5,13 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
-from conformance.reference.binlog.columns import PartialJson
 from conformance.reference.binlog.event import encode_event
-from conformance.reference.binlog.header import EventType
 from conformance.reference.binlog.rows import V1_TYPES, RowsBody, decode_rows_event, included
 from conformance.reference.errors import CodecError
-from conformance.reference.jsonb.decode import decode
+from conformance.reference.event_types import EventType
+from conformance.reference.jsonb.layout import decode_strict
 from conformance.reference.partial.diffs import decode_diffs
+from conformance.reference.tables.columns import PartialJson
 from conformance.reference.tables.table_map import TableMap
 from fuzz.prefixed import split
 from fuzz.targets import rows
@@ -97,7 +97,7 @@ def _readable(table: TableMap, place: int, value: object) -> None:
     if isinstance(value, PartialJson):
         decode_diffs(value.diffs, strict=True)
     elif isinstance(value, bytes) and place in table.json_columns:
-        decode(value, strict=True)
+        decode_strict(value)
 
 
 def _sound(data: bytes) -> tuple[RowsBody | None, TableMap | None]:

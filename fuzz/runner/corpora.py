@@ -1,8 +1,12 @@
-"""Where inputs live: the committed corpora (only read), and the user's own, which every run goes on from."""
+"""Where inputs live: the committed corpora, one archive a target, and the user's own, which every run goes on from.
+
+The archives come with a checkout and with the source distribution; the wheel leaves them out.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -20,41 +24,62 @@ MOST_FILES: Final = 199
 LARGEST: Final = 1023  # bytes of a committed input
 
 
+def archive(target: Target) -> Path:
+    """The committed corpus of a target."""
+    return COMMITTED / f"{target.name}.zip"
+
+
+def read_archive(path: Path) -> list[bytes]:
+    """The inputs of a corpus; none where there is no archive."""
+    if not path.is_file():
+        return []
+    with zipfile.ZipFile(path) as file:
+        return [file.read(name) for name in file.namelist()]
+
+
+def write_archive(path: Path, contents: Iterable[bytes]) -> None:
+    """Write a corpus in place of what is there. The same inputs give the same bytes: no times, nothing compressed."""
+    with zipfile.ZipFile(path, "w") as file:
+        for number, data in enumerate(sorted(set(contents), key=content_name)):
+            file.writestr(zipfile.ZipInfo(f"{number:03d}"), data)
+
+
+def content_name(data: bytes) -> str:
+    """The name of an input as a file, as libFuzzer makes it."""
+    return hashlib.sha1(data, usedforsecurity=False).hexdigest()
+
+
 def cached(target: Target, root: Path | None) -> Path:
     """The user's own corpus of a target; ``root`` in place of the user's cache."""
     return (root if root is not None else cache_root() / "fuzz" / "corpora") / target.name
 
 
-def committed(target: Target) -> list[Path]:
-    """Files of the committed corpus, and the regressions."""
-    places = (target.committed if target.committed is not None else COMMITTED / target.name, REGRESSIONS / target.name)
-    return sorted(path for place in places for path in place.glob("*") if path.is_file())
+def committed(target: Target) -> list[bytes]:
+    """The committed corpus, and the regressions."""
+    regressions = sorted(path for path in (REGRESSIONS / target.name).glob("*") if path.is_file())
+    return [*read_archive(archive(target)), *(path.read_bytes() for path in regressions)]
 
 
-def write_seeds(target: Target, directory: Path) -> list[Path]:
-    """The target's seeds as files. Raises :class:`Unfit` for one that libFuzzer would cut off without a word."""
+def write_inputs(target: Target, directory: Path) -> list[Path]:
+    """What a run begins with, as files: committed inputs and seeds.
+
+    Raises :class:`Unfit` for a seed that libFuzzer would cut off without a word.
+    """
     directory.mkdir()
     paths = []
+    for data in committed(target):
+        paths.append(directory / content_name(data))
+        paths[-1].write_bytes(data)
     for name, data in target.module().seeds():
         if len(data) > target.max_len:
             raise Unfit(f"{target.name}: seed {name} has {len(data)} bytes, more than MAX_LEN {target.max_len}")
-        path = directory / hashlib.sha1(data, usedforsecurity=False).hexdigest()
-        path.write_bytes(data)
-        paths.append(path)
-    return sorted(set(paths))
+        paths.append(directory / content_name(data))
+        paths[-1].write_bytes(data)
+    return list(dict.fromkeys(paths))
 
 
 def inputs(target: Target, root: Path | None, *, with_seeds: bool = True) -> Iterable[bytes]:
     """Every input that there is for a target: committed ones, seeds, the user's own. No duplicates."""
-    seen: set[bytes] = set()
-    own = cached(target, root)
-    paths = [*committed(target), *(sorted(own.glob("*")) if own.is_dir() else ())]
-    if with_seeds:
-        for _, data in target.module().seeds():
-            if data not in seen:
-                seen.add(data)
-                yield data
-    for path in paths:
-        if path.is_file() and (data := path.read_bytes()) not in seen:
-            seen.add(data)
-            yield data
+    seeds = [data for _, data in target.module().seeds()] if with_seeds else []
+    own = [path.read_bytes() for path in sorted(cached(target, root).glob("*")) if path.is_file()]
+    yield from dict.fromkeys([*seeds, *committed(target), *own])

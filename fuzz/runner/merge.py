@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fuzz.runner.corpora import LARGEST, MOST_FILES
+from fuzz.runner.corpora import LARGEST, MOST_FILES, content_name, read_archive, write_archive
 from fuzz.runner.errors import Unfit
 from fuzz.runner.launch import Child
 from fuzz.runner.regressions import may_crash_others
@@ -30,17 +30,33 @@ class Merged:
     left_out: int
 
 
-def merge(target: Target, inputs: Iterable[bytes], into: Path, *, for_commit: bool = False) -> Merged:
-    """The inputs that matter, as files of ``into`` named by their content; what lay there is an input and goes.
-
-    ``for_commit``: few, small, and none that may crash other people's software.
-    """
+def merge(target: Target, inputs: Iterable[bytes], into: Path) -> Merged:
+    """The inputs that matter, as files of ``into`` named by their content; what lay there is an input and goes."""
     old = sorted(path for path in into.glob("*") if path.is_file()) if into.is_dir() else []
+    chosen, merged = _chosen(target, [*inputs, *(path.read_bytes() for path in old)])
+    into.mkdir(parents=True, exist_ok=True)
+    for path in old:
+        path.unlink()
+    for data in chosen:
+        (into / content_name(data)).write_bytes(data)
+    return merged
+
+
+def merge_for_commit(target: Target, inputs: Iterable[bytes], archive: Path) -> Merged:
+    """The inputs that matter and may be committed: few, small, and none that may crash other people's software."""
+    chosen, merged = _chosen(target, [*inputs, *read_archive(archive)])
+    fit = [data for data in chosen if len(data) <= LARGEST and not may_crash_others(data)][:MOST_FILES]
+    write_archive(archive, fit)
+    return replace(merged, kept=len(fit), size=sum(map(len, fit)), left_out=len(chosen) - len(fit))
+
+
+def _chosen(target: Target, inputs: Iterable[bytes]) -> tuple[list[bytes], Merged]:
+    """What libFuzzer keeps, the smallest first."""
     with tempfile.TemporaryDirectory(prefix="binlog-lab-fuzz-") as scratch:
         every, kept = Path(scratch) / "every", Path(scratch) / "kept"
         every.mkdir()
         kept.mkdir()
-        contents = list(dict.fromkeys([*inputs, *(path.read_bytes() for path in old)]))
+        contents = list(dict.fromkeys(inputs))
         for number, data in enumerate(contents):
             (every / f"{number:06d}").write_bytes(data)
         child = Child(target, Path(scratch) / "child")
@@ -50,17 +66,10 @@ def merge(target: Target, inputs: Iterable[bytes], into: Path, *, for_commit: bo
             status = child.listen()
         finally:
             child.stop()
-        chosen = sorted((path for path in kept.iterdir() if path.is_file()), key=lambda path: path.stat().st_size)
+        chosen = sorted(
+            (path.read_bytes() for path in kept.iterdir() if path.is_file()), key=lambda data: (len(data), data)
+        )
         if status or (contents and not chosen):
             raise Unfit(f"{target.name}: the merge ended with status {status}: {' | '.join(child.tail[-4:])}")
-        fit = chosen
-        if for_commit:
-            small = [path for path in chosen if path.stat().st_size <= LARGEST]
-            fit = [path for path in small if not may_crash_others(path.read_bytes())][:MOST_FILES]
-        into.mkdir(parents=True, exist_ok=True)
-        for path in old:
-            path.unlink()
-        for path in fit:
-            (into / path.name).write_bytes(path.read_bytes())
-    size = sum(path.stat().st_size for path in into.iterdir())
-    return Merged(target.name, len(contents), len(fit), size, child.figures.edges, len(chosen) - len(fit))
+    size = sum(map(len, chosen))
+    return chosen, Merged(target.name, len(contents), len(chosen), size, child.figures.edges, 0)

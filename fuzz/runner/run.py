@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from fuzz.runner import libfuzzer, triage
-from fuzz.runner.corpora import cached, committed, write_seeds
+from fuzz.runner.corpora import cached, write_inputs
 from fuzz.runner.errors import Unfit
 from fuzz.runner.launch import TIMEOUT, Child
 from fuzz.runner.sandbox import Outcome, SandboxEnded
@@ -106,7 +106,7 @@ class Runner:
 
     def _children(self, scratch: Path) -> None:
         budget, state = self._budget, self.state
-        seeds = [*committed(self._target), *write_seeds(self._target, scratch / "seeds")]
+        seeds = write_inputs(self._target, scratch / "seeds")
         (scratch / "inputs").write_text(",".join(map(str, seeds)), "utf-8")
         repeatable = budget.runs is not None and budget.corpora is None
         corpus = scratch / "corpus" if repeatable else cached(self._target, budget.corpora)

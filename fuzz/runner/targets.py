@@ -19,13 +19,12 @@ _PEERS: Final = Path(__file__).parents[1] / "peers"
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """One target. ``path``: where its module is found, if not where the lab is. ``committed``: another corpus."""
+    """One target. ``path``: where its module is found, if not where the lab is."""
 
     name: str
     module_name: str
     peer: bool = False
     path: str = ""
-    committed: Path | None = None
 
     def module(self) -> Any:
         """Its module, of the shape that ``fuzz.targets`` describes."""

@@ -10,7 +10,7 @@ from conformance.reference.errors import MysqlError
 from conformance.reference.jsonb.compare import equal
 from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.encode import encode
-from conformance.reference.jsonb.layout import storage_free
+from conformance.reference.jsonb.layout import decode_strict, storage_free
 from conformance.reference.jsonb.text import format_text
 from conformance.reference.jsonb.values import depth
 from conformance.reference.partial.apply import apply_diffs, apply_field
@@ -82,11 +82,11 @@ def _declared(error: object, stored: bytes) -> bool:
     """Damage of the document before comes out as what it is."""
     if isinstance(error, MysqlError):
         return error.number in (1032, 1610, 3142, 3157, 3648, 3649)
-    return attempt(decode, stored, strict=True)[1] is not None
+    return attempt(decode_strict, stored)[1] is not None
 
 
 def _sound(stored: bytes) -> bool:
-    return attempt(decode, stored, strict=True)[1] is None
+    return attempt(decode_strict, stored)[1] is None
 
 
 def _has_nan(value: object) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from io import BytesIO
 from typing import TYPE_CHECKING, Final
 
-from conformance.reference.binlog.header import FOOTER_SIZE, HEADER_SIZE, EventType
+from conformance.reference.binlog.header import FOOTER_SIZE, HEADER_SIZE
 from conformance.reference.boundaries.markers import BoundaryType, mark, marker_of
 from conformance.reference.boundaries.observed_event import Seen, query_text, seen
 from conformance.reference.boundaries.reader import Group, find_event, read_groups
@@ -13,6 +13,7 @@ from conformance.reference.boundaries.shipped import EventClass, ShippedParser, 
 from conformance.reference.boundaries.source import mark_stream
 from conformance.reference.boundaries.unmarked import Receiver, query_role
 from conformance.reference.boundaries.worklog import BoundaryParser
+from conformance.reference.event_types import EventType
 from fuzz.events import file_seeds
 from fuzz.mutators.framing import mutate_file, split_file
 from fuzz.violation import attempt, require

@@ -6,9 +6,17 @@ from contextlib import suppress
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
-from conformance.reference.binlog import columns as types
-from conformance.reference.binlog import temporal
-from conformance.reference.binlog.columns import (
+from conformance.reference.binlog.rows import RowsBody
+from conformance.reference.jsonb import opaque
+from conformance.reference.jsonb.decode import decode
+from conformance.reference.jsonb.encode import encode
+from conformance.reference.jsonb.text import format_text
+from conformance.reference.jsonb.values import Opaque, same
+from conformance.reference.tables import columns as types
+from conformance.reference.tables import temporal
+from conformance.reference.tables.charsets import COLLATIONS, bytes_of, text_of
+from conformance.reference.tables.column_json import column_as_json
+from conformance.reference.tables.columns import (
     ColumnType,
     PartialJson,
     codec,
@@ -17,14 +25,6 @@ from conformance.reference.binlog.columns import (
     value_size,
     write_value,
 )
-from conformance.reference.binlog.rows import RowsBody
-from conformance.reference.jsonb import opaque
-from conformance.reference.jsonb.decode import decode
-from conformance.reference.jsonb.encode import encode
-from conformance.reference.jsonb.from_columns import column_as_json
-from conformance.reference.jsonb.text import format_text
-from conformance.reference.jsonb.values import Opaque, same
-from conformance.reference.tables.charsets import COLLATIONS, bytes_of, text_of
 from conformance.reference.tables.definitions import Column
 from conformance.reference.tables.metadata import ColumnInfo
 from conformance.reference.text.columns import member_text, plain_text, stored_bytes
@@ -36,7 +36,7 @@ from fuzz.violation import attempt, require
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from conformance.reference.binlog.columns import Value
+    from conformance.reference.tables.columns import Value
 
 INVARIANT: Final = (
     "A value that is read is written as bytes that read the same, takes the size that its type fixes, has a text, and"
@@ -44,9 +44,9 @@ INVARIANT: Final = (
 )
 INSTRUMENT: Final[tuple[str, ...]] = (
     "conformance.reference.tables.charsets",
-    "conformance.reference.binlog.columns",
-    "conformance.reference.binlog.temporal",
-    "conformance.reference.jsonb.from_columns",
+    "conformance.reference.tables.columns",
+    "conformance.reference.tables.temporal",
+    "conformance.reference.tables.column_json",
     "conformance.reference.text.columns",
     "conformance.reference.text.pseudo_values",
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from conformance.reference.binlog.event import Event, decode_event
-from conformance.reference.binlog.gtid_text import gtid_text
+from conformance.reference.binlog.gtid import gtid_text
 from conformance.reference.binlog.header import Checksum
 from conformance.reference.binlog.rows import LazyRows
 from conformance.reference.errors import CodecError

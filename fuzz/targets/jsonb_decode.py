@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from conformance.reference.errors import DecodeError, too_deep
 from conformance.reference.jsonb.decode import decode
-from conformance.reference.jsonb.layout import storage_free
+from conformance.reference.jsonb.layout import decode_strict, storage_free
 from conformance.reference.jsonb.values import MAX_DEPTH, JsonValue, same
 from conformance.reference.jsonb.view import View, open_document
 from fuzz import documents
@@ -35,7 +35,7 @@ def check(data: bytes) -> None:
     long = refused is not None and refused.code == "shared-children"  # the view counts elements, not their bytes
     if (refused is None) != (unseen is None) and not long:
         raise Violation("the view sees what the lenient reading sees", str(refused), str(unseen))
-    strict, refused_strictly = attempt(decode, data, strict=True)
+    strict, refused_strictly = attempt(decode_strict, data)
     if refused is not None:
         require(refused_strictly, "the strict reading takes nothing that the lenient one refuses", str(refused))
         attempt(storage_free, data)
@@ -49,9 +49,9 @@ def check(data: bytes) -> None:
         require(overlap is None, "a document without overlap has a free space", str(overlap))
         require(free is not None and free >= 0, "and it is less than none only where keys share bytes", free)
         if data:
-            require(attempt(decode, data + b"\0", strict=True)[1], "the strict reading refuses a byte too many")
+            require(attempt(decode_strict, data + b"\0")[1], "the strict reading refuses a byte too many")
             require(
-                len(data) == 1 or attempt(decode, data[:-1], strict=True)[1],
+                len(data) == 1 or attempt(decode_strict, data[:-1])[1],
                 "the strict reading refuses a byte too few",
             )
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from conformance.reference.binlog.header import EventType
 from conformance.reference.binlog.rows import RowsBody, decode_rows_event, encode_head, fixed_size, split_rows
+from conformance.reference.event_types import EventType
 from conformance.reference.tables.table_map import TableMap
 from fuzz.events import every_type, row_bodies, tables
 from fuzz.mutators.draw import SeedDraw
@@ -21,10 +21,10 @@ INVARIANT: Final = (
     " row takes no bytes; splitting an event loses nothing."
 )
 INSTRUMENT: Final[tuple[str, ...]] = (
-    "conformance.reference.binlog.columns",
+    "conformance.reference.tables.columns",
     "conformance.reference.binlog.images",
     "conformance.reference.binlog.rows",
-    "conformance.reference.binlog.temporal",
+    "conformance.reference.tables.temporal",
 )
 MAX_LEN: Final = 640
 DICTIONARY: Final = (b"\xfc\x00\x01", b"\xff\xff\xff\x7f", b"\x01\x01\x00", b"\xfe\xfe", b"\x02\x00")

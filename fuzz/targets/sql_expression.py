@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from conformance.reference.binlog.columns import PartialJson
 from conformance.reference.errors import MysqlError
 from conformance.reference.jsonb.compare import equal
 from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.encode import encode
-from conformance.reference.jsonb.layout import storage_free
+from conformance.reference.jsonb.layout import decode_strict, storage_free
 from conformance.reference.partial.apply import apply_field
 from conformance.reference.partial.decision import decide
 from conformance.reference.partial.expression import Assignment
 from conformance.reference.partial.update import Columns, eligible_columns, update_row
 from conformance.reference.sql.expressions import parse_expression
 from conformance.reference.sql.formatting import format_expression
+from conformance.reference.tables.columns import PartialJson
 from fuzz import documents
 from fuzz.mutators.draw import SeedDraw
 from fuzz.mutators.framing import edited
@@ -70,7 +70,7 @@ def check(data: bytes) -> None:
         again, unread = attempt(parse_expression, text)
         require(repr(again) == repr(expression), "what was written parses the same", text, str(unread))
     require(text is not None or unwritten, "an expression is written or refused")
-    if attempt(decode, stored, strict=True)[1] is None:
+    if attempt(decode_strict, stored)[1] is None:
         _evaluated(stored, expression)
 
 

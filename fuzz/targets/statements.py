@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from conformance.reference.binlog.event import Event
-from conformance.reference.binlog.header import EventType, Header
+from conformance.reference.binlog.header import Header
 from conformance.reference.binlog.query import Query
+from conformance.reference.event_types import EventType
 from conformance.reference.replay.ddl import parse_statement
 from conformance.reference.replay.engine import Replay
 from conformance.reference.replay.tables_text import table_rows

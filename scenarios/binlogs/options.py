@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from conformance.reference.binlog.header import EventType, event_name
 from conformance.reference.binlog.rows import ROWS_TYPES
+from conformance.reference.event_types import EventType, event_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -13,10 +13,11 @@ from pathlib import Path
 from stat import S_ISREG
 from typing import TYPE_CHECKING, BinaryIO, Final, NamedTuple
 
-from conformance.reference.binlog.header import HEADER, HEADER_SIZE, MAGIC, EventType, Flag
+from conformance.reference.binlog.header import HEADER, HEADER_SIZE, MAGIC, Flag
 from conformance.reference.boundaries.observed_event import GTID_TYPES
 from conformance.reference.boundaries.reader import Kind, file_footer, read_groups
 from conformance.reference.errors import CodecError
+from conformance.reference.event_types import EventType
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,12 +11,12 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple
 
-from conformance.reference.binlog.columns import PartialJson
 from conformance.reference.binlog.header import FOOTER_SIZE, HEADER_SIZE
 from conformance.reference.binlog.payload import TransactionPayload
 from conformance.reference.binlog.rows import ROWS_TYPES, LazyRows, RowsBody, included
 from conformance.reference.boundaries.source import split_inner
 from conformance.reference.errors import CodecError
+from conformance.reference.tables.columns import PartialJson
 from conformance.reference.text.row_changes import Form, Gtids, changes_of, operation_of, table_of
 from scenarios.binlogs.options import Content, Documents, Problems
 from scenarios.binlogs.reading import Problem, problem_of, read_part

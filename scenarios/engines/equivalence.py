@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from conformance.cases.update_case import Step
-from conformance.reference.binlog.columns import PartialJson
 from conformance.reference.dialect import MYSQL, flipped
 from conformance.reference.errors import MysqlError
 from conformance.reference.jsonb.compare import equal_stored
@@ -19,6 +18,7 @@ from conformance.reference.jsonb.text import format_text
 from conformance.reference.jsonb.values import UInt
 from conformance.reference.partial.apply import apply_field
 from conformance.reference.partial.expression import Assignment, Call, Column, Function, Increment, Literal
+from conformance.reference.tables.columns import PartialJson
 from scenarios.codes import Code, Wrong
 from scenarios.engines import changes, update
 from scenarios.engines.documents import SHAPES, Leaf, document

@@ -13,13 +13,12 @@ from conformance.cases.predict import Model
 from conformance.cases.row_images import RowImage
 from conformance.cases.session import Session
 from conformance.cases.update_case import Step, UpdateCase
-from conformance.reference.binlog.columns import PartialJson
+from conformance.reference.binlog.control_events import Xid
 from conformance.reference.binlog.event import decode_event, encode_event
 from conformance.reference.binlog.header import Checksum
 from conformance.reference.binlog.images import included
 from conformance.reference.binlog.payload import TransactionPayload
 from conformance.reference.binlog.rows import LazyRows
-from conformance.reference.binlog.small import Xid
 from conformance.reference.binlog.writer import FileWriter, begin
 from conformance.reference.cursor import packed_size
 from conformance.reference.errors import CodecError, MysqlError
@@ -30,6 +29,7 @@ from conformance.reference.partial.apply import apply_diffs, apply_field
 from conformance.reference.partial.diffs import Diff, Operation, split_diffs
 from conformance.reference.partial.expression import Assignment, Call, Column, Function, Increment, Literal
 from conformance.reference.partial.paths import parse_path
+from conformance.reference.tables.columns import PartialJson
 from conformance.reference.tables.definitions import Column as TableColumn
 from conformance.reference.tables.definitions import Table, table_map
 from conformance.reference.tables.table_map import TableMap

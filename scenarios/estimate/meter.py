@@ -9,12 +9,12 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from conformance.cases.row_images import RowImage
-from conformance.reference.binlog.columns import PartialJson
 from conformance.reference.binlog.header import FOOTER_SIZE, HEADER_SIZE
 from conformance.reference.binlog.query import Query
 from conformance.reference.binlog.rows import UPDATE_TYPES, LazyRows, RowsBody, fixed_size
 from conformance.reference.errors import CodecError
 from conformance.reference.partial.apply import apply_field
+from conformance.reference.tables.columns import PartialJson
 from scenarios.estimate.costs import FieldCost, field_cost, logged_cost
 from scenarios.estimate.rows import Layout, Packing
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from conformance.reference.binlog.files import EventDecoder
-from conformance.reference.binlog.header import HEADER, HEADER_SIZE, Checksum, EventType, Header
+from conformance.reference.binlog.header import HEADER, HEADER_SIZE, Checksum, Header
+from conformance.reference.event_types import EventType
 from scenarios.estimate.meter import TEXTS, Measurement, Meter
 from scenarios.estimate.questions import TABLE, Figures, figures
 

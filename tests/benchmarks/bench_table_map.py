@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from conformance.reference.binlog.event import encode_event
 from conformance.reference.binlog.files import EventDecoder
-from conformance.reference.binlog.header import EventType
+from conformance.reference.event_types import EventType
 from conformance.reference.tables.definitions import table_map
 from conformance.reference.tables.table_map import TableMap
 from generators.definitions import definition

@@ -21,7 +21,6 @@ from conformance.cases.row_images import RowImage
 from conformance.cases.session import Session
 from conformance.cases.topology import RebuiltRows, ReplicaSettings, Topology
 from conformance.cases.update_case import Hazard, Step, UpdateCase
-from conformance.reference.binlog.temporal import Date, Datetime, Time, Timestamp
 from conformance.reference.errors import DecodeError
 from conformance.reference.jsonb import opaque
 from conformance.reference.jsonb.encode import encode
@@ -41,6 +40,7 @@ from conformance.reference.partial.expression import (
 )
 from conformance.reference.tables.definitions import Column as TableColumn
 from conformance.reference.tables.definitions import Table
+from conformance.reference.tables.temporal import Date, Datetime, Time, Timestamp
 from generators.cases import update_case
 from generators.draw import Stream
 from generators.strategies import sequences

@@ -21,10 +21,8 @@ from conformance.cases.script import Control, ReadBack, Statement, build_script
 from conformance.cases.session import Session
 from conformance.cases.time_zone import has_datetime, needs_time_zone
 from conformance.cases.update_case import Step, UpdateCase
-from conformance.reference.binlog.columns import PartialJson
-from conformance.reference.binlog.header import EventType
 from conformance.reference.binlog.rows import STMT_END, included
-from conformance.reference.binlog.temporal import Date, Datetime, Time, Timestamp
+from conformance.reference.event_types import EventType
 from conformance.reference.jsonb import opaque
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.jsonb.parse import parse_text
@@ -40,8 +38,10 @@ from conformance.reference.partial.expression import (
     Wrapper,
 )
 from conformance.reference.sql.expressions import parse_expression
+from conformance.reference.tables.columns import PartialJson
 from conformance.reference.tables.definitions import Column as TableColumn
 from conformance.reference.tables.definitions import Table, table_map
+from conformance.reference.tables.temporal import Date, Datetime, Time, Timestamp
 
 if TYPE_CHECKING:
     from conformance.cases.predict import StepPrediction

@@ -1,4 +1,4 @@
-"""``decode``, ``apply`` and ``explain`` as programs: output, exit codes, trouble (design, section 6)."""
+"""``decode``, ``apply`` and ``explain`` as programs: output, exit codes, trouble."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from typing import Any
 import pytest
 
 from conformance.checks.boundaries.judge import mark_events
-from conformance.reference.binlog import small
-from conformance.reference.binlog.columns import BLOB, LONG, YEAR, ColumnType
+from conformance.reference.binlog import statement_events
+from conformance.reference.binlog.control_events import Xid
 from conformance.reference.binlog.files import read_events
-from conformance.reference.binlog.header import EventType
 from conformance.reference.binlog.rows import LazyRows, Row, rows_body
-from conformance.reference.binlog.small import Xid
 from conformance.reference.binlog.versions import log_file
 from conformance.reference.binlog.writer import FileWriter, begin
+from conformance.reference.event_types import EventType
+from conformance.reference.tables.columns import BLOB, LONG, YEAR, ColumnType
 from conformance.reference.tables.metadata import Bits, Field
 from conformance.requirements.versions import dialect_of, parse_version
 from tests.live import PROGRAM, ROOT, Ended, environment, lab
@@ -238,7 +238,7 @@ def test_large_statements_need_little_memory(form: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_compressed_transaction_over_the_limit_is_refused_and_one_below_is_read(command: str, tmp_path: Path) -> None:
     writer = FileWriter()
-    rows = small.RowsQuery(text=bytes(3 << 20))
+    rows = statement_events.RowsQuery(text=bytes(3 << 20))
     path = tmp_path / "bomb.binlog"
     path.write_bytes(writer.start() + writer.add(writer.compressed([begin("d"), rows, Xid()])))
     assert path.stat().st_size < 2000

@@ -1,4 +1,4 @@
-"""``binlog-lab predict`` against the captured vectors, and its contract (design, section 6)."""
+"""``binlog-lab predict`` against the captured vectors, and its contract."""
 
 from __future__ import annotations
 

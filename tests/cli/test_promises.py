@@ -30,6 +30,11 @@ ROOT = Path(__file__).parents[2]
 PAGES = [
     *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md", "docker/README.md", "fuzz/README.md")),
     *sorted((ROOT / "docs").glob("*.md")),
+    *sorted(
+        path
+        for folder in ("start", "tutorials", "tasks", "reference")
+        for path in (ROOT / "docs" / folder).glob("*.md")
+    ),
 ]
 _BLOCK = re.compile(r"^```(?:sh|text)?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _SPAN = re.compile(r"`([^`\n]+)`")
@@ -50,7 +55,8 @@ def commands_in(text: str) -> Iterator[tuple[str, bool]]:
 def spelled_out(command: str) -> Iterator[tuple[str, ...]]:
     """The words of a command, once for each of ``list|stop``; without comments, pipes and what stands for more."""
     words = shlex.split(command, comments=True)
-    words = words[: words.index("|")] if "|" in words else words
+    for end in {"|", "||", ">"}.intersection(words):
+        words = words[: words.index(end)] if end in words else words
     words = [word for word in words if word not in ("…", "...")]
     choices = next((word for word in words[:2] if "|" in word), "")
     for choice in choices.split("|"):
@@ -105,6 +111,7 @@ def test_the_pages_hold_many_commands_and_a_wrong_one_is_seen(
     parsed: Parse,
 ) -> None:
     assert sum(LINES.values()) > 30
+    assert {"conformance", "replay", "decode", "apply", "explain", "predict", "matrix"} <= {words[0] for words in LINES}
     for wrong in ("conformance --subject x # all", "servers strat", "matrix run --live x size-budget"):
         ((command, whole),) = commands_in(f"# Page\n```sh\n.venv/bin/binlog-lab {wrong}\n```\n")
         assert whole
@@ -169,7 +176,9 @@ def test_the_action_calls_the_command_with_every_input_and_shows_the_summary(tmp
 def test_every_input_of_the_action_is_used_and_the_example_gives_known_ones() -> None:
     steps = str(ACTION["runs"]["steps"])
     assert all(f"inputs.{name} " in steps for name in ACTION["inputs"])
-    example = re.search(r"```yaml\n(- uses: .*?)```", (ROOT / "README.md").read_text("utf-8"), re.DOTALL)
+    example = re.search(
+        r"```yaml\n(- uses: .*?)```", (ROOT / "docs/tasks/ci-workflow.md").read_text("utf-8"), re.DOTALL
+    )
     assert example is not None
     assert set(yaml.safe_load(example[1])[0]["with"]) <= set(ACTION["inputs"])
 

@@ -1,7 +1,7 @@
 """Citations of the rules in ``docs/spec``: ``partial-update 5.2`` is section 5.2 of ``docs/spec/partial-update.md``.
 
-``python -m tests.docs.citations SEED`` (from the repository's root) draws ten sections of sheets that code cites, and
-shows for each the search and the files that it finds.
+``python -m tests.docs.citations SEED`` (from the repository's root) draws ten rules of the sheets that code cites,
+and shows for each the search and the files that it finds, those of the packages first.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ _LABEL: Final = re.compile(r"^\(([a-z0-9-]+)\)=$", re.MULTILINE)
 _OLD: Final = re.compile(
     rf"\bsheets?(?:'s)?\b[,:]?\s+(?:sections?\s+|parts?\s+)?(?:N?FR\d|NR\d|[A-E]\.\d|\d)"  # sheet, section 4
     rf"|\b(?:{_NAME}|table-map|boundaries|events)\s+sheet\b"  # the jsonb sheet
+    r"|\bdesign,? section \d"  # a document that is not of the repository
     rf"|\b(?:{_NAME})\.md`?,?\s+(?:section\s+)?\d"  # jsonb.md section 4
     rf"|\b(?:{'|'.join(name for name in SHEETS if '-' in name)})\n\W*{_SECTION}"  # a citation over two lines
 )
@@ -85,24 +86,36 @@ def files() -> Iterator[Path]:
 
 def places(citation: Citation, paths: Iterable[Path]) -> list[Path]:
     """The files that cite a section by itself, as ``git grep`` with its words would find them."""
-    return [path for path in paths if citation in set(citations(path.read_text("utf-8")))]
+    return [path for path in paths if citation in _of(path)]
+
+
+def _of(path: Path) -> set[Citation]:
+    return set(citations(path.read_text("utf-8")))
+
+
+def rules(sheet: str) -> list[Citation]:
+    """The sections of a sheet that say something: not those that only hold others, or list what is not known."""
+    parts = re.split(r"^#{2,4} (?:Part )?", (SPEC / f"{sheet}.md").read_text("utf-8"), flags=re.MULTILINE)[1:]
+    heads = [(re.match(rf"{_SECTION}", part), *part.partition("\n")[::2]) for part in parts]
+    return [
+        Citation(sheet, number[0])
+        for number, title, body in heads
+        if number and not re.search(r" (?:Not (?:observed|known)|How to read)$", title)
+        if re.sub(r"^(?:\*\[.*\]\*|\(.*\)=)$", "", body, flags=re.MULTILINE).strip()
+    ]
 
 
 def draw(seed: int, count: int) -> list[Citation]:
-    """Sections of the sheets, drawn."""
-    every = [
-        Citation(sheet, section)
-        for sheet in SHEETS
-        for section in re.findall(rf"^#{{2,4}} ({_SECTION})", (SPEC / f"{sheet}.md").read_text("utf-8"), re.MULTILINE)
-    ]
-    return random.Random(seed).sample(every, count)
+    """Rules drawn from the sheets that the packages cite."""
+    cited = {one.sheet for path in files() if path.is_relative_to(ROOT / "conformance") for one in _of(path)}
+    return random.Random(seed).sample([rule for sheet in sorted(cited) for rule in rules(sheet)], count)
 
 
 def main() -> None:
     """Print ten sections, each with its search and what it finds."""
-    paths = list(files())
+    paths = sorted(files(), key=lambda path: (path.relative_to(ROOT).parts[0] in ("docs", "tests"), path))
     for citation in draw(int(sys.argv[1]), 10):
-        print(f"git grep '{citation.sheet} {citation.section}'")  # noqa: T201 - what the command is for
+        print(rf"git grep -P '{citation.sheet} {citation.section}(?!\.?\w)'")  # noqa: T201 - what the command is for
         for path in places(citation, paths):
             print(f"    {path.relative_to(ROOT)}")  # noqa: T201
 

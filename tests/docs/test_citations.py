@@ -88,7 +88,7 @@ def test_citations_are_read(text: str, found: list[str]) -> None:
     [
         "(jsonb sheet, section 4.2)", "(binlog-events sheet, 9.1 and 10.2)", "(sheet, 0.3)", "sheet 3.1",
         "(requirements\nsheet, FR5)", "the sheet's section 11", "the boundaries sheet", "see `jsonb.md` section 8",
-        "(partial-update\n5.2)", "(table-map-metadata\n# 3.2)",
+        "(partial-update\n5.2)", "(table-map-metadata\n# 3.2)", "(design, section 6)",
     ],
 )  # fmt: skip
 def test_another_form_is_found(text: str) -> None:

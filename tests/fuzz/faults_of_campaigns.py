@@ -2,7 +2,7 @@
 
 Sentences: a server never crashes and never holds invalid JSON (FR5); "3142 from BINLOG is a clean rejection, 3142 from
 the SELECT is a stored invalid document"; a hang is found by a time limit; what a listed deviation explains is known by
-its signature alone (design, section 1); mysqlbinlog neither dies, nor hangs, nor takes memory beyond its input. Each
+its signature alone; mysqlbinlog neither dies, nor hangs, nor takes memory beyond its input. Each
 fault changes what a faultless subject does with an input, or leaves it alone (``None``) where it would not show. The
 faults of the checks on FR5 (``planted_injections``, ``planted_feedings``, ``faults_of_crashes``) must be reported too.
 """
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from conformance.cases.by_hand.injection import MISSING_ROW, Injection, InjectionOutcome, RowState
 from conformance.judge.damage.crashes import damage_of
-from conformance.reference.binlog.header import EventType
+from conformance.reference.event_types import EventType
 from conformance.servers.roles.relay_log_applier import LogEnd
 from tests.checks.diverged.faults_of_crashes import AT_MEMBER
 from tests.checks.diverged.planted_injections import PlantedFault

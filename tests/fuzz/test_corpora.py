@@ -6,8 +6,19 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from fuzz.runner.corpora import COMMITTED, LARGEST, MOST_FILES, committed, inputs
-from fuzz.runner.merge import merge
+from fuzz.runner.corpora import (
+    COMMITTED,
+    LARGEST,
+    MOST_FILES,
+    REGRESSIONS,
+    archive,
+    committed,
+    inputs,
+    read_archive,
+    write_archive,
+    write_inputs,
+)
+from fuzz.runner.merge import merge, merge_for_commit
 from fuzz.runner.reach import reach
 from fuzz.runner.regressions import may_crash_others
 from fuzz.runner.targets import find, own_targets
@@ -18,14 +29,14 @@ if TYPE_CHECKING:
 
     from fuzz.runner.targets import Target
 
-CORPORA = sorted(path for path in COMMITTED.glob("*") if path.is_dir())
+CORPORA = sorted(COMMITTED.iterdir())
 
 
-@pytest.mark.parametrize("folder", CORPORA, ids=lambda path: path.name)
-def test_committed_inputs_hold_and_are_few_small_and_harmless(folder: Path) -> None:
-    (target,) = find([folder.name])
+@pytest.mark.parametrize("path", CORPORA, ids=lambda path: path.stem)
+def test_committed_inputs_hold_and_are_few_small_and_harmless(path: Path) -> None:
+    (target,) = find([path.stem])
     check = target.module().check
-    contents = [path.read_bytes() for path in sorted(folder.iterdir())]
+    contents = read_archive(path)
     assert 0 < len(contents) <= MOST_FILES
     assert len(contents) == len(set(contents))
     assert max(map(len, contents)) <= min(LARGEST, target.max_len)
@@ -35,7 +46,13 @@ def test_committed_inputs_hold_and_are_few_small_and_harmless(folder: Path) -> N
 
 
 def test_only_targets_have_a_committed_corpus() -> None:
-    assert {folder.name for folder in CORPORA} <= {target.name for target in own_targets()}
+    assert {path.name for path in CORPORA} <= {f"{target.name}.zip" for target in own_targets()}
+
+
+def test_the_same_inputs_give_the_same_archive(tmp_path: Path) -> None:
+    for path in CORPORA:
+        write_archive(tmp_path / path.name, reversed(read_archive(path)))
+        assert (tmp_path / path.name).read_bytes() == path.read_bytes()
 
 
 @pytest.mark.usefixtures("atheris")
@@ -53,7 +70,9 @@ def test_a_merge_keeps_one_input_for_each_that_reaches_the_same(toy: Callable[[s
     large = b"TOYM" + bytes(1500)
     merge(toy("long"), [large], tmp_path / "kept")
     assert large in {path.read_bytes() for path in (tmp_path / "kept").iterdir()}
-    assert merge(toy("long"), [large], tmp_path / "kept", for_commit=True).left_out == 1
+    write_archive(tmp_path / "long.zip", [b"TOYB"])
+    assert merge_for_commit(toy("long"), [large], tmp_path / "long.zip").left_out == 1
+    assert large not in read_archive(tmp_path / "long.zip")
 
 
 def test_the_reach_of_a_corpus_is_counted_without_the_fuzzer(tmp_path: Path) -> None:
@@ -68,6 +87,10 @@ def test_the_reach_of_a_corpus_is_counted_without_the_fuzzer(tmp_path: Path) -> 
     assert len(decode.missing) == decode.lines - decode.lines_reached
 
 
-def test_committed_inputs_come_with_the_regressions() -> None:
+def test_committed_inputs_come_with_the_regressions(tmp_path: Path) -> None:
+    regressions = {path.parent.name: path.read_bytes() for path in REGRESSIONS.glob("*/*.bin")}
     for target in own_targets():
-        assert all(path.is_file() for path in committed(target))
+        found = committed(target)
+        assert {*read_archive(archive(target)), regressions.get(target.name, found[0])} <= {*found}
+        paths = write_inputs(target, tmp_path / target.name)
+        assert {*found} <= {path.read_bytes() for path in paths}

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 def _plus(real: Any) -> Any:
     """Every integer is one more in the lenient reading."""
 
-    def decode(data: bytes, *, strict: bool = False) -> Any:
-        value = real(data, strict=strict)
-        return value + 1 if type(value) is int and not strict and value < 99 else value
+    def decode(data: bytes) -> Any:
+        value = real(data)
+        return value + 1 if type(value) is int and value < 99 else value
 
     return decode
 

@@ -10,11 +10,11 @@ from hypothesis import given, strategies
 from conformance.checks.boundaries import check_broken_streams as test_broken_boundaries
 from conformance.checks.boundaries import judge as boundaries
 from conformance.checks.boundaries import transactions
+from conformance.reference.binlog.control_events import Rotate
 from conformance.reference.binlog.files import EventDecoder
-from conformance.reference.binlog.header import EventType
-from conformance.reference.binlog.small import Rotate
 from conformance.reference.boundaries.observed_event import seen
 from conformance.reference.boundaries.shipped import ShippedParser, State
+from conformance.reference.event_types import EventType
 from generators import streams
 from generators.draw import Stream
 from generators.strategies import HypothesisDraw

@@ -7,10 +7,10 @@ from collections import Counter
 import pytest
 
 from conformance.cases.row_images import RowImage
-from conformance.reference.binlog.columns import decode_value, encode_value
 from conformance.reference.jsonb.encode import encode
-from conformance.reference.jsonb.from_columns import column_as_json
 from conformance.reference.jsonb.values import Opaque, same
+from conformance.reference.tables.column_json import column_as_json
+from conformance.reference.tables.columns import decode_value, encode_value
 from conformance.reference.tables.definitions import Column, create_table, table_map
 from generators import tables
 from generators.draw import Stream

@@ -20,7 +20,7 @@ from conformance.cases.files import dump_case, load_case
 from conformance.cases.observation import Observation, StatementOutcome
 from conformance.cases.script import Script, build_script
 from conformance.harness import blocks, campaign, shrinking, update_checks
-from conformance.reference.binlog.header import EventType
+from conformance.reference.event_types import EventType
 from conformance.reference.jsonb.encode import encode
 from conformance.servers.roles.update_cases import run_case
 

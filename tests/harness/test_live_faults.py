@@ -1,4 +1,4 @@
-"""A check that cannot fail is a defect (design, section 10): every check item fails on the fault planted for it."""
+"""A check that cannot fail is a defect: every check item fails on the fault planted for it."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from conformance.harness.lab import Lab, Settings
 from conformance.harness.profiles import SIZES
 from conformance.harness.update_checks import UPDATE_CHECKS, UpdateCampaign
 from conformance.reference.binlog.event import encode_event
-from conformance.reference.binlog.header import EventType
 from conformance.reference.errors import DecodeError
+from conformance.reference.event_types import EventType
 from conformance.report.results import Summary
 from conformance.requirements.deviations import load_deviations
 from conformance.servers.roles.sql_cases import run_sql
@@ -34,7 +34,7 @@ from tests.harness import planted
 from tests.running import run
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from pathlib import Path
 
     from conformance.servers.run.process import ProcessServer
@@ -80,6 +80,13 @@ def record(server: ProcessServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         return Recorded(server, tmp_path, monkeypatch, **settings)
 
     return make
+
+
+def run_cases(found: Recorded, cases: Iterable[SqlCase], server: ProcessServer) -> None:
+    """Cases under a check of their own, and its end."""
+    check = Check(found.lab, "some/check")
+    sql_runs.run_cases(check, cases, {"source": server})
+    check.conclude()
 
 
 def assert_reported(found: Recorded, check: str) -> None:
@@ -245,7 +252,7 @@ def test_a_warning_that_is_missing_fails_and_a_listed_outcome_does_not(
 ) -> None:
     found = record()
     (case,) = [item for item in session_cases() if item.id == "warnings-session-row-minimal-on-log"]
-    sql_runs.run_cases(found.lab, "some/check", [case], {"source": server})
+    run_cases(found, [case], server)
     listed = {"sql-log-bin-without-warning", "warning-1-text"}
     assert {verdict.deviation for verdict in found.of(CaseVerdict)} == listed
     assert found.of(Finding) == []
@@ -254,7 +261,7 @@ def test_a_warning_that_is_missing_fails_and_a_listed_outcome_does_not(
     found = record()
     found.lab.deviations = tuple(entry for entry in load_deviations() if entry.id == "warning-1-text")
     with pytest.raises(pytest.fail.Exception, match="sql_log_bin=0: expected 3645, got none"):
-        sql_runs.run_cases(found.lab, "some/check", [case], {"source": server})
+        run_cases(found, [case], server)
     assert {block.requirements for block in found.of(Block) if block.failures} == {("W1b",)}
     (finding,) = found.of(Finding)
     small = load_any_case(json.loads((found.cases / f"{finding.case}.json").read_text("utf-8")))
@@ -291,7 +298,7 @@ def test_a_warning_with_a_third_text_fails_under_the_requirement_of_texts_alone(
     found = record()
     (case,) = [item for item in session_cases() if item.id == "warnings-session-statement-minimal-off-log"]
     with pytest.raises(pytest.fail.Exception, match="expected 3645 When binlog_format=STATEMENT, the setting"):
-        sql_runs.run_cases(found.lab, "some/check", [case], {"source": server})
+        run_cases(found, [case], server)
     assert {block.requirements for block in found.of(Block) if block.failures} == {("W1.text",)}
     (finding,) = found.of(Finding)
     small = load_any_case(json.loads((found.cases / f"{finding.case}.json").read_text("utf-8")))
@@ -305,7 +312,7 @@ def test_a_guest_keeps_its_global_values(
 ) -> None:
     found = record()
     monkeypatch.setattr(server, "started_by_us", False)
-    sql_runs.run_cases(found.lab, "some/check", list(privilege_cases())[:2], {"source": server})
+    run_cases(found, list(privilege_cases())[:2], server)
     (verdict,) = found.of(CaseVerdict)
     assert (verdict.requirement, verdict.verdict) == ("S4", "not-applicable")
     (block,) = found.of(Block)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from struct import pack
 from typing import TYPE_CHECKING, Final
 
@@ -10,7 +9,7 @@ from conformance.reference.cursor import encode_packed
 from conformance.reference.jsonb.compare import equal_stored
 from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.encode import encode, encode_varlen
-from conformance.reference.jsonb.layout import decode_stored, storage_free
+from conformance.reference.jsonb.layout import decode_stored, decode_strict, storage_free
 from conformance.reference.jsonb.parse import parse_text
 from conformance.reference.jsonb.view import open_document
 from conformance.reference.partial.apply import apply_field
@@ -166,20 +165,20 @@ DOCUMENTS: Final[list[Shape]] = [
         "document",
         "nested without end, strictly",
         lambda size: _nested(min(size // 13, 4000)),
-        partial(decode, strict=True),
+        decode_strict,
     ),
     Shape("document", "chains of 98 side by side", _chains, decode),
     Shape(
         "document",
         "chains of 98, strictly",
         _chains,
-        partial(decode, strict=True),
+        decode_strict,
     ),
     Shape("document", "chains of 98, explained", _chains, _explained, 400, _LINES),
     Shape("document", "chains of small objects", _small_chains, decode),
-    Shape("document", "chains of small objects, strictly", _small_chains, partial(decode, strict=True)),
+    Shape("document", "chains of small objects, strictly", _small_chains, decode_strict),
     Shape("document", "objects of one member", _small_objects, decode),
-    Shape("document", "objects of one member, strictly", _small_objects, partial(decode, strict=True)),
+    Shape("document", "objects of one member, strictly", _small_objects, decode_strict),
     Shape("document", "empty arrays", _empty_containers, decode),
     Shape("document", "numbers", _numbers, decode),
     Shape("document", "shared children, n = 14", lambda size: shared(14, padding=size), decode),
@@ -188,7 +187,7 @@ DOCUMENTS: Final[list[Shape]] = [
         "document",
         "shared children, n = 60, strictly",
         lambda size: shared(60, padding=size),
-        partial(decode, strict=True),
+        decode_strict,
     ),
     Shape("document", "shared children, n = 60, storage_free", lambda size: shared(60, padding=size), storage_free),
     Shape("document", "shared children, n = 60, one look", lambda size: shared(60, padding=size), _look, LAZY_TIMES),

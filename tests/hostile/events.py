@@ -6,11 +6,11 @@ from functools import partial
 from struct import pack
 from typing import TYPE_CHECKING, Final
 
-from conformance.reference.binlog.columns import BLOB, JSON, LONG, SHORT, TINY, VARCHAR, ColumnType
 from conformance.reference.binlog.event import decode_body
-from conformance.reference.binlog.header import EventType
 from conformance.reference.binlog.rows import LazyRows
 from conformance.reference.cursor import encode_packed
+from conformance.reference.event_types import EventType
+from conformance.reference.tables.columns import BLOB, JSON, LONG, SHORT, TINY, VARCHAR, ColumnType
 from conformance.reference.tables.metadata import MAX_COLUMNS
 from conformance.reference.tables.table_map import TableMap
 from tests.hostile.shape import HUGE, Shape

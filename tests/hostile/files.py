@@ -6,16 +6,17 @@ import io
 from struct import pack
 from typing import TYPE_CHECKING, Final
 
-from conformance.reference.binlog.columns import BLOB, TINY, ColumnType
+from conformance.reference.binlog.control_events import Stop
 from conformance.reference.binlog.event import decode_body
 from conformance.reference.binlog.files import FileReader, read_events
-from conformance.reference.binlog.header import EventType
 from conformance.reference.binlog.payload import TransactionPayload
 from conformance.reference.binlog.rows import LazyRows, Row, rows_body
-from conformance.reference.binlog.small import RowsQuery, Stop
+from conformance.reference.binlog.statement_events import RowsQuery
 from conformance.reference.binlog.writer import FileWriter
 from conformance.reference.boundaries.reader import read_groups
 from conformance.reference.cursor import encode_packed
+from conformance.reference.event_types import EventType
+from conformance.reference.tables.columns import BLOB, TINY, ColumnType
 from conformance.reference.tables.table_map import TableMap
 from tests.hostile.shape import HUGE, LAZY_TIMES, LIMIT, TIMES, Shape
 

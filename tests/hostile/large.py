@@ -8,17 +8,17 @@ from __future__ import annotations
 from struct import pack
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from conformance.reference.binlog.columns import BLOB, JSON, LONG, ColumnType
 from conformance.reference.binlog.files import FileReader, read_events
-from conformance.reference.binlog.header import EventType
 from conformance.reference.binlog.payload import DEFAULT_LIMIT, TransactionPayload
 from conformance.reference.binlog.rows import LazyRows, Row, rows_body
-from conformance.reference.binlog.small import RowsQuery
+from conformance.reference.binlog.statement_events import RowsQuery
 from conformance.reference.binlog.writer import FileWriter, row_group
 from conformance.reference.boundaries.reader import read_groups
 from conformance.reference.errors import CodecError
+from conformance.reference.event_types import EventType
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.jsonb.view import open_document
+from conformance.reference.tables.columns import BLOB, JSON, LONG, ColumnType
 from conformance.reference.tables.table_map import TableMap
 from tests.gtids import gtid
 

@@ -11,19 +11,20 @@ from conformance.cases.row_images import RowImage
 from conformance.cases.script import ReadBack, Script, build_script
 from conformance.cases.session import Session
 from conformance.cases.update_case import Step, UpdateCase
-from conformance.reference.binlog.columns import PartialJson
 from conformance.reference.binlog.event import decode_event
 from conformance.reference.binlog.gtid import Gtid
-from conformance.reference.binlog.header import FOOTER_SIZE, EventType, checksum_of
+from conformance.reference.binlog.header import FOOTER_SIZE, checksum_of
 from conformance.reference.binlog.payload import TransactionPayload
 from conformance.reference.binlog.query import Query, Status
 from conformance.reference.binlog.rows import Row, RowsBody
+from conformance.reference.event_types import EventType
 from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.jsonb.parse import parse_text
 from conformance.reference.partial.diffs import Diff, decode_diffs, encode_diffs
 from conformance.reference.partial.expression import Assignment, Constant, Increment, Literal, SqlNull
 from conformance.reference.sql.expressions import parse_expression
+from conformance.reference.tables.columns import PartialJson
 from conformance.reference.tables.definitions import Column, Table
 from conformance.reference.tables.table_map import TableMap
 from tests.judge.perfect_server import Groups, is_update

@@ -14,14 +14,15 @@ from conformance.cases.observation import LogFacts, Observation, Place, ReadBack
 from conformance.cases.script import ReadBack, Script, Statement
 from conformance.judge.updates.compare import too_deep
 from conformance.judge.updates.expected import expected_groups
+from conformance.reference.binlog.control_events import Xid
 from conformance.reference.binlog.event import encode_event
 from conformance.reference.binlog.gtid import Gtid
-from conformance.reference.binlog.header import Checksum, EventType
+from conformance.reference.binlog.header import Checksum
 from conformance.reference.binlog.payload import TransactionPayload
 from conformance.reference.binlog.query import Query
 from conformance.reference.binlog.rows import RowsBody
-from conformance.reference.binlog.small import Xid
 from conformance.reference.errors import CodecError
+from conformance.reference.event_types import EventType
 from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.layout import storage_free
 from conformance.reference.jsonb.text import format_text

@@ -21,7 +21,6 @@ from conformance.judge.replica import (
     transactions,
     unlikeness,
 )
-from conformance.reference.binlog.columns import PartialJson
 from conformance.reference.dialect import MYSQL
 from conformance.reference.jsonb import opaque
 from conformance.reference.jsonb.encode import encode
@@ -31,6 +30,7 @@ from conformance.reference.jsonb.view import View
 from conformance.reference.partial.diffs import Diff, Operation, encode_diffs
 from conformance.reference.partial.document import Document, element_index
 from conformance.reference.partial.paths import Member, parse_path
+from conformance.reference.tables.columns import PartialJson
 from tests.checks.replicas.faults_of_pairs import FAULTS
 from tests.judge import doctoring
 from tests.judge.perfect_server import observe

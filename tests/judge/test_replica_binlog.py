@@ -14,16 +14,17 @@ from conformance.cases.update_case import Step, UpdateCase
 from conformance.judge.replica import transactions
 from conformance.judge.replica_binlog import OwnLog, OwnReplica, OwnSettings, compare_own_log, judge_redo
 from conformance.judge.updates.log_rules import judge_log
-from conformance.reference.binlog.columns import PartialJson
 from conformance.reference.binlog.gtid import Gtid
-from conformance.reference.binlog.header import EventType, checksum_of
+from conformance.reference.binlog.header import checksum_of
 from conformance.reference.binlog.query import Query, Status, StatusInteger
 from conformance.reference.binlog.rows import Row, RowsBody
+from conformance.reference.event_types import EventType
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.partial.diffs import Diff, Operation, encode_diffs
 from conformance.reference.partial.expression import Assignment
 from conformance.reference.partial.paths import parse_path
 from conformance.reference.sql.expressions import parse_expression
+from conformance.reference.tables.columns import PartialJson
 from conformance.reference.tables.definitions import Column, Table, table_map
 from conformance.reference.tables.table_map import TableMap
 from tests.checks.replicas.faults_of_pairs import FAULTS

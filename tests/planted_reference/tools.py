@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from fuzz.runner.corpora import COMMITTED, content_name, read_archive
 from fuzz.targets import load, target_names
 from tests.reference.kit import COPIED, PACKAGE
 
@@ -25,7 +26,6 @@ TOOLS: Final = ("vectors", "fuzzing", "properties")
 _OTHERS: Final = ("test_planted_faults.py",)  # they have faults of their own
 _SLOW: Final = ("test_binlog_hostile.py", "test_binlog_charsets.py", "test_binlog_corpus.py")
 _FOLDERS: Final = ("reference", "generators", "cases")
-_CORPORA: Final = ROOT / "fuzz" / "corpora"
 
 
 class Step(NamedTuple):
@@ -100,9 +100,8 @@ def store_inputs(folder: Path) -> None:
         out.mkdir(parents=True)
         for number, (_, data) in enumerate(load(name).seeds()):
             (out / f"seed-{number:04}").write_bytes(data)
-        stored = _CORPORA / name
-        for path in sorted(stored.iterdir()) if stored.is_dir() else ():
-            (out / path.name).write_bytes(path.read_bytes())
+        for data in read_archive(COMMITTED / f"{name}.zip"):
+            (out / content_name(data)).write_bytes(data)
 
 
 def fuzz_steps(

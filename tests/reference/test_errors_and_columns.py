@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from conformance.reference.binlog.temporal import Date, Datetime, Time, Timestamp
 from conformance.reference.dialect import DIALECTS, MYSQL, WORKLOG
 from conformance.reference.errors import (
     CodecError,
@@ -24,7 +23,6 @@ from conformance.reference.errors import (
 )
 from conformance.reference.jsonb import opaque
 from conformance.reference.jsonb.encode import encode
-from conformance.reference.jsonb.from_columns import column_as_json
 from conformance.reference.jsonb.values import Opaque, UInt, same
 from conformance.reference.partial.expression import (
     Assignment,
@@ -41,8 +39,10 @@ from conformance.reference.partial.expression import (
     referenced_columns,
 )
 from conformance.reference.partial.update import Columns, eligible_columns, update_row
+from conformance.reference.tables.column_json import column_as_json
 from conformance.reference.tables.definitions import Column as TableColumn
 from conformance.reference.tables.definitions import Table
+from conformance.reference.tables.temporal import Date, Datetime, Time, Timestamp
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -1,4 +1,5 @@
-"""All vectors of JSON and its updates, kept by hand or captured, as checks that run on any copy of the modules."""
+"""All vectors of JSON and its updates, kept by hand or captured (partial-update 9), as checks that run on any copy of
+the modules."""
 
 from __future__ import annotations
 

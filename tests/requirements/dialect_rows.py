@@ -18,14 +18,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from conformance.checks.sql_interface.warning_cases import v1_cases
 from conformance.judge.probes import Undecided, probe
-from conformance.reference.binlog import columns as types
-from conformance.reference.binlog.columns import ColumnType
 from conformance.reference.binlog.event import decode_event, encode_event
 from conformance.reference.binlog.files import read_events
 from conformance.reference.binlog.format_description import FormatDescription
 from conformance.reference.binlog.gtid import Gtid, GtidTagged
 from conformance.reference.binlog.gtid_set import GtidEntry, PreviousGtids
-from conformance.reference.binlog.header import EventType, Flag
+from conformance.reference.binlog.header import Flag
 from conformance.reference.binlog.images import Row
 from conformance.reference.binlog.payload import TransactionPayload
 from conformance.reference.binlog.query import Query, Status, StatusInteger, StatusUnknown, decode_status, encode_status
@@ -39,11 +37,14 @@ from conformance.reference.binlog.versions import (
     written,
 )
 from conformance.reference.errors import MysqlError, Unsupported, replica_corrupt_event
+from conformance.reference.event_types import EventType
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.jsonb.parse import parse_text
 from conformance.reference.jsonb.text import format_text
 from conformance.reference.partial.expression import Assignment, Call, Column, Function, Literal
 from conformance.reference.partial.update import eligible_columns
+from conformance.reference.tables import columns as types
+from conformance.reference.tables.columns import ColumnType
 from conformance.reference.tables.metadata import Bits, Field, Numbers, UnknownField, decode_metadata, encode_metadata
 from conformance.reference.tables.table_map import GENERATED_INVISIBLE_PK, TableMap
 from conformance.reference.text.mysqlbinlog import LogText

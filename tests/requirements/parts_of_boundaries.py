@@ -14,11 +14,11 @@ import pytest
 
 from conformance.checks.boundaries import broken_streams, marked_files
 from conformance.checks.boundaries import judge as boundaries
-from conformance.reference.binlog.header import EventType
 from conformance.reference.boundaries import unmarked as guess
 from conformance.reference.boundaries import worklog
 from conformance.reference.boundaries.markers import BoundaryType, mark
 from conformance.reference.boundaries.observed_event import GTID_TYPES, seen
+from conformance.reference.event_types import EventType
 from generators import streams
 from generators.draw import Stream
 from tests.requirements.parts import PartFault

@@ -16,15 +16,15 @@ from conformance.cases.session import Session
 from conformance.cases.update_case import Step, UpdateCase
 from conformance.checks.costs.sizes import compare_twins
 from conformance.judge.updates.compare import judge
-from conformance.reference.binlog.columns import PartialJson
-from conformance.reference.binlog.header import EventType
 from conformance.reference.binlog.rows import RowsBody, included, rows_body
+from conformance.reference.event_types import EventType
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.jsonb.parse import parse_text
 from conformance.reference.partial.diffs import Diff, Operation, decode_diffs, encode_diffs
 from conformance.reference.partial.expression import Assignment, Increment
 from conformance.reference.partial.paths import parse_path
 from conformance.reference.sql.expressions import parse_expression
+from conformance.reference.tables.columns import PartialJson
 from conformance.reference.tables.definitions import Column, Table
 from tests.checks.costs.test_judges import capture
 from tests.judge.doctoring import (

@@ -30,12 +30,12 @@ from conformance.judge.replica import (
     relation_of,
 )
 from conformance.judge.replica_binlog import judge_redo
-from conformance.reference.binlog.columns import PartialJson
 from conformance.reference.jsonb import opaque
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.jsonb.text import format_text
 from conformance.reference.partial.diffs import Diff, Operation, encode_diffs
 from conformance.reference.partial.paths import parse_path
+from conformance.reference.tables.columns import PartialJson
 from conformance.stream import Verdict
 from generators import damaged_events as damaged
 from tests.judge import test_replica_binlog as test_own_log

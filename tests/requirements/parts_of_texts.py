@@ -12,11 +12,11 @@ from conformance.checks.boundaries.marked_files import binlog_events
 from conformance.checks.mysqlbinlog_output.completeness import compare_text
 from conformance.checks.mysqlbinlog_output.judge import EXAMPLE_TEXT, example_bodies, reference_text, row_events
 from conformance.harness.mysqlbinlog_replay import State, compare_states, expected_of
-from conformance.reference.binlog.columns import ColumnType, PartialJson
-from conformance.reference.binlog.header import EventType
 from conformance.reference.binlog.rows import Row, RowsBody, rows_body
+from conformance.reference.event_types import EventType
 from conformance.reference.partial.diffs import Diff, Operation, encode_diffs
 from conformance.reference.partial.paths import parse_path
+from conformance.reference.tables.columns import ColumnType, PartialJson
 from conformance.reference.tables.table_map import TableMap
 from tests.judge.doctoring import ONE_DIFF, script, swap
 from tests.judge.perfect_server import observe

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import pytest
 
-from conformance.reference.binlog import columns as types
-from conformance.reference.binlog.columns import ColumnType
 from conformance.reference.binlog.event import decode_event, encode_event
-from conformance.reference.binlog.header import EventType
 from conformance.reference.binlog.images import Row
 from conformance.reference.binlog.rows import PartitionInfo, RowsBody, rows_body
 from conformance.reference.binlog.versions import written
 from conformance.reference.errors import EncodeError
+from conformance.reference.event_types import EventType
+from conformance.reference.tables import columns as types
+from conformance.reference.tables.columns import ColumnType
 from conformance.reference.tables.table_map import TableMap
 from conformance.requirements.versions import parse_version
 

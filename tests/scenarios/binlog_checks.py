@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
 from conformance.cli.logs import read_log
+from conformance.reference.binlog.control_events import HeartbeatV2, Rotate, Xid
 from conformance.reference.binlog.files import decode_file
 from conformance.reference.binlog.format_description import FormatDescription
 from conformance.reference.binlog.gtid import Gtid
-from conformance.reference.binlog.header import HEADER, HEADER_SIZE, MAGIC, Checksum, EventType, Flag, checksum_of
+from conformance.reference.binlog.header import HEADER, HEADER_SIZE, MAGIC, Checksum, Flag, checksum_of
 from conformance.reference.binlog.query import Query
 from conformance.reference.binlog.rows import RowsBody
-from conformance.reference.binlog.small import HeartbeatV2, Rotate, Xid
 from conformance.reference.binlog.writer import FileWriter, begin, row_group
+from conformance.reference.event_types import EventType
 from conformance.reference.text.row_changes import RowChanges
 from generators.streams import stream
 from scenarios.binlogs import parts, rows

@@ -11,9 +11,9 @@ import pytest
 from conformance.cases import predict
 from conformance.cases.row_images import before_columns
 from conformance.reference.binlog import images, rows
-from conformance.reference.binlog.header import EventType
 from conformance.reference.binlog.payload import TransactionPayload
 from conformance.reference.errors import MysqlError
+from conformance.reference.event_types import EventType
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.jsonb.text import format_text
 from conformance.reference.jsonb.values import Opaque

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from conformance.reference.binlog.event import Event
-from conformance.reference.binlog.header import EventType, Header
+from conformance.reference.binlog.header import Header
 from conformance.reference.binlog.query import Query
 from conformance.reference.errors import CodecError
+from conformance.reference.event_types import EventType
 from conformance.reference.replay.engine import Replay
 from conformance.reference.tables.create_table import parse_definition
 from conformance.reference.tables.definitions import table_map

@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from conformance.cases.by_hand.injection import AFTER, BEFORE, TABLE_MAP, partial_image, row_of
+from conformance.reference.binlog.control_events import Opaque
 from conformance.reference.binlog.event import encode_event
-from conformance.reference.binlog.header import FOOTER_SIZE, HEADER_SIZE, MAGIC, EventType
+from conformance.reference.binlog.header import FOOTER_SIZE, HEADER_SIZE, MAGIC
 from conformance.reference.binlog.rows import Row, encode_head, rows_body
-from conformance.reference.binlog.small import Opaque, UserVar, UserVarType
+from conformance.reference.binlog.statement_events import UserVar, UserVarType
 from conformance.reference.binlog.writer import FileWriter
+from conformance.reference.event_types import EventType
 from conformance.reference.partial.diffs import Operation, encode_diff
 from conformance.reference.partial.paths import parse_path
 from conformance.reference.tables.definitions import Column, Table, table_map

@@ -11,16 +11,16 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
-from conformance.reference.binlog.columns import PartialJson
-from conformance.reference.binlog.header import EventType
 from conformance.reference.binlog.images import decode_rows
 from conformance.reference.binlog.rows import bitmap_of, encode_head, rows_body
 from conformance.reference.dialect import MYSQL, Dialect
 from conformance.reference.errors import CodecError, DecodeError, MysqlError, corrupted_diff, replica_corrupt_event
+from conformance.reference.event_types import EventType
 from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.layout import storage_free
 from conformance.reference.jsonb.text import format_text
 from conformance.reference.partial.apply import apply_field
+from conformance.reference.tables.columns import PartialJson
 from conformance.reference.tables.definitions import Column, Table, table_map
 
 SCHEMA: Final = "binlog_lab_injection"

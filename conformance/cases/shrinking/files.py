@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from conformance.cases.by_hand.damaged_log import events_in, log_of_image, log_of_variable, log_of_vector, rows_in
 from conformance.cases.by_hand.injection import Injection
 from conformance.cases.shrinking.events import shrink_injection
-from conformance.reference.binlog.header import EventType
+from conformance.reference.event_types import EventType
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Making a failing Case smaller: the same judge is asked about ever smaller Cases (design, section 3).
+"""Making a failing Case smaller: the same judge is asked about ever smaller Cases.
 
 Shrinking knows Cases only, so it serves servers, findings and users' files alike. ``fails`` decides whether a smaller
 Case still shows the failure.

@@ -6,11 +6,11 @@ import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from conformance.checks.boundaries.marked_files import inner_events, printed
-from conformance.harness.outcomes import Problem
-from conformance.reference.binlog.header import EventType, event_name
+from conformance.judge.problem import Problem
 from conformance.reference.boundaries.observed_event import seen
 from conformance.reference.boundaries.row_format import RowFormatParser
 from conformance.reference.boundaries.shipped import ShippedParser
+from conformance.reference.event_types import EventType, event_name
 from conformance.servers.roles.receiver import Warned
 
 if TYPE_CHECKING:

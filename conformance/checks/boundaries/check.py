@@ -1,4 +1,4 @@
-"""WL#4162, transaction boundaries: real transactions of every kind, and marked files.
+"""WL#4162, transaction boundaries: real transactions of every kind, and marked files (transaction-boundaries A.1).
 
 No released server writes markers, so TF1, which is about a server's own, applies to none of them. What else the worklog
 demands of markers is judged on the logs of a real server that the kit marks: those are verdicts about the kit's model.
@@ -18,14 +18,13 @@ import pytest
 
 from conformance.checks.boundaries import broken_streams, marked_files, transactions
 from conformance.checks.boundaries import judge as boundaries
-from conformance.checks.boundaries.receivers import conclude, heard_problems, needed_target
+from conformance.checks.boundaries.receivers import heard_problems, needed_target
 from conformance.harness import mysqlbinlog_replay as replaying
-from conformance.harness.outcomes import Outcome, Problem, record
-from conformance.reference.binlog.header import EventType
+from conformance.judge.problem import Problem
 from conformance.reference.boundaries.observed_event import GTID_TYPES
+from conformance.reference.event_types import EventType
 from conformance.requirements.versions import dialect_of
-from conformance.servers.errors import ServerUnavailable
-from conformance.servers.roles.old_server import launch_old, old_installation
+from conformance.servers.roles.old_server import launch_old
 from conformance.servers.wire.capture import Position
 from conformance.servers.wire.source import FILE
 from conformance.stream import Verdict
@@ -34,14 +33,11 @@ from generators.draw import Stream
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from conformance.harness.lab import Lab
+    from conformance.harness.check import Check
     from conformance.servers.roles.receiver import ReceiverTarget
     from conformance.servers.wire.capture import Capture, Captured
     from conformance.servers.wire.connection import Connection
 
-_UNITS: Final = {"quick": 4, "full": 110, "soak": 500}  # of a kind and a GTID mode
-_DUMPS: Final = {"quick": 5, "full": 110, "soak": 500}  # of a GTID mode
-_FILES: Final = {"quick": 3, "full": 40, "soak": 200}  # marked files, of some dozen transactions each
 _MODES: Final = {"ON": ("ON", "AUTOMATIC"), "tagged": ("ON", "AUTOMATIC:lab"), "OFF": ("OFF", "AUTOMATIC")}
 _SCHEMA: Final = "binlog_lab_boundaries"
 _NO_MARKS: Final = (
@@ -96,132 +92,96 @@ def executed(text: str) -> frozenset[str]:
 # --- real transactions -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.requirement("TF1", "TL1", "TN1", "TN2", "TP1")
-def test_real_transactions_of_every_kind(lab: Lab) -> None:
+@pytest.mark.check("boundaries/real", "TF1", "TL1", "TN1", "TN2", "TP1")
+def test_real_transactions_of_every_kind(check: Check) -> None:
     """Transactions of every kind, with GTIDs, tags and without, are accepted marked by the kit, unmarked and mixed, and
     by what shipped; a server's own markers, if it writes any, are the worklog's."""
-    target = needed_target(lab)
+    target = needed_target(check)
     table: dict[str, Counter[str]] = {}
     logs: dict[str, Sequence[bytes]] = {}
-    failed = 0
     with closing(target.server.capture()) as capture:
         for mode in _MODES:
             if mode != "tagged" or dialect_of(target.server.number).log.tagged_gtid:
-                failed += _real_mode(lab, target, capture, mode, table, logs)
+                _real_mode(check, target, capture, mode, table, logs)
     run = [counts for kind, counts in table.items() if kind != "artificial"]
-    failed += _own_marks(lab, logs, {mode: sum(counts[mode] for counts in run) for mode in logs})
-    lab.narrate("real transactions by kind, GTIDs on, tagged, off; events:")
+    _own_marks(check, logs, {mode: sum(counts[mode] for counts in run) for mode in logs})
+    check.narrate("real transactions by kind, GTIDs on, tagged, off; events:")
     for kind, counts in table.items():
-        lab.narrate(f"  {kind:20} {counts['ON']:6} {counts['tagged']:6} {counts['OFF']:6} {counts['events']:8}")
-    conclude(failed, "real transactions are not accepted")
+        check.narrate(f"  {kind:20} {counts['ON']:6} {counts['tagged']:6} {counts['OFF']:6} {counts['events']:8}")
 
 
 def _real_mode(
-    lab: Lab,
+    check: Check,
     target: ReceiverTarget,
     capture: Capture,
     mode: str,
     table: dict[str, Counter[str]],
     logs: dict[str, Sequence[bytes]],
-) -> int:
+) -> None:
     """All kinds under one setting of GTIDs. ``table``: kind to counts, which are added; ``logs``: so is the log."""
     gtid_mode, gtid_next = _MODES[mode]
-    failed = 0
     target.set_gtid_mode(gtid_mode)
     with _schema(target):
         target.session().execute(f"SET gtid_next = '{gtid_next}'")
         first = capture.mark(target.session())
         for kind in transactions.KINDS:
-            failed += _real_kind(lab, target, capture, (mode, kind), table.setdefault(kind, Counter()))
+            _real_kind(check, target, capture, (mode, kind), table.setdefault(kind, Counter()))
         whole = capture.since(first)
         logs[mode] = (whole.format_description, *whole.events)
-        failed += _artificial(lab, capture, whole, mode, table.setdefault("artificial", Counter()))
-        failed += _heard_silently(lab, target, whole, mode)
-        failed += _heard_marked(lab, target, whole, mode)
-    return failed
+        _artificial(check, capture, whole, mode, table.setdefault("artificial", Counter()))
+        _heard_silently(check, target, whole, mode)
+        _heard_marked(check, target, whole, mode)
 
 
-def _own_marks(lab: Lab, logs: Mapping[str, Sequence[bytes]], groups: Mapping[str, int]) -> int:
+def _own_marks(check: Check, logs: Mapping[str, Sequence[bytes]], groups: Mapping[str, int]) -> None:
     """The markers that the server itself wrote into the whole log of each mode."""
+    own = check.named("boundaries/own", "TF1")
     if not any(map(boundaries.has_marks, logs.values())):
-        lab.narrate(f"TF1: {_NO_MARKS}")
-        lab.not_applicable("boundaries/own", "TF1", _NO_MARKS)
-        return 0
-    return sum(
-        record(
-            lab,
-            Outcome(
-                check=f"boundaries/own/{mode}",
-                requirement="TF1",
-                block=0,
-                cases=groups[mode],
-                problems=boundaries.judge_own_marks(events, groups[mode], f"{lab.settings.seed}/{mode}"),
-            ),
-        )
-        for mode, events in logs.items()
-    )
+        check.narrate(f"TF1: {_NO_MARKS}")
+        own.not_applicable(_NO_MARKS)
+        return
+    for mode, events in logs.items():
+        problems = boundaries.judge_own_marks(events, groups[mode], f"{check.seed}/{mode}")
+        own.part(mode).record(0, problems, cases=groups[mode])
 
 
-def _real_kind(lab: Lab, target: ReceiverTarget, capture: Capture, where: tuple[str, str], counts: Counter[str]) -> int:
+def _real_kind(
+    check: Check, target: ReceiverTarget, capture: Capture, where: tuple[str, str], counts: Counter[str]
+) -> None:
     mode, kind = where
     session = target.session()
-    begun = time.perf_counter()
-    draw = Stream("boundaries", lab.settings.seed, mode, kind)
-    units = [transactions.unit(draw.fork(number), kind) for number in range(_UNITS[lab.settings.profile])]
-    before = session.variable("gtid_executed") or ""
-    start = capture.mark(session)
-    session.execute_many([statement for unit in units for statement in unit.statements]).check()
-    events = capture.since(start).events
-    gtids = None
-    if mode != "OFF":
-        after = session.variable("gtid_executed") or ""
-        gtids = executed(str(session.execute(f"SELECT GTID_SUBTRACT('{after}', '{before}')").scalar() or ""))
+    draw = Stream("boundaries", check.seed, mode, kind)
+    units = [transactions.unit(draw.fork(number), kind) for number in check.blocks()]
     groups = sum(unit.groups for unit in units)
-    counts[mode] += groups
-    counts["events"] += len(events)
-    seconds = time.perf_counter() - begun
-    return _real_outcomes(lab, f"{mode}/{kind}", events, groups, gtids, seconds)
-
-
-def _real_outcomes(
-    lab: Lab, name: str, events: Sequence[bytes], groups: int, gtids: frozenset[str] | None, seconds: float
-) -> int:
-    """The judges of one kind of transactions; ``name`` is mode and kind."""
-    mode, _, kind = name.partition("/")
-    coin = f"{lab.settings.seed}/{name}"
-    events = boundaries.without_marks(events)
+    part = check.part(f"{mode}/{kind}")
+    with part.block(cases=groups, requirement="TP1", verdict=Verdict.DIFFERS) as block:
+        before = session.variable("gtid_executed") or ""
+        start = capture.mark(session)
+        session.execute_many([statement for unit in units for statement in unit.statements]).check()
+        events = capture.since(start).events
+        gtids = None
+        if mode != "OFF":
+            after = session.variable("gtid_executed") or ""
+            gtids = executed(str(session.execute(f"SELECT GTID_SUBTRACT('{after}', '{before}')").scalar() or ""))
+        counts[mode] += groups
+        counts["events"] += len(events)
+        events = tuple(boundaries.without_marks(events))
+        block.differs(*boundaries.judge_shipped(events, groups, gtids))
+    coin = f"{check.seed}/{mode}/{kind}"
     marks = boundaries.judge_marks(events, boundaries.mark_events(events), groups, coin)
     bare = boundaries.without_gtids(events)
     without = [] if kind in ("xa", "compressed") else boundaries.judge_marks(
         bare, boundaries.mark_events(bare), groups, coin
     )  # fmt: skip
-    judged = [
-        ("TL1", Verdict.FAIL, marks),
-        ("TN2", Verdict.FAIL, [*(marks if mode == "OFF" else ()), *without]),
-        ("TP1", Verdict.DIFFERS, boundaries.judge_shipped(events, groups, gtids)),
-    ]
+    part.record(0, marks, cases=groups, requirement="TL1")
+    part.record(0, [*(marks if mode == "OFF" else ()), *without], cases=groups, requirement="TN2")
     if kind in _STATEMENT_KINDS:
-        judged.append(("TN1", Verdict.FAIL, marks))
-    return sum(
-        record(
-            lab,
-            Outcome(
-                check=f"boundaries/real/{name}",
-                requirement=requirement,
-                block=0,
-                cases=groups,
-                problems=problems,
-                verdict=verdict,
-                seconds=seconds,
-            ),
-        )
-        for requirement, verdict, problems in judged
-    )
+        part.record(0, marks, cases=groups, requirement="TN1")
 
 
-def _artificial(lab: Lab, capture: Capture, whole: Captured, mode: str, counts: Counter[str]) -> int:
+def _artificial(check: Check, capture: Capture, whole: Captured, mode: str, counts: Counter[str]) -> None:
     """Real dumps from some transaction on: with the dump thread's own ROTATE and FORMAT_DESCRIPTION."""
-    draw = Stream("boundaries", lab.settings.seed, mode, "artificial")
+    draw = Stream("boundaries", check.seed, mode, "artificial")
     place = whole.start
     starts: list[Position] = []
     for event in whole.events:
@@ -232,128 +192,91 @@ def _artificial(lab: Lab, capture: Capture, whole: Captured, mode: str, counts: 
         if event[4] == EventType.ROTATE:
             place = Position(file=event[27:-4].decode(), offset=4)
     last = starts[-12:]
-    failed = 0
-    for number in range(_DUMPS[lab.settings.profile]):
-        chosen = draw.below(len(last))
-        events = list(capture.dumped_events(last[chosen]))
-        bare = boundaries.without_marks(events)
-        groups = len(last) - chosen
-        counts[mode] += groups
-        counts["events"] += len(events)
-        problems = [
-            *boundaries.judge_shipped(events, groups, None),
-            *boundaries.judge_marks(bare, boundaries.mark_events(bare), groups, f"{lab.settings.seed}/{number}"),
-        ]
-        if events[0][4] != EventType.ROTATE or events[0][13:17] != bytes(4):
-            problems.append(
-                Problem(
-                    field="event 0",
-                    expected="an artificial ROTATE",
-                    got=str(events[0][4]),
-                    message="a dump begins with another event",
-                )
+    part = check.part(f"{mode}/artificial", "TP1")
+    for number in check.blocks("dumps"):
+        with part.block(number, verdict=Verdict.DIFFERS) as block:
+            chosen = draw.below(len(last))
+            events = list(capture.dumped_events(last[chosen]))
+            bare = boundaries.without_marks(events)
+            groups = len(last) - chosen
+            counts[mode] += groups
+            counts["events"] += len(events)
+            block.cases = groups
+            block.differs(
+                *boundaries.judge_shipped(events, groups, None),
+                *boundaries.judge_marks(bare, boundaries.mark_events(bare), groups, f"{check.seed}/{number}"),
             )
-        failed += record(
-            lab,
-            Outcome(
-                check=f"boundaries/real/{mode}/artificial",
-                requirement="TP1",
-                block=number,
-                cases=groups,
-                problems=problems,
-                verdict=Verdict.DIFFERS,
-            ),
-        )
-    return failed
+            if events[0][4] != EventType.ROTATE or events[0][13:17] != bytes(4):
+                block.differs(
+                    Problem(
+                        field="event 0",
+                        expected="an artificial ROTATE",
+                        got=str(events[0][4]),
+                        message="a dump begins with another event",
+                    )
+                )
 
 
-def _heard_silently(lab: Lab, target: ReceiverTarget, whole: Captured, mode: str) -> int:
+def _heard_silently(check: Check, target: ReceiverTarget, whole: Captured, mode: str) -> None:
     """A real receiver has nothing to say of the whole log of a mode."""
-    stream = [boundaries.of_another(event) for event in (whole.format_description, *whole.events)]
-    end = _end_of(whole, stream)
-    heard = target.hear([stream], end)
-    problems = [
-        *broken_streams.judge_warnings([], heard.warnings, f"log with GTIDs {mode}"),
-        *heard_problems(heard, end),
-    ]
-    source = [group.gtid for group in boundaries.transactions_of(whole.events)]
-    problems += boundaries.judge_relay_logs(heard.relay_logs, source)
     groups = sum(event[4] in GTID_TYPES for event in whole.events)
-    lab.narrate(f"  {groups} transactions heard without a warning, in {len(heard.relay_logs)} relay logs ({mode})")
-    outcome = Outcome(
-        check=f"boundaries/real/{mode}/heard",
-        requirement="TP1",
-        block=0,
-        cases=groups,
-        problems=problems,
-        verdict=Verdict.DIFFERS,
-    )
-    return record(lab, outcome)
+    with check.part(f"{mode}/heard", "TP1").block(cases=groups, verdict=Verdict.DIFFERS) as block:
+        stream = [boundaries.of_another(event) for event in (whole.format_description, *whole.events)]
+        end = _end_of(whole, stream)
+        heard = target.hear([stream], end)
+        source = [group.gtid for group in boundaries.transactions_of(whole.events)]
+        block.differs(
+            *broken_streams.judge_warnings([], heard.warnings, f"log with GTIDs {mode}"),
+            *heard_problems(heard, end),
+            *boundaries.judge_relay_logs(heard.relay_logs, source),
+        )
+    check.narrate(f"  {groups} transactions heard without a warning, in {len(heard.relay_logs)} relay logs ({mode})")
 
 
-@pytest.mark.requirement("TN2")
-def test_transactions_of_an_old_server(lab: Lab) -> None:
+@pytest.mark.check("boundaries/old", "TN2")
+def test_transactions_of_an_old_server(check: Check) -> None:
     """A server that writes no GTID events at all: its transactions begin with BEGIN, or are statements alone."""
-    if lab.server is None:
-        pytest.skip("needs a server under test and an old one beside it")
-    try:
-        installation = old_installation()
-    except ServerUnavailable as error:
-        pytest.skip(str(error))
-    lab.narrate(f"starting an old server, MySQL {installation.version}")
-    failed = 0
-    with launch_old(installation, narrate=lab.narrate) as server, server.connect() as session:
+    installation = check.needs_old_server()
+    check.narrate(f"starting an old server, MySQL {installation.version}")
+    with launch_old(installation, narrate=check.narrate) as server, server.connect() as session:
         server.put_data(transactions.LOADED, transactions.LINES)
         session.execute_many([f"CREATE SCHEMA {_SCHEMA}", f"USE {_SCHEMA}", *transactions.tables()]).check()
         with closing(server.capture()) as capture:
             for kind in transactions.KINDS:
                 if kind not in ("compressed", "xa"):  # unknown, and logged as other transactions
-                    failed += _old_kind(lab, session, capture, kind)
-    conclude(failed, "transactions of an old server are not accepted")
+                    _old_kind(check, session, capture, kind)
 
 
-def _old_kind(lab: Lab, session: Connection, capture: Capture, kind: str) -> int:
-    begun = time.perf_counter()
-    draw = Stream("boundaries", lab.settings.seed, "old", kind)
-    units = [transactions.unit(draw.fork(number), kind, old=True) for number in range(_UNITS[lab.settings.profile])]
-    start = capture.mark(session)
-    session.execute_many([statement for unit in units for statement in unit.statements]).check()
-    events = capture.since(start).events
+def _old_kind(check: Check, session: Connection, capture: Capture, kind: str) -> None:
+    draw = Stream("boundaries", check.seed, "old", kind)
+    units = [transactions.unit(draw.fork(number), kind, old=True) for number in check.blocks()]
     groups = sum(unit.groups for unit in units)
-    problems = [
-        *boundaries.judge_marks(events, boundaries.mark_events(events), groups, f"{lab.settings.seed}/{kind}"),
-        *boundaries.judge_shipped(events, groups, None),
-    ]
-    if any(event[4] in GTID_TYPES for event in events):
-        problems.append(
-            Problem(field=kind, expected="no GTID event", got="some", message="an old server writes GTID events")
+    with check.part(kind).block(cases=groups) as block:
+        start = capture.mark(session)
+        session.execute_many([statement for unit in units for statement in unit.statements]).check()
+        events = capture.since(start).events
+        block.differs(
+            *boundaries.judge_marks(events, boundaries.mark_events(events), groups, f"{check.seed}/{kind}"),
+            *boundaries.judge_shipped(events, groups, None),
         )
-    outcome = Outcome(
-        check=f"boundaries/old/{kind}",
-        requirement="TN2",
-        block=0,
-        cases=groups,
-        problems=problems,
-        seconds=time.perf_counter() - begun,
-    )
-    return record(lab, outcome)
+        if any(event[4] in GTID_TYPES for event in events):
+            block.differs(
+                Problem(field=kind, expected="no GTID event", got="some", message="an old server writes GTID events")
+            )
 
 
-def _heard_marked(lab: Lab, target: ReceiverTarget, whole: Captured, mode: str) -> int:
+def _heard_marked(check: Check, target: ReceiverTarget, whole: Captured, mode: str) -> None:
     """A real receiver takes the marked log as well, without a word, and its relay logs keep every marker."""
     events = [whole.format_description, *whole.events]
     stream = boundaries.mark_events([boundaries.of_another(event) for event in events])
     end = _end_of(whole, stream)
-    heard = target.hear([stream], end)
-    problems = [
-        *broken_streams.judge_warnings([], heard.warnings, f"marked log with GTIDs {mode}"),
-        *heard_problems(heard, end),
-        *boundaries.judge_relayed(stream, heard.relay_logs),
-    ]
-    outcome = Outcome(
-        check=f"boundaries/real/{mode}/marked", requirement="TL1", block=0, cases=len(stream), problems=problems
-    )
-    return record(lab, outcome)
+    with check.part(f"{mode}/marked", "TL1").block(cases=len(stream)) as block:
+        heard = target.hear([stream], end)
+        block.differs(
+            *broken_streams.judge_warnings([], heard.warnings, f"marked log with GTIDs {mode}"),
+            *heard_problems(heard, end),
+            *boundaries.judge_relayed(stream, heard.relay_logs),
+        )
 
 
 def _end_of(whole: Captured, stream: Sequence[bytes]) -> tuple[str, int]:
@@ -366,29 +289,23 @@ def _end_of(whole: Captured, stream: Sequence[bytes]) -> tuple[str, int]:
 # --- marked files ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.requirement("TF2", "TF3")
-def test_marked_files_are_printed_and_applied(lab: Lab) -> None:
+@pytest.mark.check("boundaries/marked", "TF2", "TF3")
+def test_marked_files_are_printed_and_applied(check: Check) -> None:
     """The real client reads marked logs, its BINLOG statements keep the markers, and a real server applies them."""
-    target = needed_target(lab)
-    try:
-        program = target.server.program("mysqlbinlog")
-        target.server.program("mysql")
-    except ServerUnavailable as error:
-        pytest.skip(f"needs the server's own client programs: {error}")
+    target = needed_target(check)
+    program = check.needs_programs("mysqlbinlog", "mysql", server=target.server)
     target.set_gtid_mode("OFF")  # with GTIDs a session that was given a FORMAT_DESCRIPTION cannot go on
-    failed = 0
     with TemporaryDirectory(prefix="binlog-lab-") as directory, closing(target.server.capture()) as capture:
-        for number in range(_FILES[lab.settings.profile]):
-            failed += _marked_file(lab, target, capture, program, Path(directory) / "marked.binlog", number)
-    conclude(failed, "marked files are not printed or applied as they must be")
+        for number in check.blocks():
+            _marked_file(check, target, capture, program, Path(directory) / "marked.binlog", number)
 
 
 def _marked_file(
-    lab: Lab, target: ReceiverTarget, capture: Capture, program: Sequence[str], path: Path, number: int
-) -> int:
+    check: Check, target: ReceiverTarget, capture: Capture, program: Sequence[str], path: Path, number: int
+) -> None:
     begun = time.perf_counter()
     session = target.session()
-    draw = Stream("marked", lab.settings.seed, number)
+    draw = Stream("marked", check.seed, number)
     units = [transactions.unit(draw.fork(kind), kind) for kind in draw.shuffled(_MARKED_KINDS)]
     start = capture.mark(session)
     session.execute_many(
@@ -423,22 +340,9 @@ def _marked_file(
             )
         )
     session.execute(f"DROP SCHEMA IF EXISTS {_SCHEMA}")
-    seconds = time.perf_counter() - begun
-    return sum(
-        record(
-            lab,
-            Outcome(
-                check="boundaries/marked",
-                requirement=requirement,
-                block=number,
-                cases=len(marked),
-                problems=found,
-                texts=len(marked),
-                seconds=seconds,
-            ),
-        )
-        for requirement, found in (("TF2", text_problems), ("TF3", problems))
-    )
+    options = {"cases": len(marked), "texts_compared": len(marked), "seconds": time.perf_counter() - begun}
+    check.record(number, text_problems, requirement="TF2", **options)
+    check.record(number, problems, requirement="TF3", **options)
 
 
 def _rows(target: ReceiverTarget) -> dict[str, tuple[object, ...]]:

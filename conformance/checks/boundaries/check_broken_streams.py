@@ -5,7 +5,6 @@ that are cut, reordered, or lack events.
 from __future__ import annotations
 
 import re
-import time
 from collections import Counter
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -15,16 +14,15 @@ import pytest
 
 from conformance.checks.boundaries import broken_streams
 from conformance.checks.boundaries import judge as boundaries
-from conformance.checks.boundaries.receivers import conclude, heard_problems, needed_target
-from conformance.harness.outcomes import Outcome, Problem, record
+from conformance.checks.boundaries.receivers import heard_problems, needed_target
+from conformance.judge.problem import Problem
+from conformance.reference.binlog.control_events import Opaque
 from conformance.reference.binlog.event import encode_event
 from conformance.reference.binlog.format_description import FormatDescription
-from conformance.reference.binlog.header import EventType
 from conformance.reference.binlog.query import Query
-from conformance.reference.binlog.small import Opaque
 from conformance.reference.boundaries.markers import mark
 from conformance.reference.boundaries.observed_event import seen
-from conformance.servers.errors import ServerUnavailable
+from conformance.reference.event_types import EventType
 from conformance.servers.wire.source import FILE
 from conformance.stream import Verdict
 from generators import streams
@@ -33,14 +31,11 @@ from generators.draw import Stream
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from conformance.harness.lab import Lab
+    from conformance.harness.check import Check
     from conformance.reference.binlog.event import Body
     from generators.draw import Draw
     from generators.streams import Placed
 
-_CORRUPTIONS: Final = {"quick": 600, "full": 20_000, "soak": 200_000}
-_HEARD: Final = {"quick": (3, 90), "full": (30, 300), "soak": (200, 300)}  # streams, and transactions in each
-_ROW_FORMAT: Final = {"quick": 60, "full": 1000, "soak": 5000}
 _BEAT: Final = EventType.HEARTBEAT_V2
 # What a file of one server has in other places, or not at all.
 _UNREADABLE: Final = (_BEAT, EventType.ROTATE, EventType.FORMAT_DESCRIPTION, EventType.STOP)
@@ -49,41 +44,30 @@ _UNREADABLE: Final = (_BEAT, EventType.ROTATE, EventType.FORMAT_DESCRIPTION, Eve
 # --- corrupted markers -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.requirement("TM1")
-def test_corrupted_markers(lab: Lab) -> None:
+@pytest.mark.check("boundaries/markers", "TM1")
+def test_corrupted_markers(check: Check) -> None:
     """Every corruption that the transition table makes invalid is told at the exact event; all others are accepted."""
-    begun = time.perf_counter()
-    wanted = _CORRUPTIONS[lab.settings.profile]
-    problems: list[Problem] = []
     counts: Counter[bool] = Counter()
     events: list[bytes] = []
-    for number in range(wanted):
-        draw = Stream("markers", lab.settings.seed, number)
-        if number % 20 == 0:
-            events = marked_stream(draw.fork("stream"))
-        what, stream = corrupted(draw, events)
-        expected = boundaries.expected_breaks(boundaries.markers_of(stream))
-        got = boundaries.breaks(map(seen, stream))
-        counts[bool(expected)] += 1
-        if expected != got:
-            problems.append(
-                Problem(
-                    field=f"{what}: markers {''.join(map(str, boundaries.markers_of(stream)))}",
-                    expected=str(expected),
-                    got=str(got),
-                    message="other events are told than the transition table makes invalid",
+    with check.block(cases=check.size()) as block:
+        for number in check.blocks():
+            draw = Stream("markers", check.seed, number)
+            if number % 20 == 0:
+                events = marked_stream(draw.fork("stream"))
+            what, stream = corrupted(draw, events)
+            expected = boundaries.expected_breaks(boundaries.markers_of(stream))
+            got = boundaries.breaks(map(seen, stream))
+            counts[bool(expected)] += 1
+            if expected != got:
+                block.differs(
+                    Problem(
+                        field=f"{what}: markers {''.join(map(str, boundaries.markers_of(stream)))}",
+                        expected=str(expected),
+                        got=str(got),
+                        message="other events are told than the transition table makes invalid",
+                    )
                 )
-            )
-    lab.narrate(f"TM1: {counts[True]} corruptions are invalid and told, {counts[False]} are valid and accepted")
-    outcome = Outcome(
-        check="boundaries/markers",
-        requirement="TM1",
-        block=0,
-        cases=wanted,
-        problems=problems,
-        seconds=time.perf_counter() - begun,
-    )
-    conclude(record(lab, outcome), "corrupted streams are judged wrongly")
+    check.narrate(f"TM1: {counts[True]} corruptions are invalid and told, {counts[False]} are valid and accepted")
 
 
 def marked_stream(draw: Draw) -> list[bytes]:
@@ -134,44 +118,32 @@ def broken_stream(draw: Draw, groups: int) -> tuple[list[Body], Counter[str]]:
     return bodies, counts
 
 
-@pytest.mark.requirement("TP2")
-def test_warnings_of_a_receiver(lab: Lab) -> None:
+@pytest.mark.check("boundaries/receiver", "TP2")
+def test_warnings_of_a_receiver(check: Check) -> None:
     """Streams cut, reordered, with events removed and put in: a real receiver warns exactly where the model does."""
-    target = needed_target(lab)
-    blocks, groups = _HEARD[lab.settings.profile]
-    failed = 0
+    target = needed_target(check)
     counts: Counter[str] = Counter()
     table: Counter[str] = Counter()
-    for number in range(blocks):
-        begun = time.perf_counter()
-        draw = Stream("receiver", lab.settings.seed, number)
-        bodies, damages = broken_stream(draw, groups)
-        placement = streams.Placement()
-        stream = [*placement.frame(), *map(placement.place, bodies)]
-        end = (streams.FILE.format(placement.file), placement.position)
-        heard = target.hear(_connections(draw, stream), end)
-        expected = broken_streams.expected_warnings(stream)
-        problems = [
-            *broken_streams.judge_warnings(expected, heard.warnings, f"stream {number}", stream),
-            *heard_problems(heard, end),
-        ]
+    for number in check.blocks():
+        with check.block(number, verdict=Verdict.DIFFERS) as block:
+            draw = Stream("receiver", check.seed, number)
+            bodies, damages = broken_stream(draw, check.size("transactions"))
+            placement = streams.Placement()
+            stream = [*placement.frame(), *map(placement.place, bodies)]
+            end = (streams.FILE.format(placement.file), placement.position)
+            heard = target.hear(_connections(draw, stream), end)
+            expected = broken_streams.expected_warnings(stream)
+            block.cases = damages.total()
+            block.differs(
+                *broken_streams.judge_warnings(expected, heard.warnings, f"stream {number}", stream),
+                *heard_problems(heard, end),
+            )
         counts.update(warnings=len(expected), events=len(stream), connections=len(heard.asked))
         table.update(damages)
-        outcome = Outcome(
-            check="boundaries/receiver",
-            requirement="TP2",
-            block=number,
-            cases=damages.total(),
-            problems=problems,
-            verdict=Verdict.DIFFERS,
-            seconds=time.perf_counter() - begun,
-        )
-        failed += record(lab, outcome)
-    lab.narrate(
+    check.narrate(
         f"TP2: {table.total()} damaged transactions in {counts['events']} events over {counts['connections']} "
         f"connections; {counts['warnings']} warnings foretold: {broken_streams.counted(table)}"
     )
-    conclude(failed, "streams are told of otherwise than foretold")
 
 
 def _connections(draw: Draw, stream: Sequence[Placed]) -> list[list[bytes]]:
@@ -183,28 +155,24 @@ def _connections(draw: Draw, stream: Sequence[Placed]) -> list[list[bytes]]:
     return [data[:place], [again, *data[place:]]]
 
 
-@pytest.mark.requirement("TP3")
-def test_what_is_not_row_format_ends_the_client(lab: Lab) -> None:
+@pytest.mark.check("boundaries/row-format", "TP3")
+def test_what_is_not_row_format_ends_the_client(check: Check) -> None:
     """``mysqlbinlog --require-row-format`` ends at the event of the model, in whole and in broken files."""
-    target = needed_target(lab)
-    try:
-        program = target.server.program("mysqlbinlog")
-    except ServerUnavailable as error:
-        pytest.skip(f"needs the server's own mysqlbinlog: {error}")
-    begun = time.perf_counter()
-    problems: list[Problem] = []
-    count = _ROW_FORMAT[lab.settings.profile]
+    program = check.needs_programs("mysqlbinlog", server=needed_target(check).server)
     refused = 0
-    with TemporaryDirectory(prefix="binlog-lab-") as directory:
+    with (
+        check.block(cases=check.size(), verdict=Verdict.DIFFERS) as block,
+        TemporaryDirectory(prefix="binlog-lab-") as directory,
+    ):
         path = Path(directory) / "stream.binlog"
-        for number in range(count):
-            stream = row_format_stream(Stream("row-format", lab.settings.seed, number))
+        for number in check.blocks():
+            stream = row_format_stream(Stream("row-format", check.seed, number))
             path.write_bytes(boundaries.file_of(item.data for item in stream))
             wanted = broken_streams.first_refused(stream)
             run = broken_streams.run_row_format(program, path, stream)
             refused += wanted is not None
             if run.refused != wanted:
-                problems.append(
+                block.differs(
                     Problem(
                         field=f"stream {number}",
                         expected="all of it read" if wanted is None else f"the event at {wanted} refused",
@@ -212,17 +180,7 @@ def test_what_is_not_row_format_ends_the_client(lab: Lab) -> None:
                         message="mysqlbinlog ends elsewhere",
                     )
                 )
-    lab.narrate(f"TP3: of {count} files {refused} are refused at the event foretold, the others read")
-    outcome = Outcome(
-        check="boundaries/row-format",
-        requirement="TP3",
-        block=0,
-        cases=count,
-        problems=problems,
-        verdict=Verdict.DIFFERS,
-        seconds=time.perf_counter() - begun,
-    )
-    conclude(record(lab, outcome), "files end elsewhere")
+    check.narrate(f"TP3: of {check.size()} files {refused} are refused at the event foretold, the others read")
 
 
 _NOT_ROW_FORMAT: Final = (

@@ -7,14 +7,15 @@ from io import BytesIO
 from random import Random
 from typing import TYPE_CHECKING, Final
 
-from conformance.harness.outcomes import Problem
-from conformance.reference.binlog.header import FOOTER_SIZE, MAGIC, EventType, checksum_of, event_name
+from conformance.judge.problem import Problem
+from conformance.reference.binlog.header import FOOTER_SIZE, MAGIC, checksum_of
 from conformance.reference.boundaries import unmarked as guess
 from conformance.reference.boundaries.markers import BoundaryType, mark, marker_of, marker_title
 from conformance.reference.boundaries.observed_event import GTID_TYPES, Seen, seen
 from conformance.reference.boundaries.reader import Kind, read_groups
 from conformance.reference.boundaries.shipped import ShippedParser, State
 from conformance.reference.boundaries.source import mark_stream
+from conformance.reference.event_types import EventType, event_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

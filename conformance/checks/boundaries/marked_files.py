@@ -10,14 +10,15 @@ from time import localtime
 from typing import TYPE_CHECKING, Final
 
 from conformance.checks.boundaries.judge import first_unequal, mark_events, markers_of
-from conformance.harness.outcomes import Problem
+from conformance.judge.problem import Problem
 from conformance.reference.binlog.files import EventDecoder, read_events
 from conformance.reference.binlog.gtid import Gtid, GtidTagged, with_transaction_length
-from conformance.reference.binlog.header import FOOTER_SIZE, HEADER_SIZE, MAGIC, EventType, checksum_of
+from conformance.reference.binlog.header import FOOTER_SIZE, HEADER_SIZE, MAGIC, checksum_of
 from conformance.reference.binlog.payload import TransactionPayload
 from conformance.reference.binlog.writer import FileWriter
 from conformance.reference.boundaries.markers import BoundaryType
 from conformance.reference.boundaries.source import mark_inside, split_inner
+from conformance.reference.event_types import EventType
 from conformance.reference.text.mysqlbinlog import LogText
 
 if TYPE_CHECKING:

@@ -1,26 +1,24 @@
-"""What the checks of transaction boundaries share: their server, and how they end."""
+"""What the checks of transaction boundaries share: their server, and what its receiver must do."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pytest
-
-from conformance.harness.outcomes import Problem
+from conformance.judge.problem import Problem
 from conformance.requirements.versions import dialect_of
 
 if TYPE_CHECKING:
-    from conformance.harness.lab import Lab
+    from conformance.harness.check import Check
     from conformance.servers.roles.receiver import Heard, ReceiverTarget
 
 
-def needed_target(lab: Lab) -> ReceiverTarget:
+def needed_target(check: Check) -> ReceiverTarget:
     """The server whose log, receiver and client are judged; skips where there can be none."""
-    if lab.server is None:
-        pytest.skip("needs a server: its log, its replica's receiver and its mysqlbinlog are judged")
+    lab = check.lab
+    check.needs_server("a server: its log, its replica's receiver and its mysqlbinlog are judged")
     target = lab.receiver() if dialect_of(lab.version).words.change_source == "SOURCE" else None
     if target is None:
-        pytest.skip("needs a server of 8.0.23 or newer that the lab starts as a process beside the one under test")
+        check.skip("needs a server of 8.0.23 or newer that the lab starts as a process beside the one under test")
     return target
 
 
@@ -36,9 +34,3 @@ def heard_problems(heard: Heard, end: tuple[str, int]) -> list[Problem]:
             message="the receiver did not take the whole stream",
         )
     ]
-
-
-def conclude(failed: int, what: str) -> None:
-    """Fail if something did."""
-    if failed:
-        pytest.fail(f"{failed} {what}; see the report", pytrace=False)

@@ -7,7 +7,7 @@ off, statement format, other engines and statements) is generated here as well.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -17,29 +17,23 @@ from conformance.harness.sql_cases import run_cases
 from generators.draw import Stream
 
 if TYPE_CHECKING:
-    from conformance.harness.lab import Lab
-
-
-_GENERATED: Final = {"quick": 10, "full": 140, "soak": 2_000}  # Cases of a condition, of some updates each
+    from conformance.harness.check import Check
 
 
 @pytest.mark.parametrize(
-    "condition", [pytest.param(name, marks=pytest.mark.requirement(name)) for name in sorted(CONDITIONS)]
+    "condition", [pytest.param(name, marks=pytest.mark.check("conditions", name)) for name in sorted(CONDITIONS)]
 )
-def test_condition(lab: Lab, condition: str) -> None:
+def test_condition(check: Check, condition: str) -> None:
     """Each statement leaves the form of event that its condition asks for."""
-    server = lab.server
-    if server is None:
-        pytest.skip("needs a server: the statements of the seven conditions are not among the recorded captures")
-    check = f"conditions/{condition}"
+    server = check.needs_server("a server: the statements of the seven conditions are not among the recorded captures")
+    part = check.part(condition)
     if condition == "D4":
         with server.connect() as connection:
             if connection.variable(f"global.{V1}") is None:
-                lab.not_applicable(check, condition, f"the server has no {V1}")
-                return
-    draw = Stream(lab.settings.seed, check)
+                part.leave_out(f"the server has no {V1}")
+    draw = Stream(check.seed, part.id)
     made = [
         generated(draw.fork(number), condition, f"{condition.lower()}-generated-{number}")
-        for number in range(_GENERATED[lab.settings.profile] if condition in GENERATED else 0)
+        for number in range(check.size() if condition in GENERATED else 0)
     ]
-    run_cases(lab, check, [*CONDITIONS[condition], *made], {"source": server})
+    run_cases(part, [*CONDITIONS[condition], *made], {"source": server})

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from conformance.cases.script import Statement, build_script
 from conformance.checks.costs.allocations_judge import StatementCounts
+from conformance.reference.sql.tokens import quote_identifier
 from conformance.reference.tables.definitions import create_table
 
 if TYPE_CHECKING:
@@ -114,7 +115,7 @@ def _run(connection: Connection, script: Script, mode: Mode) -> dict[int, int]:
         [
             *script.case.session.statements(),
             *mode.statements(),
-            f"DROP TABLE IF EXISTS `{name}`",
+            f"DROP TABLE IF EXISTS {quote_identifier(name)}",
             create_table(script.case.table),
             script.insert,
         ]

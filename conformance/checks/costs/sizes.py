@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from conformance.judge.updates.events import iter_events, split_groups
 from conformance.judge.updates.permitted_variation import SMALL
-from conformance.reference.binlog.columns import PartialJson
-from conformance.reference.binlog.header import EventType
 from conformance.reference.binlog.rows import UPDATE_TYPES, RowsBody, included
+from conformance.reference.event_types import EventType
+from conformance.reference.tables.columns import PartialJson
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

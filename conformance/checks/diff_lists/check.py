@@ -12,9 +12,9 @@ import pytest
 from conformance.harness.outcomes import Outcome, Problem, record
 from conformance.harness.pairs.run import PairRun
 from conformance.judge.updates.events import iter_events
-from conformance.reference.binlog.columns import PartialJson
 from conformance.reference.binlog.rows import UPDATE_TYPES, RowsBody
 from conformance.reference.partial.diffs import split_diffs
+from conformance.reference.tables.columns import PartialJson
 from conformance.servers.wire.groups import groups_of_thread
 from generators.draw import Stream
 

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from conformance.harness.injections import apply_in_blocks, fed, record_in_blocks, record_tried, torn_tried
+from conformance.harness.injections import Tried, apply_in_blocks, fed, keep_run, record_in_blocks, record_tried
+from conformance.judge.damage.applier import judge_torn
 from conformance.servers.roles import applier_cases
 from generators import applier_transactions as transactions
 from generators.draw import Stream
@@ -19,11 +20,12 @@ from generators.draw import Stream
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from conformance.cases.by_hand.applier_transaction import Feeding
+    from conformance.cases.by_hand.applier_transaction import Feeding, FeedingOutcome
     from conformance.cases.by_hand.damaged_frame import Torn
     from conformance.harness.check import Check
-    from conformance.harness.injections import Tried
+    from conformance.harness.session import Lab
     from conformance.servers.roles.applier import Applier
+    from conformance.servers.run.owned import OwnServer
 
 _BLOCK: Final = 250  # transactions in one relay log
 
@@ -63,9 +65,24 @@ def test_applier_and_damaged_files(check: Check) -> None:
 
     def judge(part: Sequence[Torn]) -> list[Tried]:
         outcomes = zip(part, applier_cases.tear(applier, part), strict=True)
-        return [torn_tried(check.lab, applier.server, case, outcome) for case, outcome in outcomes]
+        return [_damaged_file(check.lab, applier.server, case, outcome) for case, outcome in outcomes]
 
     record_in_blocks(check, [transactions.torn(draw.fork(number)) for number in check.blocks()], _BLOCK, judge)
+
+
+def _damaged_file(lab: Lab, server: OwnServer, case: Torn, outcome: FeedingOutcome) -> Tried:
+    """By a relay log whose file was damaged, to the applier of ``server``."""
+    item = Tried(
+        id=case.id,
+        name=case.name,
+        judged=judge_torn(case, outcome, lab.dialect),
+        script=lambda: applier_cases.torn_script(case, server.version),
+        texts=len(case.feeding.rows),
+        death=outcome.death,
+    )
+    if outcome.death:
+        keep_run(lab, server, item)
+    return item
 
 
 @pytest.mark.check("applier/members", "FR5")

@@ -1,8 +1,8 @@
 """FR5: objects whose entries are damaged, in a diff and in an event that logs the document in full.
 
 Such an event may kill the server, so only one that the lab started itself and watches gets it. A death is a verdict
-with its signature, and the server starts again for the next event. A start takes more than a second: a run has only some
-deaths of a kind, and what is left out then is not counted.
+with its signature, and the server starts again for the next event. A start takes more than a second, so a run has only
+some deaths of a kind; what is left out then is not counted.
 """
 
 from __future__ import annotations

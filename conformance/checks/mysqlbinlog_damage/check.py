@@ -16,10 +16,10 @@ import pytest
 
 from conformance.cases.by_hand.injection import TABLE_MAP, partial_image, row_of
 from conformance.harness.outcomes import Outcome, Problem, record
-from conformance.reference.binlog.header import EventType
+from conformance.reference.binlog.control_events import Opaque
 from conformance.reference.binlog.rows import encode_head, rows_body
-from conformance.reference.binlog.small import Opaque
 from conformance.reference.binlog.writer import FileWriter
+from conformance.reference.event_types import EventType
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.partial.diffs import Operation, encode_diff
 from conformance.reference.partial.paths import parse_path

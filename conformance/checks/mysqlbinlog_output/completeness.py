@@ -18,12 +18,12 @@ from conformance.checks.mysqlbinlog_output.pseudo_sql_reader import (
     Quoted,
     parse_rows,
 )
-from conformance.reference.binlog.columns import JSON, PartialJson
 from conformance.reference.binlog.rows import DELETE_TYPES, WRITE_TYPES, RowsBody, included
 from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.opaque import opaque_text
 from conformance.reference.jsonb.values import DECIMAL, JsonValue, Opaque
 from conformance.reference.partial.diffs import Operation, split_diffs
+from conformance.reference.tables.columns import JSON, PartialJson
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Final
 
 from conformance.harness.outcomes import Problem
 from conformance.judge.updates.events import iter_events
-from conformance.reference.binlog.columns import ColumnType, PartialJson
-from conformance.reference.binlog.header import EventType
 from conformance.reference.binlog.rows import Row, RowsBody, rows_body
 from conformance.reference.binlog.writer import FileWriter
+from conformance.reference.event_types import EventType
 from conformance.reference.partial.diffs import Diff, Operation, encode_diffs
 from conformance.reference.partial.paths import parse_path
+from conformance.reference.tables.columns import ColumnType, PartialJson
 from conformance.reference.tables.table_map import TableMap
 from conformance.reference.text.pseudo_sql import row_lines
 

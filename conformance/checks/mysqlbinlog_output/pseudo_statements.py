@@ -12,7 +12,6 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from conformance.reference.binlog.columns import PartialJson
 from conformance.reference.dialect import MYSQL, flipped
 from conformance.reference.errors import MysqlError
 from conformance.reference.jsonb.compare import equal
@@ -23,6 +22,7 @@ from conformance.reference.jsonb.text import format_text
 from conformance.reference.jsonb.values import DECIMAL, Opaque, same
 from conformance.reference.partial.apply import apply_diffs
 from conformance.reference.partial.diffs import Diff, Operation, decode_diffs
+from conformance.reference.tables.columns import PartialJson
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""FR3: the output of ``mysqlbinlog``, fed to a server with the same rows, makes the same changes."""
+"""FR3: the output of ``mysqlbinlog``, fed to a server with the same rows, makes the same changes (requirements FR3)."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from conformance.harness.campaign import server_limits
 from conformance.harness.outcomes import Outcome, Problem, record
 from conformance.judge.replica import LogDiffersError
 from conformance.judge.updates.events import split_groups
+from conformance.reference.sql.tokens import quote_identifier
 from conformance.reference.tables.definitions import create_table
 from conformance.servers.errors import ServerUnavailable
 from conformance.servers.roles.update_cases import run_case
@@ -101,7 +102,7 @@ def _replay(
     second.execute_many(
         [
             *case.session.statements(),
-            f"DROP TABLE IF EXISTS `{case.table.name}`",
+            f"DROP TABLE IF EXISTS {quote_identifier(case.table.name)}",
             create_table(case.table),
             script.insert,
         ]

@@ -1,4 +1,5 @@
-"""FR10 and the old side of FR8: a real server from before the feature gets events of the server under test.
+"""FR10 and the old side of FR8: a real server from before the feature gets events of the server under test
+(requirements FR8, requirements FR10).
 
 Without an old server (binlog-lab servers install --old) the checks do not apply, and the report says how to get one.
 """
@@ -16,7 +17,7 @@ from conformance.checks.old_servers.generate import OFF, ON, change, update
 from conformance.checks.old_servers.judge import accepted, compare_rows, other_error, refused
 from conformance.harness import mysqlbinlog_replay
 from conformance.judge.problem import Problem
-from conformance.reference.binlog.header import EventType
+from conformance.reference.event_types import EventType
 from conformance.servers.errors import ServerUnavailable
 from conformance.servers.roles.old_server import launch_old
 from conformance.servers.roles.relay_log import placed

@@ -1,4 +1,5 @@
-"""NF1 and NF2 of WL#4618: an old server reads a log with metadata, and a new one reads the old server's log without.
+"""NF1 and NF2 of WL#4618: an old server reads a log with metadata, and a new one reads the old server's log without
+(table-map-metadata 7.4).
 
 Without an old server (binlog-lab servers install --old) the check does not apply.
 """

@@ -24,4 +24,4 @@ def test_row_events_of_old_sources(check: Check) -> None:
         "a server: the events are given to one", "events are given only to a server that the lab started itself"
     )
     cases = [case(Stream("version-1", check.seed, number), number) for number in check.blocks()]
-    run_cases(check.lab, check.id, cases, {"source": server})
+    run_cases(check, cases, {"source": server})

@@ -1,5 +1,5 @@
 """Row events of old servers, put before a new one by BINLOG statements: version 1, which servers up to 8.2 write, and
-version 2, which they write otherwise.
+version 2, which they write otherwise (binlog-events 10.0, versions 5.6).
 
 Each Case fills a table by SQL and gives one event of an old server: rows written, updated or deleted. Every server
 knows the columns, and their values are known as text.
@@ -14,8 +14,8 @@ from conformance.cases.case_sql import binlog_statement, insert_statement
 from conformance.cases.sql_case import Outcome, SqlCase, SqlStatement
 from conformance.reference.binlog.event import encode_event
 from conformance.reference.binlog.format_description import FormatDescription
-from conformance.reference.binlog.header import EventType
 from conformance.reference.binlog.rows import DELETE_TYPES, V1_TYPES, WRITE_TYPES, Row, rows_body
+from conformance.reference.event_types import EventType
 from conformance.reference.tables.definitions import Column, Table, create_table, table_map
 from generators.draw import mix
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from conformance.cases.case_sql import binlog_statement
 from conformance.checks.old_servers.generate import OFF, ON, create, insert
-from conformance.reference.binlog.header import EventType
+from conformance.reference.event_types import EventType
 from conformance.servers.errors import SqlError
 from conformance.servers.roles.old_server import apply_relay_log
 from conformance.servers.wire.groups import groups_of_thread

@@ -81,7 +81,8 @@ def run(check: Check, reader: LogReader) -> list[Tried]:
 def test_relay_logs_in_an_order_that_no_source_writes(check: Check) -> None:
     """The replica refuses a generated log, sound or in a wrong order, or stops, waits or goes on; and it lives."""
     server = check.needs_own_server(
-        "a server: relay logs are given to one", "what may crash a server is put only into one that the lab starts itself"
+        "a server: relay logs are given to one",
+        "what may crash a server is put only into one that the lab starts itself",
     )
     with check.block(cases=None) as block:
         with LogReader(partial(launch_replica, server.maker)) as reader:
@@ -89,4 +90,4 @@ def test_relay_logs_in_an_order_that_no_source_writes(check: Check) -> None:
         record_tried(block, items)
     if not check.failures.count:
         gone = not_shown(check.lab, items, RELAYING)
-        record_not_shown(check, [entry for entry in gone if entry.crash.damage != TRANSACTION_CONTEXT])
+        record_not_shown(check, [entry for entry in gone if entry.crash and entry.crash.damage != TRANSACTION_CONTEXT])

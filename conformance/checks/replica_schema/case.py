@@ -16,16 +16,16 @@ from typing import TYPE_CHECKING, Final
 
 from conformance.cases.by_hand.injection import RowState, state_of
 from conformance.reference.binlog.event import encode_event
-from conformance.reference.binlog.header import EventType
 from conformance.reference.binlog.images import Row
 from conformance.reference.binlog.rows import rows_body
+from conformance.reference.event_types import EventType
 from conformance.reference.tables.definitions import table_map
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from conformance.reference.binlog.columns import Value
     from conformance.reference.binlog.images import Image
+    from conformance.reference.tables.columns import Value
     from conformance.reference.tables.definitions import Column, Table
 
 CANNOT_CONVERT: Final = 13146

@@ -1,7 +1,7 @@
 """A10: an applier that was told to ignore errors passes over exactly these.
 
-Damaged events meet the same settings. IDEMPOTENT mode refuses them as STRICT does (FR5); they are passed over only where
-their own error is ignored (A10).
+Damaged events meet the same settings. IDEMPOTENT mode refuses them as STRICT does (FR5). An applier passes over them
+only where it ignores their own error (A10).
 """
 
 from __future__ import annotations

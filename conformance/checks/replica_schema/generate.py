@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Final
 
 from conformance.cases.by_hand.injection import MISSING_ROW, SCHEMA
 from conformance.checks.replica_schema.case import CANNOT_CONVERT, ReplicaSchema
-from conformance.reference.binlog.columns import PartialJson
 from conformance.reference.binlog.images import Row
 from conformance.reference.errors import MysqlError
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.partial.apply import apply_field
 from conformance.reference.partial.diffs import encode_diffs
+from conformance.reference.tables.columns import PartialJson
 from conformance.reference.tables.definitions import Column, Table
 from generators import documents
 from generators.diverged import logged
@@ -22,8 +22,8 @@ from generators.draw import mix
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from conformance.reference.binlog.columns import Value
     from conformance.reference.binlog.images import Image
+    from conformance.reference.tables.columns import Value
     from generators.draw import Draw
 
 KINDS: Final = ("fewer", "fewer", "more", "other type", "other type", "without JSON")

@@ -9,11 +9,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from conformance.cases.by_hand.injection import SCHEMA
-from conformance.checks.replica_schema.case import written
 from conformance.cases.case_sql import binlog_statement
+from conformance.checks.replica_schema.case import written
 from conformance.checks.replica_schema.judge import judge
 from conformance.harness.injections import Tried, keep_run
-from conformance.reference.tables.definitions import quote_identifier
+from conformance.reference.sql.tokens import quote_identifier
 from conformance.servers.roles.applier import Transaction, script_of
 from conformance.servers.roles.injector import SERVER_ID, fresh
 

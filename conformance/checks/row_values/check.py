@@ -7,46 +7,40 @@ binlog_row_metadata=FULL; a reader that gets only the events must tell the names
 from __future__ import annotations
 
 import shlex
-import time
 from typing import TYPE_CHECKING, Final
 
 import pytest
 
 from conformance.checks.row_values.run import judge, offer, run_block
-from conformance.harness.outcomes import Outcome, Problem, record
-from conformance.harness.sql_cases import GUEST
+from conformance.harness.check import GUEST
+from conformance.judge.problem import Problem
 from conformance.servers.roles.variables import global_variable
-from conformance.stream import Progress, Verdict
+from conformance.stream import Verdict
 from generators.draw import Stream
-from generators.row_values import CHARSETS, ROUND, SHAPES, shapes_of
+from generators.row_values import CHARSETS, SHAPES, shapes_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable
 
     from conformance.checks.row_values.judge import Difference
     from conformance.checks.row_values.run import Observed
-    from conformance.harness.lab import Lab
+    from conformance.harness.check import Check
     from generators.row_values import Shape
 
-# Tables, and rows of each that are inserted and changed: each row has new values twice.
-SCALE: Final = {"quick": (ROUND, 8), "full": (9 * ROUND, 40), "soak": (50 * ROUND, 80)}
 _VARIABLE: Final = "binlog_row_metadata"
-_REQUIREMENTS: Final = ("TMV1", "TMV2")
 
 
-@pytest.mark.requirement(*_REQUIREMENTS)
-def test_values_from_the_log_alone(lab: Lab) -> None:
+@pytest.mark.check("row-values", "TMV1", "TMV2")
+def test_values_from_the_log_alone(check: Check) -> None:
     """Both images of every row tell the names and values that SELECT shows, and encode to the event's own bytes."""
-    server = lab.server
-    if server is None:
-        pytest.skip("needs a server: rows of every column type are not among the recorded captures")
+    server = check.needs_server("a server: rows of every column type are not among the recorded captures")
+    values, events = check.part("TMV1", "TMV1"), check.part("TMV2", "TMV2")
     if not server.started_by_us:
-        for requirement in _REQUIREMENTS:
-            lab.not_applicable(f"row-values/{requirement}", requirement, GUEST)
-        return
-    tables, rows = SCALE[lab.settings.profile]
-    draw = Stream("row-values", lab.settings.seed)
-    failed = told = 0
+        values.not_applicable(GUEST)
+        events.leave_out(GUEST)
+    tables, rows = check.size("tables"), check.size("rows")
+    draw = Stream("row-values", check.seed)
+    told = 0
     seen: set[Shape] = set()
     with (
         global_variable(server, _VARIABLE, "FULL"),
@@ -54,68 +48,52 @@ def test_values_from_the_log_alone(lab: Lab) -> None:
         server.schema(connection) as schema,
     ):
         capture = server.capture()
-        offered = offer(connection, vectors=lab.dialect.log.vector_type)
+        offered = offer(connection, vectors=check.lab.dialect.log.vector_type)
         try:
             for number in range(tables):
-                begun = time.perf_counter()
-                observed = run_block(connection, capture, schema, draw.fork(number), number, rows, offered=offered)
-                judged = judge(observed)
+                with values.block(number, replay=_again(values)) as block:
+                    observed = run_block(connection, capture, schema, draw.fork(number), number, rows, offered=offered)
+                    judged = judge(observed)
+                    block.cases = len(observed.inserted) + len(observed.changed)
+                    block.compared(texts_compared=block.cases)
+                    block.differs(*_problems(judged.values, observed, "the log tells another value than SELECT shows"))
+                    told += block.cases
+                events.record(
+                    number,
+                    _problems(judged.events, observed, "the values encode to another event"),
+                    cases=judged.event_count,
+                    verdict=Verdict.DIFFERS,
+                    replay=_again(events),
+                )
                 seen.update(shapes_of(number))
-                new = len(observed.inserted) + len(observed.changed)
-                seconds = (time.perf_counter() - begun) / 2
-                failed += _record(lab, "TMV1", number, new, judged.values, observed, seconds)
-                failed += _record(lab, "TMV2", number, judged.event_count, judged.events, observed, seconds)
-                told += new
-                lab.sink(Progress(label="row values", done=number + 1, total=tables, unit="tables"))
+                check.progress(number + 1, tables, "tables", label="row values")
         finally:
             capture.close()
-    lab.narrate(
+    check.narrate(
         f"row values: {told:,} rows with {len(seen)} of {len(set(SHAPES))} kinds of columns, "
-        f"{len(CHARSETS)} character sets and binary: {failed} rows or events differ"
-    )
-    if failed:
-        pytest.fail(f"{failed} rows or events are not what the log alone tells; see the report", pytrace=False)
-
-
-def _record(
-    lab: Lab,
-    requirement: str,
-    block: int,
-    cases: int,
-    differences: Sequence[Difference],
-    observed: Observed,
-    seconds: float,
-) -> int:
-    what = {"TMV1": "the log tells another value than SELECT shows", "TMV2": "the values encode to another event"}
-    return record(
-        lab,
-        Outcome(
-            check=f"row-values/{requirement}",
-            requirement=requirement,
-            block=block,
-            cases=cases,
-            problems=[
-                Problem(
-                    field=f"row {item.row}, {item.column or 'names'}",
-                    expected=item.expected,
-                    got=item.got,
-                    message=what[requirement],
-                    statements=_statements(observed, item),
-                )
-                for item in differences
-            ],
-            verdict=Verdict.FAIL if requirement == "TMV1" else Verdict.DIFFERS,
-            replay=shlex.join(_again(lab, requirement)),
-            texts=cases if requirement == "TMV1" else 0,
-            seconds=seconds,
-        ),
+        f"{len(CHARSETS)} character sets and binary: {check.failures.count} rows or events differ"
     )
 
 
-def _again(lab: Lab, requirement: str) -> list[str]:
+def _problems(differences: Iterable[Difference], observed: Observed, message: str) -> list[Problem]:
+    return [
+        Problem(
+            field=f"row {item.row}, {item.column or 'names'}",
+            expected=item.expected,
+            got=item.got,
+            message=message,
+            statements=_statements(observed, item),
+        )
+        for item in differences
+    ]
+
+
+def _again(check: Check) -> str:
     """The same values again: they depend on the seed alone."""
-    settings = lab.settings
-    return ["binlog-lab", "conformance", "-r", requirement, "--profile", settings.profile, "--seed", settings.seed]
+    profile = check.lab.settings.profile
+    return shlex.join(
+        ["binlog-lab", "conformance", "-r", check.requirements[0], "--profile", profile, "--seed", check.seed]
+    )
 
 
 def _statements(observed: Observed, item: Difference) -> tuple[str, ...]:

@@ -12,17 +12,19 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from conformance.checks.sql_interface import startup_cases, variable_cases, warning_cases
-from conformance.harness.sql_cases import GUEST, run_cases
+from conformance.harness.check import GUEST
+from conformance.harness.sql_cases import run_cases
 from conformance.servers.run.owned import OwnServer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from conformance.cases.sql_case import SqlCase
-    from conformance.harness.lab import Lab
-    from conformance.servers.base import Server
+    from conformance.harness.check import Check
+    from conformance.harness.session import Lab
 
 _SERVER_ID: Final = 90  # of the server that is restarted
+_NEEDS: Final = "a server: statements about the option are not among the recorded captures"
 _DECIDED: Final = frozenset(
     {"binlog-format", "binlog-row-image", "binlog-row-value-options", "log-bin", "skip-log-bin"}
 )
@@ -40,94 +42,85 @@ def restartable(lab: Lab) -> Iterator[OwnServer | None]:
         yield own
 
 
-def _run(lab: Lab, check: str, cases: Iterable[SqlCase]) -> None:
-    run_cases(lab, f"sql-interface/{check}", cases, {"source": _server(lab)})
+def _run(check: Check, cases: Iterable[SqlCase]) -> None:
+    run_cases(check, cases, {"source": check.needs_server(_NEEDS)})
 
 
-def _server(lab: Lab) -> Server:
-    if lab.server is None:
-        pytest.skip("needs a server: statements about the option are not among the recorded captures")
-    return lab.server
-
-
-def _restart(
-    lab: Lab, check: str, cases: Iterable[SqlCase], own: OwnServer | None, requirements: tuple[str, ...]
-) -> None:
-    _server(lab)
+def _restart(check: Check, cases: Iterable[SqlCase], own: OwnServer | None) -> None:
+    check.needs_server(_NEEDS)
     if own is None:
-        for requirement in requirements:
-            lab.not_applicable(f"sql-interface/{check}", requirement, GUEST)
-        return
-    run_cases(lab, f"sql-interface/{check}", cases, {"source": own})
+        check.leave_out(GUEST)
+    run_cases(check, cases, {"source": own})
 
 
-@pytest.mark.requirement("S1")
-def test_values(lab: Lab) -> None:
+@pytest.mark.check("sql-interface/values", "S1")
+def test_values(check: Check) -> None:
     """Every input is taken or refused as the table says; a refused one leaves the value as it was."""
-    _run(lab, "values", variable_cases.value_cases())
+    _run(check, variable_cases.value_cases())
 
 
-@pytest.mark.requirement("S2")
-def test_scopes(lab: Lab) -> None:
+@pytest.mark.check("sql-interface/scopes", "S2")
+def test_scopes(check: Check) -> None:
     """Open sessions keep their value, new ones copy the global one, and DEFAULT takes it over."""
-    _run(lab, "scopes", variable_cases.scope_cases())
+    _run(check, variable_cases.scope_cases())
 
 
-@pytest.mark.requirement("S3")
-def test_restrictions(lab: Lab) -> None:
+@pytest.mark.check("sql-interface/restrictions", "S3")
+def test_restrictions(check: Check) -> None:
     """No setting in transactions, procedures, functions and triggers, except PERSIST_ONLY."""
-    _run(lab, "restrictions", variable_cases.restriction_cases())
+    _run(check, variable_cases.restriction_cases())
 
 
-@pytest.mark.requirement("S4")
-def test_privileges(lab: Lab) -> None:
+@pytest.mark.check("sql-interface/privileges", "S4")
+def test_privileges(check: Check) -> None:
     """Each scope needs its privilege, whatever other privileges an account has."""
-    _run(lab, "privileges", variable_cases.privilege_cases())
+    _run(check, variable_cases.privilege_cases())
 
 
-@pytest.mark.requirement("S5")
-def test_hint(lab: Lab) -> None:
+@pytest.mark.check("sql-interface/hint", "S5")
+def test_hint(check: Check) -> None:
     """The optimizer hint is ignored, with a warning."""
-    _run(lab, "hint", variable_cases.hint_cases())
+    _run(check, variable_cases.hint_cases())
 
 
-@pytest.mark.requirement("W0", "W1a", "W1b", "W1.text", "W3a", "W3b", "W3.text")
-def test_session_warnings(lab: Lab) -> None:
+@pytest.mark.check("sql-interface/session-warnings", "W0", "W1a", "W1b", "W1.text", "W3a", "W3b", "W3.text")
+def test_session_warnings(check: Check) -> None:
     """Every SET of a session variable out of every state gives the warnings of the triggers, and no other."""
-    _run(lab, "session-warnings", warning_cases.session_cases())
+    _run(check, warning_cases.session_cases())
 
 
-@pytest.mark.requirement("W0", "W1c", "W1d", "W1.text", "W3c", "W3d", "W3.text")
-def test_global_warnings(lab: Lab) -> None:
+@pytest.mark.check("sql-interface/global-warnings", "W0", "W1c", "W1d", "W1.text", "W3c", "W3d", "W3.text")
+def test_global_warnings(check: Check) -> None:
     """The same for every SET GLOBAL, PERSIST and PERSIST_ONLY out of every state of the global values."""
-    _run(lab, "global-warnings", warning_cases.global_cases())
+    _run(check, warning_cases.global_cases())
 
 
-@pytest.mark.requirement("W0", "W1a", "W1b", "W1c", "W1d", "W1e", "W1.text", "W3b", "W3d", "W3.text")
-def test_warnings_without_a_log(lab: Lab, restartable: OwnServer | None) -> None:
+@pytest.mark.check(
+    "sql-interface/warnings-without-a-log", "W0", "W1a", "W1b", "W1c", "W1d", "W1e", "W1.text", "W3b", "W3d", "W3.text"
+)
+def test_warnings_without_a_log(check: Check, restartable: OwnServer | None) -> None:
     """The same on a server that writes no binary log."""
-    case = warning_cases.closed_log_case()
-    _restart(lab, "warnings-without-a-log", [case], restartable, case.requirements)
+    _restart(check, [warning_cases.closed_log_case()], restartable)
 
 
-@pytest.mark.requirement("W2a", "W2b", "W2c", "W2.text")
-def test_warning_2(lab: Lab, restartable: OwnServer | None) -> None:
+@pytest.mark.check("sql-interface/warning-2", "W2a", "W2b", "W2c", "W2.text")
+def test_warning_2(check: Check, restartable: OwnServer | None) -> None:
     """Warning 2 where the variable of version 1 row events still exists; elsewhere nothing of it is left."""
-    with _server(lab).connect() as connection:
+    with check.needs_server(_NEEDS).connect() as connection:
         present = connection.variable("GLOBAL.log_bin_use_v1_row_events") is not None
     cases = list(warning_cases.v1_cases(present=present))
-    _run(lab, "warning-2", [case for case in cases if not case.restarts])
-    _restart(lab, "warning-2-start", [case for case in cases if case.restarts], restartable, ("W2c",))
+    _run(check, [case for case in cases if not case.restarts])
+    starts = check.named("sql-interface/warning-2-start", "W2c")
+    _restart(starts, [case for case in cases if case.restarts], restartable)
 
 
-@pytest.mark.requirement("S6", "W3e", "W3.text")
-def test_command_line(lab: Lab, restartable: OwnServer | None) -> None:
+@pytest.mark.check("sql-interface/command-line", "S6", "W3e", "W3.text")
+def test_command_line(check: Check, restartable: OwnServer | None) -> None:
     """A start with the option takes its value, or ends with an error."""
-    _restart(lab, "command-line", startup_cases.command_line_cases(), restartable, ("S6", "W3e", "W3.text"))
+    _restart(check, startup_cases.command_line_cases(), restartable)
 
 
-@pytest.mark.requirement("W0", "W1e", "W1.text", "W3e", "W3.text")
-def test_startup_warnings(lab: Lab, restartable: OwnServer | None) -> None:
+@pytest.mark.check("sql-interface/startup-warnings", "W0", "W1e", "W1.text", "W3e", "W3.text")
+def test_startup_warnings(check: Check, restartable: OwnServer | None) -> None:
     """A start with the option on, from the command line, a file or persisted, logs the warning that applies."""
-    judged = ("W0", "W1e", "W1.text", "W3e", "W3.text")
-    _restart(lab, "startup-warnings", startup_cases.startup_warning_cases(), restartable, judged)
+    _restart(check, startup_cases.startup_warning_cases(), restartable)

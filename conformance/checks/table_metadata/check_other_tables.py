@@ -14,30 +14,32 @@ from conformance.harness.sql_cases import run_cases
 
 if TYPE_CHECKING:
     from conformance.cases.sql_case import SqlCase
-    from conformance.harness.lab import Lab
+    from conformance.harness.check import Check
     from conformance.judge.sql import SqlVerdict
 
 _WORDS: Final = {"pass": "allowed", "info": "allowed as observed, not what the source has"}
+_CHECK: Final = "other-tables"
 _CONVERSIONS: Final = "replica_type_conversions"
 
 
 @pytest.mark.parametrize(
-    "requirement", [pytest.param(name, marks=pytest.mark.requirement(name)) for name in ("TMR1", "TMR2", "TMR4")]
+    "requirement",
+    [pytest.param(name, marks=pytest.mark.check("other-tables", name)) for name in ("TMR1", "TMR2", "TMR4")],
 )
-def test_other_tables(lab: Lab, requirement: str) -> None:
+def test_other_tables(check: Check, requirement: str) -> None:
     """The replica has the source's values, or stops, or does what was observed: no other value, no other error."""
 
     def tell(case: SqlCase, verdict: SqlVerdict) -> None:
-        lab.narrate(f"{requirement} {outcome_line(case, verdict)}")
+        check.narrate(f"{requirement} {outcome_line(case, verdict)}")
 
-    with lab.pair(gtid=True) as pair:
+    with check.lab.pair(gtid=True) as pair:
         before = NONE
         try:
-            for conversions, cases in cases_by_conversions(requirement, brief=lab.settings.profile == "quick").items():
+            for conversions, cases in cases_by_conversions(requirement, brief=check.quick).items():
                 if conversions != before:
                     pair.configure({_CONVERSIONS: f"'{conversions}'"})
                     before = conversions
-                run_cases(lab, f"other-tables/{requirement}/{conversions or 'none'}", cases, {}, pair, tell)
+                run_cases(check.part(f"{requirement}/{conversions or 'none'}"), cases, {}, pair, tell)
         finally:
             if before != NONE and pair.replica.alive():
                 pair.configure({_CONVERSIONS: f"'{NONE}'"})

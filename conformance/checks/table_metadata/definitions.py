@@ -12,13 +12,12 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final
 
 from conformance.checks.table_metadata.table_map_judge import concerned, judge_table_map
-from conformance.harness.outcomes import Outcome, Problem, record
+from conformance.judge.problem import Problem
 from conformance.judge.updates.borrowed import borrow
 from conformance.judge.updates.log_rules import judge_log
 from conformance.reference.binlog.header import FOOTER_SIZE, HEADER_SIZE
-from conformance.reference.binlog.versions import definable
 from conformance.reference.dialect import MYSQL
-from conformance.reference.tables.definitions import create_table, table_map
+from conformance.reference.tables.definitions import create_table, definable, table_map
 from conformance.reference.tables.table_map import GENERATED_INVISIBLE_PK, TableMap
 from conformance.reference.text.table_metadata import metadata_text
 from conformance.servers.roles.definitions import MODES, Definition, log_definitions, make_tables
@@ -29,7 +28,8 @@ from generators.draw import Stream
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from conformance.harness.lab import Lab
+    from conformance.harness.check import Check
+    from conformance.harness.session import Lab
     from conformance.reference.dialect import LogForms
     from conformance.servers.roles.definitions import DefinitionLog
     from conformance.servers.wire.capture import Capture
@@ -169,41 +169,29 @@ def client_text(program: Sequence[str], data: bytes) -> bytes:
 
 
 def record_block(
-    lab: Lab, block: int, definitions: Sequence[Definition], broken: Sequence[Broken], *, printed: bool, begun: float
-) -> int:
+    check: Check,
+    number: int,
+    definitions: Sequence[Definition],
+    broken: Sequence[Broken],
+    *,
+    printed: bool,
+    begun: float,
+) -> None:
     """The records of one block: for each requirement how many events it was about, and what breaks it."""
     cases = Counter(name for mode in MODES for item in definitions for name in concerned(item.table, mode))
     if printed:
         cases[TEXT] = len(MODES) * len(definitions)
     seconds = (time.perf_counter() - begun) / len(cases)
-    failed = 0
     for name, count in sorted(cases.items()):
-        mine = [item for item in broken if item.requirement == name]
-        # Verdicts are counted apart; those that only differ from what was observed have records of their own.
-        parts = {verdict: [item.problem for item in mine if item.verdict is verdict] for verdict in _VERDICTS}
-        left = count
-        for verdict, problems in parts.items():
-            share = left if verdict is Verdict.FAIL else min(left, len(problems))
-            if verdict is Verdict.FAIL:
-                share -= min(left, len(parts[Verdict.DIFFERS]))
-            if not share:
-                continue
-            left -= share
-            failed += record(
-                lab,
-                Outcome(
-                    check="table-map/text" if name == TEXT else "table-map/bytes",
-                    requirement=name,
-                    block=block,
-                    cases=share,
-                    problems=problems,
-                    verdict=verdict,
-                    replay=shlex.join(["binlog-lab", "conformance", "-r", name, "--seed", lab.settings.seed]),
-                    texts=share if name == TEXT else 0,
-                    seconds=seconds,
-                ),
-            )
-    return failed
-
-
-_VERDICTS: Final = (Verdict.FAIL, Verdict.DIFFERS)
+        part = check.named("table-map/text" if name == TEXT else check.id)
+        with part.block(
+            number,
+            cases=count,
+            requirement=name,
+            replay=shlex.join(["binlog-lab", "conformance", "-r", name, "--seed", check.seed]),
+            seconds=seconds,
+            texts_compared=count if name == TEXT else 0,
+        ) as block:
+            for item in broken:
+                if item.requirement == name:
+                    block.differs(item.problem, verdict=item.verdict)

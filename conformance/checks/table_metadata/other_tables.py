@@ -93,6 +93,7 @@ def _charset(
 
 _TO_UTF8: Final = Look(change=_LATIN, right=_IN_UTF8, observed=(_CUT, _IN_LATIN))
 _TO_LATIN: Final = Look(change=_UTF8, right=_IN_LATIN, observed=(_IN_UTF8,))
+# Another character set on the replica (table-map-metadata 7.1).
 CHARSETS: Final = (
     _charset(
         "varchar latin1 utf8mb4", _text("VARCHAR(10)", "latin1", "utf8mb4"), (NONE, WIDER), _TO_UTF8, brief=(WIDER,)
@@ -121,6 +122,7 @@ CHARSETS: Final = (
 
 _UNSIGNED, _SIGNED = "ALL_UNSIGNED", "ALL_SIGNED"
 _WIDTHS: Final = (("TINYINT", 8), ("SMALLINT", 16), ("MEDIUMINT", 24), ("INT", 32), ("BIGINT", 64))
+# Another width or sign on the replica (table-map-metadata 7.2).
 _COMPLAINT: Final = 3916586877  # the worklog's own number
 
 
@@ -182,6 +184,7 @@ def _shape(
     )
 
 
+# Another shape on the replica (table-map-metadata 7.3).
 _INSERT: Final = "INSERT INTO t (id, a) VALUES (1, 2), (2, 3)"
 _PAIR: Final = "INSERT INTO t (id, a, b) VALUES (1, 2, 3), (2, 4, 5)"
 

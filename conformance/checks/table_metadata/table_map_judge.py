@@ -10,18 +10,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from conformance.judge.updates.borrowed import borrow, complete
-from conformance.reference.binlog.header import (
-    FOOTER_SIZE,
-    HEADER_SIZE,
-    Checksum,
-    EventType,
-    checksum_of,
-    decode_header,
-    event_name,
-)
+from conformance.reference.binlog.header import FOOTER_SIZE, HEADER_SIZE, Checksum, checksum_of, decode_header
 from conformance.reference.binlog.versions import version_rules, written
 from conformance.reference.dialect import MYSQL
 from conformance.reference.errors import CodecError
+from conformance.reference.event_types import EventType, event_name
 from conformance.reference.tables.definitions import table_map
 from conformance.reference.tables.metadata import WORKLOG, Field, describe
 from conformance.reference.tables.table_map import TableMap

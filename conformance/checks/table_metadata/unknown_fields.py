@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Final
 
 from conformance.cases.case_sql import binlog_statement
 from conformance.checks.table_metadata.definitions import head_of
-from conformance.harness.outcomes import Problem
-from conformance.reference.binlog.columns import ENUM, SET
+from conformance.judge.problem import Problem
 from conformance.reference.binlog.event import decode_event
-from conformance.reference.binlog.versions import definable
 from conformance.reference.dialect import MYSQL
 from conformance.reference.errors import CodecError
+from conformance.reference.tables.columns import ENUM, SET
+from conformance.reference.tables.definitions import definable
 from conformance.reference.tables.metadata import (
     Bits,
     Field,

@@ -1,4 +1,5 @@
-"""FR8: with the option off the log is as it was before the feature; FR9: the option's type can grow new members.
+"""FR8: with the option off the log is as it was before the feature; FR9: the option's type can grow new members
+(requirements FR8, requirements FR9).
 
 A build without the feature is not at hand. In its place the same workload is run with the option off in session and
 server, off in the session alone, and on; an independent encoder's prediction of every event (``updates/event-bytes``)

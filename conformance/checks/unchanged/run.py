@@ -14,11 +14,12 @@ from conformance.harness.outcomes import Problem
 from conformance.judge.updates.borrowed import borrow, complete
 from conformance.judge.updates.compare import judge_rules
 from conformance.judge.updates.events import iter_events, split_groups
-from conformance.reference.binlog.columns import PartialJson
 from conformance.reference.binlog.gtid import Gtid
-from conformance.reference.binlog.header import Checksum, EventType, event_name
+from conformance.reference.binlog.header import Checksum
 from conformance.reference.binlog.rows import STMT_END, UPDATE_TYPES, RowsBody
 from conformance.reference.errors import CodecError
+from conformance.reference.event_types import EventType, event_name
+from conformance.reference.tables.columns import PartialJson
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -1,4 +1,5 @@
-"""Generated updates, predicted and compared byte for byte: one campaign, one item for each thing that is judged.
+"""Generated updates, predicted and compared byte for byte: one campaign, one item for each thing that is judged
+(requirements FR1).
 
 The campaign's blocks are run once; each item answers for the mismatches of its kind (``UPDATE_CHECKS``).
 """

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Final
 from conformance.cases.by_hand.damaged_log import events_in, rows_in
 from conformance.cases.server_death import parse_death
 from conformance.judge.damage.document_bytes import container, containers, key_at, values_of_diffs, whole_values
-from conformance.reference.binlog.header import FOOTER_SIZE, EventType
-from conformance.reference.binlog.small import UserVarType
+from conformance.reference.binlog.header import FOOTER_SIZE
+from conformance.reference.binlog.statement_events import UserVarType
 from conformance.reference.cursor import Cursor
 from conformance.reference.errors import DecodeError
+from conformance.reference.event_types import EventType
 from conformance.requirements.crashes import (
     APPLYING,
     MEMBER_IN_DIFF,

@@ -12,8 +12,9 @@ from typing import Final
 from conformance.cases.by_hand.damaged_log import events_in
 from conformance.judge.damage.crashes import crash_from, damage_of_log
 from conformance.judge.damage.diverged import Judged
-from conformance.reference.binlog.header import FOOTER_SIZE, HEADER_SIZE, EventType
+from conformance.reference.binlog.header import FOOTER_SIZE, HEADER_SIZE
 from conformance.reference.boundaries.observed_event import GTID_TYPES, query_text
+from conformance.reference.event_types import EventType
 from conformance.requirements.crashes import (
     GTID_IN_TRANSACTION,
     PAYLOAD_UNDESCRIBED,

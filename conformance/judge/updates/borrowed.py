@@ -9,13 +9,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
+from conformance.reference.binlog.control_events import Xid
 from conformance.reference.binlog.event import encode_event
 from conformance.reference.binlog.gtid import Gtid
-from conformance.reference.binlog.header import EventType
 from conformance.reference.binlog.payload import TransactionPayload
 from conformance.reference.binlog.query import Query
 from conformance.reference.binlog.rows import ROWS_TYPES, RowsBody
-from conformance.reference.binlog.small import Xid
+from conformance.reference.event_types import EventType
 from conformance.reference.tables.table_map import TableMap
 
 if TYPE_CHECKING:

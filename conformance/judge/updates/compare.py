@@ -20,7 +20,7 @@ from conformance.judge.updates.resync import resynchronised
 from conformance.judge.updates.stored_readings import reading_of
 from conformance.reference.errors import CodecError
 from conformance.reference.jsonb.decode import decode
-from conformance.reference.jsonb.layout import storage_free
+from conformance.reference.jsonb.layout import decode_strict, storage_free
 from conformance.reference.jsonb.text import format_text
 
 if TYPE_CHECKING:
@@ -239,7 +239,7 @@ def too_deep(stored: object) -> bool:
 def unreadable(stored: bytes) -> str:
     """Why stored bytes are no document: the code of the error; empty if they are one."""
     try:
-        decode(stored, strict=True)
+        decode_strict(stored)
     except CodecError as error:
         return error.code
     return ""

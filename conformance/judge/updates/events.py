@@ -15,19 +15,12 @@ from conformance.judge.updates.mismatch import Judgement, Mismatch
 from conformance.judge.updates.permitted_variation import liberty_of
 from conformance.reference.binlog.event import Event, decode_event
 from conformance.reference.binlog.gtid import Gtid
-from conformance.reference.binlog.header import (
-    FOOTER_SIZE,
-    HEADER_SIZE,
-    Checksum,
-    EventType,
-    checksum_of,
-    event_name,
-    kind_of,
-)
+from conformance.reference.binlog.header import FOOTER_SIZE, HEADER_SIZE, Checksum, checksum_of, kind_of
 from conformance.reference.binlog.payload import TransactionPayload
 from conformance.reference.binlog.rows import RowsBody
 from conformance.reference.cursor import packed_size
 from conformance.reference.errors import CodecError
+from conformance.reference.event_types import EventType, event_name
 from conformance.reference.tables.table_map import TableMap
 
 if TYPE_CHECKING:

@@ -1,4 +1,6 @@
-"""The event groups that a Case must leave in the log, as typed bodies (borrowed facts at neutral values)."""
+"""The event groups that a Case must leave in the log, as typed bodies (binlog-events 11.3).
+
+Facts that no model can know have neutral values."""
 
 from __future__ import annotations
 
@@ -10,11 +12,13 @@ from conformance.cases.row_images import RowImage
 from conformance.cases.script import Script, Statement
 from conformance.cases.session import SQL_MODE, Session
 from conformance.cases.time_zone import has_datetime
+from conformance.reference.binlog.control_events import Xid
 from conformance.reference.binlog.gtid import Gtid
-from conformance.reference.binlog.header import EventType, Flag
+from conformance.reference.binlog.header import Flag
 from conformance.reference.binlog.query import Query, Status, StatusInteger, StatusIntegers, StatusText, StatusVariable
 from conformance.reference.binlog.rows import PartitionInfo, Row, one_statement, rows_body, split_rows
-from conformance.reference.binlog.small import RowsQuery, Xid
+from conformance.reference.binlog.statement_events import RowsQuery
+from conformance.reference.event_types import EventType
 from conformance.reference.jsonb.decode import decode
 
 if TYPE_CHECKING:

@@ -6,12 +6,12 @@ from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING
 
 from conformance.judge.updates.mismatch import FieldDifference, printable
-from conformance.reference.binlog.columns import PartialJson
 from conformance.reference.binlog.rows import LazyRows, RowsBody, included
 from conformance.reference.errors import CodecError
 from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.text import format_text
 from conformance.reference.partial.diffs import decode_diffs
+from conformance.reference.tables.columns import PartialJson
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,10 +10,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from conformance.judge.updates.events import iter_events
-from conformance.reference.binlog.columns import PartialJson
-from conformance.reference.binlog.header import EventType
 from conformance.reference.binlog.query import Query
 from conformance.reference.binlog.rows import Row, RowsBody, included
+from conformance.reference.event_types import EventType
+from conformance.reference.tables.columns import PartialJson
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

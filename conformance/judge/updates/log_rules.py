@@ -14,18 +14,11 @@ from uuid import UUID
 
 from conformance.judge.updates.events import inner_events, split_groups
 from conformance.judge.updates.mismatch import Mismatch
-from conformance.reference.binlog.header import (
-    FOOTER_SIZE,
-    HEADER,
-    HEADER_SIZE,
-    EventType,
-    checksum_of,
-    event_name,
-    kind_of,
-)
+from conformance.reference.binlog.header import FOOTER_SIZE, HEADER, HEADER_SIZE, checksum_of, kind_of
 from conformance.reference.binlog.payload import TransactionPayload
 from conformance.reference.binlog.rows import ROWS_TYPES, STMT_END
 from conformance.reference.errors import CodecError
+from conformance.reference.event_types import EventType, event_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -1,4 +1,5 @@
-"""What a kit must not demand of an event's bytes (WL#2955, NR2, NR3, NR5): differences that are no failures.
+"""What a kit must not demand of an event's bytes (WL#2955, NR2, NR3, NR5): differences that are no failures
+(requirements NR1).
 
 The comparison of bytes knows one right form, that of the reference. The worklog leaves more: a few bytes for each row
 and column (NR2), whole documents beside diffs (NR3), and a choice between the two that follows the server's own stored
@@ -13,13 +14,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from conformance.reference.binlog.columns import PartialJson
 from conformance.reference.binlog.rows import RowsBody, included
 from conformance.reference.errors import CodecError, MysqlError
 from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.encode import SMALL_LIMIT, encode
 from conformance.reference.jsonb.layout import Placed, decode_stored
 from conformance.reference.partial.apply import apply_field
+from conformance.reference.tables.columns import PartialJson
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -1,6 +1,6 @@
 """Going on after a mismatch: its rows take the *observed* documents, and the later steps are predicted anew.
 
-Without this one wrong byte would spoil every later comparison of its row (design, section 1: prediction). What cannot
+Without this one wrong byte would spoil every later comparison of its row. What cannot
 be learnt from the log leaves the row marked for the rest of the Case.
 """
 
@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 from conformance.cases.script import ReadBack, Script, Statement
 from conformance.judge.updates.events import iter_events
-from conformance.reference.binlog.columns import PartialJson
 from conformance.reference.binlog.rows import UPDATE_TYPES, RowsBody, included
 from conformance.reference.errors import CodecError
-from conformance.reference.jsonb.decode import decode
+from conformance.reference.jsonb.layout import decode_strict
 from conformance.reference.partial.apply import apply_field
+from conformance.reference.tables.columns import PartialJson
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -68,7 +68,7 @@ def _is_sound(script: Script, values: Mapping[str, object]) -> bool:
         elif column.is_json:
             assert isinstance(value, bytes)
             try:
-                decode(value, strict=True)
+                decode_strict(value)
             except CodecError:
                 return False
     return True

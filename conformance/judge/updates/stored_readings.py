@@ -1,4 +1,5 @@
-"""What SQL says of the bytes of a JSON column, sound or damaged: size, free space, text, or the number of an error.
+"""What SQL says of the bytes of a JSON column, sound or damaged: size, free space, text, or the number of an error
+(partial-update 3.5).
 
 Observed on 9.7.4 with 149 documents that a trigger had damaged outside their row: JSON_STORAGE_FREE answers 3142 where
 the document cannot be measured; the text is that of a lenient reader, members in the order in which they are stored,

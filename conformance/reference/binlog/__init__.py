@@ -1,1 +1,2 @@
-"""Binary log events in both directions, byte for byte (docs/spec/binlog-events.md)."""
+"""Binary log events in both directions, byte for byte: one module for each family of events, and files of them
+(docs/spec/binlog-events.md)."""

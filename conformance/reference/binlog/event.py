@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
-from conformance.reference.binlog import group_replication, load, small
+from conformance.reference.binlog import control_events, group_replication, load, statement_events
 from conformance.reference.binlog.format_description import FormatDescription
 from conformance.reference.binlog.gtid import Gtid, GtidTagged
 from conformance.reference.binlog.gtid_set import PreviousGtids
@@ -12,18 +12,17 @@ from conformance.reference.binlog.header import (
     FOOTER_SIZE,
     HEADER_SIZE,
     Checksum,
-    EventType,
     Header,
     checksum_of,
     decode_header,
     encode_header,
-    event_name,
     footer_size,
 )
 from conformance.reference.binlog.payload import TransactionPayload
 from conformance.reference.binlog.query import Query
 from conformance.reference.binlog.rows import ROWS_TYPES, LazyRows, RowsBody, decode_rows_event
 from conformance.reference.errors import CodecError, DecodeError, EncodeError
+from conformance.reference.event_types import EventType, event_name
 from conformance.reference.tables.table_map import TableMap
 
 if TYPE_CHECKING:
@@ -31,10 +30,12 @@ if TYPE_CHECKING:
 
 Body: TypeAlias = (
     "FormatDescription | Gtid | GtidTagged | PreviousGtids | Query | TableMap | LazyRows | RowsBody"
-    " | TransactionPayload | small.Stop | small.Rotate | small.Intvar | small.Rand | small.UserVar | small.RowsQuery"
-    " | small.Incident | small.Ignorable | small.Xid | small.XaPrepare | small.Heartbeat | small.HeartbeatV2"
-    " | load.LoadBlock | load.DeleteFile | load.ExecuteLoadQuery | group_replication.TransactionContext"
-    " | group_replication.ViewChange | small.Opaque"
+    " | TransactionPayload | control_events.Stop | control_events.Rotate"
+    " | control_events.Incident | control_events.Ignorable | control_events.Xid | control_events.XaPrepare"
+    " | control_events.Heartbeat | control_events.HeartbeatV2 | control_events.Opaque"
+    " | statement_events.Intvar | statement_events.Rand | statement_events.UserVar"
+    " | statement_events.RowsQuery | load.LoadBlock | load.DeleteFile | load.ExecuteLoadQuery"
+    " | group_replication.TransactionContext | group_replication.ViewChange"
 )
 
 
@@ -98,30 +99,30 @@ def _plain(decode: Callable[[bytes], Body]) -> Callable[[int, bytes], Body]:
 
 _DECODERS: Final[dict[int, Callable[[int, bytes], Body]]] = {
     EventType.QUERY: _plain(Query.decode),
-    EventType.STOP: _plain(small.Stop.decode),
-    EventType.ROTATE: _plain(small.Rotate.decode),
-    EventType.INTVAR: _plain(small.Intvar.decode),
+    EventType.STOP: _plain(control_events.Stop.decode),
+    EventType.ROTATE: _plain(control_events.Rotate.decode),
+    EventType.INTVAR: _plain(statement_events.Intvar.decode),
     EventType.APPEND_BLOCK: load.LoadBlock.decode,
     EventType.DELETE_FILE: _plain(load.DeleteFile.decode),
-    EventType.RAND: _plain(small.Rand.decode),
-    EventType.USER_VAR: _plain(small.UserVar.decode),
+    EventType.RAND: _plain(statement_events.Rand.decode),
+    EventType.USER_VAR: _plain(statement_events.UserVar.decode),
     EventType.FORMAT_DESCRIPTION: _plain(FormatDescription.decode),
-    EventType.XID: _plain(small.Xid.decode),
+    EventType.XID: _plain(control_events.Xid.decode),
     EventType.BEGIN_LOAD_QUERY: load.LoadBlock.decode,
     EventType.EXECUTE_LOAD_QUERY: _plain(load.ExecuteLoadQuery.decode),
     EventType.TABLE_MAP: _plain(TableMap.decode),
-    EventType.INCIDENT: _plain(small.Incident.decode),
-    EventType.HEARTBEAT: _plain(small.Heartbeat.decode),
-    EventType.IGNORABLE: _plain(small.Ignorable.decode),
-    EventType.ROWS_QUERY: _plain(small.RowsQuery.decode),
+    EventType.INCIDENT: _plain(control_events.Incident.decode),
+    EventType.HEARTBEAT: _plain(control_events.Heartbeat.decode),
+    EventType.IGNORABLE: _plain(control_events.Ignorable.decode),
+    EventType.ROWS_QUERY: _plain(statement_events.RowsQuery.decode),
     EventType.GTID: Gtid.decode,
     EventType.ANONYMOUS_GTID: Gtid.decode,
     EventType.PREVIOUS_GTIDS: _plain(PreviousGtids.decode),
     EventType.TRANSACTION_CONTEXT: _plain(group_replication.TransactionContext.decode),
     EventType.VIEW_CHANGE: _plain(group_replication.ViewChange.decode),
-    EventType.XA_PREPARE: _plain(small.XaPrepare.decode),
+    EventType.XA_PREPARE: _plain(control_events.XaPrepare.decode),
     EventType.TRANSACTION_PAYLOAD: _plain(TransactionPayload.decode),
-    EventType.HEARTBEAT_V2: _plain(small.HeartbeatV2.decode),
+    EventType.HEARTBEAT_V2: _plain(control_events.HeartbeatV2.decode),
     EventType.GTID_TAGGED: _plain(GtidTagged.decode),
 }
 
@@ -135,7 +136,7 @@ def decode_body(code: int, data: bytes | memoryview, tables: dict[int, TableMap]
         if isinstance(data, memoryview):
             return TransactionPayload.decode(data)
         decode = _DECODERS.get(code)
-        return small.Opaque(type=code, data=data) if decode is None else decode(code, data)
+        return control_events.Opaque(type=code, data=data) if decode is None else decode(code, data)
     except CodecError as error:
         raise error.at(event_name(code), HEADER_SIZE) from None
 

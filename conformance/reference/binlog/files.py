@@ -25,15 +25,14 @@ from conformance.reference.binlog.header import (
     HEADER_SIZE,
     MAGIC,
     Checksum,
-    EventType,
     Flag,
     Header,
-    event_name,
     footer_size,
 )
 from conformance.reference.binlog.payload import DEFAULT_LIMIT, TransactionPayload
 from conformance.reference.binlog.rows import ROWS_TYPES, V1_TYPES
 from conformance.reference.errors import CodecError, DecodeError, Unsupported
+from conformance.reference.event_types import EventType, event_name
 from conformance.reference.tables.metadata import SHIPPED, MetadataRules
 from conformance.reference.tables.table_map import TableMap
 

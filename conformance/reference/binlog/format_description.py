@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import ClassVar, Final
 
-from conformance.reference.binlog.header import FOOTER_SIZE, HEADER_SIZE, Checksum, EventType
-from conformance.reference.binlog.small import pack
+from conformance.reference.binlog.control_events import pack
+from conformance.reference.binlog.header import FOOTER_SIZE, HEADER_SIZE, Checksum
 from conformance.reference.errors import DecodeError, EncodeError, Unsupported
+from conformance.reference.event_types import EventType
 
 _FIXED: Final = Struct("<H50sIB")
 _ALGORITHM: Final = Struct("<B")

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import ClassVar, Final
 
-from conformance.reference.binlog.header import EventType
-from conformance.reference.binlog.small import pack
+from conformance.reference.binlog.control_events import pack
 from conformance.reference.cursor import Cursor
 from conformance.reference.errors import DecodeError, EncodeError
+from conformance.reference.event_types import EventType
 
 _CONTEXT: Final = Struct("<BIBIII")
 _VIEW: Final = Struct("<40sQI")

@@ -10,9 +10,9 @@ from typing import ClassVar, Final
 from uuid import UUID
 
 from conformance.reference.binlog.gtid_set import decode_tag, encode_tag
-from conformance.reference.binlog.header import EventType
 from conformance.reference.cursor import Cursor, encode_packed, encode_signed_varint, encode_varint
 from conformance.reference.errors import DecodeError, EncodeError, Unsupported
+from conformance.reference.event_types import EventType
 
 NIL_UUID: Final = UUID(int=0)
 LOGICAL_CLOCK: Final = 2  # the only logical timestamp type code
@@ -34,7 +34,8 @@ def _uuid(raw: bytes) -> UUID:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gtid:
-    """Types 33 and 34. Servers of different age stop at different fields; what was not written is ``None``.
+    """Types 33 and 34. Servers of different age stop at different fields; what was not written is ``None``
+    (versions 5.3).
 
     5.6 stops after ``gno`` (``last_committed`` is None), 5.7 after ``sequence_number``. An original timestamp or
     version that equals the immediate one is not written; the wire can hold an equal one all the same.
@@ -271,3 +272,11 @@ def with_transaction_length(gtid: Gtid | GtidTagged, others: int, footer: int) -
         if total == length:
             return filled
         length = total
+
+
+def gtid_text(body: object) -> str | None:
+    """``UUID:NUMBER`` or ``UUID:TAG:NUMBER``; ``None`` for an anonymous transaction and for other events."""
+    if not isinstance(body, (Gtid, GtidTagged)) or body.type == EventType.ANONYMOUS_GTID:
+        return None
+    tag = f"{body.tag}:" if isinstance(body, GtidTagged) and body.tag else ""
+    return f"{body.uuid}:{tag}{body.gno}"

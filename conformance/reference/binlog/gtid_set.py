@@ -9,9 +9,10 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
 from uuid import UUID
 
-from conformance.reference.binlog.header import EventType, Flag
+from conformance.reference.binlog.header import Flag
 from conformance.reference.cursor import Cursor, encode_varint
 from conformance.reference.errors import DecodeError, EncodeError
+from conformance.reference.event_types import EventType
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -9,7 +9,11 @@ from __future__ import annotations
 from struct import error as struct_error
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, cast
 
-from conformance.reference.binlog.columns import (
+from conformance.reference.binlog.header import HEADER_SIZE
+from conformance.reference.cursor import Cursor, encode_packed
+from conformance.reference.errors import CodecError, DecodeError, EncodeError
+from conformance.reference.event_types import EventType, event_name
+from conformance.reference.tables.columns import (
     PARTIAL_JSON,
     Codec,
     PartialJson,
@@ -19,9 +23,6 @@ from conformance.reference.binlog.columns import (
     read_value,
     write_value,
 )
-from conformance.reference.binlog.header import HEADER_SIZE, EventType, event_name
-from conformance.reference.cursor import Cursor, encode_packed
-from conformance.reference.errors import CodecError, DecodeError, EncodeError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, MutableSequence, Sequence

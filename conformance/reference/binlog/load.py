@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import ClassVar, Final
 
-from conformance.reference.binlog.header import EventType
+from conformance.reference.binlog.control_events import pack, unpack
 from conformance.reference.binlog.query import DEFAULT_STATUS, StatusVariable, decode_tail, encode_status, encode_tail
-from conformance.reference.binlog.small import pack, unpack
 from conformance.reference.cursor import Cursor
+from conformance.reference.event_types import EventType
 
 _FILE_ID: Final = Struct("<I")
 _POST_HEADER: Final = Struct("<IIBHHIIIB")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar, Final
 
-from conformance.reference.binlog.header import EventType
 from conformance.reference.cursor import Cursor, encode_packed
 from conformance.reference.errors import DecodeError, Unsupported
+from conformance.reference.event_types import EventType
 
 ZSTD: Final = 0
 UNCOMPRESSED: Final = 255

@@ -9,9 +9,10 @@ from struct import Struct
 from struct import error as struct_error
 from typing import ClassVar, Final, TypeAlias
 
-from conformance.reference.binlog.header import EventType, Flag
+from conformance.reference.binlog.header import Flag
 from conformance.reference.cursor import Cursor
 from conformance.reference.errors import DecodeError, EncodeError
+from conformance.reference.event_types import EventType
 
 _POST_HEADER: Final = Struct("<IIBHH")
 _NEEDS_NO_DATABASE: Final = (b"BEGIN", b"COMMIT", b"SAVEPOINT ", b"XA ", b"CREATE DATABASE ", b"DROP DATABASE ")
@@ -19,7 +20,7 @@ TOO_MANY_DATABASES: Final = 254
 
 
 class Status(IntEnum):
-    """Codes of the status variables."""
+    """Codes of the status variables (binlog-events 8, versions 5.8)."""
 
     FLAGS2 = 0
     SQL_MODE = 1

@@ -18,10 +18,11 @@ from struct import Struct
 from struct import error as struct_error
 from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple, TypeAlias, overload
 
-from conformance.reference.binlog.header import HEADER_SIZE, EventType, event_name
+from conformance.reference.binlog.header import HEADER_SIZE
 from conformance.reference.binlog.images import PARTIAL_JSON_OPTION, Image, Row, RowWriter, decode_rows, included
 from conformance.reference.cursor import Cursor, encode_packed, packed_size
 from conformance.reference.errors import CodecError, DecodeError, EncodeError
+from conformance.reference.event_types import EventType, event_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, MutableSequence
@@ -68,6 +69,7 @@ NO_UNIQUE_CHECKS: Final = 0x0004
 COMPLETE_ROWS: Final = 0x0008
 USE_SQL_FOREIGN_KEY: Final = 0x0010
 
+# Version 1: without extra data, and with a post-header of 8 bytes (binlog-events 10.0).
 V1_TYPES: Final = frozenset((EventType.WRITE_ROWS_V1, EventType.UPDATE_ROWS_V1, EventType.DELETE_ROWS_V1))
 WRITE_TYPES: Final = frozenset((EventType.WRITE_ROWS, EventType.WRITE_ROWS_V1))
 DELETE_TYPES: Final = frozenset((EventType.DELETE_ROWS, EventType.DELETE_ROWS_V1))
@@ -154,7 +156,8 @@ class RowsHead:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowsBody(RowsHead):
-    """A fully typed rows event. ``null_fill``: unused bits of null bitmaps are 1, as servers before 8.0 write them."""
+    """A fully typed rows event. ``null_fill``: unused bits of null bitmaps are 1, as servers before 8.0 write them
+    (versions 5.5)."""
 
     default_flags: ClassVar[int] = 0
 

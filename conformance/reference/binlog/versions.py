@@ -10,16 +10,17 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from conformance.reference.binlog.columns import JSON, VECTOR, YEAR
 from conformance.reference.binlog.format_description import POST_HEADER_LENGTHS, FormatDescription
 from conformance.reference.binlog.gtid import Gtid, GtidTagged
 from conformance.reference.binlog.gtid_set import PreviousGtids
-from conformance.reference.binlog.header import MAGIC, EventType, Flag
+from conformance.reference.binlog.header import MAGIC, Flag
 from conformance.reference.binlog.payload import TransactionPayload
 from conformance.reference.binlog.query import Query
 from conformance.reference.binlog.rows import V1_TYPES, PartitionInfo, RowsBody
 from conformance.reference.binlog.writer import FileWriter
 from conformance.reference.errors import EncodeError
+from conformance.reference.event_types import EventType
+from conformance.reference.tables.columns import JSON, VECTOR, YEAR
 from conformance.reference.tables.metadata import Bits, Field, MetadataRules
 from conformance.reference.tables.table_map import GENERATED_INVISIBLE_PK, TableMap
 
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 
     from conformance.reference.binlog.event import Body
     from conformance.reference.dialect import Dialect, LogForms
-    from conformance.reference.tables.definitions import Table
 
 _OLD_TYPES: Final = 39  # fewer types than these: the events of LOAD DATA and START_V3 still have post-headers
 # Types before 8.0 with the lengths of their post-headers; from 8.0 on these are 0.
@@ -44,7 +44,7 @@ _GTID_STEPS: Final = (
 
 
 def post_header_lengths(log: LogForms) -> bytes:
-    """The table in the FORMAT_DESCRIPTION of a version."""
+    """The table in the FORMAT_DESCRIPTION of a version (versions 5.1)."""
     out = bytearray(POST_HEADER_LENGTHS[: log.fde_types])
     out[EventType.FORMAT_DESCRIPTION - 1] = _AT_FORMAT_DESCRIPTION + log.fde_types
     for old in V1_TYPES:
@@ -58,7 +58,7 @@ def post_header_lengths(log: LogForms) -> bytes:
 
 
 def version_rules(log: LogForms, *, lenient: bool = True) -> MetadataRules:
-    """How the optional metadata in a log of this version is to be read.
+    """How the optional metadata in a log of this version is to be read (versions 5.4).
 
     ``lenient``: unknown fields are skipped by their length, as a reader should; otherwise as this version's own do.
     """
@@ -71,7 +71,8 @@ def version_rules(log: LogForms, *, lenient: bool = True) -> MetadataRules:
 
 
 def known_types(log: LogForms) -> frozenset[int]:
-    """Types that readers of this version take; another one ends the reading, unless it is marked ignorable."""
+    """Types that readers of this version take; another one ends the reading, unless it is marked ignorable
+    (versions 5.2)."""
     out = set(range(1, log.fde_types + 1)) - {EventType.HEARTBEAT_V2}
     if log.fde_types >= _OLD_TYPES:
         out -= {*_OLD_LENGTHS, *_BEFORE_METADATA}
@@ -90,15 +91,6 @@ def known_types(log: LogForms) -> frozenset[int]:
 def reads(log: LogForms, code: int, flags: int = 0) -> bool:
     """Whether a reader of this version goes on after an event of this type."""
     return code in known_types(log) or bool(flags & Flag.IGNORABLE)
-
-
-def definable(table: Table, log: LogForms) -> bool:
-    """Whether a server of this version can have such a table: VECTOR, invisible columns, generated keys came late."""
-    return (
-        (log.vector_type or all(column.type != "VECTOR" for column in table.columns))
-        and (log.tlv_max >= Field.COLUMN_VISIBILITY or not any(column.invisible for column in table.columns))
-        and (log.gipk_flag or not table.generated_primary_key)
-    )
 
 
 # --- what a version writes -------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from zlib import crc32
 
+from conformance.reference.binlog.control_events import Xid
 from conformance.reference.binlog.event import encode_event
 from conformance.reference.binlog.format_description import FormatDescription
 from conformance.reference.binlog.gtid import Gtid, GtidTagged, with_transaction_length
@@ -18,7 +19,6 @@ from conformance.reference.binlog.header import MAGIC, Checksum, Flag, footer_si
 from conformance.reference.binlog.payload import TransactionPayload
 from conformance.reference.binlog.query import DEFAULT_STATUS, Query, Status, StatusInteger
 from conformance.reference.binlog.rows import RowsBody, split_rows
-from conformance.reference.binlog.small import Xid
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -8,12 +8,12 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Final
 
-from conformance.reference.binlog.header import EventType, event_name
 from conformance.reference.boundaries.markers import SHIFT, BoundaryType, mask
 from conformance.reference.boundaries.shipped import MESSAGES, TRANSITIONS, EventClass, State
 from conformance.reference.boundaries.source import CONSTRUCTED
 from conformance.reference.boundaries.unmarked import GUESSES
 from conformance.reference.boundaries.worklog import ACCEPTED, STATES
+from conformance.reference.event_types import EventType, event_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -20,7 +20,7 @@ _FREE: Final = 0xFC00  # bits of the flag word that no server uses (binlog-event
 
 
 class BoundaryType(IntEnum):
-    """Values of the marker. 6 and 7 are reserved."""
+    """Values of the marker (transaction-boundaries A.2). 6 and 7 are reserved."""
 
     NOT_DEFINED = 0
     IGNORE_BOUNDARY = 1
@@ -44,7 +44,7 @@ def marker_title(marker: int) -> str:
 
 
 def mask(shift: int = SHIFT) -> int:
-    """The three bits in the flag word. Only free ones can be asked for."""
+    """The three bits in the flag word (transaction-boundaries A.8). Only free ones can be asked for."""
     bits = ((1 << WIDTH) - 1) << max(0, shift)
     if bits & ~_FREE:
         raise EncodeError(

@@ -5,9 +5,10 @@ from __future__ import annotations
 from struct import Struct
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from conformance.reference.binlog.header import FOOTER_SIZE, HEADER, HEADER_SIZE, EventType
+from conformance.reference.binlog.header import FOOTER_SIZE, HEADER, HEADER_SIZE
 from conformance.reference.binlog.query import Query
 from conformance.reference.errors import DecodeError
+from conformance.reference.event_types import EventType
 
 if TYPE_CHECKING:
     from conformance.reference.binlog.event import Event

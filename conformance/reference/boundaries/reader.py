@@ -19,20 +19,13 @@ from uuid import UUID
 
 from conformance.reference.binlog.event import decode_event
 from conformance.reference.binlog.format_description import FormatDescription
-from conformance.reference.binlog.gtid import GtidTagged
-from conformance.reference.binlog.gtid_text import gtid_text
-from conformance.reference.binlog.header import (
-    ENCRYPTED_MAGIC,
-    HEADER,
-    HEADER_SIZE,
-    MAGIC,
-    EventType,
-    footer_size,
-)
+from conformance.reference.binlog.gtid import GtidTagged, gtid_text
+from conformance.reference.binlog.header import ENCRYPTED_MAGIC, HEADER, HEADER_SIZE, MAGIC, footer_size
 from conformance.reference.boundaries.markers import SHIFT, BoundaryType
 from conformance.reference.boundaries.observed_event import Seen, query_text
 from conformance.reference.boundaries.unmarked import GUESSES, ROLES, Role, query_role, role_of
 from conformance.reference.errors import DecodeError, Unsupported
+from conformance.reference.event_types import EventType
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

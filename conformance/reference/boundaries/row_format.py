@@ -1,4 +1,5 @@
-"""``mysqlbinlog --require-row-format``: the one place where that program runs the shipped parser.
+"""``mysqlbinlog --require-row-format``: the one place where that program runs the shipped parser
+(transaction-boundaries B.4).
 
 It ends at the first event that a stream of row changes alone would not have. What it complains of is not where an event
 stands (the parser's own errors are not shown) but what it is, and whether that is behind a BEGIN.
@@ -8,8 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from conformance.reference.binlog.header import EventType
 from conformance.reference.boundaries.shipped import EventClass, ShippedParser, State, classify
+from conformance.reference.event_types import EventType
 
 if TYPE_CHECKING:
     from conformance.reference.boundaries.observed_event import Seen

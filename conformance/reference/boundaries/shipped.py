@@ -16,12 +16,13 @@ from __future__ import annotations
 from enum import Enum
 from typing import Final, NamedTuple
 
-from conformance.reference.binlog.header import EventType, Flag
+from conformance.reference.binlog.header import Flag
 from conformance.reference.boundaries.observed_event import GTID_TYPES, Seen
+from conformance.reference.event_types import EventType
 
 
 class EventClass(Enum):
-    """The value: its events in words."""
+    """The value: its events in words (transaction-boundaries B.1)."""
 
     GTID = "GTID, ANONYMOUS_GTID, GTID_TAGGED"
     BEGIN_TRX = "QUERY equal to BEGIN over its own length, or beginning with XA START"
@@ -39,7 +40,7 @@ class EventClass(Enum):
 
 
 class State(Enum):
-    """Where the parser is; the value in words."""
+    """Where the parser is; the value in words (transaction-boundaries B.2)."""
 
     NONE = "outside a transaction"
     GTID = "after a GTID"
@@ -90,7 +91,7 @@ UNREADABLE           NONE!    GTID!    DDL!     DML!     ERROR!
 
 
 class Cell(NamedTuple):
-    """One cell of the table. ``message``: a key of :data:`MESSAGES`, or empty."""
+    """One cell of the table (transaction-boundaries B.3). ``message``: a key of :data:`MESSAGES`, or empty."""
 
     state: State
     error: bool

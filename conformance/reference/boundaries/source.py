@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from conformance.reference.binlog.header import HEADER_SIZE, EventType, Flag, decode_header
+from conformance.reference.binlog.header import HEADER_SIZE, Flag, decode_header
 from conformance.reference.boundaries.markers import SHIFT, BoundaryType, mark
 from conformance.reference.boundaries.observed_event import GTID_TYPES, Seen, seen
 from conformance.reference.boundaries.shipped import EventClass, ShippedParser, classify
 from conformance.reference.errors import DecodeError
+from conformance.reference.event_types import EventType
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -55,7 +56,8 @@ _PRE_STATEMENTS: Final = frozenset((EventType.INTVAR, EventType.RAND, EventType.
 
 
 def constructed(event: Seen, *, immediate: bool) -> BoundaryType:
-    """The type that the constructor gives. ``immediate``: the statement is logged by itself, not inside a group."""
+    """The type that the constructor gives (transaction-boundaries A.6). ``immediate``: the statement is logged by
+    itself, not inside a group."""
     if event.type not in _STATEMENTS:
         return CONSTRUCTED.get(event.type, _SELF)
     kind = classify(event)

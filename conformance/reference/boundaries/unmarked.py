@@ -10,10 +10,11 @@ from __future__ import annotations
 from enum import Enum
 from typing import Final, NamedTuple
 
-from conformance.reference.binlog.header import EventType, Flag
+from conformance.reference.binlog.header import Flag
 from conformance.reference.boundaries.markers import SHIFT, BoundaryType, marker_of
 from conformance.reference.boundaries.observed_event import GTID_TYPES, Seen
 from conformance.reference.boundaries.worklog import BoundaryParser, BrokenBoundary
+from conformance.reference.event_types import EventType
 
 _IGNORE, _SELF = BoundaryType.IGNORE_BOUNDARY, BoundaryType.SELF_CONTAINED
 _START, _INSIDE = BoundaryType.START_TRANSACTION, BoundaryType.INSIDE_TRANSACTION

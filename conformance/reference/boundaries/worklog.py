@@ -1,9 +1,10 @@
-"""The parser of WL#4162: its transition table, its message, and its reset after an error.
+"""The parser of WL#4162: its transition table, its message, and its reset after an error (transaction-boundaries A.4,
+transaction-boundaries A.5).
 
 Start state and state after a reset is Not Defined; Ignore Boundary never moves it. From Not Defined only Self Contained
 and Start Transaction are accepted, so a fault in the middle of a group is told again by every event of it that follows.
-The worklog's grammar of a valid stream wants each one to end with a group; its table does not, and the table is what
-holds here.
+The worklog's grammar of a valid stream (transaction-boundaries A.3) wants each one to end with a group; its table does
+not, and the table is what holds here.
 """
 
 from __future__ import annotations

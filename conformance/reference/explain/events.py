@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Final
 
 from conformance.reference.binlog.event import decode_body
 from conformance.reference.binlog.format_description import FormatDescription
-from conformance.reference.binlog.header import FOOTER_SIZE, HEADER_SIZE, EventType, Flag, checksum_of, event_name
+from conformance.reference.binlog.header import FOOTER_SIZE, HEADER_SIZE, Flag, checksum_of
 from conformance.reference.binlog.rows import ROWS_TYPES, LazyRows
 from conformance.reference.boundaries.markers import marker_of, marker_title, with_marker
 from conformance.reference.errors import CodecError, DecodeError
+from conformance.reference.event_types import EventType, event_name
 from conformance.reference.explain.small import EXPLAINERS, explain_format, moment
 from conformance.reference.explain.tables import explain_rows, explain_table_map, flag_names
 from conformance.reference.explain.trace import Trace

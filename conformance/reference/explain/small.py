@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
-from conformance.reference.binlog.header import EventType
 from conformance.reference.binlog.query import TOO_MANY_DATABASES, Status
-from conformance.reference.binlog.small import IntvarKind, UserVarType
+from conformance.reference.binlog.statement_events import IntvarKind, UserVarType
+from conformance.reference.event_types import EventType
 from conformance.reference.explain.trace import as_text, short
 
 if TYPE_CHECKING:

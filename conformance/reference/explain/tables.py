@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from conformance.reference.binlog import columns as types
-from conformance.reference.binlog.columns import codec, read_value
-from conformance.reference.binlog.header import EventType
 from conformance.reference.binlog.images import PARTIAL_JSON_OPTION, bits_of, included
 from conformance.reference.binlog.rows import (
     COMPLETE_ROWS,
@@ -20,9 +17,12 @@ from conformance.reference.binlog.rows import (
     WRITE_TYPES,
 )
 from conformance.reference.errors import DecodeError
+from conformance.reference.event_types import EventType
 from conformance.reference.explain.documents import explain_diffs, explain_document
 from conformance.reference.explain.trace import short
+from conformance.reference.tables import columns as types
 from conformance.reference.tables.charsets import COLLATIONS
+from conformance.reference.tables.columns import codec, read_value
 from conformance.reference.tables.metadata import ColumnInfo, Field
 from conformance.reference.tables.table_map import TableMap
 from conformance.reference.text.pseudo_values import column_text

@@ -78,7 +78,7 @@ def encoded_size(value: JsonValue) -> int:
 
 
 def encode_varlen(length: int) -> bytes:
-    """A length inside JSONB: base 128, least significant group first, minimal form (jsonb 1)."""
+    """A length inside JSONB: base 128, least significant group first, minimal form (jsonb 1, binlog-events 1.3)."""
     if length < 0x80:
         return length.to_bytes(1, "little")
     if length < 0x4000:

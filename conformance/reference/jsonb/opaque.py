@@ -29,7 +29,7 @@ _LITERAL: Final = re.compile(r"([+-]?)([0-9]*)(?:\.([0-9]*))?", re.ASCII)
 
 
 def decimal_size(precision: int, scale: int) -> int:
-    """Bytes of a packed DECIMAL(precision, scale)."""
+    """Bytes of a packed DECIMAL(precision, scale) (jsonb 5.1)."""
     whole, fraction = precision - scale, scale
     return whole // _GROUP * 4 + _SHORT[whole % _GROUP] + fraction // _GROUP * 4 + _SHORT[fraction % _GROUP]
 
@@ -269,7 +269,7 @@ def _require(condition: bool, what: tuple[int, ...]) -> None:
 
 
 def pack_datetime(value: DateTime) -> int:
-    """The 64-bit number of a DATETIME."""
+    """The 64-bit number of a DATETIME (jsonb 5.2)."""
     year, month, day, hour, minute, second, micro = value
     _require(
         0 <= year <= 9999
@@ -294,7 +294,7 @@ def unpack_datetime(number: int) -> DateTime:
 
 
 def pack_date(value: Date) -> int:
-    """The 64-bit number of a DATE: that of midnight."""
+    """The 64-bit number of a DATE: that of midnight (jsonb 5.2)."""
     return pack_datetime(DateTime(*value))
 
 
@@ -304,7 +304,7 @@ def unpack_date(number: int) -> Date:
 
 
 def pack_time(value: Time) -> int:
-    """The 64-bit number of a TIME; a negative time is the negated number."""
+    """The 64-bit number of a TIME; a negative time is the negated number (jsonb 5.2)."""
     negative, hour, minute, second, micro = value
     _require(0 <= hour <= 838 and 0 <= minute <= 59 and 0 <= second <= 59 and 0 <= micro <= 999_999, value)
     number = (hour << 12 | minute << 6 | second) << 24 | micro
@@ -368,7 +368,8 @@ _BASE64_LINE: Final = 76
 
 
 def opaque_text(value: Opaque) -> str:
-    """The text without quotes. MySQL prints all of them as JSON strings, except a DECIMAL, which is a number."""
+    """The text without quotes (jsonb 6.3). MySQL prints all of them as JSON strings, except a DECIMAL, which is a
+    number."""
     field_type, payload = value
     if field_type == DECIMAL:
         return decimal_to_text(payload, lenient=True)

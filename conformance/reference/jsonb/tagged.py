@@ -1,4 +1,4 @@
-"""JSON values as plain JSON data with type tags: the form that Cases and adapters exchange (design, section 6).
+"""JSON values as plain JSON data with type tags: the form that Cases and adapters exchange.
 
 A leaf that plain JSON cannot say becomes ``{"$type": NAME, ...}``; an object with a key that begins with ``$``
 becomes ``{"$object": [[key, value], ...]}``. Reading back gives the same value, to the byte.

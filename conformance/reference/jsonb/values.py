@@ -32,7 +32,7 @@ class UInt(int):
 
 
 class Opaque(NamedTuple):
-    """A value that JSON has no type for: a column type number and its payload (jsonb 5)."""
+    """A value that JSON has no type for: a column type number and its payload (jsonb 5, jsonb 5.3)."""
 
     field_type: int
     payload: bytes

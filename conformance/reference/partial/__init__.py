@@ -1,0 +1,2 @@
+"""Partial updates of JSON documents (WL#2955): paths, diffs, in-place updates, what an UPDATE logs, how a replica
+applies it (docs/spec/partial-update.md)."""

@@ -18,6 +18,7 @@ from conformance.reference.cursor import Cursor, encode_packed
 from conformance.reference.errors import CodecError, DecodeError, MysqlError
 from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.encode import encode
+from conformance.reference.jsonb.layout import decode_strict
 from conformance.reference.partial.paths import Path, parse_path
 
 if TYPE_CHECKING:
@@ -25,7 +26,8 @@ if TYPE_CHECKING:
 
 
 class Operation(IntEnum):
-    """What a diff does at its path. The worklog leaves 3 and above to future versions; 9.7.4 answers 3649 to them."""
+    """What a diff does at its path. The worklog leaves 3 and above to future versions; 9.7.4 answers 3649 to them
+    (partial-update 7)."""
 
     REPLACE = 0
     INSERT = 1
@@ -64,7 +66,7 @@ def encode_diffs(diffs: tuple[Diff, ...] | list[Diff]) -> bytes:
 
 
 def split_diffs(data: bytes) -> list[RawDiff]:
-    """The frames of all diffs, without a look at paths and values."""
+    """The frames of all diffs, without a look at paths and values (partial-update 6.1)."""
     out: list[RawDiff] = []
     pos, end = 0, len(data)
     while pos < end:
@@ -144,6 +146,6 @@ def typed_diff(raw: RawDiff, *, strict: bool = False) -> Diff:
     if strict and not raw.data:
         raise DecodeError("truncated", "a diff's value has no bytes", expected=1, got=0, path=("data",))
     try:
-        return Diff(raw.operation, path, decode(raw.data, strict=strict))
+        return Diff(raw.operation, path, (decode_strict if strict else decode)(raw.data))
     except CodecError as error:
         raise error.at("data") from None

@@ -39,7 +39,8 @@ class Document:
         self.in_place = True
 
     def stored(self) -> bytes:
-        """The bytes to store: the changed ones, or the tree written from scratch (which may raise 3157)."""
+        """The bytes to store: the changed ones, or the tree written from scratch (which may raise 3157)
+        (partial-update 2.3)."""
         return bytes(self._bytes) if self.in_place else encode(self._tree)
 
     def ranges(self) -> tuple[Range, ...] | None:

@@ -47,7 +47,8 @@ def find_room(parent: View, index: int, need: int) -> int | None:
 
 
 def replace_in_place(parent: View, index: int, kind: int, data: bytes, ranges: list[Range]) -> bool | None:
-    """Write a value over an element of ``parent``, whose data must be the document's ``bytearray``.
+    """Write a value over an element of ``parent``, whose data must be the document's ``bytearray``
+    (partial-update 3.2).
 
     Answers ``None`` when the value does not fit, else whether any byte changed. Ranges written are added to
     ``ranges``: the whole value if one of its bytes differs, the whole value entry if it differs (partial-update 3.4).
@@ -101,7 +102,8 @@ def remove_in_place(parent: View, index: int, ranges: list[Range]) -> None:
 
 
 def merge_ranges(ranges: list[Range]) -> tuple[Range, ...]:
-    """Sorted, and joined where they overlap or touch; the empty range of a last cell's removal is dropped."""
+    """Sorted, and joined where they overlap or touch; the empty range of a last cell's removal is dropped
+    (partial-update 3.4)."""
     merged: list[Range] = []
     for offset, length in sorted(ranges):
         if length == 0:

@@ -217,7 +217,8 @@ def _fire(
 
 
 def _misstored(changes: Mapping[str, ColumnChange], fired: set[str]) -> dict[str, bytes]:
-    """Documents outside the row that a trigger changed: the engine takes over the SET clause's ranges only."""
+    """Documents outside the row that a trigger changed: the engine takes over the SET clause's ranges only
+    (partial-update 8.2)."""
     out: dict[str, bytes] = {}
     for name in fired & set(changes):
         change = changes[name]

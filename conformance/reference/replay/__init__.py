@@ -1,0 +1,1 @@
+"""Tables from a binary log alone: row events and DDL, replayed from an empty state."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from conformance.reference.replay.definition_reader import Reader, split_list
 from conformance.reference.replay.statements import (
     Action,
     AlterTable,
@@ -27,9 +26,9 @@ from conformance.reference.replay.statements import (
     SetKey,
     SetParent,
     Statement,
-    TableName,
     Truncate,
 )
+from conformance.reference.sql.definition_reader import Reader, TableName, split_list
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

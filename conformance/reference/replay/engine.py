@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from conformance.reference.binlog.columns import PartialJson
+from conformance.reference.binlog.control_events import Incident, XaPrepare, Xid
 from conformance.reference.binlog.format_description import FormatDescription
 from conformance.reference.binlog.load import ExecuteLoadQuery
 from conformance.reference.binlog.query import Query
@@ -21,9 +21,8 @@ from conformance.reference.binlog.rows import (
     RowsBody,
     included,
 )
-from conformance.reference.binlog.small import Incident, XaPrepare, Xid
 from conformance.reference.dialect import MYSQL, Dialect
-from conformance.reference.errors import CodecError
+from conformance.reference.errors import CodecError, ReplayError
 from conformance.reference.partial.apply import apply_field
 from conformance.reference.replay.ddl import parse_statement
 from conformance.reference.replay.statements import (
@@ -35,21 +34,21 @@ from conformance.reference.replay.statements import (
     DropTables,
     MoveTable,
     RenameTables,
-    ReplayError,
     SetEngine,
     SetParent,
     Statement,
-    TableName,
     Truncate,
+    statement_words,
 )
 from conformance.reference.replay.table_state import TableState
-from conformance.reference.sql.statement_words import statement_words
+from conformance.reference.tables.columns import PartialJson
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from conformance.reference.binlog.event import Event
     from conformance.reference.binlog.images import Row
+    from conformance.reference.sql.definition_reader import TableName
     from conformance.reference.sql.statement_words import Word
     from conformance.reference.tables.table_map import TableMap
 

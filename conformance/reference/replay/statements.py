@@ -5,16 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from conformance.reference.errors import CodecError
+from conformance.reference.binlog.query import Query, Status, StatusInteger, StatusIntegers
+from conformance.reference.sql.statement_words import split_words
+from conformance.reference.tables.charsets import COLLATIONS
 
 if TYPE_CHECKING:
+    from conformance.reference.sql.definition_reader import TableName
     from conformance.reference.sql.statement_words import Word
-
-TableName: TypeAlias = tuple[str, str]
-
-
-class ReplayError(CodecError):
-    """The log is sound, but its effect cannot be known: a statement that is not followed, a row that is not there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,3 +155,18 @@ class AlterTable:
 
 
 Statement: TypeAlias = "CreateTable | CreateLike | AlterTable | DropTables | DropSchema | Truncate | RenameTables"
+
+
+def statement_words(query: Query) -> list[Word]:
+    """The words of a statement in the character set and SQL mode of its session."""
+    mode = 0
+    codec = None
+    for item in query.status:
+        if isinstance(item, StatusInteger) and item.code == Status.SQL_MODE:
+            mode = item.value
+        elif isinstance(item, StatusIntegers) and item.code == Status.CHARSET:
+            known = COLLATIONS.get(item.values[0])
+            codec = known.codec if known else None
+    return split_words(
+        query.text.decode(codec or "utf-8", "surrogateescape" if codec in (None, "utf_8") else "replace"), mode
+    )

@@ -4,21 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from conformance.reference.binlog import columns as types
-from conformance.reference.binlog.columns import ColumnType
-from conformance.reference.errors import CodecError
+from conformance.reference.errors import CodecError, ReplayError
 from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.values import same
-from conformance.reference.replay.statements import (
-    ColumnDefinition,
-    DropColumn,
-    PutColumn,
-    RenameColumn,
-    ReplayError,
-    SetKey,
-    TableName,
-)
+from conformance.reference.replay.statements import ColumnDefinition, DropColumn, PutColumn, RenameColumn, SetKey
+from conformance.reference.tables import columns as types
 from conformance.reference.tables.charsets import BINARY, bytes_of
+from conformance.reference.tables.columns import ColumnType
 from conformance.reference.tables.metadata import ColumnInfo, Field, Numbers, PrefixKey
 from conformance.reference.tables.table_map import GENERATED_INVISIBLE_PK
 from conformance.reference.text.columns import INTEGERS
@@ -27,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from conformance.reference.replay.statements import Action
+    from conformance.reference.sql.definition_reader import TableName
     from conformance.reference.sql.statement_words import Word
     from conformance.reference.tables.table_map import TableMap
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from conformance.reference.binlog import columns as types
 from conformance.reference.errors import CodecError
 from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.text import format_text
+from conformance.reference.tables import columns as types
 from conformance.reference.tables.charsets import BINARY, text_of
 from conformance.reference.text.columns import member_text, plain_text, stored_bytes
 

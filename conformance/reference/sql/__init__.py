@@ -1,0 +1,1 @@
+"""The SQL that Cases and definitions are written in: tokens, literals, expressions, formatting, quoting."""

@@ -1,6 +1,6 @@
 """SQL text of the right-hand side of ``UPDATE t SET j = EXPR`` to the reference's expressions, and back.
 
-:func:`parse_expression` reads the grammar of ``predict`` (design, section 6) and nothing else:
+:func:`parse_expression` reads the grammar of ``predict`` and nothing else:
 
 * the whole: ``j``, ``NULL``, a call chain, CAST(... AS JSON), JSON_OBJECT, JSON_ARRAY;
 * a call chain: JSON_SET, JSON_REPLACE and JSON_REMOVE, nested in their first argument down to one of the others;

@@ -10,9 +10,6 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
-from conformance.reference.binlog.query import Query, Status, StatusInteger, StatusIntegers
-from conformance.reference.tables.charsets import COLLATIONS
-
 ANSI_QUOTES: Final = 4
 NO_BACKSLASH_ESCAPES: Final = 1 << 20
 
@@ -76,18 +73,3 @@ def split_words(sql: str, sql_mode: int = 0) -> list[Word]:
         elif kind in ("word", "symbol"):
             words.append(Word(text))
     return words
-
-
-def statement_words(query: Query) -> list[Word]:
-    """The words of a statement in the character set and SQL mode of its session."""
-    mode = 0
-    codec = None
-    for item in query.status:
-        if isinstance(item, StatusInteger) and item.code == Status.SQL_MODE:
-            mode = item.value
-        elif isinstance(item, StatusIntegers) and item.code == Status.CHARSET:
-            known = COLLATIONS.get(item.values[0])
-            codec = known.codec if known else None
-    return split_words(
-        query.text.decode(codec or "utf-8", "surrogateescape" if codec in (None, "utf_8") else "replace"), mode
-    )

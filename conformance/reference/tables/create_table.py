@@ -13,10 +13,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
-from conformance.reference.replay.definition_reader import Reader, split_list
+from conformance.reference.sql.definition_reader import Reader, split_list
 from conformance.reference.sql.statement_words import split_words
+from conformance.reference.sql.tokens import quote_identifier, quote_string
 from conformance.reference.tables.charsets import COLLATION_IDS, COLLATIONS, DEFAULT_COLLATIONS
-from conformance.reference.tables.definitions import Column, Table, collation_id, quote_identifier, quote_text
+from conformance.reference.tables.definitions import Column, Table, collation_id
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -271,7 +272,7 @@ def _attribute(reader: Reader, column: Column, parts: _Parts, index: int) -> Col
 def _sql(word: Word) -> str:
     if word.quoted:
         return quote_identifier(word.text)
-    return quote_text(word.text) if word.string else word.text
+    return quote_string(word.text) if word.string else word.text
 
 
 def _without_effect(reader: Reader) -> None:

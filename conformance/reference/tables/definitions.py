@@ -11,11 +11,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from conformance.reference.binlog import columns as types
-from conformance.reference.binlog.columns import ColumnType
 from conformance.reference.cursor import packed_size
 from conformance.reference.errors import EncodeError, Unsupported
+from conformance.reference.sql.tokens import quote_identifier, quote_string
+from conformance.reference.tables import columns as types
 from conformance.reference.tables.charsets import BINARY, COLLATION_IDS, COLLATIONS, DEFAULT_COLLATIONS, bytes_of
+from conformance.reference.tables.columns import ColumnType
 from conformance.reference.tables.metadata import (
     SHIPPED,
     Bits,
@@ -36,6 +37,7 @@ from conformance.reference.tables.table_map import BIT_LEN_EXACT, GENERATED_INVI
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from conformance.reference.dialect import LogForms
     from conformance.reference.tables.partitions import Partitions
 
 _INTEGERS: Final = {
@@ -145,15 +147,6 @@ class Table:
         return {column.name: index for index, column in enumerate(self.columns)}
 
 
-def quote_identifier(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`"
-
-
-def quote_text(text: str) -> str:
-    """A string literal for the default sql_mode."""
-    return "'" + text.replace("\\", "\\\\").replace("'", "''") + "'"
-
-
 # --- CREATE TABLE ----------------------------------------------------------------------------------------------------
 
 
@@ -210,7 +203,7 @@ def _type_sql(column: Column) -> str:
     if column.spelled is not None:
         return column.spelled
     if column.type in ("ENUM", "SET"):
-        return f"{column.type}({', '.join(map(quote_text, column.members))})"
+        return f"{column.type}({', '.join(map(quote_string, column.members))})"
     if column.type == "DECIMAL" and column.length is not None:
         return f"DECIMAL({column.length},{column.scale or 0})"
     number = column.scale if column.type in _TEMPORAL else column.length
@@ -419,3 +412,12 @@ def _charsets(
 
 def _others(collations: Sequence[int], default: int) -> tuple[tuple[int, int], ...]:
     return tuple([(index, number) for index, number in enumerate(collations) if number != default])
+
+
+def definable(table: Table, log: LogForms) -> bool:
+    """Whether a server of this version can have such a table: VECTOR, invisible columns, generated keys came late."""
+    return (
+        (log.vector_type or all(column.type != "VECTOR" for column in table.columns))
+        and (log.tlv_max >= Field.COLUMN_VISIBILITY or not any(column.invisible for column in table.columns))
+        and (log.gipk_flag or not table.generated_primary_key)
+    )

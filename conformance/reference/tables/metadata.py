@@ -14,9 +14,9 @@ from enum import IntEnum
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
-from conformance.reference.binlog.columns import ENUM, GEOMETRY, SET, VECTOR, YEAR, ColumnType
 from conformance.reference.cursor import Cursor, encode_packed
 from conformance.reference.errors import DecodeError, EncodeError, Unsupported
+from conformance.reference.tables.columns import ENUM, GEOMETRY, SET, VECTOR, YEAR, ColumnType
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -89,7 +89,8 @@ class DefaultCharset:
 
 @dataclass(frozen=True, slots=True)
 class Numbers:
-    """One number per counted column (collations, geometry types, dimensions), or the column indexes of the key."""
+    """One number per counted column (collations, geometry types, dimensions), or the column indexes of the key
+    (table-map-metadata 3.5, table-map-metadata 3.9)."""
 
     field: int
     numbers: tuple[int, ...]
@@ -97,7 +98,7 @@ class Numbers:
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """COLUMN_NAME: every column's name."""
+    """COLUMN_NAME: every column's name (table-map-metadata 3.3)."""
 
     names: tuple[str, ...]
     field: int = Field.COLUMN_NAME
@@ -105,7 +106,7 @@ class Names:
 
 @dataclass(frozen=True, slots=True)
 class Members:
-    """Members of each ENUM or SET column, in the column's character set."""
+    """Members of each ENUM or SET column, in the column's character set (table-map-metadata 3.4)."""
 
     field: int
     members: tuple[tuple[bytes, ...], ...]
@@ -113,7 +114,7 @@ class Members:
 
 @dataclass(frozen=True, slots=True)
 class PrefixKey:
-    """PRIMARY_KEY_WITH_PREFIX: (column index, prefix in characters; 0 is the whole column)."""
+    """PRIMARY_KEY_WITH_PREFIX: (column index, prefix in characters; 0 is the whole column) (table-map-metadata 3.6)."""
 
     parts: tuple[tuple[int, int], ...]
     field: int = Field.PRIMARY_KEY_WITH_PREFIX
@@ -354,11 +355,12 @@ def signedness(
 
 
 def charset_columns(columns: Sequence[ColumnType]) -> list[int]:
-    """Columns that DEFAULT_CHARSET and COLUMN_CHARSET count."""
+    """Columns that DEFAULT_CHARSET and COLUMN_CHARSET count (table-map-metadata 3.2)."""
     return _places(columns, _CHARACTER)
 
 
 def enum_and_set_columns(columns: Sequence[ColumnType]) -> list[int]:
+    """Columns that ENUM_AND_SET_DEFAULT_CHARSET and ENUM_AND_SET_COLUMN_CHARSET count (table-map-metadata 3.7)."""
     return _places(columns, _ENUMS | _SETS)
 
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any, ClassVar, Final
 
-from conformance.reference.binlog.columns import JSON, TYPED_ARRAY, ColumnType, known_type
-from conformance.reference.binlog.header import EventType
 from conformance.reference.cursor import Cursor, encode_packed
 from conformance.reference.errors import DecodeError, EncodeError, Unsupported
+from conformance.reference.event_types import EventType
+from conformance.reference.tables.columns import JSON, TYPED_ARRAY, ColumnType, known_type
 from conformance.reference.tables.metadata import (
     SHIPPED,
     ColumnInfo,

@@ -1,0 +1,1 @@
+"""Events for people: what mysqlbinlog prints, JSON lines, annotated hex."""

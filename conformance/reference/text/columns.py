@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from conformance.reference.binlog import columns as types
-from conformance.reference.binlog import temporal
 from conformance.reference.jsonb.text import format_double
+from conformance.reference.tables import columns as types
+from conformance.reference.tables import temporal
 from conformance.reference.tables.charsets import BINARY, text_of
 
 if TYPE_CHECKING:

@@ -13,13 +13,12 @@ from __future__ import annotations
 from time import gmtime
 from typing import TYPE_CHECKING, Final, Protocol
 
-from conformance.reference.binlog import group_replication, load, small
+from conformance.reference.binlog import control_events, group_replication, load, statement_events
 from conformance.reference.binlog.event import encode_event
 from conformance.reference.binlog.format_description import FormatDescription
-from conformance.reference.binlog.gtid import MAY_HAVE_SBR, Gtid, GtidTagged
+from conformance.reference.binlog.gtid import MAY_HAVE_SBR, Gtid, GtidTagged, gtid_text
 from conformance.reference.binlog.gtid_set import PreviousGtids
-from conformance.reference.binlog.gtid_text import gtid_text
-from conformance.reference.binlog.header import Checksum, EventType, Flag
+from conformance.reference.binlog.header import Checksum, Flag
 from conformance.reference.binlog.payload import ZSTD, TransactionPayload
 from conformance.reference.binlog.query import Query
 from conformance.reference.binlog.rows import (
@@ -36,6 +35,7 @@ from conformance.reference.boundaries.markers import marker_of, marker_title
 from conformance.reference.boundaries.shipped import EventClass, classify_query
 from conformance.reference.dialect import MYSQL
 from conformance.reference.errors import Unsupported
+from conformance.reference.event_types import EventType
 from conformance.reference.tables.table_map import GENERATED_INVISIBLE_PK, TableMap
 from conformance.reference.text.pseudo_sql import row_lines
 from conformance.reference.text.session import DELIMITER, Session, ddl_xid
@@ -68,7 +68,7 @@ _FLAGS: Final = (
 _KNOWN_FLAGS: Final = sum(bit for bit, _ in _FLAGS)
 _UNKNOWN_VERSION: Final = 999999
 _TELLS_ROW_ID: Final = 80030  # the first server whose TABLE_MAP says whether there is a generated primary key
-_DEFERRED: Final = (small.Intvar, small.Rand, small.UserVar)
+_DEFERRED: Final = (statement_events.Intvar, statement_events.Rand, statement_events.UserVar)
 
 
 class Spool(Protocol):
@@ -160,7 +160,7 @@ class LogText:
             return
         if isinstance(body, Query):
             yield from self._take_deferred()
-        if isinstance(body, small.RowsQuery) and not self.types:
+        if isinstance(body, statement_events.RowsQuery) and not self.types:
             return
         if isinstance(body, (LazyRows, RowsBody)):
             yield self._head(event) + self._rows_words(body)
@@ -226,16 +226,16 @@ class LogText:
                 self._follow(body.text)
             case TableMap():
                 yield from self._table_map(body)
-            case small.Xid(xid=xid):
+            case control_events.Xid(xid=xid):
                 self._open = False
                 yield b"\tXid = %d\nCOMMIT" % xid + DELIMITER
-            case small.XaPrepare():  # the client takes XA START for a BEGIN, and this for no end of it (9.7.4)
+            case control_events.XaPrepare():  # the client takes XA START for a BEGIN, and this for no end of it (9.7.4)
                 name = b"X'%b',X'%b',%d" % (
                     body.gtrid.hex().encode(), body.bqual.hex().encode(), body.format_id,
                 )  # fmt: skip
                 what = b"XA COMMIT %b ONE PHASE" if body.one_phase else b"XA PREPARE %b"
                 yield b"\tXA PREPARE " + name + b"\n" + what % name + b"\n" + DELIMITER
-            case small.RowsQuery(text=text):
+            case statement_events.RowsQuery(text=text):
                 yield b"\tRows_query\n# " + _escaped(text) + b"\n"
             case TransactionPayload():
                 yield self._payload_words(body)
@@ -253,30 +253,30 @@ class LogText:
     def _small(self, event: Event) -> bytes:
         """Events of a line or two that change nothing here."""
         match event.body:
-            case small.Rotate(name=name, position=position):
+            case control_events.Rotate(name=name, position=position):
                 return b"\tRotate to %b  pos: %d\n" % (name, position)
-            case small.Stop():
+            case control_events.Stop():
                 return b"\tStop\n"
-            case small.Intvar(kind=kind, value=value):
-                name = b"LAST_INSERT_ID" if kind == small.IntvarKind.LAST_INSERT_ID else b"INSERT_ID"
+            case statement_events.Intvar(kind=kind, value=value):
+                name = b"LAST_INSERT_ID" if kind == statement_events.IntvarKind.LAST_INSERT_ID else b"INSERT_ID"
                 return b"\tIntvar\nSET %b=%d" % (name, value) + DELIMITER
-            case small.Rand() as body:
+            case statement_events.Rand() as body:
                 return b"\tRand\nSET @@RAND_SEED1=%d, @@RAND_SEED2=%d" % (body.seed1, body.seed2) + DELIMITER
-            case small.UserVar() as body:
+            case statement_events.UserVar() as body:
                 return b"\tUser_var\n" + self._session.user_variable(body)
             case load.LoadBlock() as body:
                 name = b"Begin_load_query" if body.type == EventType.BEGIN_LOAD_QUERY else b"Append_block"
                 return b"\n#%b: file_id: %d  block_len: %d\n" % (name, body.file_id, len(body.data))
             case load.DeleteFile(file_id=file_id):
                 return b"\n#Delete_file: file_id=%d\n" % file_id
-            case small.Incident(number=number, message=message):
+            case control_events.Incident(number=number, message=message):
                 words = b"LOST_EVENTS" if number == 1 else b"%d" % number
                 return b"\n# Incident: " + words + (b" (" + _escaped(message) + b")" if message else b"") + b"\n"
             case group_replication.ViewChange(view_id=view_id):
                 return b"View_change_log_event: view_id=%b\n" % view_id
             case group_replication.TransactionContext() as body:
                 return b"Transaction_context: server_uuid=%b\tthread_id=%d\n" % (body.server_uuid, body.thread_id)
-            case small.Ignorable() as body:
+            case control_events.Ignorable() as body:
                 return b"\tIgnorable\n# %d bytes, skipped as the event asks\n" % len(body.data)
             case _:
                 return b"\t%b\n# not shown\n" % event.name.encode()
@@ -381,7 +381,7 @@ def _escaped(text: bytes) -> bytes:
 def _inner_checksum(event: Event) -> int:
     header, body = event.header, event.body
     if isinstance(body, LazyRows):
-        body = small.Opaque(type=body.type, data=encode_head(body) + body.data)
+        body = control_events.Opaque(type=body.type, data=encode_head(body) + body.data)
     # Its position is 0, as is that of every event in a payload.
     data = encode_event(body, timestamp=header.timestamp, server_id=header.server_id, flags=header.flags)
     return int.from_bytes(data[-4:], "little")

@@ -19,7 +19,7 @@ from conformance.reference.jsonb.values import DECIMAL, JsonValue, Opaque
 from conformance.reference.partial.diffs import Operation, RawDiff, split_diffs
 
 if TYPE_CHECKING:
-    from conformance.reference.binlog.columns import PartialJson
+    from conformance.reference.tables.columns import PartialJson
 
 _LINE: Final = b"\n###      "
 _ESCAPED: Final = re.compile(rb"[\x00-\x1f'\\]")

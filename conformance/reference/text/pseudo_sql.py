@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING, Final
 
-from conformance.reference.binlog.columns import PARTIAL_JSON, codec, read_value
-from conformance.reference.binlog.header import EventType
 from conformance.reference.binlog.images import PARTIAL_JSON_OPTION, bits_of, included
 from conformance.reference.binlog.rows import DELETE_TYPES, WRITE_TYPES, LazyRows, NdbInfo, PartitionInfo
 from conformance.reference.cursor import Cursor
 from conformance.reference.errors import CodecError, DecodeError
+from conformance.reference.event_types import EventType
+from conformance.reference.tables.columns import PARTIAL_JSON, codec, read_value
 from conformance.reference.text.pseudo_json import Damaged
 from conformance.reference.text.pseudo_values import ColumnText, column_text
 

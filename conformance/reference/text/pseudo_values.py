@@ -11,16 +11,16 @@ from math import copysign, isnan
 from struct import iter_unpack
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from conformance.reference.binlog import columns as types
-from conformance.reference.binlog.columns import PartialJson
+from conformance.reference.tables import columns as types
+from conformance.reference.tables.columns import PartialJson
 from conformance.reference.text.pseudo_json import diffs_text, document_text, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from conformance.reference.binlog.columns import ColumnType
-    from conformance.reference.binlog.temporal import Date, Datetime, Time, Timestamp
+    from conformance.reference.tables.columns import ColumnType
     from conformance.reference.tables.metadata import ColumnInfo
+    from conformance.reference.tables.temporal import Date, Datetime, Time, Timestamp
 
 _INTEGER_NAMES: Final = {
     types.TINY: ("TINYINT", 8),

@@ -1,4 +1,4 @@
-"""Row changes as JSON objects, one a line: ``decode --format jsonl`` (design, section 6).
+"""Row changes as JSON objects, one a line: ``decode --format jsonl``.
 
 The JSON is written here and not by the ``json`` module, because numbers keep the text that MySQL gives them. Bytes
 that are not valid UTF-8 leave as lone surrogates, which a stream with ``errors="backslashreplace"`` writes as escapes.
@@ -10,21 +10,20 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from conformance.reference.binlog import columns as types
-from conformance.reference.binlog.columns import PartialJson
+from conformance.reference.binlog.control_events import Rotate, Stop
 from conformance.reference.binlog.format_description import FormatDescription
-from conformance.reference.binlog.gtid import Gtid, GtidTagged
+from conformance.reference.binlog.gtid import Gtid, GtidTagged, gtid_text
 from conformance.reference.binlog.gtid_set import PreviousGtids
-from conformance.reference.binlog.gtid_text import gtid_text
 from conformance.reference.binlog.query import Query
 from conformance.reference.binlog.rows import DELETE_TYPES, WRITE_TYPES, LazyRows, RowsBody, included
-from conformance.reference.binlog.small import Rotate, Stop
 from conformance.reference.errors import CodecError
 from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.tagged import to_tagged
 from conformance.reference.jsonb.text import format_double, format_text, quote
 from conformance.reference.partial.diffs import split_diffs
+from conformance.reference.tables import columns as types
 from conformance.reference.tables.charsets import BINARY, text_of
+from conformance.reference.tables.columns import PartialJson
 from conformance.reference.tables.table_map import TableMap
 from conformance.reference.text.columns import INTEGERS, member_text, plain_text, stored_bytes
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from conformance.reference.binlog.header import Flag
 from conformance.reference.binlog.query import Status, StatusInteger, StatusIntegers, StatusText, StatusVariable
-from conformance.reference.binlog.small import UserVar, UserVarType
+from conformance.reference.binlog.statement_events import UserVar, UserVarType
 from conformance.reference.errors import CodecError
 from conformance.reference.jsonb.opaque import unpack_decimal
 from conformance.reference.tables.charsets import COLLATIONS

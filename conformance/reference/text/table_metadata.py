@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from conformance.reference.binlog import columns as types
+from conformance.reference.tables import columns as types
 from conformance.reference.tables.charsets import BINARY, COLLATIONS
 from conformance.reference.tables.metadata import ColumnInfo, key_parts
 from conformance.reference.tables.table_map import GENERATED_INVISIBLE_PK

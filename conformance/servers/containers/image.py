@@ -1,4 +1,4 @@
-"""Images of MySQL: found or pulled, asked for their version, and what a container of one needs.
+"""Images of MySQL: found or pulled, asked for their version, and what a container of one needs (servers 2, versions 9).
 
 Every image that works as the official ones do: ``mysqld`` on PATH, an entry point that takes options for it and makes a
 data directory in /var/lib/mysql with root's password from ``MYSQL_ROOT_PASSWORD``, the error log on standard error.

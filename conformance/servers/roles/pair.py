@@ -1,7 +1,7 @@
 """A replica behind a source: linking, waiting until everything arrived, and the applier's errors.
 
-Facts: requirements 0.3 (both GTID and file positions were tried on 9.7.4). Only for servers that the lab started: a
-guest's replication settings are not the lab's to change.
+Facts: servers 4, requirements 0.3 (both GTID and file positions were tried on 9.7.4). Only for servers that the lab
+started: a guest's replication settings are not the lab's to change.
 """
 
 from __future__ import annotations

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from conformance.reference.replay.definition_reader import Reader
+from conformance.reference.sql.definition_reader import Reader
 from conformance.reference.sql.statement_words import split_words
+from conformance.reference.sql.tokens import quote_string
 from conformance.reference.tables.create_table import parse_type
-from conformance.reference.tables.definitions import Column, Table, quote_text
+from conformance.reference.tables.definitions import Column, Table
 
 if TYPE_CHECKING:
     from conformance.servers.wire.connection import Connection
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 def read_tables(connection: Connection, schema: str) -> dict[str, Table]:
     """The tables of a schema by name. A generated primary key is among the columns, where the server shows it."""
-    named = f"TABLE_SCHEMA = {quote_text(schema)}"
+    named = f"TABLE_SCHEMA = {quote_string(schema)}"
     columns: defaultdict[str, list[Column]] = defaultdict(list)
     for table, *row in connection.execute(
         "SELECT TABLE_NAME, COLUMN_NAME, COLUMN_TYPE, COLLATION_NAME, IS_NULLABLE, EXTRA, GENERATION_EXPRESSION"

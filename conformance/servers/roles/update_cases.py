@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from conformance.cases.case_sql import trigger_statement
 from conformance.cases.observation import Observation, ReadBackRow, StatementOutcome
 from conformance.cases.script import ReadBack, Script, Statement
+from conformance.reference.sql.tokens import quote_identifier
 from conformance.reference.tables.definitions import create_table
 from conformance.servers.wire.groups import placed_groups
 from conformance.servers.wire.log_facts import before, behind, log_facts
@@ -28,7 +29,7 @@ def run_case(connection: Connection, capture: Capture, script: Script, schema: s
     connection.execute_many(
         [
             *case.session.statements(),
-            f"DROP TABLE IF EXISTS `{case.table.name.replace('`', '``')}`",
+            f"DROP TABLE IF EXISTS {quote_identifier(case.table.name)}",
             create_table(case.table),
             *([trigger_statement(case.table, case.trigger)] if case.trigger else []),
         ]

@@ -1,4 +1,4 @@
-"""Servers at an address: somebody else's house (design section 5).
+"""Servers at an address: somebody else's house.
 
 Only hazard ``none`` runs there unless the caller allows more; the lab works in schemas it made itself and removes them;
 no GLOBAL variable is changed; the server is never restarted or killed; a source that has replicas, and a replica that

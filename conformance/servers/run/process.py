@@ -325,7 +325,8 @@ class ProcessServer(OwnServer):
         return ServerDied(words, status=status, reason=reason, log_tail=tail)
 
     def stop(self, *, clean: bool = True, timeout: float = STOP_SECONDS) -> int | None:
-        """Stop the server and give its exit status. ``clean`` is a shutdown (SIGTERM, SIGKILL after the timeout).
+        """Stop the server and give its exit status. ``clean`` is a shutdown (SIGTERM, SIGKILL after the timeout)
+        (servers 5).
 
         The supervisor signals: as the parent it cannot meet another process under the same pid.
         """

@@ -7,9 +7,10 @@ from struct import error as struct_error
 from typing import TYPE_CHECKING
 
 from conformance.cases.observation import Place
-from conformance.reference.binlog.header import FOOTER_SIZE, HEADER_SIZE, EventType, kind_of
+from conformance.reference.binlog.header import FOOTER_SIZE, HEADER_SIZE, kind_of
 from conformance.reference.binlog.payload import TransactionPayload
 from conformance.reference.errors import CodecError
+from conformance.reference.event_types import EventType
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -15,9 +15,9 @@ import time
 from struct import Struct
 from typing import TYPE_CHECKING, Final, Self
 
+from conformance.reference.binlog.control_events import Rotate
 from conformance.reference.binlog.event import encode_event
 from conformance.reference.binlog.header import Flag
-from conformance.reference.binlog.small import Rotate
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

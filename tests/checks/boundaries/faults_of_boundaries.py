@@ -12,10 +12,10 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from conformance.reference.binlog.header import EventType
 from conformance.reference.boundaries import worklog
 from conformance.reference.boundaries.markers import BoundaryType, mark, marker_of
 from conformance.reference.boundaries.observed_event import query_text
+from conformance.reference.event_types import EventType
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -15,15 +15,17 @@ from conformance.checks.boundaries import check_broken_streams as test_broken_bo
 from conformance.checks.boundaries import judge as boundaries
 from conformance.harness import session as labs
 from conformance.harness.lab import Lab, Settings
-from conformance.reference.binlog.header import EventType
+from conformance.harness.profiles import SIZES
 from conformance.reference.boundaries import unmarked as guess
 from conformance.reference.boundaries.markers import mark
 from conformance.reference.boundaries.reader import Kind, read_groups
+from conformance.reference.event_types import EventType
 from conformance.servers.roles.receiver import ReceiverTarget, launch_receiver, warnings_in
 from conformance.servers.run.process import ProcessMaker
 from conformance.servers.wire.capture import Capture
 from conformance.stream import Block, CaseVerdict, Verdict
 from generators.draw import Stream
+from tests import running
 from tests.checks.boundaries.faults_of_boundaries import (
     BINLOG_FAULTS,
     FORMAT_FAULTS,
@@ -45,6 +47,13 @@ if TYPE_CHECKING:
     from conformance.stream import AnyRecord
 
 KINDS = ("rows", "ddl", "statement-intvar")
+SMALL = {
+    "boundaries/real/dumps": 1,
+    "boundaries/marked": 1,
+    "boundaries/receiver": 1,
+    "boundaries/receiver/transactions": 60,
+    "boundaries/row-format": 10,
+}
 
 
 @pytest.fixture
@@ -71,11 +80,8 @@ def lab(
     monkeypatch.setattr(transactions, "KINDS", {kind: transactions.KINDS[kind] for kind in KINDS})
     monkeypatch.setattr(test_boundaries, "_MARKED_KINDS", (*KINDS, "rows"))
     monkeypatch.setattr(test_boundaries, "_MODES", {"OFF": ("OFF", "AUTOMATIC")})
-    monkeypatch.setattr(test_boundaries, "_UNITS", {"quick": 4})
-    monkeypatch.setattr(test_boundaries, "_DUMPS", {"quick": 1})
-    monkeypatch.setattr(test_boundaries, "_FILES", {"quick": 1})
-    monkeypatch.setattr(test_broken_boundaries, "_HEARD", {"quick": (1, 60)})
-    monkeypatch.setattr(test_broken_boundaries, "_ROW_FORMAT", {"quick": 10})
+    for check, size in SMALL.items():
+        monkeypatch.setitem(SIZES[check], "quick", size)
     lab = Lab(Settings(cases=tmp_path), records.append)
     lab._receiver = target
     return lab
@@ -97,11 +103,11 @@ def test_a_real_server_passes_every_check(
 ) -> None:
     monkeypatch.undo()
     monkeypatch.setattr(labs, "resolve", lambda *_, **__: server)
-    monkeypatch.setattr(test_boundaries, "_UNITS", {"quick": 1})
-    test_boundaries.test_real_transactions_of_every_kind(lab)
-    test_boundaries.test_marked_files_are_printed_and_applied(lab)
-    test_broken_boundaries.test_warnings_of_a_receiver(lab)
-    test_broken_boundaries.test_what_is_not_row_format_ends_the_client(lab)
+    monkeypatch.setitem(SIZES["boundaries/real"], "quick", 1)
+    running.run(test_boundaries.test_real_transactions_of_every_kind, lab)
+    running.run(test_boundaries.test_marked_files_are_printed_and_applied, lab)
+    running.run(test_broken_boundaries.test_warnings_of_a_receiver, lab)
+    running.run(test_broken_boundaries.test_what_is_not_row_format_ends_the_client, lab)
     (said,) = [record for record in records if isinstance(record, CaseVerdict)]
     assert (said.requirement, said.verdict) == ("TF1", Verdict.NOT_APPLICABLE)
     assert "no released server writes any" in said.message
@@ -117,8 +123,8 @@ def test_wrong_marks_are_noticed(
     real = boundaries.mark_events
     monkeypatch.setattr(boundaries, "mark_events", lambda events: fault.change(real(events)))
     monkeypatch.setattr(test_boundaries, "_heard_marked", lambda *_: 0)
-    with pytest.raises(pytest.fail.Exception, match="not accepted"):
-        test_boundaries.test_real_transactions_of_every_kind(lab)
+    with pytest.raises(pytest.fail.Exception, match="failed: "):
+        running.run(test_boundaries.test_real_transactions_of_every_kind, lab)
     assert fault.requirement in failing(records)
 
 
@@ -141,7 +147,7 @@ def test_a_server_that_marks_as_the_worklog_says_is_accepted(
     lab: Lab, records: list[AnyRecord], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     marking(monkeypatch, lambda events: events)
-    test_boundaries.test_real_transactions_of_every_kind(lab)
+    running.run(test_boundaries.test_real_transactions_of_every_kind, lab)
     assert not [record for record in records if isinstance(record, CaseVerdict)]
     (own,) = [record for record in records if isinstance(record, Block) and record.requirements == ("TF1",)]
     assert own.cases > len(KINDS)
@@ -155,8 +161,8 @@ def test_a_server_that_marks_otherwise_is_refused(
 ) -> None:
     marking(monkeypatch, fault.change)
     monkeypatch.setattr(test_boundaries, "_MODES", {"ON": ("ON", "AUTOMATIC")})
-    with pytest.raises(pytest.fail.Exception, match="not accepted"):
-        test_boundaries.test_real_transactions_of_every_kind(lab)
+    with pytest.raises(pytest.fail.Exception, match="failed: "):
+        running.run(test_boundaries.test_real_transactions_of_every_kind, lab)
     assert failing(records) == {"TF1"}, "the kit's own marks do not come from the server's"
 
 
@@ -189,8 +195,8 @@ def test_a_broken_log_of_the_server_is_noticed(
     monkeypatch.setattr(test_boundaries, "_artificial", lambda *_: 0)
     monkeypatch.setattr(test_boundaries, "_heard_silently", lambda *_: 0)
     monkeypatch.setattr(test_boundaries, "_heard_marked", lambda *_: 0)
-    with pytest.raises(pytest.fail.Exception, match="not accepted"):
-        test_boundaries.test_real_transactions_of_every_kind(lab)
+    with pytest.raises(pytest.fail.Exception, match="failed: "):
+        running.run(test_boundaries.test_real_transactions_of_every_kind, lab)
     assert fault.requirement in failing(records)
 
 
@@ -210,8 +216,8 @@ def test_markers_that_are_not_printed_are_noticed(
             return status, fault.change(text) if "--skip-gtids" in options else text, words
 
         monkeypatch.setattr(marked_files, "printed", changed)
-    with pytest.raises(pytest.fail.Exception, match="not printed or applied"):
-        test_boundaries.test_marked_files_are_printed_and_applied(lab)
+    with pytest.raises(pytest.fail.Exception, match="failed: "):
+        running.run(test_boundaries.test_marked_files_are_printed_and_applied, lab)
     assert failing(records) == {fault.requirement}
 
 
@@ -228,8 +234,8 @@ def test_other_warnings_of_a_receiver_are_noticed(
         return heard._replace(warnings=fault.change(heard.warnings))
 
     monkeypatch.setattr(ReceiverTarget, "hear", changed)
-    with pytest.raises(pytest.fail.Exception, match="otherwise than foretold"):
-        test_broken_boundaries.test_warnings_of_a_receiver(lab)
+    with pytest.raises(pytest.fail.Exception, match="failed: "):
+        running.run(test_broken_boundaries.test_warnings_of_a_receiver, lab)
     assert failing(records) == {fault.requirement}
 
 
@@ -245,8 +251,8 @@ def test_a_client_that_ends_elsewhere_is_noticed(
         return found._replace(refused=fault.change(found.refused))
 
     monkeypatch.setattr(broken_streams, "run_row_format", changed)
-    with pytest.raises(pytest.fail.Exception, match="end elsewhere"):
-        test_broken_boundaries.test_what_is_not_row_format_ends_the_client(lab)
+    with pytest.raises(pytest.fail.Exception, match="ends elsewhere"):
+        running.run(test_broken_boundaries.test_what_is_not_row_format_ends_the_client, lab)
     assert failing(records) == {fault.requirement}
 
 
@@ -255,15 +261,15 @@ def test_another_transition_table_is_noticed(
     offline: Lab, records: list[AnyRecord], monkeypatch: pytest.MonkeyPatch, fault: Any
 ) -> None:
     monkeypatch.setattr(guess, "BoundaryParser", fault.change(None))
-    with pytest.raises(pytest.fail.Exception, match="judged wrongly"):
-        test_broken_boundaries.test_corrupted_markers(offline)
+    with pytest.raises(pytest.fail.Exception, match="other events are told"):
+        running.run(test_broken_boundaries.test_corrupted_markers, offline)
     assert failing(records) == {fault.requirement}
 
 
 def test_the_worklogs_table_itself_passes_without_a_server(offline: Lab, records: list[AnyRecord]) -> None:
     said: list[str] = []
     offline.narrate = said.append
-    test_broken_boundaries.test_corrupted_markers(offline)
+    running.run(test_broken_boundaries.test_corrupted_markers, offline)
     assert not [record for record in records if isinstance(record, CaseVerdict)]
     assert [line for line in said if "corruptions are invalid" in line]
 
@@ -346,6 +352,6 @@ def test_a_relay_log_that_drops_markers_is_noticed(
         return heard._replace(relay_logs=bare)
 
     monkeypatch.setattr(ReceiverTarget, "hear", changed)
-    with pytest.raises(pytest.fail.Exception, match="not accepted"):
-        test_boundaries.test_real_transactions_of_every_kind(lab)
+    with pytest.raises(pytest.fail.Exception, match="failed: "):
+        running.run(test_boundaries.test_real_transactions_of_every_kind, lab)
     assert failing(records) == {"TL1"}

@@ -15,6 +15,7 @@ from conformance.harness import sql_cases as sql_runs
 from conformance.harness.lab import Lab, Settings
 from conformance.servers.roles.sql_cases import run_sql
 from conformance.stream import Block, CaseVerdict, Finding
+from tests.running import run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -84,8 +85,8 @@ def _failing(records: list[AnyRecord]) -> set[str]:
 
 def test_without_a_fault_they_pass(found: tuple[Lab, list[AnyRecord]]) -> None:
     lab, records = found
-    test_surroundings.test_surroundings(lab)
-    test_surroundings.test_stops_and_restarts(lab)
+    run(test_surroundings.test_surroundings, lab)
+    run(test_surroundings.test_stops_and_restarts, lab)
     judged = {name: item.cases for item in records if isinstance(item, Block) for name in item.requirements}
     assert set(judged) == {"FR2", "D10", "D11", "FR5"}
     assert all(judged.values())
@@ -106,7 +107,7 @@ def test_faults_are_found(found: tuple[Lab, list[AnyRecord]], monkeypatch: pytes
         test_surroundings.test_surroundings if fault.of == "surroundings" else test_surroundings.test_stops_and_restarts
     )
     with pytest.raises(pytest.fail.Exception):
-        item(lab)
+        run(item, lab)
     assert set(fault.requirements) <= _failing(records)
     shown = [record for record in records if isinstance(record, CaseVerdict) and record.verdict.failing]
     assert all(record.replay == f"binlog-lab replay {record.case_file}" for record in shown)

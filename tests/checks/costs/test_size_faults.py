@@ -11,8 +11,8 @@ from conformance.cases.row_images import RowImage
 from conformance.cases.script import build_script
 from conformance.checks.costs.sizes import SizeProblem, compare_twins
 from conformance.judge.updates.permitted_variation import SMALL
+from conformance.reference.binlog.control_events import Xid
 from conformance.reference.binlog.rows import RowsBody, rows_body
-from conformance.reference.binlog.small import Xid
 from tests.judge.doctoring import NUMBERS, body, group_of, groups, query, script, table_map
 from tests.judge.perfect_server import observe
 

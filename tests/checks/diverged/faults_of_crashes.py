@@ -1,7 +1,7 @@
 """Planted faults of supervision, written down from requirements FR5 before the check on damaged members.
 
 Sentences: "never crash" (FR5); "a server that dies is a verdict with its signal"; "what cannot be modelled is matched
-by signature" (design, section 1), so that another end than the listed one is not taken for it; "an error and row
+by signature", so that another end than the listed one is not taken for it; "an error and row
 unchanged" (7.1). Each fault changes what a server does that shows the listed deviations and nothing else.
 """
 

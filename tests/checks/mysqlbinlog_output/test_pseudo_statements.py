@@ -6,11 +6,11 @@ import pytest
 
 from conformance.checks.mysqlbinlog_output import pseudo_statements as pseudo
 from conformance.checks.mysqlbinlog_output.pseudo_statements import Result, expression, foretell, printed_updates
-from conformance.reference.binlog.columns import PartialJson
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.jsonb.opaque import date, decimal_from_text
 from conformance.reference.partial.diffs import Diff, Operation, encode_diffs
 from conformance.reference.partial.paths import parse_path
+from conformance.reference.tables.columns import PartialJson
 
 TEXT = b"""### INSERT INTO `s`.`copy`
 ### SET

@@ -14,10 +14,10 @@ from conformance.harness import session as labs
 from conformance.harness.profiles import SIZES
 from conformance.harness.session import Lab
 from conformance.harness.settings import Settings
+from conformance.reference.binlog.control_events import Xid
 from conformance.reference.binlog.event import encode_event
 from conformance.reference.binlog.files import read_events
 from conformance.reference.binlog.format_description import FormatDescription
-from conformance.reference.binlog.small import Xid
 from conformance.servers.errors import ServerUnavailable
 from conformance.servers.roles.old_server import VARIABLE, old_installation
 from conformance.servers.roles.relay_log import placed

@@ -10,7 +10,7 @@ import pytest
 from conformance.cases.sql_case import SqlAnswer
 from conformance.checks.old_servers.generate_version_1 import DEVIATION, REFUSED, case
 from conformance.judge.sql import judge_sql
-from conformance.reference.binlog.header import EventType
+from conformance.reference.event_types import EventType
 from generators.draw import Stream
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from conformance.cases.by_hand.applier_transaction import Again, Feeding, FeedingOutcome
 from conformance.cases.by_hand.injection import RowState, predict, state_of
-from conformance.checks.replica_schema.case import Reshaped, states
+from conformance.checks.replica_schema.case import ReplicaSchema, states
 from conformance.reference.jsonb.encode import encode
 from tests.checks.diverged.planted_transactions import FeedingFault, faultless
 
@@ -21,17 +21,17 @@ _OTHER: Final = RowState(valid=True, text=b"planted")
 
 
 @dataclass(frozen=True, slots=True)
-class ReshapedFault:
+class SchemaFault:
     """``requirement``: whose check must find it; ``grade``: what the judge must call it."""
 
     name: str
     sentence: str
     requirement: str
     grade: str
-    doctor: Callable[[Reshaped, FeedingOutcome], FeedingOutcome | None]
+    doctor: Callable[[ReplicaSchema, FeedingOutcome], FeedingOutcome | None]
 
 
-def perfect(case: Reshaped) -> FeedingOutcome:
+def perfect(case: ReplicaSchema) -> FeedingOutcome:
     """What an applier does that is right in everything."""
     held = states(case.replica, case.held)
     if not case.number:
@@ -43,12 +43,12 @@ def perfect(case: Reshaped) -> FeedingOutcome:
 
 
 def _at(
-    kinds: str, change: Callable[[Reshaped, FeedingOutcome], FeedingOutcome]
-) -> Callable[[Reshaped, FeedingOutcome], FeedingOutcome | None]:
+    kinds: str, change: Callable[[ReplicaSchema, FeedingOutcome], FeedingOutcome]
+) -> Callable[[ReplicaSchema, FeedingOutcome], FeedingOutcome | None]:
     return lambda case, outcome: change(case, outcome) if case.kind in kinds.split(",") else None
 
 
-def _stopped(case: Reshaped, outcome: FeedingOutcome) -> FeedingOutcome:
+def _stopped(case: ReplicaSchema, outcome: FeedingOutcome) -> FeedingOutcome:
     return replace(
         outcome,
         stopped=True,
@@ -60,7 +60,7 @@ def _stopped(case: Reshaped, outcome: FeedingOutcome) -> FeedingOutcome:
     )
 
 
-def _applied(case: Reshaped, outcome: FeedingOutcome) -> FeedingOutcome:
+def _applied(case: ReplicaSchema, outcome: FeedingOutcome) -> FeedingOutcome:
     return replace(outcome, stopped=False, error=0, coordinator=0, committed=True, again=None)
 
 
@@ -68,18 +68,18 @@ def _last(outcome: FeedingOutcome, state: RowState) -> FeedingOutcome:
     return replace(outcome, after=(*outcome.after[:-1], state))
 
 
-RESHAPED: Final = (
-    ReshapedFault("fewer-columns-stop", "lacks a trailing column: applies", "A8", "differs", _at("fewer", _stopped)),
-    ReshapedFault("absent-json-stops", "lacks the JSON column", "A8", "differs", _at("without JSON", _stopped)),
-    ReshapedFault("more-columns-stop", "columns beyond are left alone", "A8", "differs", _at("more", _stopped)),
-    ReshapedFault(
+SCHEMAS: Final = (
+    SchemaFault("fewer-columns-stop", "lacks a trailing column: applies", "A8", "differs", _at("fewer", _stopped)),
+    SchemaFault("absent-json-stops", "lacks the JSON column", "A8", "differs", _at("without JSON", _stopped)),
+    SchemaFault("more-columns-stop", "columns beyond are left alone", "A8", "differs", _at("more", _stopped)),
+    SchemaFault(
         "more-columns-changed",
         "columns beyond are left alone",
         "A8",
         "differs",
         _at("more", lambda _, outcome: _last(outcome, _OTHER)),
     ),
-    ReshapedFault(
+    SchemaFault(
         "remaining-columns-kept",
         "applies",
         "A8",
@@ -90,29 +90,29 @@ RESHAPED: Final = (
             else None
         ),
     ),
-    ReshapedFault("text-is-taken", "TEXT or BLOB: 13146", "A8", "differs", _at("other type", _applied)),
-    ReshapedFault(
+    SchemaFault("text-is-taken", "TEXT or BLOB: 13146", "A8", "differs", _at("other type", _applied)),
+    SchemaFault(
         "text-gives-another-number",
         "TEXT or BLOB: 13146",
         "A8",
         "differs",
         _at("other type", lambda _, outcome: replace(outcome, error=1677, coordinator=1677)),
     ),
-    ReshapedFault(
+    SchemaFault(
         "text-is-changed-though-error",
         "row unchanged on error",
         "A8",
         "fail",
         _at("other type", lambda _, outcome: _last(outcome, _OTHER)),
     ),
-    ReshapedFault(
+    SchemaFault(
         "table-repaired-but-no-start",
         "applier restarts after the repair",
         "A8",
         "fail",
         _at("other type", lambda _, outcome: replace(outcome, again=Again(error=13146, after=outcome.before))),
     ),
-    ReshapedFault(
+    SchemaFault(
         "table-repaired-but-event-lost",
         "after the repair the event applies",
         "A8",
@@ -123,7 +123,7 @@ RESHAPED: Final = (
             else None
         ),
     ),
-    ReshapedFault(
+    SchemaFault(
         "second-update-of-a-row-lost",
         "the same row updated several times in one event group",
         "FR2",
@@ -132,7 +132,7 @@ RESHAPED: Final = (
             replace(outcome, after=outcome.before) if case.kind == "again" and outcome.after != outcome.before else None
         ),
     ),
-    ReshapedFault(
+    SchemaFault(
         "row-without-a-key-not-found",
         "the same row updated several times in one event group",
         "FR2",
@@ -142,7 +142,7 @@ RESHAPED: Final = (
             lambda case, outcome: replace(_stopped(case, outcome), error=1032, coordinator=1032),
         ),
     ),
-    ReshapedFault(
+    SchemaFault(
         "diverged-row-taken",
         "without a key a diverged row is a missing row: 1032",
         "FR2",

@@ -6,17 +6,17 @@ from dataclasses import replace
 
 import pytest
 
-from conformance.checks.replica_schema import generate as reshaped
+from conformance.checks.replica_schema import generate
+from conformance.checks.replica_schema.judge import judge
 from conformance.judge.damage.applier import judge_feeding, judge_ignoring
-from conformance.checks.replica_schema.judge import judge_reshaped
 from conformance.stream import Verdict
 from generators import applier_transactions as feedings
 from generators.draw import Stream
 from tests.checks.diverged.planted_transactions import FeedingFault, faultless
-from tests.checks.replica_schema.planted_schemas import IGNORED, RESHAPED, ZERO_LENGTH, ReshapedFault, ignoring, perfect
+from tests.checks.replica_schema.planted_schemas import IGNORED, SCHEMAS, ZERO_LENGTH, SchemaFault, ignoring, perfect
 
-TABLES = [reshaped.other_table(Stream("tables", number), "t") for number in range(60)]
-NO_KEY = [reshaped.again(Stream("no key", number), "t") for number in range(60)]
+TABLES = [generate.other_table(Stream("tables", number), "t") for number in range(60)]
+NO_KEY = [generate.without_key(Stream("no key", number), "t") for number in range(60)]
 NO_BYTES = [feedings.without_bytes(Stream("no bytes", number)) for number in range(80)]
 MATRIX = list(feedings.ignorable(Stream("matrix"), 15))
 MODES = (frozenset((1032,)), frozenset((3648,)))
@@ -28,7 +28,7 @@ def grade_of(requirement: str) -> Verdict:
 
 def test_faultless_appliers_pass_everything() -> None:
     for case in (*TABLES, *NO_KEY):
-        assert judge_reshaped(case, perfect(case), Verdict.FAIL).verdict is Verdict.PASS, case.name
+        assert judge(case, perfect(case), Verdict.FAIL).verdict is Verdict.PASS, case.name
     for feeding in NO_BYTES:
         assert judge_feeding(feeding, faultless(feeding)).verdict is Verdict.PASS, feeding.name
     for ignored in MODES:
@@ -51,15 +51,15 @@ def test_every_kind_is_there() -> None:
         assert errors == {0, 1032, 3648} - ignored
 
 
-@pytest.mark.parametrize("fault", RESHAPED, ids=lambda fault: fault.name)
-def test_a_fault_on_another_table_is_caught_wherever_it_shows(fault: ReshapedFault) -> None:
+@pytest.mark.parametrize("fault", SCHEMAS, ids=lambda fault: fault.name)
+def test_a_fault_on_another_table_is_caught_wherever_it_shows(fault: SchemaFault) -> None:
     shown = 0
     for case in (*TABLES, *NO_KEY):
         doctored = fault.doctor(case, perfect(case))
         if doctored is None or doctored == perfect(case):
             continue
         shown += 1
-        judged = judge_reshaped(case, doctored, grade_of(fault.requirement))
+        judged = judge(case, doctored, grade_of(fault.requirement))
         assert judged.verdict.value == fault.grade, (case.name, judged)
         assert judged.rule
     assert shown
@@ -94,4 +94,4 @@ def test_a_dying_server_is_a_crash_in_every_mode() -> None:
             died = replace(ignoring(case, ignored), death="signal 6: 0a1")
             assert judge_ignoring(case, died, ignored).verdict is Verdict.CRASH
     died = replace(perfect(TABLES[0]), death="signal 6: 0a1")
-    assert judge_reshaped(TABLES[0], died, Verdict.DIFFERS).verdict is Verdict.CRASH
+    assert judge(TABLES[0], died, Verdict.DIFFERS).verdict is Verdict.CRASH

@@ -18,8 +18,8 @@ from conformance.reference.tables.table_map import TableMap
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from conformance.reference.binlog.temporal import Datetime, Time, Timestamp
     from conformance.reference.tables.metadata import MetadataField
+    from conformance.reference.tables.temporal import Datetime, Time, Timestamp
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +34,7 @@ class LogFault:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CodecFault:
-    """``function`` of ``reference.binlog.temporal`` becomes another one."""
+    """``function`` of ``reference.tables.temporal`` becomes another one."""
 
     id: str
     sentence: str

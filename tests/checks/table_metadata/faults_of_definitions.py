@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from conformance.reference.binlog.columns import ColumnType
+from conformance.reference.tables.columns import ColumnType
 from conformance.reference.tables.metadata import (
     Bits,
     DefaultCharset,

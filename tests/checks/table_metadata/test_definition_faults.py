@@ -14,6 +14,7 @@ from conformance.checks.table_metadata import check as test_table_metadata
 from conformance.checks.table_metadata import definitions, unknown_fields
 from conformance.checks.table_metadata.table_map_judge import OWNERS, concerned, judge_table_map
 from conformance.harness.lab import Lab, Settings
+from conformance.harness.profiles import SIZES
 from conformance.reference.binlog.event import encode_event
 from conformance.reference.binlog.header import FOOTER_SIZE, HEADER_SIZE
 from conformance.reference.dialect import WORKLOG as WORKLOG_DIALECT
@@ -24,6 +25,7 @@ from conformance.reference.text.table_metadata import metadata_text
 from conformance.servers.roles.definitions import MODES, Definition, DefinitionLog
 from conformance.servers.wire.capture import Captured, Position
 from conformance.stream import Block, CaseVerdict
+from tests import running
 from tests.checks.table_metadata.faults_of_definitions import (
     MAP_FAULTS,
     MODE_FAULTS,
@@ -120,7 +122,7 @@ def check(
     monkeypatch.setattr(test_table_metadata, "client_text", lambda *_: printed(logs[-1], text))
     monkeypatch.setattr(FakeServer, "close", lambda _: None)
     try:
-        test_table_metadata.test_table_maps(lab)
+        running.run(test_table_metadata.test_table_maps, lab)
     except pytest.fail.Exception:
         return records, False
     return records, True
@@ -140,13 +142,13 @@ def test_events_and_texts_in_order_pass(monkeypatch: pytest.MonkeyPatch) -> None
             cases[record.requirements[0]] = cases.get(record.requirements[0], 0) + record.cases
     assert cases.keys() == ALL
     assert min(cases.values()) >= 50
-    assert cases["TMF7"] == cases["TMP1"] == 2 * test_table_metadata._TABLES["quick"]
+    assert cases["TMF7"] == cases["TMP1"] == 2 * SIZES["table-map/bytes"]["quick"]
 
 
 @pytest.fixture
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
     """As many tables as show every fault."""
-    monkeypatch.setattr(test_table_metadata, "_TABLES", {"quick": 30})
+    monkeypatch.setitem(SIZES["table-map/bytes"], "quick", 30)
 
 
 @pytest.mark.usefixtures("few")
@@ -207,7 +209,7 @@ def test_the_real_server_writes_and_the_real_client_prints_what_is_predicted(ser
     records: list[AnyRecord] = []
     lab = Lab(Settings(seed="live"), records.append)
     lab._server, lab._resolved = server, True
-    test_table_metadata.test_table_maps(lab)
+    running.run(test_table_metadata.test_table_maps, lab)
     assert [record for record in records if isinstance(record, CaseVerdict)] == []
     assert {record.requirements[0] for record in records if isinstance(record, Block)} == ALL
     with server.connect() as connection:
@@ -257,7 +259,7 @@ def unknown(
         lambda *_: b"".join(definitions.head_of(item.plain) + text(item) + b"# at 1\n" for item in shown),
     )
     try:
-        test_table_metadata.test_unknown_fields(lab)
+        running.run(test_table_metadata.test_unknown_fields, lab)
     except pytest.fail.Exception:
         return records, False
     return records, True
@@ -321,7 +323,7 @@ def test_the_real_reader_shows_the_listed_deviation_and_nothing_else(server: Pro
     records: list[AnyRecord] = []
     lab = Lab(Settings(seed="live"), records.append)
     lab._server, lab._resolved = server, True
-    test_table_metadata.test_unknown_fields(lab)
+    running.run(test_table_metadata.test_unknown_fields, lab)
     assert {record.deviation for record in records if isinstance(record, CaseVerdict)} == {unknown_fields.DEVIATION}
 
 

@@ -12,9 +12,11 @@ from conformance.checks.table_metadata.check_variable import judge
 from conformance.checks.table_metadata.variable_effect import Effect, setting_of
 from conformance.harness import session as labs
 from conformance.harness.lab import Lab, Settings
+from conformance.harness.profiles import SIZES
 from conformance.reference.tables.definitions import Column, Table, table_map
 from conformance.stream import Block
 from tests.checks.table_metadata.faults_of_metadata import EFFECT_FAULTS
+from tests.running import run
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -54,15 +56,15 @@ def test_a_real_server_follows_the_variable(
 ) -> None:
     records: list[AnyRecord] = []
     monkeypatch.setattr(labs, "resolve", lambda *_, **__: server)
-    monkeypatch.setattr(test_metadata_variable, "_BLOCKS", {"quick": 2})
+    monkeypatch.setitem(SIZES["metadata-variable/effect"], "quick", 2)
     lab = Lab(Settings(cases=tmp_path), records.append)
-    test_metadata_variable.test_effect(lab)
-    test_metadata_variable.test_scope(lab)
+    run(test_metadata_variable.test_effect, lab)
+    run(test_metadata_variable.test_scope, lab)
     made = [record for record in records if isinstance(record, Block)]
     assert not [record.check for record in made if record.failures]
     assert {requirement for record in made for requirement in record.requirements} == {"TMS2", "TMS3"}
     monkeypatch.setattr(metadata_effect, "setting_of", lambda _: "FULL")
-    with pytest.raises(pytest.fail.Exception, match="do not follow the variable"):
-        test_metadata_variable.test_effect(lab)
+    with pytest.raises(pytest.fail.Exception, match="does not follow the variable"):
+        run(test_metadata_variable.test_effect, lab)
     with server.connect() as connection:
         assert connection.variable("global.binlog_row_metadata") == "MINIMAL"

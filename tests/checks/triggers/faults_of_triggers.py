@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from conformance.reference.binlog.columns import PartialJson
 from conformance.reference.jsonb.encode import encode
+from conformance.reference.tables.columns import PartialJson
 from tests.judge.perfect_server import is_update
 
 if TYPE_CHECKING:

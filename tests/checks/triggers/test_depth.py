@@ -13,10 +13,10 @@ from conformance.checks.triggers import depth
 from conformance.harness.blocks import judge_block
 from conformance.judge.replica import LoggedRow, Refusal, ReplicaModel, Stop, Transaction, judge_stop
 from conformance.judge.updates.compare import too_deep
-from conformance.reference.binlog.columns import PartialJson
 from conformance.reference.dialect import MYSQL, flipped
 from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.encode import encode
+from conformance.reference.tables.columns import PartialJson
 from generators.draw import Stream
 from tests.judge.perfect_server import observe
 

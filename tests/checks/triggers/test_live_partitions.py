@@ -13,7 +13,8 @@ from conformance.checks.triggers.partitions import METHODS
 from conformance.harness import session as labs
 from conformance.harness.lab import Lab, Settings
 from conformance.harness.profiles import SIZES
-from conformance.reference.binlog.header import EventType, checksum_of
+from conformance.reference.binlog.header import checksum_of
+from conformance.reference.event_types import EventType
 from conformance.servers.roles.update_cases import run_case
 from conformance.stream import Block
 from tests.running import run

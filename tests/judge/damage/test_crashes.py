@@ -16,9 +16,10 @@ from conformance.judge.damage.crashes import (
     has_bad_member,
     has_member_twice,
 )
-from conformance.reference.binlog.header import EventType
-from conformance.reference.binlog.small import Opaque, Stop, UserVarType
+from conformance.reference.binlog.control_events import Opaque, Stop
+from conformance.reference.binlog.statement_events import UserVarType
 from conformance.reference.binlog.writer import FileWriter
+from conformance.reference.event_types import EventType
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.jsonb.view import open_document
 from conformance.reference.partial.diffs import Diff, Operation, encode_diff, encode_diffs

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance.judge.damage.relay_logs import crash_of_replica, damage_of_relay_log, judge_end
+from conformance.reference.binlog.control_events import Incident, XaPrepare, Xid
 from conformance.reference.binlog.group_replication import TransactionContext
-from conformance.reference.binlog.header import MAGIC, EventType
+from conformance.reference.binlog.header import MAGIC
 from conformance.reference.binlog.query import Query
-from conformance.reference.binlog.small import Incident, RowsQuery, UserVarType, XaPrepare, Xid
+from conformance.reference.binlog.statement_events import RowsQuery, UserVarType
+from conformance.reference.event_types import EventType
 from conformance.requirements.crashes import (
     GTID_IN_TRANSACTION,
     PAYLOAD_UNDESCRIBED,

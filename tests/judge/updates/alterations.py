@@ -11,15 +11,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from conformance.cases.observation import Observation, StatementOutcome
-from conformance.reference.binlog.columns import PartialJson
 from conformance.reference.binlog.event import decode_event, encode_event
-from conformance.reference.binlog.header import FOOTER_SIZE, Checksum, EventType, checksum_of
+from conformance.reference.binlog.header import FOOTER_SIZE, Checksum, checksum_of
 from conformance.reference.binlog.payload import TransactionPayload
 from conformance.reference.binlog.rows import RowsBody
 from conformance.reference.errors import CodecError
+from conformance.reference.event_types import EventType
 from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.jsonb.values import LARGE_ARRAY
+from conformance.reference.tables.columns import PartialJson
 from conformance.reference.tables.table_map import TableMap
 
 if TYPE_CHECKING:

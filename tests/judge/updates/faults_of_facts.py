@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from conformance.reference.binlog.header import EventType
 from conformance.reference.binlog.payload import TransactionPayload
+from conformance.reference.event_types import EventType
 from tests.judge.doctoring import sealed
 
 if TYPE_CHECKING:

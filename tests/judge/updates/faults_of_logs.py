@@ -7,10 +7,11 @@ from typing import Final
 
 from conformance.cases.observation import StatementOutcome
 from conformance.cases.row_images import RowImage
+from conformance.reference.binlog.control_events import Xid
 from conformance.reference.binlog.gtid import Gtid
-from conformance.reference.binlog.header import EventType
 from conformance.reference.binlog.query import Query, Status
-from conformance.reference.binlog.small import RowsQuery, Xid
+from conformance.reference.binlog.statement_events import RowsQuery
+from conformance.reference.event_types import EventType
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.tables.table_map import TableMap
 from tests.judge.doctoring import (

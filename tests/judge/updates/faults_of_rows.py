@@ -6,10 +6,10 @@ from dataclasses import replace
 from typing import Final
 
 from conformance.cases.row_images import RowImage
-from conformance.reference.binlog.columns import PartialJson
 from conformance.reference.binlog.rows import STMT_END
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.jsonb.parse import parse_text
+from conformance.reference.tables.columns import PartialJson
 from tests.judge.doctoring import (
     ONE_DIFF,
     PARTIAL,

@@ -15,7 +15,8 @@ from conformance.harness.blocks import Limits, make_script
 from conformance.harness.events import check_events
 from conformance.judge.updates.compare import judge
 from conformance.judge.updates.events import first_difference, split_groups
-from conformance.reference.binlog.header import Checksum, EventType
+from conformance.reference.binlog.header import Checksum
+from conformance.reference.event_types import EventType
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.jsonb.values import UInt
 from conformance.reference.partial.expression import Assignment, Call, Function, Literal

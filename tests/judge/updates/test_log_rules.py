@@ -15,8 +15,8 @@ from conformance.checks.unchanged.run import broken_rules
 from conformance.harness.captures import load_capture, recorded
 from conformance.judge.updates.borrowed import BODY, HEADER, RULES
 from conformance.judge.updates.compare import judge, judge_rules
-from conformance.reference.binlog.header import EventType
 from conformance.reference.binlog.payload import TransactionPayload
+from conformance.reference.event_types import EventType
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.partial.expression import Assignment
 from conformance.reference.sql.expressions import parse_expression

@@ -16,12 +16,12 @@ from conformance.cases.session import Session
 from conformance.cases.update_case import Step, UpdateCase
 from conformance.judge.updates.compare import judge
 from conformance.judge.updates.permitted_variation import SMALL
-from conformance.reference.binlog.columns import PartialJson
-from conformance.reference.binlog.header import EventType
+from conformance.reference.event_types import EventType
 from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.partial.diffs import encode_diffs
 from conformance.reference.partial.expression import Assignment, Call, Column, Function, Literal
+from conformance.reference.tables.columns import PartialJson
 from tests.judge.doctoring import TABLE, sealed
 from tests.judge.perfect_server import is_update, observe
 from tests.judge.updates.variations import with_hole

@@ -12,12 +12,12 @@ from conformance.checks.costs.allocations import with_option
 from conformance.harness.blocks import Limits, make_script
 from conformance.judge.updates.compare import judge
 from conformance.judge.updates.permitted_variation import SMALL
-from conformance.reference.binlog.columns import PartialJson
 from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.jsonb.parse import parse_text
 from conformance.reference.partial.diffs import Diff, Operation, encode_diffs
 from conformance.reference.partial.paths import parse_path
+from conformance.reference.tables.columns import PartialJson
 from tests.judge.doctoring import NUMBERS, D, after, body, row, script
 from tests.judge.perfect_server import observe
 from tests.judge.updates.variations import twins, with_hole

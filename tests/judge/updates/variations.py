@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from conformance.judge.updates.events import iter_events
 from conformance.judge.updates.permitted_variation import SMALL, liberty_of
-from conformance.reference.binlog.columns import PartialJson
 from conformance.reference.binlog.rows import UPDATE_TYPES, RowsBody, included
 from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.encode import SMALL_LIMIT, encode
 from conformance.reference.jsonb.layout import Placed, decode_stored, encode_stored
+from conformance.reference.tables.columns import PartialJson
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

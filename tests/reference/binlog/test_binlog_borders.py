@@ -10,29 +10,21 @@ from uuid import UUID
 
 import pytest
 
-from conformance.reference.binlog.columns import TINY, ColumnType
+from conformance.reference.binlog.control_events import Heartbeat, Incident, Rotate, Stop, XaPrepare, Xid
 from conformance.reference.binlog.event import decode_body, decode_event, encode_event
 from conformance.reference.binlog.files import EventDecoder, FileReader, decode_file, read_events
 from conformance.reference.binlog.format_description import FormatDescription
 from conformance.reference.binlog.gtid import GtidTagged
 from conformance.reference.binlog.gtid_set import GtidEntry, PreviousGtids
-from conformance.reference.binlog.header import HEADER_SIZE, Checksum, EventType, Header, decode_header, footer_size
+from conformance.reference.binlog.header import HEADER_SIZE, Checksum, Header, decode_header, footer_size
 from conformance.reference.binlog.payload import TransactionPayload
 from conformance.reference.binlog.query import StatusDatabases, StatusUnknown, decode_status, encode_status
 from conformance.reference.binlog.rows import NdbInfo, PartitionInfo, Row, rows_body
-from conformance.reference.binlog.small import (
-    Heartbeat,
-    Incident,
-    Intvar,
-    Rotate,
-    RowsQuery,
-    Stop,
-    UserVar,
-    XaPrepare,
-    Xid,
-)
+from conformance.reference.binlog.statement_events import Intvar, RowsQuery, UserVar
 from conformance.reference.binlog.writer import FileWriter, begin
 from conformance.reference.errors import CodecError, DecodeError, Unsupported
+from conformance.reference.event_types import EventType
+from conformance.reference.tables.columns import TINY, ColumnType
 from conformance.reference.tables.table_map import TableMap
 
 _TABLE = TableMap(

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from conformance.reference.binlog.columns import BIT, BLOB, GEOMETRY, JSON, STRING, VARCHAR, VECTOR, PartialJson
+from conformance.reference.binlog.control_events import Opaque
 from conformance.reference.binlog.event import Event, encode_event
 from conformance.reference.binlog.files import FileReader, decode_file, read_events
 from conformance.reference.binlog.header import MAGIC, Checksum
 from conformance.reference.binlog.payload import TransactionPayload
 from conformance.reference.binlog.rows import ROWS_TYPES, LazyRows, RowsBody
-from conformance.reference.binlog.small import Opaque
-from conformance.reference.binlog.temporal import Date, Datetime, Time, Timestamp, text
 from conformance.reference.jsonb.layout import decode_stored, encode_stored
 from conformance.reference.partial.diffs import decode_diffs, encode_diffs
 from conformance.reference.tables.charsets import text_of
+from conformance.reference.tables.columns import BIT, BLOB, GEOMETRY, JSON, STRING, VARCHAR, VECTOR, PartialJson
+from conformance.reference.tables.temporal import Date, Datetime, Time, Timestamp, text
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,7 +9,8 @@ import pytest
 from conformance.reference.binlog.event import decode_body, decode_event
 from conformance.reference.binlog.files import EventDecoder
 from conformance.reference.binlog.gtid_set import GtidEntry, PreviousGtids, encode_tag
-from conformance.reference.binlog.header import Checksum, Header, event_name
+from conformance.reference.binlog.header import Checksum, Header
+from conformance.reference.event_types import event_name
 from tests.reference.refusals import refused, where
 
 NIL = UUID(int=0)

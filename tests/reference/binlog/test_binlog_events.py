@@ -7,19 +7,21 @@ from zlib import crc32
 
 import pytest
 
+from conformance.reference.binlog.control_events import (
+    Heartbeat,
+    HeartbeatV2,
+    Ignorable,
+    Incident,
+    Opaque,
+    Rotate,
+    Stop,
+    XaPrepare,
+    Xid,
+)
 from conformance.reference.binlog.event import Body, decode_body, decode_event, encode_event
 from conformance.reference.binlog.format_description import POST_HEADER_LENGTHS, FormatDescription
 from conformance.reference.binlog.group_replication import TransactionContext, ViewChange
-from conformance.reference.binlog.header import (
-    Checksum,
-    EventType,
-    Flag,
-    Header,
-    checksum_of,
-    decode_header,
-    encode_header,
-    event_name,
-)
+from conformance.reference.binlog.header import Checksum, Flag, Header, checksum_of, decode_header, encode_header
 from conformance.reference.binlog.load import DeleteFile, ExecuteLoadQuery, LoadBlock
 from conformance.reference.binlog.payload import TransactionPayload
 from conformance.reference.binlog.query import (
@@ -35,22 +37,9 @@ from conformance.reference.binlog.query import (
     decode_status,
     encode_status,
 )
-from conformance.reference.binlog.small import (
-    Heartbeat,
-    HeartbeatV2,
-    Ignorable,
-    Incident,
-    Intvar,
-    Opaque,
-    Rand,
-    Rotate,
-    RowsQuery,
-    Stop,
-    UserVar,
-    XaPrepare,
-    Xid,
-)
+from conformance.reference.binlog.statement_events import Intvar, Rand, RowsQuery, UserVar
 from conformance.reference.errors import DecodeError, EncodeError, Unsupported
+from conformance.reference.event_types import EventType, event_name
 
 # (body, bytes of docs/spec/binlog-events.md or a capture; None: only the way back counts)
 _BODIES: list[tuple[Body, str | None]] = [

@@ -6,6 +6,7 @@ from random import Random
 
 import pytest
 
+from conformance.reference.binlog.control_events import Stop
 from conformance.reference.binlog.event import decode_event, encode_event
 from conformance.reference.binlog.gtid import GtidTagged
 from conformance.reference.binlog.payload import TransactionPayload
@@ -18,8 +19,7 @@ from conformance.reference.binlog.query import (
     decode_status,
     encode_status,
 )
-from conformance.reference.binlog.small import Stop
-from conformance.reference.binlog.temporal import (
+from conformance.reference.tables.temporal import (
     Date,
     Datetime,
     Time,

@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from conformance.reference.binlog.control_events import Opaque, Rotate, Stop, Xid
 from conformance.reference.binlog.event import Event, encode_event
 from conformance.reference.binlog.files import EventDecoder, FileReader, decode_file, read_events
 from conformance.reference.binlog.format_description import FormatDescription
-from conformance.reference.binlog.header import MAGIC, Checksum, EventType, Flag
+from conformance.reference.binlog.header import MAGIC, Checksum, Flag
 from conformance.reference.binlog.payload import UNCOMPRESSED, TransactionPayload
 from conformance.reference.binlog.rows import LazyRows, Row, RowsBody, rows_body
-from conformance.reference.binlog.small import Opaque, Rotate, Stop, Xid
 from conformance.reference.binlog.writer import FileWriter
 from conformance.reference.errors import CodecError, DecodeError, EncodeError, Unsupported
+from conformance.reference.event_types import EventType
 from conformance.reference.tables.definitions import Column, Table, table_map
 from conformance.reference.tables.metadata import MetadataRules
 from conformance.reference.tables.table_map import TableMap

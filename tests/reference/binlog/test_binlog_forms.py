@@ -7,19 +7,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from conformance.reference.binlog import columns as types
-from conformance.reference.binlog.columns import ColumnType
+from conformance.reference.binlog.control_events import Stop, Xid
 from conformance.reference.binlog.files import decode_file
 from conformance.reference.binlog.format_description import POST_HEADER_LENGTHS, FormatDescription
 from conformance.reference.binlog.gtid import Gtid, GtidTagged
 from conformance.reference.binlog.gtid_set import GtidEntry, PreviousGtids
-from conformance.reference.binlog.header import MAGIC, EventType, Flag
+from conformance.reference.binlog.header import MAGIC, Flag
 from conformance.reference.binlog.payload import TransactionPayload
 from conformance.reference.binlog.query import Query, StatusInteger
 from conformance.reference.binlog.rows import NdbInfo, PartitionInfo, Row, rows_body
-from conformance.reference.binlog.small import Stop, Xid
 from conformance.reference.binlog.versions import (
-    definable,
     known_types,
     log_file,
     post_header_lengths,
@@ -29,7 +26,10 @@ from conformance.reference.binlog.versions import (
 )
 from conformance.reference.binlog.writer import FileWriter
 from conformance.reference.dialect import MYSQL, Dialect, JsonForms, LogForms
-from conformance.reference.tables.definitions import Column, Table
+from conformance.reference.event_types import EventType
+from conformance.reference.tables import columns as types
+from conformance.reference.tables.columns import ColumnType
+from conformance.reference.tables.definitions import Column, Table, definable
 from conformance.reference.tables.metadata import WORKLOG, Bits, Field, MetadataRules, Numbers
 from conformance.reference.tables.table_map import GENERATED_INVISIBLE_PK, TableMap
 from tests.reference.refusals import refused

@@ -8,12 +8,11 @@ from uuid import UUID
 
 import pytest
 
-from conformance.reference.binlog.gtid import Gtid, GtidTagged, with_transaction_length
+from conformance.reference.binlog.gtid import Gtid, GtidTagged, gtid_text, with_transaction_length
 from conformance.reference.binlog.gtid_set import GtidEntry, PreviousGtids
-from conformance.reference.binlog.gtid_text import gtid_text
-from conformance.reference.binlog.header import EventType
 from conformance.reference.binlog.query import Query
 from conformance.reference.errors import CodecError, DecodeError, EncodeError, Unsupported
+from conformance.reference.event_types import EventType
 from tests.reference.refusals import refused, where
 
 _UUID = UUID("11111111-2222-3333-4444-555555555555")

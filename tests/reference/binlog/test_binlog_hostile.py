@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from conformance.reference.binlog.control_events import Opaque
 from conformance.reference.binlog.event import decode_body
 from conformance.reference.binlog.files import decode_file, read_events
-from conformance.reference.binlog.header import EventType, event_name
 from conformance.reference.binlog.rows import LazyRows, RowsBody
-from conformance.reference.binlog.small import Opaque
 from conformance.reference.errors import CodecError
+from conformance.reference.event_types import EventType, event_name
 
 if TYPE_CHECKING:
     from pathlib import Path

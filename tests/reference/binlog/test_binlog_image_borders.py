@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.reference.binlog.columns import JSON, LONG, NULL, TINY, VARCHAR, ColumnType, PartialJson
 from conformance.reference.binlog.header import HEADER_SIZE
 from conformance.reference.binlog.rows import (
     NdbInfo,
@@ -20,6 +19,7 @@ from conformance.reference.binlog.rows import (
     rows_body,
     split_rows,
 )
+from conformance.reference.tables.columns import JSON, LONG, NULL, TINY, VARCHAR, ColumnType, PartialJson
 from conformance.reference.tables.table_map import TableMap
 from tests.reference.refusals import refused, where
 

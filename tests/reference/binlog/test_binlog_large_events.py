@@ -11,15 +11,16 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from conformance.reference.binlog.columns import BLOB, JSON, LONG, ColumnType, PartialJson
+from conformance.reference.binlog.control_events import Opaque, Stop
 from conformance.reference.binlog.event import encode_event
 from conformance.reference.binlog.files import WINDOW, EventDecoder, FileReader, decode_file, read_events
-from conformance.reference.binlog.header import EventType
 from conformance.reference.binlog.payload import UNCOMPRESSED, TransactionPayload
 from conformance.reference.binlog.rows import LazyRows, PartitionInfo, Row, UnknownInfo, rows_body
-from conformance.reference.binlog.small import Opaque, RowsQuery, Stop
+from conformance.reference.binlog.statement_events import RowsQuery
 from conformance.reference.binlog.writer import FileWriter
 from conformance.reference.errors import CodecError, DecodeError
+from conformance.reference.event_types import EventType
+from conformance.reference.tables.columns import BLOB, JSON, LONG, ColumnType, PartialJson
 from conformance.reference.tables.table_map import TableMap
 
 if TYPE_CHECKING:

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
+from conformance.reference.binlog.control_events import Opaque, Xid
 from conformance.reference.binlog.event import decode_event, encode_event
 from conformance.reference.binlog.files import EventDecoder
 from conformance.reference.binlog.format_description import FormatDescription
 from conformance.reference.binlog.header import Checksum, Header, checksum_of, decode_header
 from conformance.reference.binlog.payload import TransactionPayload
 from conformance.reference.binlog.rows import Row, rows_body
-from conformance.reference.binlog.small import Opaque, Xid
 from conformance.reference.errors import DecodeError
 from conformance.reference.tables.table_map import TableMap
 from tests.reference.refusals import refused, where

@@ -8,15 +8,16 @@ from typing import Any
 
 import pytest
 
-from conformance.reference.binlog.columns import LONG, TINY, ColumnType
+from conformance.reference.binlog.control_events import Opaque, Stop, Xid
 from conformance.reference.binlog.event import encode_event
 from conformance.reference.binlog.files import WINDOW, EventDecoder, FileReader, decode_file, read_events
 from conformance.reference.binlog.format_description import FormatDescription
-from conformance.reference.binlog.header import MAGIC, Checksum, EventType, Header
+from conformance.reference.binlog.header import MAGIC, Checksum, Header
 from conformance.reference.binlog.payload import UNCOMPRESSED, TransactionPayload
-from conformance.reference.binlog.small import Opaque, Stop, Xid
 from conformance.reference.binlog.writer import FileWriter
 from conformance.reference.errors import DecodeError, Unsupported
+from conformance.reference.event_types import EventType
+from conformance.reference.tables.columns import LONG, TINY, ColumnType
 from conformance.reference.tables.metadata import Bits, Field, MetadataRules, Numbers
 from conformance.reference.tables.table_map import TableMap
 from tests.reference.refusals import refused, where

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from conformance.reference.binlog.columns import ColumnType
 from conformance.reference.binlog.rows import NdbInfo, Row, decode_rows_event, encode_head, rows_body
 from conformance.reference.cursor import Cursor
+from conformance.reference.tables.columns import ColumnType
 from conformance.reference.tables.table_map import TableMap
 from tests.reference.refusals import refused, where
 

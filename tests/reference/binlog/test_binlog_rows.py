@@ -7,10 +7,9 @@ from typing import Any
 
 import pytest
 
-from conformance.reference.binlog.columns import TINY, ColumnType, PartialJson
 from conformance.reference.binlog.event import decode_body, decode_event, encode_event
 from conformance.reference.binlog.files import decode_file
-from conformance.reference.binlog.header import MAGIC, EventType
+from conformance.reference.binlog.header import MAGIC
 from conformance.reference.binlog.rows import (
     STMT_END,
     LazyRows,
@@ -27,7 +26,9 @@ from conformance.reference.binlog.rows import (
     split_rows,
 )
 from conformance.reference.errors import CodecError, DecodeError, EncodeError
+from conformance.reference.event_types import EventType
 from conformance.reference.partial.diffs import decode_diffs
+from conformance.reference.tables.columns import TINY, ColumnType, PartialJson
 from conformance.reference.tables.definitions import Column, Table, table_map
 from conformance.reference.tables.table_map import TableMap
 

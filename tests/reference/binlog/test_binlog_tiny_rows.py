@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.reference.binlog import columns as types
-from conformance.reference.binlog.columns import ColumnType
 from conformance.reference.binlog.event import encode_event
-from conformance.reference.binlog.header import HEADER_SIZE, Checksum, EventType
+from conformance.reference.binlog.header import HEADER_SIZE, Checksum
 from conformance.reference.binlog.rows import Row, RowsBody, TinyRows
 from conformance.reference.errors import DecodeError
+from conformance.reference.event_types import EventType
+from conformance.reference.tables import columns as types
+from conformance.reference.tables.columns import ColumnType
 from tests.reference.text.made_logs import lazy, rows_bytes, table_of
 
 if TYPE_CHECKING:

@@ -7,7 +7,11 @@ from typing import Any
 
 import pytest
 
-from conformance.reference.binlog.columns import (
+from conformance.reference.binlog.event import decode_body
+from conformance.reference.binlog.rows import Row, bitmap_of, full_bitmap, rows_body, split_rows
+from conformance.reference.errors import CodecError
+from conformance.reference.event_types import EventType
+from conformance.reference.tables.columns import (
     BIT,
     BLOB,
     DATE,
@@ -30,11 +34,6 @@ from conformance.reference.binlog.columns import (
     decode_value,
     encode_value,
 )
-from conformance.reference.binlog.event import decode_body
-from conformance.reference.binlog.header import EventType
-from conformance.reference.binlog.rows import Row, bitmap_of, full_bitmap, rows_body, split_rows
-from conformance.reference.binlog.temporal import Date, Datetime, Time, Timestamp
-from conformance.reference.errors import CodecError
 from conformance.reference.tables.create_table import parse_definition
 from conformance.reference.tables.definitions import Column, Table, column_type, table_map
 from conformance.reference.tables.metadata import (
@@ -51,6 +50,7 @@ from conformance.reference.tables.metadata import (
     signedness,
 )
 from conformance.reference.tables.table_map import TableMap
+from conformance.reference.tables.temporal import Date, Datetime, Time, Timestamp
 
 
 def refused(call: Any, *arguments: Any) -> str:

@@ -8,19 +8,20 @@ from uuid import UUID
 
 import pytest
 
-from conformance.reference.binlog.columns import PartialJson
+from conformance.reference.binlog.control_events import Rotate, Stop, Xid
 from conformance.reference.binlog.event import encode_event
 from conformance.reference.binlog.files import FileReader, decode_file
 from conformance.reference.binlog.format_description import FormatDescription
 from conformance.reference.binlog.gtid import Gtid, GtidTagged
 from conformance.reference.binlog.gtid_set import GtidEntry, PreviousGtids
-from conformance.reference.binlog.header import Checksum, EventType, Flag, Header, decode_header
+from conformance.reference.binlog.header import Checksum, Flag, Header, decode_header
 from conformance.reference.binlog.payload import TransactionPayload
 from conformance.reference.binlog.query import Query, encode_status
 from conformance.reference.binlog.rows import STMT_END, Row, RowsBody, rows_body
-from conformance.reference.binlog.small import Rotate, Stop, Xid
 from conformance.reference.binlog.writer import FileWriter, begin, row_group
+from conformance.reference.event_types import EventType
 from conformance.reference.jsonb.encode import encode
+from conformance.reference.tables.columns import PartialJson
 from conformance.reference.tables.definitions import Column, Table, table_map
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from conformance.reference.binlog import temporal
 from conformance.reference.jsonb import opaque
+from conformance.reference.tables import temporal
 from tests.reference.refusals import refused
 
 if TYPE_CHECKING:

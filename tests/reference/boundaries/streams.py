@@ -6,8 +6,8 @@ from io import BytesIO
 from pathlib import Path
 from typing import Final
 
-from conformance.reference.binlog.header import EventType
 from conformance.reference.boundaries.reader import file_footer
+from conformance.reference.event_types import EventType
 
 FILES: Final = sorted(Path(__file__).parents[2].glob("data/binlogs/*.binlog"))
 

@@ -6,15 +6,16 @@ from struct import pack
 
 import pytest
 
+from conformance.reference.binlog.control_events import Rotate, Stop
 from conformance.reference.binlog.event import decode_event, encode_event
-from conformance.reference.binlog.header import Checksum, EventType
+from conformance.reference.binlog.header import Checksum
 from conformance.reference.binlog.query import Query
-from conformance.reference.binlog.small import Rotate, Stop
 from conformance.reference.boundaries.markers import mark, marker_of, mask, with_marker
 from conformance.reference.boundaries.observed_event import Seen, query_text, seen, seen_of
 from conformance.reference.boundaries.reader import find_event
 from conformance.reference.boundaries.row_format import RowFormatParser
 from conformance.reference.boundaries.source import mark_inside, split_inner
+from conformance.reference.event_types import EventType
 from conformance.reference.replay.engine import Replay
 from tests.reference.refusals import refused, where
 

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.reference.binlog.header import EventType
 from conformance.reference.boundaries.diagrams import DIFFERENCES
 from conformance.reference.boundaries.observed_event import Seen
 from conformance.reference.boundaries.shipped import ShippedParser
 from conformance.reference.boundaries.unmarked import Receiver
+from conformance.reference.event_types import EventType
 
 G, XID, HEARTBEAT = Seen(EventType.GTID), Seen(EventType.XID), Seen(EventType.HEARTBEAT_V2)
 MAP, ROWS, STOP = Seen(EventType.TABLE_MAP), Seen(EventType.WRITE_ROWS), Seen(EventType.STOP, 0, 99)

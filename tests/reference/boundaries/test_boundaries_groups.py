@@ -11,9 +11,10 @@ import pytest
 
 from conformance.reference.binlog.event import encode_event
 from conformance.reference.binlog.gtid import Gtid
-from conformance.reference.binlog.header import Checksum, EventType, Flag
+from conformance.reference.binlog.header import Checksum, Flag
 from conformance.reference.binlog.query import Query
 from conformance.reference.boundaries.reader import Group, Kind, file_footer, find_event, read_groups
+from conformance.reference.event_types import EventType
 from tests.reference.refusals import refused, where
 
 UUID_TEXT: Final = "00000000-0000-0000-0000-000000000000"

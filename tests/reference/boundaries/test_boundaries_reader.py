@@ -9,18 +9,17 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies
 
+from conformance.reference.binlog.control_events import Incident, Xid
 from conformance.reference.binlog.files import decode_file
-from conformance.reference.binlog.gtid import Gtid
-from conformance.reference.binlog.gtid_text import gtid_text
-from conformance.reference.binlog.header import EventType
+from conformance.reference.binlog.gtid import Gtid, gtid_text
 from conformance.reference.binlog.query import Query
-from conformance.reference.binlog.small import Incident, Xid
 from conformance.reference.binlog.writer import FileWriter, begin
 from conformance.reference.boundaries.markers import mark
 from conformance.reference.boundaries.observed_event import seen
 from conformance.reference.boundaries.reader import Group, Kind, find_event, read_groups
 from conformance.reference.boundaries.source import mark_stream
 from conformance.reference.errors import CodecError
+from conformance.reference.event_types import EventType
 from tests.reference.boundaries.streams import FILES, events_of
 
 PLAIN = [path for path in FILES if "relay" not in path.stem]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from conformance.reference.binlog.header import EventType, Flag
+from conformance.reference.binlog.header import Flag
 from conformance.reference.boundaries.diagrams import page
 from conformance.reference.boundaries.observed_event import Seen, seen
 from conformance.reference.boundaries.shipped import (
@@ -20,6 +20,7 @@ from conformance.reference.boundaries.shipped import (
     classify,
     classify_query,
 )
+from conformance.reference.event_types import EventType
 from tests.reference.boundaries.streams import FILES, events_of
 
 ROOT = Path(__file__).parents[3]

@@ -10,7 +10,7 @@ from typing import Final
 import pytest
 
 from conformance.reference.binlog.event import encode_event
-from conformance.reference.binlog.header import EventType, Flag
+from conformance.reference.binlog.header import Flag
 from conformance.reference.binlog.query import Query
 from conformance.reference.boundaries.markers import mark, marker_of, mask, with_marker
 from conformance.reference.boundaries.observed_event import Seen, query_text, seen
@@ -18,6 +18,7 @@ from conformance.reference.boundaries.source import mark_stream
 from conformance.reference.boundaries.unmarked import Receiver, Role, role_of
 from conformance.reference.boundaries.worklog import BoundaryParser
 from conformance.reference.errors import CodecError, EncodeError
+from conformance.reference.event_types import EventType
 from tests.reference.boundaries.streams import FILES, events_of
 
 # The worklog's grammar with one difference, which its table makes: a stream may end anywhere.

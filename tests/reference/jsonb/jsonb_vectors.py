@@ -315,7 +315,7 @@ def check_encoding(kit: Kit, value: JsonValue, data: bytes) -> None:
     assert kit.encode.encode(value) == data
     assert kit.encode.encoded_size(value) == len(data)
     assert same(kit.decode.decode(data), value)
-    assert same(kit.decode.decode(data, strict=True), value)
+    assert same(kit.layout.decode_strict(data), value)
     assert kit.layout.encode_stored(kit.layout.decode_stored(data)) == data
     assert kit.layout.storage_free(data) == 0
     assert same(kit.view.open_document(data).value(), value)
@@ -326,7 +326,7 @@ def check_size(kit: Kit, value: JsonValue, kind: int, size: int) -> None:
     data = kit.encode.encode(value)
     assert (data[0], len(data)) == (kind, size)
     assert same(kit.decode.decode(data), value)
-    assert same(kit.decode.decode(data, strict=True), value)
+    assert same(kit.layout.decode_strict(data), value)
 
 
 def check_reading(kit: Kit, data: bytes, lenient: object, strict: str | None) -> None:
@@ -339,7 +339,7 @@ def check_reading(kit: Kit, data: bytes, lenient: object, strict: str | None) ->
         assert error.code == lenient, error
         assert error.offset is not None
         assert 0 <= error.offset <= len(data)
-    again, error = outcome(kit.decode.decode, data, strict=True)
+    again, error = outcome(kit.layout.decode_strict, data)
     assert (None if error is None else error.code) == strict, error or again
     if error is None:
         assert _same(again, value)
@@ -349,12 +349,13 @@ def check_reading(kit: Kit, data: bytes, lenient: object, strict: str | None) ->
 def check_depth(kit: Kit, value: Any) -> None:
     """100 containers are written and read; 101 are error 3157 in every reading and in the encoder."""
     data = kit.encode.encode(value)
-    for strict in (False, True):
-        assert kit.decode.decode(data, strict=strict) == value
+    readings = kit.decode.decode, kit.layout.decode_strict
+    for read in readings:
+        assert read(data) == value
     for levels in (101, 105, 2000):
         deep = deep_bytes(levels)
-        for strict in (False, True):
-            assert number(outcome(kit.decode.decode, deep, strict=strict)[1]) == 3157, levels
+        for read in readings:
+            assert number(outcome(read, deep)[1]) == 3157, levels
     for wrapped in ([value], {"a": value}, [1, {"b": value}]):
         assert number(outcome(kit.encode.encode, wrapped)[1]) == 3157
 
@@ -362,8 +363,8 @@ def check_depth(kit: Kit, value: Any) -> None:
 def check_shared(kit: Kit, levels: int) -> None:
     """Children that several entries share are refused without being read again and again."""
     data = shared_children(levels)
-    for strict, code in ((False, "shared-children"), (True, "overlap")):
-        _, error = outcome(kit.decode.decode, data, strict=strict)
+    for read, code in ((kit.decode.decode, "shared-children"), (kit.layout.decode_strict, "overlap")):
+        _, error = outcome(read, data)
         assert error is not None
         assert error.code == code, error
     _, error = outcome(kit.layout.storage_free, data)

@@ -11,10 +11,7 @@ from typing import Any
 
 import pytest
 
-from conformance.reference.binlog import temporal
-from conformance.reference.binlog.temporal import Time, Timestamp
 from conformance.reference.jsonb import opaque
-from conformance.reference.jsonb.from_columns import column_as_json
 from conformance.reference.jsonb.values import JsonValue, Opaque, same
 from conformance.reference.partial.expression import (
     Call,
@@ -29,7 +26,10 @@ from conformance.reference.partial.expression import (
     Wrapper,
     referenced_columns,
 )
+from conformance.reference.tables import temporal
+from conformance.reference.tables.column_json import column_as_json
 from conformance.reference.tables.definitions import Column as TableColumn
+from conformance.reference.tables.temporal import Time, Timestamp
 from tests.reference.refusals import refused, where
 
 

@@ -11,7 +11,14 @@ from conformance.reference.errors import DecodeError, EncodeError
 from conformance.reference.jsonb import opaque
 from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.encode import encode, encode_varlen
-from conformance.reference.jsonb.layout import Placed, decode_stored, encode_stored, storage_free, stored_value
+from conformance.reference.jsonb.layout import (
+    Placed,
+    decode_stored,
+    decode_strict,
+    encode_stored,
+    storage_free,
+    stored_value,
+)
 from conformance.reference.jsonb.tagged import from_tagged, to_tagged
 from conformance.reference.jsonb.values import BIT, BLOB, DECIMAL, Opaque, UInt, depth, key_order, same
 from conformance.reference.jsonb.view import open_document
@@ -173,7 +180,7 @@ def test_errors_of_the_strict_reading_name_the_way_to_the_value() -> None:
     stored = bytearray(encode({"a": [1, {"b": "é"}]}))
     stored[-1] = 0x20
     with pytest.raises(DecodeError) as caught:
-        decode(bytes(stored), strict=True)
+        decode_strict(bytes(stored))
     assert caught.value.code == "bad-utf8"
     assert caught.value.path == ("[0]", "[1]", "[0]")
     assert caught.value.offset == len(stored) - 3

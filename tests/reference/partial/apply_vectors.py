@@ -164,7 +164,7 @@ def check_applying(kit: Kit, row: Row) -> None:
         assert isinstance(after, bytes)
         assert format_text(kit.decode.decode(after)) == row.after
         assert kit.layout.storage_free(after) == row.free
-        kit.decode.decode(after, strict=True)
+        kit.layout.decode_strict(after)
     assert stored == kept
 
 

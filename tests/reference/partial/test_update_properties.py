@@ -11,13 +11,12 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from conformance.cases.predict import Model
-from conformance.reference.binlog.columns import PartialJson
 from conformance.reference.dialect import MYSQL, WORKLOG
 from conformance.reference.errors import CodecError, DecodeError
 from conformance.reference.jsonb.compare import equal_stored
 from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.encode import encode
-from conformance.reference.jsonb.layout import decode_stored, encode_stored, storage_free, stored_value
+from conformance.reference.jsonb.layout import decode_stored, decode_strict, encode_stored, storage_free, stored_value
 from conformance.reference.jsonb.tagged import from_tagged, to_tagged
 from conformance.reference.jsonb.text import format_text
 from conformance.reference.jsonb.values import depth, same
@@ -28,6 +27,7 @@ from conformance.reference.partial.diffs import Operation, decode_diffs, encode_
 from conformance.reference.partial.document import Document
 from conformance.reference.partial.paths import Cell, Member, Path, is_identifier, parse_path
 from conformance.reference.partial.update import Columns, update_row
+from conformance.reference.tables.columns import PartialJson
 from generators.documents import Size
 from generators.strategies import assignments, damaged, documents, keys, paths, sequences, stored
 from generators.tables import SELECTOR
@@ -97,7 +97,7 @@ def test_every_predicted_document_is_a_layout_whose_holes_add_up(case: UpdateCas
                 assert encode_stored(layout) == data
                 value = decode(data)
                 assert same(stored_value(layout), value)
-                assert same(decode(data, strict=True), value)
+                assert same(decode_strict(data), value)
                 free = storage_free(data)
                 view = open_document(data)
                 if view.is_array or view.is_object:
@@ -127,7 +127,7 @@ def test_diffs_lead_from_the_old_document_to_the_new_one(case: UpdateCase) -> No
                     applied = apply_field(change.before, change.encoded, dialect)
                     assert applied is not None
                     assert same(decode(applied), decode(change.after))
-                    decode(applied, strict=True)
+                    decode_strict(applied)
 
 
 @fewer
@@ -307,13 +307,13 @@ def check_document(data: bytes) -> None:
         value = decode(data)
     except CodecError:
         with pytest.raises(CodecError):
-            decode(data, strict=True)
+            decode_strict(data)
         return
     again = encode(value)
     assert same(decode(again), value)
     assert encode(decode(again)) == again
     try:
-        strictly = decode(data, strict=True)
+        strictly = decode_strict(data)
     except CodecError:
         return
     assert same(strictly, value)
@@ -387,7 +387,7 @@ def test_diffs_of_another_document_are_refused_or_leave_a_document(data: st.Data
     after, error = outcome(apply_field, other, field)
     assert number(error) in (0, 3648, 3157)
     if error is None:
-        decode(after, strict=True)
+        decode_strict(after)
         format_text(decode(after))
 
 
@@ -452,4 +452,4 @@ TestDocumentLife.settings = settings(
 def test_strict_errors_of_documents_are_never_mysql_errors_but_for_depth() -> None:
     for data in (b"\x0d", b"\x02\x01\x00\x04\x00", b"\x05\x01\x00\x00"):
         with pytest.raises(DecodeError):
-            decode(data, strict=True)
+            decode_strict(data)

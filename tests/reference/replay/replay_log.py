@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from conformance.reference.binlog import columns as column_types
-from conformance.reference.binlog.columns import ColumnType
 from conformance.reference.binlog.event import Event
-from conformance.reference.binlog.header import EventType, Header
+from conformance.reference.binlog.header import Header
 from conformance.reference.binlog.query import Query
 from conformance.reference.binlog.rows import Row, rows_body
 from conformance.reference.dialect import MYSQL, Dialect
+from conformance.reference.event_types import EventType
 from conformance.reference.replay.engine import Replay
+from conformance.reference.tables import columns as column_types
+from conformance.reference.tables.columns import ColumnType
 from tests.reference.text.made_logs import table_of
 
 if TYPE_CHECKING:

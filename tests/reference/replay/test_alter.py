@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from conformance.reference.errors import ReplayError
 from conformance.reference.replay.ddl import parse_statement
-from conformance.reference.replay.statements import AlterTable, CreateTable, ReplayError
+from conformance.reference.replay.statements import AlterTable, CreateTable
 from conformance.reference.replay.table_state import TableState
 from conformance.reference.sql.statement_words import split_words
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from conformance.reference.binlog.query import Query, Status, StatusInteger, StatusIntegers
+from conformance.reference.errors import ReplayError
 from conformance.reference.replay.ddl import parse_statement
 from conformance.reference.replay.statements import (
     AlterTable,
@@ -18,20 +19,14 @@ from conformance.reference.replay.statements import (
     PutColumn,
     RenameColumn,
     RenameTables,
-    ReplayError,
     SetEngine,
     SetKey,
     SetParent,
     Statement,
     Truncate,
-)
-from conformance.reference.sql.statement_words import (
-    ANSI_QUOTES,
-    NO_BACKSLASH_ESCAPES,
-    Word,
-    split_words,
     statement_words,
 )
+from conformance.reference.sql.statement_words import ANSI_QUOTES, NO_BACKSLASH_ESCAPES, Word, split_words
 
 
 def parsed(sql: str) -> Statement | None:

@@ -8,19 +8,18 @@ from typing import Any
 
 import pytest
 
-from conformance.reference.binlog import columns as column_types
-from conformance.reference.binlog.columns import ColumnType, PartialJson
+from conformance.reference.binlog.control_events import Incident, XaPrepare, Xid
 from conformance.reference.binlog.files import read_events
 from conformance.reference.binlog.format_description import FormatDescription
-from conformance.reference.binlog.header import EventType
 from conformance.reference.binlog.rows import USE_SQL_FOREIGN_KEY, Row, rows_body
-from conformance.reference.binlog.small import Incident, XaPrepare, Xid
-from conformance.reference.errors import CodecError, MysqlError
+from conformance.reference.errors import CodecError, MysqlError, ReplayError
+from conformance.reference.event_types import EventType
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.partial.apply import apply_field
 from conformance.reference.replay.engine import Replay
-from conformance.reference.replay.statements import ReplayError
 from conformance.reference.replay.tables_text import table_rows
+from conformance.reference.tables import columns as column_types
+from conformance.reference.tables.columns import ColumnType, PartialJson
 from conformance.reference.tables.metadata import Bits, DefaultCharset, Numbers
 from tests.reference.replay.replay_log import INT, JSON, Log
 from tests.reference.text.made_logs import table_of

@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from conformance.reference.binlog import columns as types
-from conformance.reference.binlog.columns import ColumnType, PartialJson
-from conformance.reference.binlog.header import EventType
 from conformance.reference.binlog.query import Query
 from conformance.reference.binlog.rows import Row, rows_body
 from conformance.reference.dialect import MYSQL, flipped
+from conformance.reference.event_types import EventType
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.replay.engine import Replay
 from conformance.reference.replay.tables_text import table_rows
+from conformance.reference.tables import columns as types
+from conformance.reference.tables.columns import ColumnType, PartialJson
 from conformance.reference.tables.metadata import DefaultCharset, Numbers, PrefixKey
 from conformance.reference.tables.table_map import GENERATED_INVISIBLE_PK
 from tests.reference.refusals import refused

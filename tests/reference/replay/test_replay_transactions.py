@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from conformance.reference.binlog.control_events import Incident, Stop, XaPrepare, Xid
 from conformance.reference.binlog.load import ExecuteLoadQuery
 from conformance.reference.binlog.query import Query
-from conformance.reference.binlog.small import Incident, Stop, XaPrepare, Xid
 from tests.reference.refusals import refused
 from tests.reference.replay.replay_log import Log
 

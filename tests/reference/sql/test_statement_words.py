@@ -5,16 +5,11 @@ from __future__ import annotations
 import pytest
 
 from conformance.reference.binlog.query import Query, Status, StatusInteger, StatusIntegers, StatusVariable
+from conformance.reference.errors import ReplayError
 from conformance.reference.replay.ddl import parse_statement
-from conformance.reference.replay.definition_reader import Reader, split_list
-from conformance.reference.replay.statements import ColumnDefinition, ReplayError
-from conformance.reference.sql.statement_words import (
-    ANSI_QUOTES,
-    NO_BACKSLASH_ESCAPES,
-    Word,
-    split_words,
-    statement_words,
-)
+from conformance.reference.replay.statements import ColumnDefinition, statement_words
+from conformance.reference.sql.definition_reader import Reader, split_list
+from conformance.reference.sql.statement_words import ANSI_QUOTES, NO_BACKSLASH_ESCAPES, Word, split_words
 from tests.reference.refusals import refused
 
 

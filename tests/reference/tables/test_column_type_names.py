@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from conformance.reference.binlog import columns as types
-from conformance.reference.binlog.columns import ColumnType
-from conformance.reference.binlog.temporal import Time, Timestamp
+from conformance.reference.tables import columns as types
+from conformance.reference.tables.columns import ColumnType
 from conformance.reference.tables.metadata import ColumnInfo, Names, PrefixKey
+from conformance.reference.tables.temporal import Time, Timestamp
 from conformance.reference.text.pseudo_values import column_text, type_text
 from conformance.reference.text.table_metadata import metadata_text, type_name
 from tests.reference.text.made_logs import table_of

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from conformance.reference.binlog import columns as types
-from conformance.reference.binlog.columns import ColumnType
 from conformance.reference.errors import CodecError, DecodeError, EncodeError, Unsupported
+from conformance.reference.tables import columns as types
+from conformance.reference.tables.columns import ColumnType
 from conformance.reference.tables.metadata import (
     MAX_COLUMNS,
     Bits,

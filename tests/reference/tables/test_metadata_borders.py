@@ -6,8 +6,8 @@ from typing import Any, Final
 
 import pytest
 
-from conformance.reference.binlog import columns as types
-from conformance.reference.binlog.columns import ColumnType
+from conformance.reference.tables import columns as types
+from conformance.reference.tables.columns import ColumnType
 from conformance.reference.tables.metadata import (
     SHIPPED,
     WORKLOG,

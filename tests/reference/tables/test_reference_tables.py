@@ -9,14 +9,8 @@ from typing import Any
 import pytest
 
 from conformance.reference.errors import CodecError
-from conformance.reference.tables.definitions import (
-    Column,
-    Table,
-    create_table,
-    quote_identifier,
-    quote_text,
-    table_map,
-)
+from conformance.reference.sql.tokens import quote_identifier, quote_string
+from conformance.reference.tables.definitions import Column, Table, create_table, table_map
 from conformance.reference.tables.table_map import GENERATED_INVISIBLE_PK, TableMap
 
 _VECTORS = json.loads((Path(__file__).parents[2] / "data" / "vectors" / "table-maps.json").read_text())["vectors"]
@@ -115,4 +109,4 @@ def test_what_cannot_be_predicted_is_an_error(column: Column, metadata: str) -> 
 
 def test_quoting() -> None:
     assert quote_identifier("a`b") == "`a``b`"
-    assert quote_text("it's \\") == "'it''s \\\\'"
+    assert quote_string("it's \\") == "'it''s \\\\'"

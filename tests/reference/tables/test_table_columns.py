@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from conformance.reference.binlog import columns as types
-from conformance.reference.binlog.columns import ColumnType
+from conformance.reference.tables import columns as types
+from conformance.reference.tables.columns import ColumnType
 from conformance.reference.tables.definitions import Column, Table, column_type, create_table, table_map
 from conformance.reference.tables.metadata import (
     SHIPPED,

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from conformance.reference.binlog.columns import JSON, LONG, ColumnType
-from conformance.reference.binlog.header import EventType
 from conformance.reference.binlog.rows import (
     DELETE_TYPES,
     WRITE_TYPES,
@@ -16,6 +14,8 @@ from conformance.reference.binlog.rows import (
     encode_head,
     full_bitmap,
 )
+from conformance.reference.event_types import EventType
+from conformance.reference.tables.columns import JSON, LONG, ColumnType
 from conformance.reference.tables.table_map import TableMap
 
 if TYPE_CHECKING:

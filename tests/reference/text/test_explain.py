@@ -9,7 +9,7 @@ from uuid import UUID
 
 import pytest
 
-from conformance.reference.binlog import group_replication, load, small
+from conformance.reference.binlog import control_events, group_replication, load, statement_events
 from conformance.reference.binlog.event import Body, encode_event
 from conformance.reference.binlog.files import EventDecoder, read_events
 from conformance.reference.binlog.gtid import Gtid
@@ -67,18 +67,18 @@ def test_the_spans_of_every_event_of_the_corpus_are_the_event(path: Path) -> Non
 
 UUID_1 = UUID(int=1)
 OTHERS: list[Body] = [
-    small.Incident(message=b"gone"),
-    small.Ignorable(data=b"abc"),
-    small.Heartbeat(name=b"f"),
-    small.HeartbeatV2(name=b"f", position=300, unknown=((9, b"xy"),)),
-    small.UserVar(name=b"n"),
-    small.UserVar(name=b"n", value=b"abc", flags=1),
+    control_events.Incident(message=b"gone"),
+    control_events.Ignorable(data=b"abc"),
+    control_events.Heartbeat(name=b"f"),
+    control_events.HeartbeatV2(name=b"f", position=300, unknown=((9, b"xy"),)),
+    statement_events.UserVar(name=b"n"),
+    statement_events.UserVar(name=b"n", value=b"abc", flags=1),
     load.LoadBlock(type=9, file_id=1, data=b""),
     load.DeleteFile(file_id=1),
     group_replication.TransactionContext(server_uuid=b"u", write_set=(b"a", b""), read_set=(b"c",)),
     group_replication.ViewChange(view_id=b"v", certification=((b"k", b"v"),)),
     Gtid(uuid=UUID_1, last_committed=None, sequence_number=None),
-    small.Opaque(type=99, data=b"zz"),
+    control_events.Opaque(type=99, data=b"zz"),
 ]
 
 
@@ -173,7 +173,7 @@ def test_rows_without_their_table_map_are_bytes() -> None:
 
 
 def test_damage_ends_the_reading_and_the_rest_is_shown() -> None:
-    data = encode_event(small.Xid(xid=1), algorithm=1)
+    data = encode_event(control_events.Xid(xid=1), algorithm=1)
     broken = data[:20] + b"\xff" + data[21:]
     spans, problem = explain_event(broken, {}, 4)
     covers(spans, broken)

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.reference.binlog.header import EventType, checksum_of
+from conformance.reference.binlog.header import checksum_of
+from conformance.reference.event_types import EventType
 from conformance.reference.explain.events import explain_event
 from conformance.reference.explain.trace import Trace
 from tests.reference.refusals import refused, where

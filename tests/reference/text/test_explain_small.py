@@ -8,7 +8,7 @@ from time import tzset
 import pytest
 
 from conformance.reference.binlog.event import encode_event
-from conformance.reference.binlog.header import EventType
+from conformance.reference.event_types import EventType
 from conformance.reference.explain.events import explain_event
 from conformance.reference.explain.small import moment
 from conformance.reference.explain.trace import as_text, short

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.reference.binlog import columns as types
-from conformance.reference.binlog.columns import ColumnType
-from conformance.reference.binlog.header import EventType
+from conformance.reference.event_types import EventType
 from conformance.reference.explain.tables import flag_names
+from conformance.reference.tables import columns as types
+from conformance.reference.tables.columns import ColumnType
 from conformance.reference.tables.metadata import Bits, Names
 from tests.reference.text.explained_events import HEADER, Parts, body_of, compact, explained
 from tests.reference.text.made_logs import INT_AND_JSON, table_of

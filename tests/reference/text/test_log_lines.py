@@ -10,20 +10,21 @@ from uuid import UUID
 
 import pytest
 
-from conformance.reference.binlog import columns as types
-from conformance.reference.binlog import small
-from conformance.reference.binlog.columns import ColumnType
+from conformance.reference.binlog import control_events, statement_events
 from conformance.reference.binlog.event import Event, decode_event, encode_event
 from conformance.reference.binlog.files import read_events
 from conformance.reference.binlog.format_description import FormatDescription
 from conformance.reference.binlog.group_replication import TransactionContext, ViewChange
 from conformance.reference.binlog.gtid import Gtid, GtidTagged
 from conformance.reference.binlog.gtid_set import PreviousGtids
-from conformance.reference.binlog.header import Checksum, EventType, Flag, Header
+from conformance.reference.binlog.header import Checksum, Flag, Header
 from conformance.reference.binlog.load import DeleteFile, ExecuteLoadQuery, LoadBlock
 from conformance.reference.binlog.payload import UNCOMPRESSED, TransactionPayload
 from conformance.reference.binlog.query import Query
 from conformance.reference.dialect import MYSQL
+from conformance.reference.event_types import EventType
+from conformance.reference.tables import columns as types
+from conformance.reference.tables.columns import ColumnType
 from conformance.reference.text.mysqlbinlog import LogText
 from tests.reference.refusals import refused, where
 from tests.reference.text.made_logs import insert, table_of
@@ -67,32 +68,32 @@ PAYLOAD = (
     "# Start of compressed events.\n"
 )
 BODIES: list[tuple[Any, str]] = [
-    (small.Stop(), "\tStop\n"),
-    (small.Rotate(name=b"binlog.000002", position=4), "\tRotate to binlog.000002  pos: 4\n"),
-    (small.Xid(xid=7), "\tXid = 7\nCOMMIT/*!*/;\n"),
+    (control_events.Stop(), "\tStop\n"),
+    (control_events.Rotate(name=b"binlog.000002", position=4), "\tRotate to binlog.000002  pos: 4\n"),
+    (control_events.Xid(xid=7), "\tXid = 7\nCOMMIT/*!*/;\n"),
     (
         LoadBlock(type=EventType.BEGIN_LOAD_QUERY, file_id=3, data=b"abc"),
         "\n#Begin_load_query: file_id: 3  block_len: 3\n",
     ),
     (LoadBlock(type=EventType.APPEND_BLOCK, file_id=3, data=b""), "\n#Append_block: file_id: 3  block_len: 0\n"),
     (DeleteFile(file_id=3), "\n#Delete_file: file_id=3\n"),
-    (small.Incident(number=1, message=b"a\\b\nc"), "\n# Incident: LOST_EVENTS (a\\\\b\n# c)\n"),
-    (small.Incident(number=2, message=b""), "\n# Incident: 2\n"),
+    (control_events.Incident(number=1, message=b"a\\b\nc"), "\n# Incident: LOST_EVENTS (a\\\\b\n# c)\n"),
+    (control_events.Incident(number=2, message=b""), "\n# Incident: 2\n"),
     (ViewChange(view_id=b"v:1"), "View_change_log_event: view_id=v:1\n"),
     (
         TransactionContext(server_uuid=b"uuid", thread_id=5),
         "Transaction_context: server_uuid=uuid\tthread_id=5\n",
     ),
-    (small.Ignorable(data=b"abc"), "\tIgnorable\n# 3 bytes, skipped as the event asks\n"),
-    (small.Opaque(type=EventType.HEARTBEAT, data=b""), "\tHEARTBEAT_LOG_EVENT\n# not shown\n"),
-    (small.Opaque(type=99, data=b""), "\tUNKNOWN_EVENT(99)\n# not shown\n"),
+    (control_events.Ignorable(data=b"abc"), "\tIgnorable\n# 3 bytes, skipped as the event asks\n"),
+    (control_events.Opaque(type=EventType.HEARTBEAT, data=b""), "\tHEARTBEAT_LOG_EVENT\n# not shown\n"),
+    (control_events.Opaque(type=99, data=b""), "\tUNKNOWN_EVENT(99)\n# not shown\n"),
     (PreviousGtids(), "\tPrevious-GTIDs\n# [empty]\n"),
     (
-        small.XaPrepare(gtrid=b"x", bqual=b"\xff", format_id=7),
+        control_events.XaPrepare(gtrid=b"x", bqual=b"\xff", format_id=7),
         "\tXA PREPARE X'78',X'ff',7\nXA PREPARE X'78',X'ff',7\n/*!*/;\n",
     ),
     (
-        small.XaPrepare(one_phase=True, gtrid=b"x", bqual=b"", format_id=1),
+        control_events.XaPrepare(one_phase=True, gtrid=b"x", bqual=b"", format_id=1),
         "\tXA PREPARE X'78',X'',1\nXA COMMIT X'78',X'',1 ONE PHASE\n/*!*/;\n",
     ),
     (
@@ -151,7 +152,7 @@ def test_the_checksum_of_the_beginning_is_shown_if_what_follows_has_one() -> Non
     for algorithm, shown in ((Checksum.CRC32, "CRC32 0x000000ff "), (Checksum.NONE, "")):
         found = printed(LogText(), event(FormatDescription(algorithm=algorithm), checksum=255))
         assert found.startswith(f"# at 4\n{HEAD}{shown}\tStart: ")
-    assert printed(LogText(), event(small.Stop(), checksum=255, position=None)) == (
+    assert printed(LogText(), event(control_events.Stop(), checksum=255, position=None)) == (
         f"# at 0\n{HEAD}CRC32 0x000000ff \tStop\n"
     )
 
@@ -225,7 +226,7 @@ def test_other_clocks_have_their_own_zones() -> None:
 
 
 def test_without_options_there_are_no_statements_of_rows_and_no_columns() -> None:
-    rows_query, table = event(small.RowsQuery(text=b"a\bb")), event(table_of(LONG))
+    rows_query, table = event(statement_events.RowsQuery(text=b"a\bb")), event(table_of(LONG))
     assert printed(LogText(), rows_query) == "# at 4\n"
     assert printed(LogText(), table) == f"# at 4\n{HEAD}\tTable_map: `d`.`t` mapped to number 100\n"
     assert printed(LogText(types=True), rows_query) == f"# at 4\n{HEAD}\tRows_query\n# a\\bb\n"
@@ -242,15 +243,15 @@ def test_a_table_map_tells_of_a_generated_key(flags: int, told: int) -> None:
 def test_a_log_of_nothing_has_its_first_and_last_lines() -> None:
     assert end(LogText()) == END
     text = LogText()
-    printed(text, event(Query(text=b"BEGIN")), event(small.Xid(xid=1)))
+    printed(text, event(Query(text=b"BEGIN")), event(control_events.Xid(xid=1)))
     assert end(text) == END
 
 
 def test_what_a_statement_needs_waits_for_it_or_for_the_end() -> None:
     waiting = [
-        event(small.Intvar(kind=small.IntvarKind.LAST_INSERT_ID, value=5)),
-        event(small.Intvar(kind=small.IntvarKind.INSERT_ID, value=6)),
-        event(small.Rand(seed1=1, seed2=2)),
+        event(statement_events.Intvar(kind=statement_events.IntvarKind.LAST_INSERT_ID, value=5)),
+        event(statement_events.Intvar(kind=statement_events.IntvarKind.INSERT_ID, value=6)),
+        event(statement_events.Rand(seed1=1, seed2=2)),
     ]
     lines = (
         f"{HEAD}\tIntvar\nSET LAST_INSERT_ID=5/*!*/;\n{HEAD}\tIntvar\nSET INSERT_ID=6/*!*/;\n"
@@ -295,7 +296,7 @@ def test_a_document_whose_bytes_a_client_prints_is_refused() -> None:
 
 
 def test_events_of_a_payload_have_the_checksums_with_which_they_would_be_written() -> None:
-    bodies: list[Query | small.Xid] = [Query(text=b"BEGIN", status=()), small.Xid(xid=1)]
+    bodies: list[Query | control_events.Xid] = [Query(text=b"BEGIN", status=()), control_events.Xid(xid=1)]
     inner = b"".join(
         encode_event(body, timestamp=1700000000, server_id=3, flags=0x0208, algorithm=Checksum.NONE) for body in bodies
     )
@@ -303,7 +304,7 @@ def test_events_of_a_payload_have_the_checksums_with_which_they_would_be_written
     payload = TransactionPayload(payload=inner, compression=UNCOMPRESSED)
     start = encode_event(FormatDescription(), log_pos=None, start=4)
     file = b"\xfebin" + start + encode_event(payload, log_pos=None, start=4 + len(start))
-    file += encode_event(small.Stop(), log_pos=None, start=len(file))
+    file += encode_event(control_events.Stop(), log_pos=None, start=len(file))
     text = LogText()
     lines = printed(text, *read_events(BytesIO(file), expand=True)).splitlines()
     sums = [f"CRC32 0x{int.from_bytes(event[-4:], 'little'):08x} " for event in whole]

@@ -8,15 +8,15 @@ from uuid import UUID
 
 import pytest
 
-from conformance.reference.binlog import columns as column_types
-from conformance.reference.binlog import small
-from conformance.reference.binlog.columns import ColumnType
+from conformance.reference.binlog import control_events, statement_events
 from conformance.reference.binlog.event import Event
 from conformance.reference.binlog.files import read_events
 from conformance.reference.binlog.gtid import Gtid
 from conformance.reference.binlog.header import Header
 from conformance.reference.binlog.query import Query, Status, StatusInteger, StatusIntegers, StatusText
 from conformance.reference.binlog.rows import LazyRows
+from conformance.reference.tables import columns as column_types
+from conformance.reference.tables.columns import ColumnType
 from conformance.reference.tables.metadata import Bits, Members, Names, Numbers, PrefixKey
 from conformance.reference.text.mysqlbinlog import LogText
 from conformance.reference.text.table_metadata import metadata_text
@@ -91,7 +91,7 @@ def test_session_variables_are_printed_when_they_change() -> None:
 
 
 def test_the_statement_of_rows_is_escaped_and_comes_with_vv_only() -> None:
-    body = small.RowsQuery(text=b"a\tb\\c'd\re\0\n\nf")
+    body = statement_events.RowsQuery(text=b"a\tb\\c'd\re\0\n\nf")
     assert shown(body, types=True).endswith("\tRows_query\n# a\\tb\\\\c'd\\re\\0\n# \n# f\n")
     assert shown(body) == "# at 4\n"
 
@@ -131,8 +131,9 @@ def test_an_open_transaction_is_rolled_back_at_the_end() -> None:
     assert b"ROLLBACK /* added by mysqlbinlog */" in b"".join(text.end())
 
 
-@pytest.mark.parametrize(("last", "open_at_the_end"), [(small.Xid(xid=1), False), (Query(text=b"COMMIT"), False),
-    (small.XaPrepare(gtrid=b"x"), True), (Query(text=b"XA ROLLBACK X'78',X'',1"), False),
+@pytest.mark.parametrize(("last", "open_at_the_end"), [
+    (control_events.Xid(xid=1), False), (Query(text=b"COMMIT"), False),
+    (control_events.XaPrepare(gtrid=b"x"), True), (Query(text=b"XA ROLLBACK X'78',X'',1"), False),
         (Query(text=b"XA COMMIT X'78',X'',1"), True)])  # fmt: skip
 def test_only_xid_commit_and_rollback_close_what_the_client_calls_open(last: object, open_at_the_end: bool) -> None:
     text = LogText()

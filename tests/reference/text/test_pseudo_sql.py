@@ -9,13 +9,13 @@ from struct import pack
 
 import pytest
 
-from conformance.reference.binlog import columns as types
-from conformance.reference.binlog.columns import ColumnType
 from conformance.reference.binlog.files import read_events
-from conformance.reference.binlog.header import EventType
 from conformance.reference.binlog.rows import LazyRows, NdbInfo, UnknownInfo
 from conformance.reference.errors import CodecError
+from conformance.reference.event_types import EventType
 from conformance.reference.jsonb.encode import encode
+from conformance.reference.tables import columns as types
+from conformance.reference.tables.columns import ColumnType
 from conformance.reference.tables.metadata import Bits, Numbers
 from conformance.reference.text.pseudo_json import quoted
 from conformance.reference.text.pseudo_sql import row_lines

@@ -11,9 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from conformance.reference.binlog import columns as types
-from conformance.reference.binlog.columns import ColumnType, PartialJson
-from conformance.reference.binlog.header import EventType
 from conformance.reference.binlog.rows import (
     DELETE_TYPES,
     UPDATE_TYPES,
@@ -23,13 +20,16 @@ from conformance.reference.binlog.rows import (
     decode_rows_event,
     rows_body,
 )
-from conformance.reference.binlog.temporal import Date, Datetime, Time, Timestamp
 from conformance.reference.binlog.writer import FileWriter
+from conformance.reference.event_types import EventType
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.partial.diffs import Operation, encode_diff
 from conformance.reference.partial.paths import parse_path
+from conformance.reference.tables import columns as types
+from conformance.reference.tables.columns import ColumnType, PartialJson
 from conformance.reference.tables.metadata import Numbers
 from conformance.reference.tables.table_map import TableMap
+from conformance.reference.tables.temporal import Date, Datetime, Time, Timestamp
 from conformance.reference.text.pseudo_sql import row_lines
 from conformance.servers.errors import ServerUnavailable
 from generators.documents import document, value

@@ -1,4 +1,4 @@
-"""Row changes as JSON lines (design, section 6): captured logs against stored lines, and each kind of value."""
+"""Row changes as JSON lines: captured logs against stored lines, and each kind of value."""
 
 from __future__ import annotations
 
@@ -10,20 +10,21 @@ from uuid import UUID
 
 import pytest
 
-from conformance.reference.binlog import columns as column_types
-from conformance.reference.binlog.columns import ColumnType, PartialJson
+from conformance.reference.binlog.control_events import Rotate
 from conformance.reference.binlog.event import Event
 from conformance.reference.binlog.files import read_events
 from conformance.reference.binlog.gtid import Gtid, GtidTagged
-from conformance.reference.binlog.header import EventType, Header
+from conformance.reference.binlog.header import Header
 from conformance.reference.binlog.query import Query
 from conformance.reference.binlog.rows import Row, rows_body
-from conformance.reference.binlog.small import Rotate
 from conformance.reference.errors import CodecError
+from conformance.reference.event_types import EventType
 from conformance.reference.jsonb import opaque
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.jsonb.values import UInt
 from conformance.reference.replay.engine import Replay
+from conformance.reference.tables import columns as column_types
+from conformance.reference.tables.columns import ColumnType, PartialJson
 from conformance.reference.tables.metadata import DefaultCharset, Members, Names
 from conformance.reference.text.row_changes import Form, RowChanges, operation_of
 from conformance.reference.text.row_changes import changes_of as changes_of_event

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.reference.binlog import columns as types
-from conformance.reference.binlog.columns import ColumnType
-from conformance.reference.binlog.header import EventType
 from conformance.reference.binlog.rows import NdbInfo, PartitionInfo, Row, rows_body
 from conformance.reference.errors import CodecError
+from conformance.reference.event_types import EventType
+from conformance.reference.tables import columns as types
+from conformance.reference.tables.columns import ColumnType
 from conformance.reference.text.pseudo_sql import row_lines
 from tests.reference.text.made_logs import INT_AND_JSON, lazy, rows_bytes, table_of
 

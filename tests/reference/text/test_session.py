@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.reference.binlog.header import EventType, Flag, Header
+from conformance.reference.binlog.header import Flag, Header
 from conformance.reference.binlog.query import Query, Status, StatusInteger, StatusIntegers, StatusText
-from conformance.reference.binlog.small import UserVar, UserVarType
+from conformance.reference.binlog.statement_events import UserVar, UserVarType
+from conformance.reference.event_types import EventType
 from conformance.reference.text.session import Session, ddl_xid
 
 if TYPE_CHECKING:

@@ -6,19 +6,19 @@ from typing import Any
 
 import pytest
 
-from conformance.reference.binlog import columns as types
-from conformance.reference.binlog.columns import ColumnType, PartialJson
 from conformance.reference.binlog.event import decode_body, decode_event, encode_event
 from conformance.reference.binlog.gtid import Gtid
-from conformance.reference.binlog.header import EventType
 from conformance.reference.binlog.query import Query, Status, StatusInteger
 from conformance.reference.binlog.rows import Row, rows_body
 from conformance.reference.binlog.versions import written
 from conformance.reference.dialect import MYSQL
 from conformance.reference.errors import DecodeError
+from conformance.reference.event_types import EventType
 from conformance.reference.jsonb import opaque
 from conformance.reference.partial.diffs import Diff, Operation, encode_diffs
 from conformance.reference.partial.paths import parse_path
+from conformance.reference.tables import columns as types
+from conformance.reference.tables.columns import ColumnType, PartialJson
 from conformance.reference.tables.create_table import parse_definition
 from conformance.reference.tables.definitions import table_map
 from conformance.reference.tables.metadata import ColumnInfo, Field, Numbers

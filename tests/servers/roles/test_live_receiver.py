@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from conformance.reference.binlog.control_events import Opaque, Xid
 from conformance.reference.binlog.event import encode_event
 from conformance.reference.binlog.format_description import FormatDescription
 from conformance.reference.binlog.gtid import Gtid
 from conformance.reference.binlog.query import Query
-from conformance.reference.binlog.small import Opaque, Xid
 from conformance.servers.roles.receiver import ReceiverTarget, launch_receiver
 from conformance.servers.run.process import ProcessMaker
 from conformance.servers.wire.source import FILE

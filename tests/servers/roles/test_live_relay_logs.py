@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance.cases.server_death import parse_death
+from conformance.reference.binlog.control_events import Opaque
 from conformance.reference.binlog.event import encode_event
 from conformance.reference.binlog.format_description import FormatDescription
-from conformance.reference.binlog.header import MAGIC, EventType
-from conformance.reference.binlog.small import Opaque
+from conformance.reference.binlog.header import MAGIC
+from conformance.reference.event_types import EventType
 from conformance.servers.roles import relay_log_applier as replica_log
 from conformance.servers.roles.relay_log import applier_status, placed
 from conformance.servers.roles.relay_log_applier import LogEnd, LogReader, launch_replica, log_script

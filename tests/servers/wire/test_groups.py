@@ -6,11 +6,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from conformance.cases.observation import Place
+from conformance.reference.binlog.control_events import Rotate, Xid
 from conformance.reference.binlog.event import encode_event
 from conformance.reference.binlog.format_description import FormatDescription
 from conformance.reference.binlog.gtid import Gtid
 from conformance.reference.binlog.query import Query
-from conformance.reference.binlog.small import Rotate, Xid
 from conformance.servers.wire.groups import groups_of_thread, placed_groups
 from tests.judge.doctoring import script
 from tests.judge.perfect_server import observe, starts

@@ -1,0 +1,88 @@
+"""A cursor over the words of a statement that defines tables."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+from conformance.reference.errors import ReplayError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from conformance.reference.sql.statement_words import Word
+
+
+TableName: TypeAlias = tuple[str, str]
+
+
+class Reader:
+    """A cursor over the words of one statement."""
+
+    def __init__(self, words: Sequence[Word], schema: str) -> None:
+        self.words = words
+        self.schema = schema
+        self.pos = 0
+
+    def __bool__(self) -> bool:
+        return self.pos < len(self.words)
+
+    def at(self, *keywords: str) -> bool:
+        return self.pos < len(self.words) and self.words[self.pos].among(*keywords)
+
+    def take(self, *keywords: str) -> bool:
+        """Pass over these keywords if they come next, all of them."""
+        here = self.words[self.pos : self.pos + len(keywords)]
+        if len(here) < len(keywords) or not all(word.among(text) for word, text in zip(here, keywords, strict=True)):
+            return False
+        self.pos += len(keywords)
+        return True
+
+    def next(self) -> Word:
+        if not self:
+            raise self.refused("the statement ends too early")
+        self.pos += 1
+        return self.words[self.pos - 1]
+
+    def name(self) -> str:
+        word = self.next()
+        if not word.is_name:
+            raise self.refused(f"a name is expected, not {word.text!r}")
+        return word.text
+
+    def table(self) -> TableName:
+        first = self.name()
+        return (first, self.name()) if self.take(".") else (self.schema, first)
+
+    def parenthesis(self) -> list[Word]:
+        """The words inside the parentheses that come next."""
+        if not self.take("("):
+            raise self.refused("an opening parenthesis is expected")
+        start = self.pos
+        level = 1
+        while level:
+            word = self.next()
+            if not word.quoted and not word.string:
+                level += (word.text == "(") - (word.text == ")")
+        return list(self.words[start : self.pos - 1])
+
+    def rest(self) -> list[Word]:
+        start, self.pos = self.pos, len(self.words)
+        return list(self.words[start:])
+
+    def refused(self, why: str) -> ReplayError:
+        text = " ".join(word.text for word in self.words[:12])
+        return ReplayError("statement", f"a statement that cannot be followed: {why}", got=text[:80])
+
+
+def split_list(words: Sequence[Word]) -> list[list[Word]]:
+    """At the commas that are in no parentheses."""
+    parts: list[list[Word]] = [[]]
+    level = 0
+    for word in words:
+        if not word.quoted and not word.string:
+            level += (word.text == "(") - (word.text == ")")
+            if word.text == "," and not level:
+                parts.append([])
+                continue
+        parts[-1].append(word)
+    return [part for part in parts if part]
