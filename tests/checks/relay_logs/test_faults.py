@@ -105,7 +105,7 @@ def test_a_replica_that_shows_what_is_listed_deviates(tmp_path: Path, monkeypatc
     records, passed = check(tmp_path, monkeypatch, as_released)
     assert passed
     (block,) = of(records, Block)
-    assert (block.requirements, block.cases, block.failed) == (("RL1",), 3 + SOUND, 0)
+    assert (block.requirements, block.cases, block.failures) == (("RL1",), 3 + SOUND, 0)
     assert block.verdicts == {"pass": SOUND}
     assert block.deviations == dict.fromkeys(LISTED, 1)
     assert exit_code(records) == 0

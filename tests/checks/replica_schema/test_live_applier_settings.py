@@ -188,11 +188,11 @@ def test_a_null_that_gets_bytes_is_noticed(
 def test_a_server_that_ignores_other_errors_is_noticed(
     found: tuple[Lab, list[AnyRecord]], option: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def other(installation: Installation, *, options: dict[str, str | None], **rest: Any) -> OwnServer:
+    def other(maker: ProcessMaker, *, options: dict[str, str | None], **rest: Any) -> OwnServer:
         given = {name: value for name, value in options.items() if name != "replica-skip-errors"}
         if option is not None:
             given["replica-skip-errors"] = option
-        return launch_applier(ProcessMaker(installation), options=given, **rest)
+        return launch_applier(maker, options=given, **rest)
 
     monkeypatch.setattr(check_ignored_errors, "launch_applier", other)
     lab, records = found
