@@ -8,16 +8,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from conformance.cases.by_hand.applier_transaction import Feeding, repair_of
-from conformance.cases.by_hand.damaged_frame import Damage, Torn
+from conformance.cases.by_hand.applier_transaction import ApplierTransaction, repair_of
+from conformance.cases.by_hand.damaged_frame import Damage, DamagedFrame
 from conformance.cases.by_hand.injection import Injection, full_image, partial_image, predict, row_event_body
 from conformance.reference.binlog.header import FOOTER_SIZE, HEADER_SIZE
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.partial.diffs import Diff, Operation, encode_diffs
 from conformance.reference.partial.paths import parse_path
-from generators import damaged_events as damaged
-from generators import diverged, documents
-from generators import object_entries as members
+from generators import damaged_events, diverged, documents, object_entries
 from generators.draw import mix
 
 if TYPE_CHECKING:
@@ -32,13 +30,15 @@ _FITTING: Final = partial_image(encode_diffs([Diff(Operation.REPLACE, parse_path
 _MATRIX_DOCUMENTS: Final = tuple(diverged.MATRIX_DOCUMENTS.values())
 
 
-def alone(draw: Draw, injection: Injection, documents: Sequence[bytes | None] = ()) -> Feeding:
+def alone(draw: Draw, injection: Injection, documents: Sequence[bytes | None] = ()) -> ApplierTransaction:
     """One row, repaired with the first of ``documents`` that the event fits."""
     repaired = repair_of(injection, documents) if predict(injection).error else None
-    return Feeding(rows=(injection,), repaired=None if repaired is None else (repaired,), beside=draw.choice(_BESIDE))
+    return ApplierTransaction(
+        rows=(injection,), repaired=None if repaired is None else (repaired,), beside=draw.choice(_BESIDE)
+    )
 
 
-def matrix(draw: Draw, part: int) -> Iterator[Feeding]:
+def matrix(draw: Draw, part: int) -> Iterator[ApplierTransaction]:
     """One Case in ``part`` of the matrix of requirements FR5, which ones is drawn."""
     for number, injection in enumerate(diverged.matrix()):
         one = draw.fork(number)
@@ -46,7 +46,7 @@ def matrix(draw: Draw, part: int) -> Iterator[Feeding]:
             yield alone(one, injection, _MATRIX_DOCUMENTS)
 
 
-def group(draw: Draw) -> list[Feeding]:
+def group(draw: Draw) -> list[ApplierTransaction]:
     """The injections of a generated group, and events of several of its rows."""
     injections = diverged.group(draw)
     documents = list(dict.fromkeys(item.stored for item in injections))
@@ -59,7 +59,9 @@ def group(draw: Draw) -> list[Feeding]:
     return out
 
 
-def several(draw: Draw, fitting: Sequence[Feeding], failing: Sequence[Feeding]) -> Feeding:
+def several(
+    draw: Draw, fitting: Sequence[ApplierTransaction], failing: Sequence[ApplierTransaction]
+) -> ApplierTransaction:
     """Rows of one event: some that fit and, mostly, one that does not."""
     chosen = [draw.choice(fitting) for _ in range(1 + draw.below(4))]
     if draw.below(5):
@@ -71,10 +73,12 @@ def several(draw: Draw, fitting: Sequence[Feeding], failing: Sequence[Feeding]) 
         if (document := case.repaired[0] if case.repaired else case.rows[0].stored) is not None
         and (case.repaired or case not in failing)
     )
-    return Feeding(rows=rows, repaired=repaired if len(repaired) == len(rows) else None, beside=draw.choice(_BESIDE))
+    return ApplierTransaction(
+        rows=rows, repaired=repaired if len(repaired) == len(rows) else None, beside=draw.choice(_BESIDE)
+    )
 
 
-def ignorable(draw: Draw, part: int) -> Iterator[Feeding]:
+def ignorable(draw: Draw, part: int) -> Iterator[ApplierTransaction]:
     """A part of the matrix, and each of its diffs once on a row that is not there."""
     for number, injection in enumerate(diverged.matrix()):
         one = draw.fork(number)
@@ -82,7 +86,7 @@ def ignorable(draw: Draw, part: int) -> Iterator[Feeding]:
             yield alone(one, injection, _MATRIX_DOCUMENTS)
 
 
-def without_bytes(draw: Draw) -> Feeding:
+def without_bytes(draw: Draw) -> ApplierTransaction:
     """A JSON value of no bytes: what an event stores, or what its diffs meet."""
     other = documents.document(draw.fork("other"))
     match draw.below(4):
@@ -97,9 +101,9 @@ def without_bytes(draw: Draw) -> Feeding:
             return alone(draw, injection, [encode(other)])
 
 
-def torn(draw: Draw) -> Torn:
+def damaged_frame(draw: Draw) -> DamagedFrame:
     """A transaction that fits, with one field of its row event's frame changed so that it cannot be parsed."""
-    case = Feeding(rows=(Injection(name="fits", stored=_FITS, image=_FITTING),), beside=draw.choice(_BESIDE))
+    case = ApplierTransaction(rows=(Injection(name="fits", stored=_FITS, image=_FITTING),), beside=draw.choice(_BESIDE))
     size = HEADER_SIZE + len(row_event_body((1, _FITTING))) + FOOTER_SIZE
     match draw.below(4):
         case 0:
@@ -113,21 +117,21 @@ def torn(draw: Draw) -> Torn:
         case _:
             wrong = draw.choice((draw.below(size), size + 1 + draw.below(100), (1 << 30) + draw.bits(30)))
             damage = Damage(name="length", offset=9, data=wrong.to_bytes(4, "little"))
-    return Torn(feeding=case, damage=damage)
+    return DamagedFrame(transaction=case, damage=damage)
 
 
 def _bits(draw: Draw) -> bytes:
     return bytes((1 + draw.below(255),))
 
 
-def listed_damage(draw: Draw) -> Iterator[Feeding]:
+def listed_damage(draw: Draw) -> Iterator[ApplierTransaction]:
     """The damages of requirements FR5. No document fits a damaged event; where one merely does not fit, one is looked
     for."""
-    for number, injection in enumerate(damaged.listed()):
+    for number, injection in enumerate(damaged_events.listed()):
         yield alone(draw.fork(number), injection, _MATRIX_DOCUMENTS)
 
 
-def refused_damage(draw: Draw, part: int) -> Iterator[Feeding]:
+def refused_damage(draw: Draw, part: int) -> Iterator[ApplierTransaction]:
     """One in ``part`` of those listed damages that a server refuses; all of the errors that few of them give."""
     few: dict[int, int] = {}
     for number, case in enumerate(listed_damage(draw)):
@@ -138,14 +142,14 @@ def refused_damage(draw: Draw, part: int) -> Iterator[Feeding]:
                 yield case
 
 
-def damage(draw: Draw) -> Feeding:
+def damage(draw: Draw) -> ApplierTransaction:
     """A generated damage."""
-    return alone(draw.fork("beside"), damaged.damaged(draw.fork("event")))
+    return alone(draw.fork("beside"), damaged_events.damaged(draw.fork("event")))
 
 
-def member(draw: Draw, number: int) -> Feeding:
+def member(draw: Draw, number: int) -> ApplierTransaction:
     """An object with a wrong entry in a diff; every second is of a kind that may end a server."""
     event = draw.fork("event")
     if number % 6 == 5:
-        return alone(draw.fork("beside"), members.twice(event))
-    return alone(draw.fork("beside"), members.injection(event, members.DIFF, keys=number % 3 == 1))
+        return alone(draw.fork("beside"), object_entries.twice(event))
+    return alone(draw.fork("beside"), object_entries.injection(event, object_entries.DIFF, keys=number % 3 == 1))

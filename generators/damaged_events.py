@@ -15,8 +15,7 @@ from conformance.reference.cursor import encode_packed
 from conformance.reference.jsonb.encode import encode, encode_varlen
 from conformance.reference.jsonb.values import DECIMAL
 from conformance.reference.jsonb.view import open_document
-from generators import path_targets as places
-from generators import scalars
+from generators import path_targets, scalars
 from generators.draw import mix
 from generators.malformed import apply_edits, edits
 
@@ -203,8 +202,8 @@ _FIELDS: Final = mix(
 
 def damaged(draw: Draw) -> Injection:
     """A good diff of some place of the document, with one field changed."""
-    place = places.aim(draw, open_document(STORED))
-    path = places.spell(draw, place.legs).encode()
+    place = path_targets.aim(draw, open_document(STORED))
+    path = path_targets.spell(draw, place.legs).encode()
     value: JsonValue = scalars.scalar(draw) if draw.below(3) else [scalars.scalar(draw) for _ in range(draw.below(4))]
     data = encode(value)
     good = diff(0, path, data)

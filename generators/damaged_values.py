@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Final
 from conformance.cases.by_hand.damaged_log import log_of_image, log_of_variable, log_of_vector
 from conformance.cases.bytes_case import MYSQLBINLOG, BytesCase, bytes_id
 from conformance.cases.update_case import Hazard
-from generators import object_entries as members
+from generators import object_entries
 
 if TYPE_CHECKING:
     from generators.draw import Draw
 
 VECTOR, VARIABLE = "vector", "variable"
-PLACES: Final = (members.DIFF, members.FULL, VECTOR, VARIABLE)
+PLACES: Final = (object_entries.DIFF, object_entries.FULL, VECTOR, VARIABLE)
 _DIGITS: Final = 6  # most bytes that such a variable really has
 _WIDTH: Final = 32  # bits of a length
 
@@ -33,7 +33,7 @@ def printed(draw: Draw, place: str, seed: str = "") -> BytesCase:
         length = min(len(value) + 1 + draw.bits(1 + draw.below(_WIDTH)), (1 << _WIDTH) - 1)
         name, data = f"{VARIABLE}-of-{len(value)}-bytes-said-to-be-{length}", log_of_variable(value, length)
     else:
-        item = members.injection(draw, place, keys=draw.below(3) < 2)
+        item = object_entries.injection(draw, place, keys=draw.below(3) < 2)
         name, data = item.name, log_of_image(item.image)
     return BytesCase(
         id=bytes_id(MYSQLBINLOG, data),

@@ -19,8 +19,7 @@ from conformance.reference.partial.diffs import Diff, Operation, encode_diffs
 from conformance.reference.partial.expression import Assignment
 from conformance.reference.partial.paths import Path, parse_path
 from conformance.reference.partial.update import Columns, update_row
-from generators import documents, updates
-from generators import path_targets as places
+from generators import documents, path_targets, updates
 from generators.documents import Size
 from generators.draw import mix
 
@@ -182,7 +181,11 @@ def made(draw: Draw, stored: bytes | None) -> DiffList:
     diffs = []
     for _ in range(draw.choice((1, 1, 2, 3))):
         operation = draw.choice(_OPERATIONS)
-        place = places.missing(draw, document) if operation is INSERT and draw.below(3) else places.aim(draw, document)
+        place = (
+            path_targets.missing(draw, document)
+            if operation is INSERT and draw.below(3)
+            else path_targets.aim(draw, document)
+        )
         value = None if operation is REMOVE else documents.value(draw)
         diffs.append(Diff(operation, Path(place.legs), value))
     try:

@@ -14,9 +14,7 @@ from conformance.cases.update_case import Hazard
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.jsonb.view import open_document
 from conformance.reference.partial.diffs import Operation
-from generators import damaged_events as damaged
-from generators import documents
-from generators import path_targets as places
+from generators import damaged_events, documents, path_targets
 from generators.documents import Size
 from generators.draw import mix
 from generators.malformed import apply_edits, edits
@@ -51,7 +49,7 @@ def _with_diffs(draw: Draw, hit: Draw, place: str, stored: bytes, value: bytes) 
     diffs = _sound(draw.fork("front"), stored) if draw.below(3) == 2 else b""
     if place == "path":
         path = _edited(hit, path)
-    diffs += damaged.diff(draw.choice(_OPERATIONS), path, value)
+    diffs += damaged_events.diff(draw.choice(_OPERATIONS), path, value)
     diffs += _sound(draw.fork("behind"), stored) if draw.below(4) == 3 else b""
     if place == "diffs":
         return partial_image(_edited(hit, diffs))
@@ -61,13 +59,13 @@ def _with_diffs(draw: Draw, hit: Draw, place: str, stored: bytes, value: bytes) 
 
 def _path(draw: Draw, stored: bytes) -> bytes:
     document = open_document(stored)
-    place = places.missing(draw, document) if draw.below(4) == 3 else places.aim(draw, document)
-    return places.spell(draw, place.legs).encode()
+    place = path_targets.missing(draw, document) if draw.below(4) == 3 else path_targets.aim(draw, document)
+    return path_targets.spell(draw, place.legs).encode()
 
 
 def _sound(draw: Draw, stored: bytes) -> bytes:
     value = encode(documents.value(draw))
-    return damaged.diff(draw.choice(_OPERATIONS), _path(draw, stored), value)
+    return damaged_events.diff(draw.choice(_OPERATIONS), _path(draw, stored), value)
 
 
 def _edited(draw: Draw, data: bytes) -> bytes:

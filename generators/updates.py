@@ -14,8 +14,7 @@ from conformance.reference.jsonb.values import MAX_DEPTH
 from conformance.reference.jsonb.view import open_document
 from conformance.reference.partial.expression import Call, Column, Function, Literal, SqlNull, Wrapped, Wrapper
 from conformance.reference.partial.paths import Cell, Path
-from generators import documents, scalars, values
-from generators import path_targets as places
+from generators import documents, path_targets, scalars, values
 from generators.draw import mix
 from generators.path_targets import Place, spell
 
@@ -72,7 +71,7 @@ def _chain(scene: Scene) -> Call:
 def _pairs(draw: Draw, function: Function, document: View, sources: tuple[str, ...], used: list[Place]) -> list[_Pair]:
     pairs: list[_Pair] = []
     for _ in range(draw.choice(_PAIRS)):
-        place = draw.choice(used) if used and draw.below(8) == 7 else places.aim(draw, document)
+        place = draw.choice(used) if used and draw.below(8) == 7 else path_targets.aim(draw, document)
         if function is Function.JSON_REMOVE:
             if not place.legs:
                 # The literal path $ is refused here; a cell that means the root is not.
@@ -90,7 +89,7 @@ def _pairs(draw: Draw, function: Function, document: View, sources: tuple[str, .
 def _set_back(scene: Scene) -> Call:
     """Set a value, then the old one again. If both fit, the bytes end as they began, yet two diffs were collected."""
     draw, column, document, _ = scene
-    place = places.existing(draw, document)
+    place = path_targets.existing(draw, document)
     path = spell(draw, place.legs)
     other = Literal(values.of_size(draw, values.data_size(place))) if values.data_size(place) < 1000 else Literal(1)
     return Call(Function.JSON_SET, Column(column), ((path, other), (path, Literal(values.current(place)))))
@@ -99,7 +98,7 @@ def _set_back(scene: Scene) -> Call:
 def _remove_and_set(scene: Scene) -> Call:
     """Remove a member or cell, then set it again, to the same value or to another."""
     draw, column, document, sources = scene
-    place = places.existing(draw, document)
+    place = path_targets.existing(draw, document)
     if not place.legs:
         return _chain(scene)
     path = spell(draw, place.legs)
@@ -111,8 +110,8 @@ def _remove_and_set(scene: Scene) -> Call:
 def _same_after_tree(scene: Scene) -> Call:
     """Something that ends the in-place update, then a value that is there already: logged on the tree, not before."""
     draw, column, document, _ = scene
-    place = places.existing(draw, document)
-    added = places.missing(draw, document)
+    place = path_targets.existing(draw, document)
+    added = path_targets.missing(draw, document)
     pairs = [
         (spell(draw, added.legs), Literal(scalars.scalar(draw))),
         (spell(draw, place.legs), Literal(values.current(place))),
@@ -125,7 +124,7 @@ def _same_after_tree(scene: Scene) -> Call:
 def _on_tree(scene: Scene) -> Call:
     """Something that ends the in-place update, then anything: the rows of the table for the tree."""
     draw, column, document, sources = scene
-    added = places.missing(draw, document)
+    added = path_targets.missing(draw, document)
     first = Call(Function.JSON_SET, Column(column), ((spell(draw, added.legs), Literal(scalars.scalar(draw))),))
     function = draw.choice(_FUNCTIONS)
     return Call(function, first, tuple(_pairs(draw, function, document, sources, [added])))
@@ -134,8 +133,8 @@ def _on_tree(scene: Scene) -> Call:
 def _root_after_tree(scene: Scene) -> Call:
     """Replace or wrap the root after something else was changed: the diffs so far are dropped."""
     draw, column, document, _ = scene
-    place = places.aim(draw, document)
-    target = places.root(draw, document) if draw.below(2) == 0 else Place((Cell(1),))
+    place = path_targets.aim(draw, document)
+    target = path_targets.root(draw, document) if draw.below(2) == 0 else Place((Cell(1),))
     new = documents.document(draw, sizes=documents.SHALLOW)
     pairs = ((spell(draw, place.legs), Literal(1)), (spell(draw, target.legs), Literal(new)))
     return Call(Function.JSON_SET, Column(column), pairs if draw.below(4) else pairs[::-1])
@@ -144,7 +143,7 @@ def _root_after_tree(scene: Scene) -> Call:
 def _remove_many(scene: Scene) -> Call:
     """Several removals in place: holes for the updates that follow."""
     draw, column, document, _ = scene
-    found = [places.existing(draw, document) for _ in range(draw.integer(2, 4))]
+    found = [path_targets.existing(draw, document) for _ in range(draw.integer(2, 4))]
     pairs = tuple((spell(draw, place.legs or (Cell(0),)), None) for place in found)
     return Call(Function.JSON_REMOVE, Column(column), pairs)
 
@@ -154,7 +153,7 @@ def _shrink_many(scene: Scene) -> Call:
     draw, column, document, _ = scene
     pairs = []
     for _ in range(draw.integer(2, 4)):
-        place = places.existing(draw, document)
+        place = path_targets.existing(draw, document)
         size = values.data_size(place)
         smaller = min(size // 2, 300) if draw.below(2) else 0
         pairs.append((spell(draw, place.legs), Literal(values.of_size(draw, smaller))))
@@ -164,13 +163,13 @@ def _shrink_many(scene: Scene) -> Call:
 def _gap_then_use(scene: Scene) -> Call:
     """Make room beside a value, then let the value grow into it within the same statement."""
     draw, column, document, _ = scene
-    trail = places.trail(draw, document)
+    trail = path_targets.trail(draw, document)
     place = trail[-1]
     parent = place.parent
     if parent is None or parent.count < 2:
         return _chain(scene)
     beside = place.position + 1 if place.position + 1 < parent.count else place.position - 1
-    neighbour = Place(places.element_legs(trail[-2], beside), parent.element(beside), parent, beside)
+    neighbour = Place(path_targets.element_legs(trail[-2], beside), parent.element(beside), parent, beside)
     freed = min(values.data_size(neighbour), 2000)
     grown = values.of_size(draw, min(values.data_size(place), 2000) + freed - draw.choice((0, 1, 2)) + draw.below(2))
     # A removal would change the positions of cells, so the neighbour is made small instead.
@@ -181,7 +180,7 @@ def _gap_then_use(scene: Scene) -> Call:
 def _null_path(scene: Scene) -> Call:
     """A path that is NULL makes the document NULL."""
     draw, column, document, _ = scene
-    place = places.aim(draw, document)
+    place = path_targets.aim(draw, document)
     function = draw.choice(_FUNCTIONS)
     value = None if function is Function.JSON_REMOVE else Literal(1)
     pairs: list[_Pair] = [(None, value)]
@@ -240,8 +239,8 @@ def _other_function(draw: Draw, column: str, stored: bytes, chain: Call) -> Call
     function = draw.choice((Function.JSON_INSERT, Function.JSON_ARRAY_APPEND, Function.JSON_ARRAY_INSERT))
     pairs: list[_Pair] = []
     for _ in range(draw.choice((1, 1, 2))):
-        place = places.aim(draw, document)
-        if len(place.legs) >= places.DEEPEST:
+        place = path_targets.aim(draw, document)
+        if len(place.legs) >= path_targets.DEEPEST:
             # Appending to a scalar makes a new level.
             place = Place((), document)
         if function is Function.JSON_ARRAY_INSERT and not (place.legs and isinstance(place.legs[-1], Cell)):
@@ -274,7 +273,7 @@ def refused(draw: Draw, column: str, stored: bytes | None) -> Expression:
         return Call(Function.JSON_REMOVE, inner, (("$", None),))
     if style == 1:
         function = draw.choice(_FUNCTIONS)
-        path = str(Path(places.existing(draw, open_document(stored or b"")).legs)) + draw.choice(_WILD)
+        path = str(Path(path_targets.existing(draw, open_document(stored or b"")).legs)) + draw.choice(_WILD)
         return Call(function, inner, ((path, None if function is Function.JSON_REMOVE else Literal(1)),))
     if style == 2:
         return Call(Function.JSON_SET, inner, ((draw.choice(_BAD_PATHS), Literal(1)),))

@@ -9,6 +9,8 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any, Final
 
 from conformance.report.html import render
+from conformance.report.words import GLYPHS
+from conformance.stream import Verdict
 from scenarios import costs, figures, overview
 
 if TYPE_CHECKING:
@@ -16,8 +18,7 @@ if TYPE_CHECKING:
 
     from scenarios.overview import Overview
 
-GLYPHS: Final = {"pass": "✓", "fail": "✗", "inconclusive": "?"}
-TONES: Final = {"pass": "good", "fail": "bad", "inconclusive": "warn"}
+TONES: Final = {Verdict.PASS: "good", Verdict.FAIL: "bad", Verdict.INCONCLUSIVE: "warn"}
 OUTCOMES: Final = {0: ("Within budget", "✓", "good"), 1: ("Over budget", "✗", "bad"), 4: ("Incomplete", "…", "warn")}
 _OFFENDERS: Final = 5
 
@@ -31,7 +32,7 @@ def page(content: Mapping[str, Any]) -> str:
 def headline(content: Mapping[str, Any]) -> str:
     """What came out, in a sentence."""
     budgets, cells, totals = content["budgets"], content["cells"], content["totals"]
-    passed = sum(item["verdict"] == "pass" for item in budgets)
+    passed = sum(item["verdict"] == Verdict.PASS for item in budgets)
     return (
         f"{totals['cases']:,} scenarios in {sum(entry['rows'] > 0 for entry in cells):,} cells:"
         f" {passed} of {len(budgets)} budgets hold, {totals['verdicts']['fail']:,} unexplained rows."

@@ -22,7 +22,7 @@ _ID: Final = re.compile(r"matrix:([a-z0-9-]+)/(\d+)/(\d+)")
 
 
 @dataclass(frozen=True, slots=True)
-class Again:
+class ReplayOutcome:
     """``word``: FIXED, FAILED or ERROR (the lab itself failed). ``lines`` for people."""
 
     word: str
@@ -39,7 +39,7 @@ def parse(text: str) -> tuple[Matrix, int, int]:
     return matrix, cell, index
 
 
-def run_again(matrix: Matrix, cell: int, index: int) -> Again:
+def replay_scenario(matrix: Matrix, cell: int, index: int) -> ReplayOutcome:
     """Run and judge it: the worker's own verdict, then every budget on its one row."""
     settings, draw = settings_of(matrix, cell, index)
     lines = ["settings: " + ", ".join(f"{name} {value}" for name, value in settings.items())]
@@ -57,8 +57,8 @@ def run_again(matrix: Matrix, cell: int, index: int) -> Again:
     broken = [item for item in judgement.budgets if item.broken]
     lines += [f"budget {item.budget.id} ({item.budget.requirement}) is broken: {item.title}" for item in broken]
     if code is Code.BROKEN:
-        return Again("ERROR", tuple(lines))
-    return Again("FAILED" if code.wrong or broken else "FIXED", tuple(lines))
+        return ReplayOutcome("ERROR", tuple(lines))
+    return ReplayOutcome("FAILED" if code.wrong or broken else "FIXED", tuple(lines))
 
 
 def as_case(matrix: Matrix, cell: int, index: int) -> UpdateCase:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from conformance.report.words import GLYPHS
 from scenarios import costs, overview
 from scenarios.figures import percent, size_word
-from scenarios.page import GLYPHS, OUTCOMES, headline
+from scenarios.page import OUTCOMES, headline
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

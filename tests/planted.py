@@ -24,19 +24,6 @@ if TYPE_CHECKING:
 ROOT: Final = Path(__file__).parents[1]
 LEAST: Final = 2  # faults of a requirement with checks of its own
 
-# What the modules of the reference stand for, where a fault changes their text.
-_MODULES: Final = {
-    "jsonb": ("F3",),
-    "cursor": ("F3",),
-    "partial.paths": ("F3",),
-    "partial.diffs": ("F3",),
-    "partial.document": ("IP2",),
-    "partial.in_place": ("IP1",),
-    "partial.update": ("FR1", "D5", "D6"),
-    "partial.decision": ("FR1", "D5", "D6"),
-    "partial.apply": ("FR2",),
-}
-
 
 @dataclass(frozen=True, slots=True)
 class Planted:
@@ -85,8 +72,6 @@ def _broken_by(fault: Any) -> tuple[str, ...]:
         return (str(fault.requirement),)
     if hasattr(fault, "kind"):  # of a mismatch that the judge must find
         return _of_checks(check.id for check in UPDATE_CHECKS.values() if fault.kind in check.kinds)
-    if hasattr(fault, "module"):  # of the reference, whose text it changes
-        return next(names for start, names in _MODULES.items() if str(fault.module).startswith(start))
     return ()
 
 

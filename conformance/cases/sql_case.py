@@ -11,11 +11,20 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Final, Literal
 
 from conformance.cases.update_case import Hazard
+from conformance.stream import Verdict
 
 SOURCE: Final = "source"
 REPLICA: Final = "replica"
 MAIN: Final = "main"
-VERDICTS: Final = ("pass", "lenient", "info", "inconclusive", "not-applicable", "differs", "fail")
+VERDICTS: Final = (
+    Verdict.PASS,
+    Verdict.LENIENT,
+    Verdict.INFO,
+    Verdict.INCONCLUSIVE,
+    Verdict.NOT_APPLICABLE,
+    Verdict.DIFFERS,
+    Verdict.FAIL,
+)
 
 Options = tuple[tuple[str, str | None], ...]
 Rows = tuple[tuple[str | None, ...], ...]
@@ -31,7 +40,7 @@ class Outcome:
     as_before: bool = False  # the same error, or the same rows, as the statement before it
     text: str = ""  # must occur in the error's message or in a warning
     form: str = ""  # of the logged update (``judge.forms``)
-    verdict: str = "pass"
+    verdict: Verdict = Verdict.PASS
     deviation: str = ""  # id of the listed deviation that this outcome shows
 
 
@@ -41,7 +50,7 @@ class WarningText:
 
     number: int
     text: str
-    verdict: str = "pass"
+    verdict: Verdict = Verdict.PASS
     deviation: str = ""  # id of the listed deviation that this text shows
 
 
@@ -65,7 +74,7 @@ class SqlStatement:
     session: str = MAIN
     judges: str = ""
     outcomes: tuple[Outcome, ...] = (Outcome(),)
-    otherwise: str = "fail"
+    otherwise: Verdict = Verdict.FAIL
     about: str = ""
     judges_texts: str = ""
     texts: tuple[WarningText, ...] = ()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from conformance.cases.sql_case import VERDICTS, Outcome, SqlCase, SqlStatement, WarningText
 from conformance.cases.update_case import Hazard
 from conformance.reference.errors import DecodeError
+from conformance.stream import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -44,21 +45,25 @@ def _load_statement(data: Mapping[str, Any], number: int) -> SqlStatement:
         raise DecodeError("case-statement", "expected either sql or start", path=(f"statements[{number}]",))
     for key in {"start", "file"} & set(known):
         known[key] = tuple((str(name), None if value is None else str(value)) for name, value in known[key])
+    path = (f"statements[{number}]",)
     if "outcomes" in known:
-        known["outcomes"] = tuple(_load_outcome(item) for item in known["outcomes"])
+        known["outcomes"] = tuple(_load_outcome(item, path) for item in known["outcomes"])
     if "texts" in known:
-        known["texts"] = tuple(WarningText(**{**item, "number": int(item["number"])}) for item in known["texts"])
-    statement = SqlStatement(**known)
-    known_verdicts = [outcome.verdict for outcome in statement.outcomes] + [text.verdict for text in statement.texts]
-    for verdict in (statement.otherwise, *known_verdicts):
-        if verdict not in VERDICTS:
-            raise DecodeError(
-                "case-verdict", "no such verdict", expected=VERDICTS, got=verdict, path=(f"statements[{number}]",)
-            )
-    return statement
+        texts = ({**item, "number": int(item["number"])} for item in known["texts"])
+        known["texts"] = tuple(WarningText(**_with_verdict(item, "verdict", path)) for item in texts)
+    return SqlStatement(**_with_verdict(known, "otherwise", path))
 
 
-def _load_outcome(data: Mapping[str, Any]) -> Outcome:
+def _with_verdict(known: dict[str, Any], name: str, path: tuple[str, ...]) -> dict[str, Any]:
+    if name not in known:
+        return known
+    if known[name] not in VERDICTS:
+        expected = tuple(map(str, VERDICTS))
+        raise DecodeError("case-verdict", "no such verdict", expected=expected, got=known[name], path=path)
+    return {**known, name: Verdict(known[name])}
+
+
+def _load_outcome(data: Mapping[str, Any], path: tuple[str, ...]) -> Outcome:
     known = dict(data)
     if known.get("error") not in (None, "any"):
         known["error"] = int(known["error"])
@@ -66,7 +71,7 @@ def _load_outcome(data: Mapping[str, Any]) -> Outcome:
         known["warnings"] = tuple(int(number) for number in known["warnings"])
     if "rows" in known:
         known["rows"] = tuple(tuple(None if cell is None else str(cell) for cell in row) for row in known["rows"])
-    return Outcome(**known)
+    return Outcome(**_with_verdict(known, "verdict", path))
 
 
 def _texts(data: Any) -> tuple[str, ...]:
@@ -88,4 +93,4 @@ def _plain(value: Any) -> Any:
         return _dump(value)
     if isinstance(value, tuple):
         return [_plain(item) for item in value]
-    return str(value) if isinstance(value, Hazard) else value
+    return str(value) if isinstance(value, Hazard | Verdict) else value

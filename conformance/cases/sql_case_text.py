@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from conformance.cases.sql_case import MAIN, REPLICA, SOURCE
+from conformance.stream import Verdict
 
 if TYPE_CHECKING:
     from conformance.cases.sql_case import Outcome, SqlCase, SqlStatement
@@ -51,7 +52,7 @@ def _expected(statement: SqlStatement) -> list[str]:
 
 def allowed_outcomes(statement: SqlStatement) -> list[Outcome]:
     """Those that are no difference."""
-    return [outcome for outcome in statement.outcomes if outcome.verdict not in ("fail", "differs")]
+    return [outcome for outcome in statement.outcomes if outcome.verdict not in (Verdict.FAIL, Verdict.DIFFERS)]
 
 
 def outcome_words(outcome: Outcome) -> str:

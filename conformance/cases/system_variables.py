@@ -6,6 +6,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Final
 
 from conformance.cases.sql_case import Outcome, SqlStatement
+from conformance.stream import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,7 +19,7 @@ ACCOUNT: Final = "binlog_lab_account"
 
 def refused(number: int, text: str = "") -> tuple[Outcome, ...]:
     """The error that was observed; another one only differs, as the worklog gives no numbers."""
-    return Outcome(error=number, text=text), Outcome(error="any", verdict="differs")
+    return Outcome(error=number, text=text), Outcome(error="any", verdict=Verdict.DIFFERS)
 
 
 def slug(*parts: str) -> str:

@@ -145,12 +145,12 @@ def _is_scenario(path: Path) -> bool:
 def _replay_scenarios(paths: Iterable[Path]) -> int:
     """Scenarios of matrices need no server: the worker runs them again."""
     from scenarios.matrix import MatrixError
-    from scenarios.replay import parse, run_again
+    from scenarios.replay import parse, replay_scenario
 
     code = ExitCode.OK
     for path in paths:
         try:
-            again = run_again(*parse(str(path)))
+            again = replay_scenario(*parse(str(path)))
         except MatrixError as problem:
             raise Usage(str(problem)) from problem
         click.echo(f"{again.word}  {path}")
@@ -225,7 +225,7 @@ def _replay(
     wishes: Wishes,
     deviations: Iterable[Deviation],
 ) -> int:
-    from conformance.harness.replay import judge_again
+    from conformance.harness.replay import replay_case
     from conformance.harness.topology import Pairs
     from conformance.requirements.versions import applies
     from conformance.servers.auto import resolve
@@ -246,7 +246,7 @@ def _replay(
                 narrate(f"{path}: the Case has hazard {case.hazard}; allow it with --allow {case.hazard}")
                 word, found = "ERROR", []
             else:
-                again = judge_again(server, case, entries, pairs=pairs)
+                again = replay_case(server, case, entries, pairs=pairs)
                 word, found = str(again.word), [*again.lines]
             click.echo(f"{word}  {case.id}  {path}")
             for line in found:

@@ -6,28 +6,24 @@ A check never raises a failure itself: what its blocks recorded fails it once, a
 from __future__ import annotations
 
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any, Final, NoReturn
+from typing import TYPE_CHECKING, Final, NoReturn
 
 import pytest
 
 from conformance.harness.profiles import SIZES
-from conformance.harness.recorder import BlockRecord, Failures
+from conformance.harness.recorder import Recorder
 from conformance.servers.errors import ServerUnavailable
 from conformance.servers.roles import old_server
 from conformance.servers.run.owned import OwnServer
-from conformance.stream import Progress, Verdict
+from conformance.stream import Progress
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator
 
-    from conformance.cases.update_case import Hazard, UpdateCase
-    from conformance.harness.session import Lab
-    from conformance.judge.problem import Problem
-    from conformance.requirements.versions import Version
+    from conformance.cases.update_case import Hazard
     from conformance.servers.base import Server
     from conformance.servers.install.installation import Installation
     from conformance.servers.roles.applier import Applier
-    from conformance.stream import AnyRecord
 
 GUEST: Final = "changes global values, makes accounts or restarts: only on a server that the lab started itself"
 
@@ -36,23 +32,10 @@ class LeftOut(Exception):
     """The rest of a check is not applicable; the reason is recorded."""
 
 
-class Check:
-    """One check while it runs: its id and requirements, and what it may ask of the harness."""
-
-    def __init__(
-        self, lab: Lab, name: str, requirements: Iterable[str] = (), *, failures: Failures | None = None
-    ) -> None:
-        self.lab = lab
-        self.id = name
-        self.requirements = tuple(requirements)
-        self.failures = Failures() if failures is None else failures
+class Check(Recorder):
+    """One check while it runs: the recorder of its results, and what it may ask of the harness."""
 
     # --- the run -------------------------------------------------------------------------------------------------
-
-    @property
-    def subject(self) -> str:
-        """The server under test, by its name in the stream."""
-        return self.lab.subject
 
     @property
     def seed(self) -> str:
@@ -71,14 +54,6 @@ class Check:
         """The numbers of the blocks of this profile."""
         return range(self.size(name))
 
-    def named(self, name: str, *requirements: str) -> Check:
-        """A check with another id whose failures are this one's. Without ``requirements``: those of this one."""
-        return Check(self.lab, name, requirements or self.requirements, failures=self.failures)
-
-    def part(self, name: str, *requirements: str) -> Check:
-        """A check with this one's id and a name behind it."""
-        return self.named(f"{self.id}/{name}", *requirements)
-
     def narrate(self, text: str) -> None:
         """Say something to the user while the check runs."""
         self.lab.narrate(text)
@@ -86,61 +61,6 @@ class Check:
     def progress(self, done: int, total: int, unit: str, *, label: str = "", note: str = "") -> None:
         """Say how far the check is."""
         self.lab.sink(Progress(label=label or self.id, done=done, total=total, unit=unit, note=note))
-
-    # --- records -------------------------------------------------------------------------------------------------
-
-    def block(
-        self,
-        number: int = 0,
-        *,
-        cases: int | None = 0,
-        requirement: str = "",
-        requirements: Sequence[str] = (),
-        verdict: Verdict = Verdict.FAIL,
-        version: Version | None = None,
-        case: UpdateCase | None = None,
-        replay: str | None = None,
-        replays: bool = False,
-        seconds: float | None = None,
-        **figures: Any,
-    ) -> BlockRecord:
-        """A block of cases as a context; see :class:`BlockRecord`. ``cases`` can be set inside as well."""
-        return BlockRecord(
-            check=self,
-            requirements=(requirement,) if requirement else tuple(requirements) or self.requirements,
-            number=number,
-            cases=cases,
-            verdict=verdict,
-            version=version,
-            case=case,
-            replay=replay,
-            replays=replays,
-            seconds=seconds,
-            figures=figures,
-        )
-
-    def record(self, number: int = 0, problems: Iterable[Problem] = (), **options: Any) -> None:
-        """A block that was judged already: :meth:`block` with its problems, all at once."""
-        with self.block(number, **options) as block:
-            block.differs(*problems)
-
-    def write(self, record: AnyRecord) -> None:
-        """Give a record to the stream."""
-        self.lab.sink(record)
-
-    def not_applicable(self, reason: str, *requirements: str) -> None:
-        """Record that the subject's own features exclude this check, or these of its requirements."""
-        for requirement in requirements or self.requirements:
-            with self.block(cases=1, requirement=requirement, seconds=0.0) as block:
-                block.count(Verdict.NOT_APPLICABLE)
-                block.show(Verdict.NOT_APPLICABLE, case=self.id, message=reason)
-
-    def not_run(self, reason: str) -> None:
-        """Record that the check was selected and has no result."""
-        with self.block(cases=1, seconds=0.0) as block:
-            block.count(Verdict.NOT_RUN)
-            for requirement in self.requirements:
-                block.show(Verdict.NOT_RUN, case=self.id, requirement=requirement, message=reason)
 
     # --- the ways to end -----------------------------------------------------------------------------------------
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
-    from conformance.cases.by_hand.applier_transaction import Feeding, FeedingOutcome
+    from conformance.cases.by_hand.applier_transaction import ApplierOutcome, ApplierTransaction
     from conformance.cases.by_hand.injection import Injection, InjectionOutcome
     from conformance.harness.check import Check
     from conformance.harness.recorder import BlockRecord
@@ -79,11 +79,11 @@ def injected(lab: Lab, injector: Injector, injection: Injection, outcome: Inject
     return item
 
 
-def fed(
+def judged_transaction(
     lab: Lab,
     server: OwnServer,
-    case: Feeding,
-    outcome: FeedingOutcome,
+    case: ApplierTransaction,
+    outcome: ApplierOutcome,
     ignored: frozenset[int] = frozenset(),
 ) -> Tried:
     """By a relay log, to the applier of ``server``; ``ignored``: errors that it was told to ignore."""
@@ -91,7 +91,7 @@ def fed(
         id=case.id,
         name=case.name,
         judged=judge_ignoring(case, outcome, ignored, lab.dialect),
-        script=lambda: applier_cases.feeding_script(case, server.version),
+        script=lambda: applier_cases.transaction_script(case, server.version),
         texts=0 if outcome.error and outcome.again is None else len(case.rows),
         death=outcome.death,
         crash=crash_of_rows(case.rows, outcome.death, reading=outcome.reading),
@@ -195,13 +195,17 @@ def record_in_blocks(
 
 
 def apply_in_blocks(
-    check: Check, applier: Applier, cases: Sequence[Feeding], size: int, ignored: frozenset[int] = frozenset()
+    check: Check,
+    applier: Applier,
+    cases: Sequence[ApplierTransaction],
+    size: int,
+    ignored: frozenset[int] = frozenset(),
 ) -> None:
     """Transactions before an applier, ``size`` of them in one relay log; ``ignored``: errors that it ignores."""
 
-    def judge(part: Sequence[Feeding]) -> list[Tried]:
-        outcomes = zip(part, applier_cases.feed(applier, part), strict=True)
-        return [fed(check.lab, applier.server, case, outcome, ignored) for case, outcome in outcomes]
+    def judge(part: Sequence[ApplierTransaction]) -> list[Tried]:
+        outcomes = zip(part, applier_cases.apply_transactions(applier, part), strict=True)
+        return [judged_transaction(check.lab, applier.server, case, outcome, ignored) for case, outcome in outcomes]
 
     record_in_blocks(check, cases, size, judge)
 
@@ -229,7 +233,7 @@ def _show(block: BlockRecord, item: Tried, signature: str, deviation: str | None
         data_bytes=None if data is None else size_of(data),
         nearest="" if deviation is not None else _nearest(lab, item, block.requirements[0]),
     )
-    if deviation is None and stored is not None and replay is not None and lab.recorder.first(signature):
+    if deviation is None and stored is not None and replay is not None and lab.stored.first(signature):
         small = _smaller(lab, item, signature)
         path, command = (stored, replay) if small is item else _store(lab, small, ())
         block.found(
@@ -280,8 +284,8 @@ def _crash_name(item: Tried) -> str:
 def _store(lab: Lab, item: Tried, statements: tuple[str, ...]) -> tuple[Path | None, str | None]:
     """Where a Case is stored, and the command that shows it again; a script where there is no kind of Case for it."""
     if item.case is not None:
-        path = lab.recorder.store(dump_case(item.case))
-        return path, None if path is None else lab.recorder.replay_of(path)
+        path = lab.stored.store(dump_case(item.case))
+        return path, None if path is None else lab.stored.replay_of(path)
     if lab.settings.cases is None:
         return None, None
     path = lab.settings.cases / f"{item.id}.sql"
@@ -294,8 +298,8 @@ def _size(item: Tried) -> int | None:
 
 
 def _smaller(lab: Lab, item: Tried, signature: str) -> Tried:
-    lab.recorder.shrunk += item.injector is not None
-    if item.injector is None or lab.recorder.shrunk > _SHRUNK:
+    lab.stored.shrunk += item.injector is not None
+    if item.injector is None or lab.stored.shrunk > _SHRUNK:
         return item
     lab.narrate(f"shrinking {item.id} ({signature})")
     return shrink_on(item.injector, item, lab.version)

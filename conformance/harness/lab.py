@@ -15,6 +15,8 @@ __all__ = ["Lab", "Settings"]
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from conformance.harness.stored_cases import StoredCases
+
 
 @dataclass(slots=True)
 class Lab(session.Lab):
@@ -22,18 +24,22 @@ class Lab(session.Lab):
 
     rebuilt: Counter[str] = field(default_factory=Counter)
 
+    @property
+    def recorder(self) -> StoredCases:
+        return self.stored
+
     def first(self, signature: str) -> bool:
-        return self.recorder.first(signature)
+        return self.stored.first(signature)
 
     def count_shrunk(self) -> int:
-        self.recorder.shrunk += 1
-        return self.recorder.shrunk
+        self.stored.shrunk += 1
+        return self.stored.shrunk
 
     def store(self, case: dict[str, Any]) -> Path | None:
-        return self.recorder.store(case)
+        return self.stored.store(case)
 
     def replay_of(self, path: Path) -> str:
-        return self.recorder.replay_of(path)
+        return self.stored.replay_of(path)
 
     def not_applicable(self, check: str, requirement: str, reason: str) -> None:
         Check(self, check, (requirement,)).not_applicable(reason)

@@ -6,8 +6,6 @@ the Case, and knows whether a difference counts as a failure on this version.
 
 from __future__ import annotations
 
-import json
-import shlex
 import time
 from collections import Counter
 from dataclasses import dataclass, field, replace
@@ -18,47 +16,20 @@ from conformance.requirements.versions import in_observed_range
 from conformance.stream import SEVERITY, Block, CaseVerdict, Finding, Verdict
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
     from types import TracebackType
     from typing import Self
 
     from conformance.cases.update_case import UpdateCase
-    from conformance.harness.check import Check
+    from conformance.harness.session import Lab
     from conformance.judge.problem import Problem
     from conformance.requirements.versions import Version
+    from conformance.stream import AnyRecord
 
 _SHOWN: Final = 5  # problems of a block with a record of their own
 _ALIKE: Final = 3  # cases of one signature and block with a record of their own
 _REASONS: Final = 5  # reasons that the failure of a check names
-
-
-@dataclass(slots=True)
-class Recorder:
-    """What the records of one run share: the stored Cases, and the signatures that were met."""
-
-    cases: Path | None = None  # where Cases are stored; ``None``: nowhere
-    replay: str = "binlog-lab replay"
-    met: Counter[str] = field(default_factory=Counter)  # signatures
-    shown: int = 0  # verdicts of the update campaign
-    shrunk: int = 0  # injected events that were made smaller
-
-    def first(self, signature: str) -> bool:
-        """Whether this signature was not met before; remembers it."""
-        self.met[signature] += 1
-        return self.met[signature] == 1
-
-    def store(self, case: dict[str, Any]) -> Path | None:
-        """Write a Case, as its file holds it, under its id; ``None`` if the run keeps none."""
-        if self.cases is None:
-            return None
-        path = self.cases / f"{case['id']}.json"
-        if not path.exists():  # an id has one content in a run, and a full disk must not cut what is stored already
-            path.write_text(json.dumps(case, indent=1) + "\n", encoding="utf-8")
-        return path
-
-    def replay_of(self, path: Path) -> str:
-        """The command that runs a stored Case again."""
-        return f"{self.replay} {shlex.quote(str(path))}"
 
 
 @dataclass(slots=True)
@@ -88,7 +59,7 @@ class BlockRecord:
     block does. ``replay``: another command that shows the block again.
     """
 
-    check: Check
+    check: Recorder
     requirements: tuple[str, ...]
     number: int
     cases: int | None
@@ -235,11 +206,11 @@ class BlockRecord:
             self._stored = self._name, None
             if self.case is not None:
                 identity = case_id(self.case)
-                recorder = self.check.lab.recorder
-                path = recorder.store(dump_case(replace(self.case, id=identity)))
+                kept = self.check.lab.stored
+                path = kept.store(dump_case(replace(self.case, id=identity)))
                 self._stored = identity, None if path is None else str(path)
                 if self.replays and path is not None:
-                    self.replay = recorder.replay_of(path)
+                    self.replay = kept.replay_of(path)
         return self._stored
 
     def __enter__(self) -> Self:
@@ -278,3 +249,81 @@ class BlockRecord:
             seconds=time.perf_counter() - self._begun if self.seconds is None else self.seconds,
             **self.figures,
         )
+
+
+class Recorder:
+    """The writer of one check's records: under its id, about its requirements."""
+
+    def __init__(
+        self, lab: Lab, name: str, requirements: Iterable[str] = (), *, failures: Failures | None = None
+    ) -> None:
+        self.lab = lab
+        self.id = name
+        self.requirements = tuple(requirements)
+        self.failures = Failures() if failures is None else failures
+
+    @property
+    def subject(self) -> str:
+        """The server under test, by its name in the stream."""
+        return self.lab.subject
+
+    def named(self, name: str, *requirements: str) -> Self:
+        """A check with another id whose failures are this one's. Without ``requirements``: those of this one."""
+        return type(self)(self.lab, name, requirements or self.requirements, failures=self.failures)
+
+    def part(self, name: str, *requirements: str) -> Self:
+        """A check with this one's id and a name behind it."""
+        return self.named(f"{self.id}/{name}", *requirements)
+
+    def block(
+        self,
+        number: int = 0,
+        *,
+        cases: int | None = 0,
+        requirement: str = "",
+        requirements: Sequence[str] = (),
+        verdict: Verdict = Verdict.FAIL,
+        version: Version | None = None,
+        case: UpdateCase | None = None,
+        replay: str | None = None,
+        replays: bool = False,
+        seconds: float | None = None,
+        **figures: Any,
+    ) -> BlockRecord:
+        """A block of cases as a context; see :class:`BlockRecord`. ``cases`` can be set inside as well."""
+        return BlockRecord(
+            check=self,
+            requirements=(requirement,) if requirement else tuple(requirements) or self.requirements,
+            number=number,
+            cases=cases,
+            verdict=verdict,
+            version=version,
+            case=case,
+            replay=replay,
+            replays=replays,
+            seconds=seconds,
+            figures=figures,
+        )
+
+    def record(self, number: int = 0, problems: Iterable[Problem] = (), **options: Any) -> None:
+        """A block that was judged already: :meth:`block` with its problems, all at once."""
+        with self.block(number, **options) as block:
+            block.differs(*problems)
+
+    def write(self, record: AnyRecord) -> None:
+        """Give a record to the stream."""
+        self.lab.sink(record)
+
+    def not_applicable(self, reason: str, *requirements: str) -> None:
+        """Record that the subject's own features exclude this check, or these of its requirements."""
+        for requirement in requirements or self.requirements:
+            with self.block(cases=1, requirement=requirement, seconds=0.0) as block:
+                block.count(Verdict.NOT_APPLICABLE)
+                block.show(Verdict.NOT_APPLICABLE, case=self.id, message=reason)
+
+    def not_run(self, reason: str) -> None:
+        """Record that the check was selected and has no result."""
+        with self.block(cases=1, seconds=0.0) as block:
+            block.count(Verdict.NOT_RUN)
+            for requirement in self.requirements:
+                block.show(Verdict.NOT_RUN, case=self.id, requirement=requirement, message=reason)

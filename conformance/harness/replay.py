@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Final
 from conformance.cases.by_hand.event_case import EventCase
 from conformance.cases.bytes_case import BytesCase
 from conformance.cases.sql_case import SqlCase
-from conformance.harness import injections
-from conformance.harness import mysqlbinlog_files as clients
+from conformance.harness import injections, mysqlbinlog_files
 from conformance.harness.campaign import server_limits
 from conformance.harness.check import GUEST
 from conformance.harness.pairs.run import REPLICAS
@@ -50,7 +49,7 @@ class Word(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Again:
+class ReplayOutcome:
     """``lines`` for people; ``deviations``: ids of the listed ones that explain what differs, if all of it."""
 
     word: Word
@@ -58,14 +57,14 @@ class Again:
     deviations: tuple[str, ...] = ()
 
 
-def judge_again(
+def replay_case(
     server: Server,
     case: AnyCase,
     entries: Sequence[Deviation],
     *,
     pairs: Pairs,
     injector: Callable[[], Injector | None] = lambda: None,
-) -> Again:
+) -> ReplayOutcome:
     """Run a Case. ``entries``: the deviations that are listed for the server's version; ``injector``: a target for
     events that is there already, else one is started for this Case."""
     try:
@@ -78,15 +77,15 @@ def judge_again(
         if case.topology is not None:
             unavailable = pairs.available(gtid=case.topology.gtid)
             if unavailable is not None:
-                return Again(Word.ERROR, (unavailable.reason,))
+                return ReplayOutcome(Word.ERROR, (unavailable.reason,))
             return _described(judge_on_pair(pairs, case, server_limits(server)), entries)
         result = judge_live(server, case)
         return _described([*result.judgement.mismatches, *result.faults.found], entries)
     except (ServerError, CodecError, LogDiffersError, TypeError) as problem:
-        return Again(Word.ERROR, tuple(str(problem).splitlines()[:_SHOWN]))
+        return ReplayOutcome(Word.ERROR, tuple(str(problem).splitlines()[:_SHOWN]))
 
 
-def _event(server: Server, case: EventCase, entries: Sequence[Deviation], ready: Injector | None) -> Again:
+def _event(server: Server, case: EventCase, entries: Sequence[Deviation], ready: Injector | None) -> ReplayOutcome:
     """In a server beside the one that was asked for: of the same installation, and without GTIDs."""
     if not isinstance(server, OwnServer):
         raise ServerUnavailable("an event is put only into a server that the lab starts itself")
@@ -95,48 +94,50 @@ def _event(server: Server, case: EventCase, entries: Sequence[Deviation], ready:
         assert injector is not None
         item = injections.try_one(injector, case.injection, server.number, case.seed)
     if item.judged.verdict is Verdict.PASS:
-        return Again(Word.FIXED)
+        return ReplayOutcome(Word.FIXED)
     entry = injections.explaining(entries, server.number, item)
     if entry is not None:
         return _listed([entry.id], [entry], f" ({item.crash})" if item.crash else "")
     return _failed(case.injection.name or "event", item.judged.rule, item.judged.expected, item.judged.got)
 
 
-def _file(server: Server, case: BytesCase, entries: Sequence[Deviation]) -> Again:
-    item = clients.print_file(server.program(case.subject), case)
+def _file(server: Server, case: BytesCase, entries: Sequence[Deviation]) -> ReplayOutcome:
+    item = mysqlbinlog_files.print_file(server.program(case.subject), case)
     if item.verdict is Verdict.PASS:
-        return Again(Word.FIXED)
-    entry = clients.explaining(entries, server.number, item)
+        return ReplayOutcome(Word.FIXED)
+    entry = mysqlbinlog_files.explaining(entries, server.number, item)
     if entry is not None:
         return _listed([entry.id], [entry], f" ({item.crash})")
     return _failed(case.name or "file", item.message, item.expected, item.got)
 
 
-def _failed(what: str, message: str, expected: str, got: str) -> Again:
-    return Again(Word.FAILED, (f"{what}: {message}", f"    expected {expected[:300]}", f"    got      {got[:300]}"))
+def _failed(what: str, message: str, expected: str, got: str) -> ReplayOutcome:
+    return ReplayOutcome(
+        Word.FAILED, (f"{what}: {message}", f"    expected {expected[:300]}", f"    got      {got[:300]}")
+    )
 
 
-def _listed(names: Iterable[str], entries: Sequence[Deviation], more: str = "") -> Again:
+def _listed(names: Iterable[str], entries: Sequence[Deviation], more: str = "") -> ReplayOutcome:
     """``names``: switches of listed deviations, or ids of those without one."""
     known = sorted(set(names))
     ids = tuple(entry.id for entry in entries if (entry.switch or entry.id) in known or entry.id in known)
-    return Again(Word.FIXED, (f"listed deviation: {', '.join(known)}{more}",), ids)
+    return ReplayOutcome(Word.FIXED, (f"listed deviation: {', '.join(known)}{more}",), ids)
 
 
-def _statements(server: Server, case: SqlCase, entries: Sequence[Deviation], pairs: Pairs) -> Again:
+def _statements(server: Server, case: SqlCase, entries: Sequence[Deviation], pairs: Pairs) -> ReplayOutcome:
     if case.needs_own_server and not server.started_by_us:
-        return Again(Word.ERROR, (f"the Case {GUEST}",))
+        return ReplayOutcome(Word.ERROR, (f"the Case {GUEST}",))
     if not case.has_replica:
         return _described_statements(case, judge_live_sql({"source": server}, case), entries)
     unavailable = pairs.available(gtid=True)
     if unavailable is not None:
-        return Again(Word.ERROR, (unavailable.reason,))
+        return ReplayOutcome(Word.ERROR, (unavailable.reason,))
     with pairs.use(gtid=True) as pair:
         pair.configure(REPLICAS[0].variables())
         return _described_statements(case, judge_live_sql({}, case, pair), entries)
 
 
-def _described_statements(case: SqlCase, verdicts: Iterable[SqlVerdict], entries: Sequence[Deviation]) -> Again:
+def _described_statements(case: SqlCase, verdicts: Iterable[SqlVerdict], entries: Sequence[Deviation]) -> ReplayOutcome:
     names = {entry.switch or entry.id for entry in entries}
     found = [verdict for verdict in verdicts if verdict.failing]
     wrong = [verdict for verdict in found if verdict.deviation not in names]
@@ -145,11 +146,11 @@ def _described_statements(case: SqlCase, verdicts: Iterable[SqlVerdict], entries
         lines.append(f"statement {verdict.index}: {verdict.field}: {case.statements[verdict.index].text}")
         lines += [f"    expected {verdict.expected[:300]}", f"    got      {verdict.got[:300]}"]
     if wrong:
-        return Again(Word.FAILED, tuple(lines))
-    return _listed([str(verdict.deviation) for verdict in found], entries) if found else Again(Word.FIXED)
+        return ReplayOutcome(Word.FAILED, tuple(lines))
+    return _listed([str(verdict.deviation) for verdict in found], entries) if found else ReplayOutcome(Word.FIXED)
 
 
-def _described(found: Sequence[Mismatch], entries: Sequence[Deviation]) -> Again:
+def _described(found: Sequence[Mismatch], entries: Sequence[Deviation]) -> ReplayOutcome:
     names = {entry.switch or entry.id for entry in entries}
     wrong = [mismatch for mismatch in found if mismatch.deviation not in names or mismatch.deviation is None]
     lines = []
@@ -162,5 +163,5 @@ def _described(found: Sequence[Mismatch], entries: Sequence[Deviation]) -> Again
             lines.append(f"    expected {mismatch.expected[:300]}")
             lines.append(f"    got      {mismatch.got[:300]}")
     if wrong:
-        return Again(Word.FAILED, tuple(lines))
-    return _listed([str(mismatch.deviation) for mismatch in found], entries) if found else Again(Word.FIXED)
+        return ReplayOutcome(Word.FAILED, tuple(lines))
+    return _listed([str(mismatch.deviation) for mismatch in found], entries) if found else ReplayOutcome(Word.FIXED)

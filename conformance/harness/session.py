@@ -13,9 +13,9 @@ import pytest
 
 from conformance.harness.answers import gather
 from conformance.harness.nearest import telling_nearest
-from conformance.harness.recorder import Recorder
+from conformance.harness.stored_cases import StoredCases
 from conformance.harness.topology import Pairs
-from conformance.judge.probes import about, as_shown, probe_all, row_of
+from conformance.judge.probes import contradiction_words, dialect_as_shown, probe_all, row_of
 from conformance.requirements.deviations import Deviation, load_deviations
 from conformance.requirements.versions import FIRST, applies, dialect_name, dialect_of, text_of
 from conformance.servers.auto import Wishes, resolve
@@ -49,7 +49,7 @@ class Lab:
     sink: Callable[[AnyRecord], None]
     narrate: Callable[[str], None] = lambda _: None
     deviations: tuple[Deviation, ...] = ()
-    recorder: Recorder = field(init=False)
+    stored: StoredCases = field(init=False)
     rate: float = 0.0  # updates of the update campaign in a second
     _server: Server | None = None
     _pairs: Pairs | None = None
@@ -61,7 +61,7 @@ class Lab:
     _receiver: ReceiverTarget | None = None
 
     def __post_init__(self) -> None:
-        self.recorder = Recorder(cases=self.settings.cases, replay=self.settings.replay)
+        self.stored = StoredCases(cases=self.settings.cases, replay=self.settings.replay)
         if self.settings.deviations:
             self.deviations = load_deviations(self.settings.deviations_file)
             self.sink = telling_nearest(self.sink, self.deviations)
@@ -155,11 +155,11 @@ class Lab:
         except ServerError as error:
             self.sink(Asked(subject=self.subject, note=f"the server could not be asked: {error}"))
             return
-        self._dialect = as_shown(dialect_of(server.number), probed)
+        self._dialect = dialect_as_shown(dialect_of(server.number), probed)
         self.sink(Asked(subject=self.subject, rows=tuple(map(row_of, probed))))
         for item in probed:
             if item.contradicts:
-                self.narrate(f"a finding about the table of versions: {about(server.number, item)}")
+                self.narrate(f"a finding about the table of versions: {contradiction_words(server.number, item)}")
 
     @contextmanager
     def pair(self, *, gtid: bool) -> Iterator[Pair]:
@@ -185,7 +185,7 @@ class Lab:
     def _replica_record(self) -> None:
         """A replica that was asked for is a subject as well."""
         replica = self._pairs.replica if self._pairs is not None else None
-        if replica is None or not self.settings.replica or not self.recorder.first("subject: replica"):
+        if replica is None or not self.settings.replica or not self.stored.first("subject: replica"):
             return
         self.sink(
             Subject(

@@ -124,14 +124,14 @@ class _Run:
 
     def _record(self, nodes: Mapping[str, Server], case: SqlCase, verdict: SqlVerdict, deviation: str | None) -> None:
         block = self._block(verdict.requirement)
-        recorder = block.check.lab.recorder
+        kept = block.check.lab.stored
         signature = f"{block.check.id}:{verdict.requirement}:{verdict.deviation or verdict.field}"
         new = signature not in self._signatures
         self._signatures.add(signature)
         self._shown += 1
         if self._shown > _SHOWN and not new:
             return
-        path = recorder.store(dump_case(case)) if verdict.failing else None
+        path = kept.store(dump_case(case)) if verdict.failing else None
         statement = case.statements[verdict.index]
         block.show(
             Verdict(verdict.verdict),
@@ -144,7 +144,7 @@ class _Run:
             statements=tuple(item.text for item in case.statements[: verdict.index + 1])[-10:],
             deviation=deviation,
             case_file=None if path is None else str(path),
-            replay=None if path is None else recorder.replay_of(path),
+            replay=None if path is None else kept.replay_of(path),
         )
         if path is not None and new and deviation is None and len(self._signatures) <= _FINDINGS:
             self._shrink(nodes, case, verdict, path, signature)
@@ -155,21 +155,21 @@ class _Run:
         """A finding: the statements that matter to the one that failed, if they alone show the same difference."""
         culprit = case.statements[verdict.index]
         small = case.shortened(verdict.index)
-        recorder = self._check.lab.recorder
+        kept = self._check.lab.stored
         self._check.narrate(f"shrinking {path.name} ({signature})")
         judged = judge_live_sql(nodes, small, self._pair)
         again = [item for item in judged if item.requirement == verdict.requirement][-1:]
         if small != case and again and (again[0].field, again[0].deviation) == (verdict.field, verdict.deviation):
             content = json.dumps(dump_case(replace(small, id="")), sort_keys=True).encode()
             small = replace(small, id=f"{case.id}-{hashlib.blake2b(content, digest_size=4).hexdigest()}")
-            path = recorder.store(dump_case(small)) or path
+            path = kept.store(dump_case(small)) or path
         else:
             small = case
         self._block(verdict.requirement).found(
             signature,
             small.id,
             path,
-            recorder.replay_of(path),
+            kept.replay_of(path),
             size_before=len(json.dumps(dump_case(case))),
             size_after=len(json.dumps(dump_case(small))),
             message=f"{culprit.text}: expected {verdict.expected}, got {verdict.got}",

@@ -153,7 +153,7 @@ def _record(check: Check, result: BlockResult, item: UpdateCheck, *, first: bool
         for mismatch in mismatches:
             entry = None if mismatch.deviation is None else check.lab.listed(switch=mismatch.deviation)
             # What the worklog leaves free is a difference, whatever the check.
-            verdict = item.verdict if mismatch.liberty is None else Verdict.DIFFERS
+            verdict = item.verdict if mismatch.variation is None else Verdict.DIFFERS
             deviation = None if entry is None else entry.id
             message = mismatch.message or _KINDS[mismatch.kind]
             block.count(verdict, deviation=deviation, reason=message)
@@ -176,15 +176,15 @@ def _show(
     deviation: str | None,
 ) -> None:
     """The verdict of one mismatch, its bytes side by side; of the first of its kind a finding."""
-    recorder = block.check.lab.recorder
+    kept = block.check.lab.stored
     name = signature(item.id, mismatch)
     if deviation:  # apart, so that what is listed hides no failure of the same kind
         name = f"{name}:{mismatch.deviation}"
-    new = recorder.first(name)
-    recorder.shown += 1
-    if recorder.shown > _VERDICTS and not new:
+    new = kept.first(name)
+    kept.shown += 1
+    if kept.shown > _VERDICTS and not new:
         return
-    path = None if result.case is None else recorder.store(result.case)
+    path = None if result.case is None else kept.store(result.case)
     statement = result.statements_sql.get(mismatch.step) if mismatch.step is not None else None
     block.show(
         verdict,
@@ -195,14 +195,14 @@ def _show(
         got=mismatch.got,
         message=message,
         signature=signature(item.id, mismatch),
-        replay=None if path is None else recorder.replay_of(path),
+        replay=None if path is None else kept.replay_of(path),
         statements=(statement,) if statement else (),
         evidence=tuple(Evidence(field=part.field, expected=part.expected, got=part.got) for part in mismatch.evidence),
         deviation=deviation,
         case_file=None if path is None else str(path),
     )
     family = item.id.partition("/")[0]
-    found = sum(known.startswith(f"{family}/") for known in recorder.met)
+    found = sum(known.startswith(f"{family}/") for known in kept.met)
     if not deviation and new and found <= _FINDINGS and path:
         _find(block, item, result, mismatch, path, name)
 
@@ -220,12 +220,12 @@ def _find(
         small = shrink_live(lab.server, result.case, item.kinds, mismatch.deviation, refused=refused)
     if small is None:
         small = result.case
-    smaller = lab.recorder.store(small) or path
+    smaller = lab.stored.store(small) or path
     block.found(
         name,
         small["id"],
         smaller,
-        lab.recorder.replay_of(smaller),
+        lab.stored.replay_of(smaller),
         size_before=len(json.dumps(result.case)),
         size_after=len(json.dumps(small)),
         message=mismatch.message or mismatch.field,

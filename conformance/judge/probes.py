@@ -64,7 +64,7 @@ def probe(row: str, answers: Answers) -> Value:
     return _PROBES[row](answers)
 
 
-def askable(row: str) -> bool:
+def has_probe(row: str) -> bool:
     """Whether there is a question for a row."""
     return row in _PROBES
 
@@ -378,7 +378,7 @@ _PROBES: Final[dict[str, Callable[[Answers], Value]]] = {
 }
 
 
-def shown(value: Value) -> str:
+def value_words(value: Value) -> str:
     """A value of the table, for reports."""
     return "none" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
 
@@ -387,14 +387,14 @@ def row_of(probed: Probed) -> dict[str, Any]:
     """The row in the result stream."""
     cell = probed.cell
     out: dict[str, Any] = {
-        "row": probed.row, "predicted": shown(cell.value), "known": not cell.probe, "mark": cell.mark,
+        "row": probed.row, "predicted": value_words(cell.value), "known": not cell.probe, "mark": cell.mark,
     }  # fmt: skip
     if probed.agrees is None:
         return out | {"note": probed.note}
-    return out | {"found": shown(probed.found), "agrees": probed.agrees}
+    return out | {"found": value_words(probed.found), "agrees": probed.agrees}
 
 
-def as_shown(dialect: Dialect, probed: tuple[Probed, ...]) -> Dialect:
+def dialect_as_shown(dialect: Dialect, probed: tuple[Probed, ...]) -> Dialect:
     """The dialect with the values that the server showed to be others than the table's."""
     for item in probed:
         if item.agrees is False:
@@ -404,10 +404,10 @@ def as_shown(dialect: Dialect, probed: tuple[Probed, ...]) -> Dialect:
     return dialect
 
 
-def about(version: Version, probed: Probed) -> str:
+def contradiction_words(version: Version, probed: Probed) -> str:
     """A contradiction in words."""
     cell = probed.cell
     return (
-        f"the dialect table says {probed.row} = {shown(cell.value)} from {text_of(cell.since)} on ({cell.mark}), "
-        f"a server of version {text_of(version)} shows {shown(probed.found)}"
+        f"the dialect table says {probed.row} = {value_words(cell.value)} from {text_of(cell.since)} on ({cell.mark}), "
+        f"a server of version {text_of(version)} shows {value_words(probed.found)}"
     )

@@ -408,7 +408,7 @@ def relation_of(ours: bytes | None, theirs: bytes | None) -> Relation:
     return Relation(format_text(a) == format_text(b), equal(a, b))
 
 
-def unlikeness(ours: bytes | None, theirs: bytes | None) -> frozenset[str]:
+def differences_of(ours: bytes | None, theirs: bytes | None) -> frozenset[str]:
     """How two documents with different bytes differ: ``padded`` (free space on a side), and in their values ``numbers``
     (equal by =), ``retyped`` (equal text), or ``diverged``."""
     if ours is None or theirs is None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from conformance.cases.predict import Model, RowPrediction
 from conformance.cases.row_images import RowImage
 from conformance.judge.replica import ReplicaModel
-from conformance.judge.updates.borrowed import owned
+from conformance.judge.updates.borrowed import borrowed_bytes
 from conformance.judge.updates.events import iter_events, judge_groups, split_groups
 from conformance.judge.updates.expected import (
     ExpectedEvent,
@@ -31,6 +31,7 @@ from conformance.reference.partial.decision import Decision, decide
 from conformance.reference.partial.diffs import decode_diffs, encode_diffs
 from conformance.reference.partial.update import ColumnChange, RowChange
 from conformance.reference.tables.columns import BIT, BLOB, GEOMETRY, JSON, VECTOR, PartialJson
+from conformance.stream import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -45,7 +46,7 @@ _LARGE: Final = frozenset((BLOB, JSON, GEOMETRY, VECTOR))  # types that an appli
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OwnSettings:
+class ReplicaBinlogSettings:
     """The global variables of a replica that shape what its applier logs, as the replica itself tells them."""
 
     image: RowImage
@@ -57,7 +58,7 @@ class OwnSettings:
 
 
 @dataclass(slots=True)
-class OwnLog:
+class ReplicaBinlog:
     """Updated rows, events and bytes compared, and what differs (FR6). ``narrow``: rows that got diffs and whose
     before-image may hold the key only; ``gained``: before-images with JSON columns among these (A7)."""
 
@@ -71,21 +72,21 @@ class OwnLog:
     gained: list[Mismatch] = field(default_factory=list)
 
 
-def compare_own_log(
-    script: Script, log: Sequence[Transaction], events: Sequence[bytes], settings: OwnSettings, schema: str
-) -> OwnLog:
+def compare_replica_binlog(
+    script: Script, log: Sequence[Transaction], events: Sequence[bytes], settings: ReplicaBinlogSettings, schema: str
+) -> ReplicaBinlog:
     """The replica's own log of a whole Case beside the prediction. ``log``: what the replica received, the INSERT
     included; ``events``: those of its own log that stem from the source, which may begin with definitions."""
     # An applier knows a statement's text only from the log that it reads.
     told = settings.rows_query and any(item.told for item in log)
-    replica = OwnReplica(script, replace(settings, rows_query=told), schema)
+    replica = LoggingReplica(script, replace(settings, rows_query=told), schema)
     expected = list(replica.groups(log))
     observed = _behind_definitions(split_groups(events))
     judgement = Judgement()
     judge_groups(replace(script, model=replica.model), expected, observed, judgement)
     judgement.settle(script)
-    result = OwnLog(rows=replica.applied, events=judgement.events, bytes=judgement.bytes)
-    result.by_rule, result.on_trust = owned(judgement.kinds, judgement.frames, None, known=_KNOWN)
+    result = ReplicaBinlog(rows=replica.applied, events=judgement.events, bytes=judgement.bytes)
+    result.by_rule, result.on_trust = borrowed_bytes(judgement.kinds, judgement.frames, None, known=_KNOWN)
     rules = judge_log([event for group in observed for event in group], None, applied=True)
     result.found = [_own(mismatch) for mismatch in (*judgement.mismatches, *_other_gtids(expected, observed), *rules)]
     if settings.image is RowImage.MINIMAL and replica.model.key:
@@ -95,11 +96,11 @@ def compare_own_log(
     return result
 
 
-class OwnReplica:
+class LoggingReplica:
     """A replica's rows and what it logs of the transactions that it applies. ``applied``: rows so far; ``model``: its
     table, and its settings as those of a session."""
 
-    def __init__(self, script: Script, settings: OwnSettings, schema: str) -> None:
+    def __init__(self, script: Script, settings: ReplicaBinlogSettings, schema: str) -> None:
         case = script.case
         session = replace(
             case.session,
@@ -269,13 +270,13 @@ def _own(mismatch: Mismatch) -> Mismatch:
         expected=mismatch.expected if evidence is None else evidence.expected,
         got=mismatch.got if evidence is None else evidence.got,
         message=f"the replica's own log is not as its settings and what it received ask for: {mismatch.message}",
-        liberty=None,
+        variation=None,
     )
 
 
-def judge_redo(growth: int, idle: int, updates: int, document: int) -> str:
+def judge_redo(growth: int, idle: int, updates: int, document: int) -> Verdict:
     """``pass``, ``fail`` or ``inconclusive``: growth of the redo log over some updates of one document, and over
     a like time without work."""
     if idle > _NOISE * document * updates:
-        return "inconclusive"
-    return "pass" if growth < SHARE * document * updates else "fail"
+        return Verdict.INCONCLUSIVE
+    return Verdict.PASS if growth < SHARE * document * updates else Verdict.FAIL

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
+from conformance.stream import Verdict
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -18,7 +20,7 @@ class SqlVerdict:
 
     index: int
     requirement: str
-    verdict: str
+    verdict: Verdict
     field: str = ""
     expected: str = ""
     got: str = ""
@@ -27,7 +29,7 @@ class SqlVerdict:
     @property
     def failing(self) -> bool:
         """Whether it counts as a difference."""
-        return self.verdict in ("fail", "differs")
+        return self.verdict.failing
 
 
 def judge_sql(case: SqlCase, answers: Sequence[SqlAnswer]) -> tuple[SqlVerdict, ...]:
@@ -61,7 +63,7 @@ def _judge_text(index: int, statement: SqlStatement, number: int, text: str) -> 
     return SqlVerdict(
         index=index,
         requirement=statement.judges_texts,
-        verdict=match.verdict if match else "fail",
+        verdict=match.verdict if match else Verdict.FAIL,
         field="whole text" if differs else "",
         expected=f"{number} {expected}" if differs else "",
         got=f"{number} {text}" if differs else "",

@@ -59,15 +59,17 @@ def by_document(rows: Mapping[str, Requirement] = REQUIREMENTS) -> dict[str, dic
     return {name: counts(row for row in rows.values() if row.document == name) for name in documents}
 
 
-def sentence() -> str:
-    """The figures in one sentence, as docs/coverage.md has them."""
+def sentences() -> list[str]:
+    """The figures in sentences, as docs/coverage.md has them."""
     found = counts()
-    return (
-        f"Of the {sum(found.values())} sentences in the catalogue {found[State.JUDGED]} are judged on a server by "
-        f"checks of their own, {found[State.WITHIN]} as part of one of these, {found[State.OLD]} only beside an old "
-        f"server, {found[State.MODEL] + found[State.UNRELEASED]} on the kit's own model because no released server has "
-        f"the feature, and {found[State.NOT_JUDGED]} are not judged"
-    )
+    model = found[State.MODEL] + found[State.UNRELEASED]
+    return [
+        f"The catalogue has {sum(found.values())} sentences.",
+        f"{found[State.JUDGED]} are judged on a server by checks of their own, {found[State.WITHIN]} as part of these.",
+        f"{found[State.OLD]} are judged only beside an old server.",
+        f"{model} are judged on the kit's own model, because no released server has the feature.",
+        f"{found[State.NOT_JUDGED]} are not judged.",
+    ]
 
 
 def lines() -> list[str]:
@@ -85,7 +87,7 @@ def lines() -> list[str]:
             out.append(f"{name:8} {_SAYS[state]}{part}")
         elif state is State.NOT_JUDGED:
             out.append(f"{name:8} not judged: {row.reason}")
-    return [*out, "", f"{sentence()}."]
+    return [*out, "", *sentences()]
 
 
 if __name__ == "__main__":

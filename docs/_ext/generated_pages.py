@@ -24,9 +24,17 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
 REFERENCE: Final = "conformance.reference"
+# Anchors of the specification sheets, and how docstrings cite them: ``partial-update 6.2``.
+LABELS: Final = {
+    label
+    for sheet in (Path(__file__).parents[1] / "spec").glob("*.md")
+    for label in re.findall(r"^\(([a-z0-9-]+)\)=$", sheet.read_text("utf-8"), re.MULTILINE)
+}
+_CITATION: Final = re.compile(r"(?<![-\w/`])([a-z]+(?:-[a-z]+)*) ([A-Z]*\d*(?:\.\d+)*)(?!\.?\w)")
+_ALIAS: Final = re.compile(r"^(\w+): TypeAlias = ", re.MULTILINE)
 _SPECIAL: Final = re.compile(r"([\\`*_<>\[\]$#|{}])")
 _CODE: Final = re.compile(
-    r"(?<![\w-])(--?[a-z][\w-]*|[a-z_]+_[a-z_]+|mysql://\S+|[A-Z]+_[A-Z_]+|\w+\.(?:html|jsonl?|xml|md))"
+    r"(?<![\w-])(--?[a-z][\w-]*|[a-z_]+_[a-z_]+|mysql://[^\s,]+|[A-Z]+_[A-Z_]+|\w+\.(?:html|jsonl?|xml|md))"
 )
 
 
@@ -34,7 +42,9 @@ def setup(app: Sphinx) -> dict[str, Any]:
     """Register the hooks of the extension."""
     app.add_directive("verdicts", Verdicts)
     app.connect("builder-inited", write_pages)
+    app.connect("builder-inited", name_type_aliases)
     app.connect("autodoc-process-docstring", plain_docstring)
+    app.connect("autodoc-skip-member", without_words)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
 
 
@@ -78,7 +88,7 @@ def command_pages() -> Iterator[tuple[str, str]]:
         "[Exit codes](../reference/exit-codes.md) and [formats](../reference/formats.md) have pages of their own.\n"
     )
     yield "index.md", f"{intro}\n{listed}\n```{{toctree}}\n:hidden:\n\n{toctree}\n```\n"
-    with click.Context(cli, info_name=PROGRAM) as top:
+    with click.Context(cli, info_name=PROGRAM, **cli.context_settings) as top:
         for name in COMMANDS:
             command = cli.get_command(top, name)
             assert command is not None
@@ -99,7 +109,7 @@ def _command(command: click.Command, name: str, parent: click.Context, *, level:
         )
         for parameter in command.get_params(context):
             record = parameter.get_help_record(context)
-            if record is not None and parameter.name != "help":
+            if record is not None and isinstance(parameter, click.Option) and "--help" not in parameter.opts:
                 names, words = record
                 yield from (f"`{names}`", f": {prose(' '.join(words.split())) or 'No value.'}", "")
         if isinstance(command, click.Group):
@@ -152,12 +162,25 @@ def _module(name: str) -> str:
     return f"{_title(name.removeprefix(f'{REFERENCE}.'), '-')}\n.. automodule:: {name}\n"
 
 
+def name_type_aliases(app: Sphinx) -> None:
+    """Signatures name a type alias of the reference instead of what it stands for."""
+    sources = Path(import_module(REFERENCE).__path__[0]).rglob("*.py")
+    names = {name for source in sources for name in _ALIAS.findall(source.read_text("utf-8"))}
+    app.config.autodoc_type_aliases = {name: name for name in names}
+
+
 def _title(text: str, line: str) -> str:
     return f"{text}\n{line * len(text)}\n"
 
 
+def without_words(_app: Sphinx, _what: str, _name: str, obj: object, _skip: object, _options: object) -> bool | None:
+    """Leave out what has only Python's own docstring: fields of named tuples, and bound functions of ``struct``."""
+    own = getattr(obj, "__doc__", None) or ""
+    return True if own.startswith("Alias for field number") or inspect.isbuiltin(obj) else None
+
+
 def plain_docstring(_app: Sphinx, _what: str, _name: str, _obj: object, _options: object, lines: list[str]) -> None:
-    """Docstrings of the project are prose with ``code``: apart from lists and indented blocks nothing is markup."""
+    """Docstrings of the project are prose with ``code`` and roles; lists and indented blocks are markup as well."""
     lines[:] = [line for paragraph in "\n".join(lines).split("\n\n") for line in _blocks(paragraph.split("\n"))]
 
 
@@ -178,6 +201,12 @@ def _blocks(lines: list[str]) -> Iterator[str]:
             yield from ("- " + _prose(text[2:]) if item else _prose(text), "")
 
 
+def _cited(match: re.Match[str]) -> str:
+    """A sheet and a section become a link, where the sheet has that section."""
+    label = f"{match[1]}-{match[2].lower().replace('.', '-')}"
+    return f":ref:`{match[0]} <{label}>`" if label in LABELS else match[0]
+
+
 def _same_block(line: str, first: str, *, item: bool) -> bool:
     if line.startswith(("- ", "* ")):
         return False
@@ -185,7 +214,7 @@ def _same_block(line: str, first: str, *, item: bool) -> bool:
 
 
 def _prose(text: str) -> str:
-    parts = re.split(r"(``.+?``)", text)
-    plain = (part if part.startswith("``") else re.sub(r"([\\*|`]|_\b)", r"\\\1", part) for part in parts)
-    joined = "".join(plain)
+    parts = re.split(r"(``.+?``|:\w+:`[^`]+`)", text)
+    plain = (part if number % 2 else re.sub(r"([\\*|`]|_\b)", r"\\\1", part) for number, part in enumerate(parts))
+    joined = _CITATION.sub(_cited, "".join(plain))
     return f"\\{joined}" if re.match(r":\w|\d+[.)] |\(\w+\) |\.\. |[-+] ", joined) else joined

@@ -49,9 +49,10 @@ def read(app: Sphinx, name: str, content: list[str]) -> None:
     """Rewrite the links of a Markdown page that lead out of the site."""
     file = Path(app.env.doc2path(name))
     if file.suffix == ".md":
-        content[0] = _OPTIONAL.sub(
-            lambda line: _if_it_exists(file.parent, line[1]), links(content[0], file.parent, file.parent)
-        )
+        text = links(content[0], file.parent, file.parent)
+        content[0] = _OPTIONAL.sub(lambda line: _if_it_exists(file.parent, line[1]), text)
+        if text != content[0]:
+            app.env.note_reread()  # the page may be there at the next build
 
 
 def _if_it_exists(folder: Path, name: str) -> str:

@@ -11,14 +11,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
-from conformance.cases.by_hand.applier_transaction import Feeding
+from conformance.cases.by_hand.applier_transaction import ApplierTransaction
 from conformance.cases.bytes_case import bytes_id
 from conformance.cases.shrinking.events import mended, shrink_injection
 from conformance.cases.shrinking.files import shrink_file
 from conformance.judge.damage.crashes import damage_of, damage_of_log
 from conformance.judge.damage.mysqlbinlog import HUNG, judge_survival
 from conformance.judge.damage.relay_logs import damage_of_relay_log
-from conformance.servers.roles.applier_cases import feed, feeding_script
+from conformance.servers.roles.applier_cases import apply_transactions, transaction_script
 from conformance.servers.roles.injector import crash_report, script
 from conformance.servers.roles.mysqlbinlog import print_bytes
 from conformance.servers.roles.relay_log_applier import log_script
@@ -142,22 +142,22 @@ class Transactions:
     def restarts(self) -> int:
         return self.applier.deaths
 
-    def inputs(self, seed: str, batch: int) -> list[Feeding]:
+    def inputs(self, seed: str, batch: int) -> list[ApplierTransaction]:
         return inputs.transactions(self.bench.campaign, seed, batch)
 
-    def put(self, cases: Sequence[Feeding]) -> Generator[Trial]:
-        for case, outcome in zip(cases, feed(self.applier, cases), strict=True):
+    def put(self, cases: Sequence[ApplierTransaction]) -> Generator[Trial]:
+        for case, outcome in zip(cases, apply_transactions(self.applier, cases), strict=True):
             yield self.bench.of_transaction(case, outcome)
 
-    def damage_of(self, case: Feeding) -> str:
+    def damage_of(self, case: ApplierTransaction) -> str:
         return next(filter(None, (damage_of(row.image) for row in case.rows)), "")
 
     def smaller(self, trial: Trial, seconds: float) -> Trial:
         """One row, if one row is enough, and nothing beside it; then as a statement's."""
         shrinking = Shrinking(self, trial)
-        assert isinstance(trial.case, Feeding)
+        assert isinstance(trial.case, ApplierTransaction)
 
-        def fails(candidate: Feeding) -> bool:
+        def fails(candidate: ApplierTransaction) -> bool:
             return not any(mended(row) for row in candidate.rows) and shrinking.same(candidate)
 
         singles = [single(trial.case, number) for number in range(len(trial.case.rows))]
@@ -167,7 +167,7 @@ class Transactions:
         return shrinking.smallest()
 
     def script(self, trial: Trial) -> tuple[str, ...]:
-        return feeding_script(trial.case, self.applier.server.version)  # type: ignore[arg-type]
+        return transaction_script(trial.case, self.applier.server.version)  # type: ignore[arg-type]
 
     def crash_report(self, trial: Trial) -> str:
         return _crash_report(self.applier.server, trial)
@@ -178,10 +178,10 @@ def _crash_report(server: OwnServer, trial: Trial) -> str:
     return crash_report(server.error_log(), trial.death, server.program_file) if trial.death else ""
 
 
-def single(case: Feeding, number: int) -> Feeding:
+def single(case: ApplierTransaction, number: int) -> ApplierTransaction:
     """One row of a transaction, and nothing beside it."""
     repaired = None if case.repaired is None else case.repaired[number : number + 1]
-    return Feeding(rows=(case.rows[number],), repaired=repaired)
+    return ApplierTransaction(rows=(case.rows[number],), repaired=repaired)
 
 
 class Logs:

@@ -11,7 +11,7 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from conformance.cases.by_hand.applier_transaction import Feeding
+from conformance.cases.by_hand.applier_transaction import ApplierTransaction
 from conformance.cases.by_hand.damaged_log import rows_in
 from conformance.cases.by_hand.event_case import EventCase
 from conformance.cases.by_hand.injection import Injection
@@ -103,7 +103,7 @@ def diff_bytes(trial: Trial) -> int:
     case = trial.case
     if isinstance(case, Injection):
         return len(case.image)
-    if isinstance(case, Feeding):
+    if isinstance(case, ApplierTransaction):
         return sum(len(row.image) for row in case.rows)
     if isinstance(case, RelayLog):
         return len(case.data)
@@ -162,7 +162,7 @@ def _how(trial: Trial) -> str:
         return f"`mysqlbinlog -v` reads a binary log ({case.name}, a file of {len(case.data)} bytes)."
     if isinstance(case, RelayLog):
         return f"A replica reads a relay log of {len(case.data)} bytes ({case.name})."
-    if isinstance(case, Feeding):
+    if isinstance(case, ApplierTransaction):
         return f"A replica's applier gets a Partial_update_rows event of {len(case.rows)} row(s) ({case.name})."
     return f"A Partial_update_rows event (type 39) is given to a BINLOG statement ({case.name})."
 
@@ -184,7 +184,7 @@ def _who(trial: Trial) -> str:
 def _hex(trial: Trial) -> str:
     if isinstance(trial.case, (BytesCase, RelayLog)):
         return "."
-    rows: Sequence[Injection] = trial.case.rows if isinstance(trial.case, Feeding) else (trial.case,)
+    rows: Sequence[Injection] = trial.case.rows if isinstance(trial.case, ApplierTransaction) else (trial.case,)
     return ":\n\n```text\n" + "\n".join(row.image.hex() for row in rows) + "\n```"
 
 

@@ -13,16 +13,12 @@ from conformance.cases.bytes_case import MYSQLBINLOG, BytesCase, bytes_id
 from conformance.cases.update_case import Hazard
 from conformance.reference.binlog.header import MAGIC
 from fuzz.mutators.framing import mutate_file
-from generators import applier_transactions as feedings
-from generators import damaged_events as damaged
-from generators import diverged, streams
-from generators import object_entries as members
-from generators import random_damage as mutated
+from generators import applier_transactions, damaged_events, diverged, object_entries, random_damage, streams
 from generators.damaged_values import PLACES, printed
 from generators.draw import Stream, mix
 
 if TYPE_CHECKING:
-    from conformance.cases.by_hand.applier_transaction import Feeding
+    from conformance.cases.by_hand.applier_transaction import ApplierTransaction
     from conformance.cases.by_hand.injection import Injection
     from generators.draw import Draw
 
@@ -85,13 +81,13 @@ def statements(campaign: str, seed: str, batch: int) -> list[Injection]:
     return [_damaged(draw.fork(number)) for number in range(_STATEMENTS)]
 
 
-def transactions(campaign: str, seed: str, batch: int) -> list[Feeding]:
+def transactions(campaign: str, seed: str, batch: int) -> list[ApplierTransaction]:
     """A batch for an applier."""
     draw = _draw(campaign, APPLIER, seed, batch)
     if campaign == DIVERGED:
-        return feedings.group(draw)
+        return applier_transactions.group(draw)
     forks = [draw.fork(number) for number in range(_TRANSACTIONS)]
-    return [feedings.alone(fork.fork("beside"), _damaged(fork)) for fork in forks]
+    return [applier_transactions.alone(fork.fork("beside"), _damaged(fork)) for fork in forks]
 
 
 def files(seed: str, batch: int) -> list[BytesCase]:
@@ -109,19 +105,21 @@ def logs(seed: str, batch: int) -> list[RelayLog]:
 def _damaged(draw: Draw) -> Injection:
     match draw.choice(_SOURCES):
         case "mutated":
-            return mutated.injection(draw)
+            return random_damage.injection(draw)
         case "member":
-            return members.injection(draw, draw.choice((members.DIFF, members.FULL)), keys=draw.below(2) == 1)
+            return object_entries.injection(
+                draw, draw.choice((object_entries.DIFF, object_entries.FULL)), keys=draw.below(2) == 1
+            )
         case "twice":
-            return members.twice(draw)
+            return object_entries.twice(draw)
         case _:
-            return damaged.damaged(draw)
+            return damaged_events.damaged(draw)
 
 
 def _file(draw: Draw) -> BytesCase:
     match draw.choice(_LOGS):
         case "image":
-            item = mutated.injection(draw)
+            item = random_damage.injection(draw)
             return _case(item.name, log_of_image(item.image))
         case "value":
             return printed(draw, draw.choice(PLACES))

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from conformance.cases.by_hand.applier_transaction import FeedingOutcome
+from conformance.cases.by_hand.applier_transaction import ApplierOutcome
 from conformance.cases.by_hand.injection import MISSING_ROW, InjectionOutcome
-from conformance.judge.damage.applier import judge_feeding
+from conformance.judge.damage.applier import judge_transaction
 from conformance.judge.damage.crashes import crash_of, crash_of_rows
 from conformance.judge.damage.diverged import Judged, judge_injection
 from conformance.judge.damage.listed import about_place, explaining
@@ -15,15 +15,15 @@ from conformance.judge.damage.relay_logs import crash_of_replica, judge_end
 from conformance.requirements.versions import dialect_of, in_observed_range
 from conformance.stream import Verdict
 from fuzz.campaigns.inputs import APPLIER, CLIENT, DIVERGED, REPLICA, STATEMENTS
-from generators import random_damage as mutated
+from generators import random_damage
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from conformance.cases.by_hand.applier_transaction import Feeding
+    from conformance.cases.by_hand.applier_transaction import ApplierTransaction
     from conformance.cases.by_hand.injection import Injection, RowState
     from conformance.cases.bytes_case import BytesCase
-    from conformance.judge.damage.mysqlbinlog import Printed
+    from conformance.judge.damage.mysqlbinlog import PrintedLog
     from conformance.requirements.crashes import Crash
     from conformance.requirements.deviations import Deviation
     from conformance.requirements.versions import Version
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from fuzz.campaigns.inputs import Place, RelayLog
 
 
-Outcome = TypeVar("Outcome", InjectionOutcome, FeedingOutcome)
+Outcome = TypeVar("Outcome", InjectionOutcome, ApplierOutcome)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +39,7 @@ class Trial:
     """``what``: the outcome in words of the table; ``death``: the stack of a server that died."""
 
     channel: str
-    case: Injection | Feeding | BytesCase | RelayLog
+    case: Injection | ApplierTransaction | BytesCase | RelayLog
     what: str
     judged: Judged
     crash: Crash | None = None
@@ -120,13 +120,13 @@ class Bench:
             death=outcome.death,
         )
 
-    def of_transaction(self, case: Feeding, outcome: FeedingOutcome) -> Trial:
+    def of_transaction(self, case: ApplierTransaction, outcome: ApplierOutcome) -> Trial:
         """A transaction in a relay log."""
         return Trial(
             channel=APPLIER,
             case=case,
             what=_what_applied(outcome),
-            judged=judge_feeding(case, self._as_corrupt(outcome, *case.rows), dialect_of(self.version)),
+            judged=judge_transaction(case, self._as_corrupt(outcome, *case.rows), dialect_of(self.version)),
             crash=crash_of_rows(case.rows, outcome.death, reading=outcome.reading),
             death=outcome.death,
         )
@@ -134,14 +134,14 @@ class Bench:
     def _as_corrupt(self, outcome: Outcome, *rows: Injection) -> Outcome:
         """Where the damage makes another row out of a row's bytes, 1032 for that one, which is not there, is as good
         as 1610 for the damage."""
-        if outcome.error != MISSING_ROW or all(row.name != mutated.ROW for row in rows):
+        if outcome.error != MISSING_ROW or all(row.name != random_damage.ROW for row in rows):
             return outcome
-        if isinstance(outcome, FeedingOutcome):
+        if isinstance(outcome, ApplierOutcome):
             said = _CORRUPT if outcome.coordinator == MISSING_ROW else outcome.coordinator
             return replace(outcome, error=_CORRUPT, coordinator=said)
         return replace(outcome, error=_CORRUPT)
 
-    def of_file(self, printed: Printed) -> Trial:
+    def of_file(self, printed: PrintedLog) -> Trial:
         """A file for mysqlbinlog."""
         judged = Judged(printed.verdict, printed.message, printed.expected, printed.got)
         return Trial(
@@ -178,7 +178,7 @@ def _what(outcome: InjectionOutcome) -> str:
     return _stored(outcome.after)
 
 
-def _what_applied(outcome: FeedingOutcome) -> str:
+def _what_applied(outcome: ApplierOutcome) -> str:
     if outcome.death:
         return _dies(outcome)
     if outcome.silent:
@@ -201,7 +201,7 @@ def _what_read(end: LogEnd) -> str:
     return f"stopped with {end.error}" if end.error else "read to its end"
 
 
-def _dies(outcome: InjectionOutcome | FeedingOutcome) -> str:
+def _dies(outcome: InjectionOutcome | ApplierOutcome) -> str:
     return "dies when the row is read" if outcome.reading else "dies at the event"
 
 

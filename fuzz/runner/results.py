@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from conformance.stream import Verdict
 from conformance.version import __version__
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def results(campaign: Campaign, command: str) -> dict[str, Any]:
         "requirements": {},
         "totals": {
             "cases": executions,
-            "verdicts": {"pass": executions - len(findings), "fail": len(findings)},
+            "verdicts": {Verdict.PASS: executions - len(findings), Verdict.FAIL: len(findings)},
             "updates_compared": 0,
             "bytes_compared": 0,
             "texts_compared": 0,
@@ -90,7 +91,7 @@ def _failure(finding: Finding) -> dict[str, Any]:
         "case": finding.path.stem,
         "requirement": finding.target,  # its sentence is what does not hold
         "check": finding.target,
-        "verdict": "fail",
+        "verdict": Verdict.FAIL,
         "subject": finding.target,
         "signature": finding.signature,
         "message": finding.message,

@@ -1,4 +1,4 @@
-"""The fuzz targets: one module each, named as the target with ``_`` for ``-``.
+"""The fuzz targets: one module each, named as the target with ``_`` for ``-``. What they assert: fuzzing 3.
 
 A target has
 

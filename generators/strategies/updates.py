@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from conformance.reference.jsonb.view import open_document
 from conformance.reference.partial.expression import Assignment
-from generators import cases, updates
-from generators import path_targets as places
+from generators import cases, path_targets, updates
 from generators import tables as make_tables
 from generators.strategies.draw import drawn
 
@@ -23,8 +22,8 @@ if TYPE_CHECKING:
 def paths(stored: bytes, *, existing: bool = False) -> SearchStrategy[str]:
     """Path texts for a stored document: to values that are there (``existing``), or to any kind of place."""
     document = open_document(stored)
-    find = places.existing if existing else places.aim
-    return drawn(lambda draw: places.spell(draw, find(draw, document).legs))
+    find = path_targets.existing if existing else path_targets.aim
+    return drawn(lambda draw: path_targets.spell(draw, find(draw, document).legs))
 
 
 def assignments(stored: bytes | None, *, column: str = "j", partial_only: bool = False) -> SearchStrategy[Assignment]:

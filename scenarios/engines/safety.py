@@ -19,8 +19,7 @@ from conformance.reference.jsonb.text import format_text
 from conformance.reference.partial.apply import apply_field
 from conformance.reference.partial.diffs import encode_diffs
 from conformance.stream import Verdict
-from generators import damaged_events as damaged
-from generators import diverged
+from generators import damaged_events, diverged
 from scenarios.codes import Code, Wrong
 from scenarios.engines.documents import SHAPES, document
 
@@ -57,7 +56,7 @@ def measure(draw: Draw, settings: Mapping[str, Setting]) -> tuple[int, ...]:
     kind, target = str(settings.get("event", "logged")), str(settings.get("target", "updated"))
     diffs = None
     if kind == "damaged":
-        injection = damaged.damaged(draw)
+        injection = damaged_events.damaged(draw)
     else:
         shape, size = str(settings.get("shape", "flat")), int(settings.get("size", 300))
         source = encode(document(draw, shape, size).value)

@@ -16,8 +16,7 @@ from conformance.reference.errors import CodecError, DecodeError
 from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.partial.diffs import split_diffs
-from generators import damaged_events as damaged
-from generators import object_entries as members
+from generators import damaged_events, object_entries
 from generators.draw import Stream
 
 if TYPE_CHECKING:
@@ -71,21 +70,21 @@ def shrunk(item: Injection, fails: Callable[[Injection], bool]) -> Injection:
     return small
 
 
-@pytest.mark.parametrize("place", [members.DIFF, members.FULL])
+@pytest.mark.parametrize("place", [object_entries.DIFF, object_entries.FULL])
 @pytest.mark.parametrize("number", range(12))
 def test_a_damaged_member_is_left_alone_with_its_damage(place: str, number: int) -> None:
-    item = members.injection(Stream("shrink", number), place, keys=True)
+    item = object_entries.injection(Stream("shrink", number), place, keys=True)
     damage = damage_of(item.image)
     small = shrunk(item, lambda other: damage_of(other.image) == damage)
     assert small.stored == encode({})
-    frame = 6 if place == members.FULL else 7 + len(split_diffs(small.image[7:])[0].path) + 3
+    frame = 6 if place == object_entries.FULL else 7 + len(split_diffs(small.image[7:])[0].path) + 3
     assert len(small.image) <= frame + 12  # one member whose value is a literal
 
 
 def test_a_long_list_of_diffs_becomes_the_one_that_matters() -> None:
-    good = damaged.diff(1, b"$.other", encode(["x" * 50]))
-    bad = damaged.diff(0, b"$.n", b"\x04\x09")
-    item = Injection(name="", stored=damaged.STORED, image=partial_image(good + bad + good))
+    good = damaged_events.diff(1, b"$.other", encode(["x" * 50]))
+    bad = damaged_events.diff(0, b"$.n", b"\x04\x09")
+    item = Injection(name="", stored=damaged_events.STORED, image=partial_image(good + bad + good))
     assert b"\x04\x09" in shrunk(item, lambda other: b"\x04\x09" in other.image).image
     small = shrunk(item, lambda other: any(diff.data == b"\x04\x09" for diff in _frames(other)))
     assert len(_frames(small)) == 1
@@ -122,5 +121,5 @@ def decoded(document: bytes) -> JsonValue:
 
 
 def test_a_failure_that_needs_everything_stays_as_it_is() -> None:
-    item = next(iter(damaged.listed()))
+    item = next(iter(damaged_events.listed()))
     assert shrink_injection(item, lambda _: False) == item

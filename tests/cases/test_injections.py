@@ -16,11 +16,10 @@ from conformance.cases.by_hand.injection import (
 )
 from conformance.reference.dialect import MYSQL, WORKLOG, flipped
 from conformance.reference.jsonb.encode import encode
-from generators import damaged_events as damaged
-from generators import diverged
+from generators import damaged_events, diverged
 from generators.draw import Stream
 
-LISTED = {item.name: item for item in damaged.listed()}
+LISTED = {item.name: item for item in damaged_events.listed()}
 
 
 @pytest.mark.parametrize("name", [name for name, item in LISTED.items() if item.number])
@@ -84,8 +83,8 @@ def test_groups_are_the_same_for_the_same_seed_and_meet_every_shape() -> None:
 
 
 def test_generated_damage_makes_no_object() -> None:
-    made = [damaged.damaged(Stream("d", number)) for number in range(2000)]
-    assert made == [damaged.damaged(Stream("d", number)) for number in range(2000)]
+    made = [damaged_events.damaged(Stream("d", number)) for number in range(2000)]
+    assert made == [damaged_events.damaged(Stream("d", number)) for number in range(2000)]
     assert {item.name for item in made} == {
         f"generated-{field}"
         for field in ("operation", "options", "cut", "row", "path", "lengths", "type", "after", "text", "full")

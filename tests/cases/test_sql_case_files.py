@@ -13,6 +13,7 @@ from conformance.cases.sql_case import Outcome, SqlCase, SqlStatement
 from conformance.cases.sql_case_text import script_of
 from conformance.cases.update_case import Hazard
 from conformance.reference.errors import DecodeError
+from conformance.stream import Verdict
 from tests.judge import planted_statements
 
 CASE = SqlCase(
@@ -32,11 +33,11 @@ CASE = SqlCase(
             judges="S1",
             outcomes=(
                 Outcome(rows=(("1", None),), warnings=(1287, 3645), text="it's", form="partial"),
-                Outcome(error="any", verdict="differs"),
-                Outcome(error=1231, verdict="fail", deviation="mine"),
+                Outcome(error="any", verdict=Verdict.DIFFERS),
+                Outcome(error=1231, verdict=Verdict.FAIL, deviation="mine"),
                 Outcome(as_before=True),
             ),
-            otherwise="differs",
+            otherwise=Verdict.DIFFERS,
             about="row",
             fresh=True,
             at_once=True,

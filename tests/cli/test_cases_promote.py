@@ -21,11 +21,11 @@ from conformance.reference.jsonb.encode import encode
 from conformance.report.results import Summary
 from conformance.requirements.catalogue import REQUIREMENTS
 from conformance.stream import Block, CaseVerdict, Run
-from generators import damaged_events as damaged
-from generators import object_entries as members
+from generators import damaged_events, object_entries
 from generators.damaged_values import printed
 from generators.draw import Stream
 from tests.harness.planted import case as update_case
+from tests.running import run as run_check
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,7 +39,7 @@ EVENT = EventCase(
     id="inject-1",
     requirements=("FR5",),
     seed="x 1",
-    injection=Injection(name="good", stored=STORED, image=partial_image(damaged.diff())),
+    injection=Injection(name="good", stored=STORED, image=partial_image(damaged_events.diff())),
 )
 # The reference applies it, so a demand for an error fails on every server.
 WRONG = replace(EVENT, injection=replace(EVENT.injection, demand=Demand.ERROR))
@@ -119,7 +119,7 @@ def test_what_may_crash_other_software_is_refused(
     elif place == "hazard only":
         case = replace(EVENT, injection=replace(EVENT.injection, hazard="may-crash"))
     else:
-        item = members.injection(Stream("promote", 1), "diff" if place == "hazard hidden" else place, keys=True)
+        item = object_entries.injection(Stream("promote", 1), "diff" if place == "hazard hidden" else place, keys=True)
         hazard = "none" if place == "hazard hidden" else item.hazard
         case = replace(EVENT, injection=replace(item, hazard=hazard))
     code, _, err = run(capsys, "promote", str(stored(case, tmp_path)), "--id", "killer")
@@ -217,16 +217,16 @@ def test_every_promoted_case_runs_and_one_that_fails_fails_the_run(
         text = json.dumps(dump_case(replace(case, id=identity)))
         (own / f"{identity}.json").write_text(text, encoding="utf-8")
     try:
-        test_promoted.test_promoted_cases(lab, "FR1")
+        run_check(test_promoted.test_promoted_cases, lab, requirement="FR1")
         assert [block.requirements for block in of(records, Block)] == [("FR1",)]
-        test_promoted.test_promoted_cases(lab, "FR5")
+        run_check(test_promoted.test_promoted_cases, lab, requirement="FR5")
         blocks = of(records, Block)
         assert len(blocks) == 3 + len(list(SHIPPED.glob("*.json")))
         assert sum(block.deviations.get("full-values-unread", 0) for block in blocks) == 1
         assert not of(records, CaseVerdict)
         (own / "wrong.json").write_text(json.dumps(dump_case(replace(WRONG, id="wrong"))), encoding="utf-8")
-        with pytest.raises(pytest.fail.Exception, match="1 promoted Cases"):
-            test_promoted.test_promoted_cases(lab, "FR5")
+        with pytest.raises(pytest.fail.Exception, match="1 failed: wrong does not end as it must"):
+            run_check(test_promoted.test_promoted_cases, lab, requirement="FR5")
     finally:
         lab._server = None  # of the whole test session
         lab.close()

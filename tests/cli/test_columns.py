@@ -13,7 +13,7 @@ import pytest
 from conformance.cli.columns import column_names, server_pairs
 from conformance.cli.console import Usage
 from conformance.cli.plugin import LabRun
-from conformance.harness.lab import Settings
+from conformance.harness.settings import Settings
 from conformance.servers.errors import ConnectionLost, SqlError
 from conformance.stream import Block, CaseVerdict, Subject
 from tests.cli.written_reports import assert_whole, records, results

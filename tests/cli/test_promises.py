@@ -19,6 +19,7 @@ from conformance.cli import plugin
 from conformance.requirements.catalogue import REQUIREMENTS
 from conformance.servers.auto import parse_server_option
 from conformance.servers.specs import parse_spec
+from tests.docs.pages import PAGES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -27,15 +28,6 @@ if TYPE_CHECKING:
     Parse: TypeAlias = Callable[[Sequence[str]], list[dict[str, Any]]]
 
 ROOT = Path(__file__).parents[2]
-PAGES = [
-    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md", "docker/README.md", "fuzz/README.md")),
-    *sorted((ROOT / "docs").glob("*.md")),
-    *sorted(
-        path
-        for folder in ("start", "tutorials", "tasks", "reference")
-        for path in (ROOT / "docs" / folder).glob("*.md")
-    ),
-]
 _BLOCK = re.compile(r"^```(?:sh|text)?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _SPAN = re.compile(r"`([^`\n]+)`")
 _COMMAND = re.compile(r"(?:^|[\s/;(])binlog-lab (.+)")

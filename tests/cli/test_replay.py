@@ -38,7 +38,7 @@ def faulty(fault: str, report: Path, *arguments: str) -> Ended:
 def run_planted(fault: str, *arguments: str) -> Ended:
     """``binlog-lab`` with a planted fault."""
     done = subprocess.run(
-        [sys.executable, str(ROOT / "tests" / "checks" / "planted.py"), fault, *arguments],
+        [sys.executable, str(ROOT / "tests" / "harness" / "planted.py"), fault, *arguments],
         cwd=ROOT, env=environment(), capture_output=True, text=True, check=False,
     )  # fmt: skip
     return Ended(done.returncode, done.stdout, done.stderr)

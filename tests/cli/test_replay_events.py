@@ -13,8 +13,7 @@ from conformance.cases.by_hand.injection import Demand, Injection, full_image, p
 from conformance.cases.files import dump_case, load_any_case
 from conformance.cli.replay import command
 from conformance.reference.jsonb.encode import encode
-from generators import damaged_events as damaged
-from generators import object_entries as members
+from generators import damaged_events, object_entries
 from generators.damaged_values import printed
 from generators.draw import Stream
 
@@ -28,7 +27,7 @@ STORED = encode({"n": 1})
 GOOD = EventCase(
     id="good",
     requirements=("FR5",),
-    injection=Injection(name="good", stored=STORED, image=partial_image(damaged.diff())),
+    injection=Injection(name="good", stored=STORED, image=partial_image(damaged_events.diff())),
 )
 SPOILING = EventCase(
     id="spoiling",
@@ -40,7 +39,7 @@ SPOILING = EventCase(
 
 
 def killing() -> EventCase:
-    item = members.injection(Stream("replay", 1), members.DIFF, keys=True)
+    item = object_entries.injection(Stream("replay", 1), object_entries.DIFF, keys=True)
     return EventCase(id=item.id, requirements=("FR5",), seed="replay 1", injection=item)
 
 

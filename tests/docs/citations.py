@@ -1,4 +1,4 @@
-"""Citations of the rules in ``docs/spec``: ``partial-update 5.2`` is section 5.2 of ``docs/spec/partial-update.md``.
+"""Citations of the rules in ``docs/spec``: ``partial-update 6.2`` is section 6.2 of ``docs/spec/partial-update.md``.
 
 ``python -m tests.docs.citations SEED`` (from the repository's root) draws ten rules of the sheets that code cites,
 and shows for each the search and the files that it finds, those of the packages first.
@@ -25,7 +25,7 @@ _DOCUMENTS: Final = {f"{sheet} sheet": sheet for sheet in SHEETS} | {"boundaries
 _NAME: Final = "|".join(sorted(SHEETS, key=len, reverse=True))
 _LETTERED: Final = ("transaction-boundaries", "innodb-sdi")  # sheets whose parts have letters
 _SECTION: Final = r"(?:N?FR\d+(?:\.\d)?|NR\d|[A-E](?:\.\d+)?|\d+(?:\.\d+)?[a-z]?|checklist)(?!\.?\w)"
-_CITATION: Final = re.compile(rf"(?<![-\w/`])({_NAME}) ({_SECTION})(?: to ({_SECTION}))?")
+_CITATION: Final = re.compile(rf"(?<![-\w/])({_NAME}) ({_SECTION})(?: to ({_SECTION}))?")
 _LABEL: Final = re.compile(r"^\(([a-z0-9-]+)\)=$", re.MULTILINE)
 _OLD: Final = re.compile(
     rf"\bsheets?(?:'s)?\b[,:]?\s+(?:sections?\s+|parts?\s+)?(?:N?FR\d|NR\d|[A-E]\.\d|\d)"  # sheet, section 4

@@ -15,8 +15,7 @@ from fuzz.campaigns.findings import About, Findings
 from fuzz.campaigns.inputs import APPLIER, CLIENT, REPLICA, STATEMENTS
 from fuzz.campaigns.journal import Journal
 from fuzz.campaigns.trial import Bench
-from tests.checks.diverged import planted_injections
-from tests.checks.diverged import planted_transactions as planted_feedings
+from tests.checks.diverged import planted_injections, planted_transactions
 from tests.checks.diverged.faults_of_crashes import PRINTER_DIES_AT
 from tests.fuzz.faults_of_campaigns import HUNG
 
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 
     import pytest
 
-    from conformance.cases.by_hand.applier_transaction import Feeding, FeedingOutcome
+    from conformance.cases.by_hand.applier_transaction import ApplierOutcome, ApplierTransaction
     from conformance.cases.by_hand.injection import Injection, InjectionOutcome
     from conformance.servers.roles.relay_log_applier import LogEnd
 
@@ -100,9 +99,9 @@ class ModelReader:
         """It has no server."""
 
 
-def plant_applier(patch: pytest.MonkeyPatch, answer: Callable[[Feeding], FeedingOutcome]) -> None:
+def plant_applier(patch: pytest.MonkeyPatch, answer: Callable[[ApplierTransaction], ApplierOutcome]) -> None:
     """An applier that answers as ``answer`` says."""
-    patch.setattr(channels, "feed", lambda _, cases: [answer(case) for case in cases])
+    patch.setattr(channels, "apply_transactions", lambda _, cases: [answer(case) for case in cases])
 
 
 def campaign(
@@ -138,4 +137,4 @@ def campaign(
     )
 
 
-faultless_applier = planted_feedings.faultless
+faultless_applier = planted_transactions.faultless

@@ -4,7 +4,8 @@ Sentences: a server never crashes and never holds invalid JSON (FR5); "3142 from
 the SELECT is a stored invalid document"; a hang is found by a time limit; what a listed deviation explains is known by
 its signature alone; mysqlbinlog neither dies, nor hangs, nor takes memory beyond its input. Each
 fault changes what a faultless subject does with an input, or leaves it alone (``None``) where it would not show. The
-faults of the checks on FR5 (``planted_injections``, ``planted_feedings``, ``faults_of_crashes``) must be reported too.
+faults of the checks on FR5 (``planted_injections``, ``planted_transactions``, ``faults_of_crashes``) must be reported
+too.
 """
 
 from __future__ import annotations

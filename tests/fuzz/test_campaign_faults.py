@@ -12,8 +12,7 @@ from conformance.stream import Verdict
 from fuzz.campaigns.campaign import Budget
 from fuzz.campaigns.findings import diff_bytes
 from fuzz.campaigns.inputs import APPLIER, CLIENT, DIVERGED, MALFORMED, REPLICA, STATEMENTS, STREAMS, RelayLog
-from tests.checks.diverged import planted_injections
-from tests.checks.diverged import planted_transactions as planted_feedings
+from tests.checks.diverged import planted_injections, planted_transactions
 from tests.checks.diverged.faults_of_crashes import CRASH_FAULTS, as_released, perfect
 from tests.fuzz.campaign_subjects import campaign, faultless_applier, plant_applier, plant_client, with_fault
 from tests.fuzz.faults_of_campaigns import CLIENT_FAULTS, LOG_FAULTS, MALFORMED_FAULTS, SERVER_FAULTS, LogFault
@@ -47,7 +46,7 @@ def test_a_faulty_server_is_reported_by_statements(fault: Any, tmp_path: Path) -
     reported(found, fault.grade)
 
 
-@pytest.mark.parametrize("fault", planted_feedings.FAULTS, ids=lambda fault: fault.name)
+@pytest.mark.parametrize("fault", planted_transactions.FAULTS, ids=lambda fault: fault.name)
 def test_a_faulty_applier_is_reported(fault: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     plant_applier(monkeypatch, with_fault(fault, faultless_applier))
     if "skip" in fault.name:  # only what can never fit is skipped

@@ -27,7 +27,7 @@ from fuzz.campaigns.shrink_log import shrink_log
 from fuzz.campaigns.table import bucket_lines, outcome_lines
 from fuzz.campaigns.trial import Trial
 from fuzz.mutators.framing import split_file
-from generators import random_damage as mutated
+from generators import random_damage
 from tests.checks.diverged.faults_of_crashes import AT_MEMBER, as_released
 from tests.checks.diverged.planted_injections import faultless
 from tests.fuzz.campaign_subjects import campaign
@@ -222,7 +222,7 @@ def test_what_is_listed_is_not_the_same_as_what_is_not(tmp_path: Path) -> None:
 
 def test_a_row_too_many_may_be_missing_and_no_other(tmp_path: Path) -> None:
     bench = campaign(tmp_path, MALFORMED, STATEMENTS).buckets.bench
-    case = next(item for item in inputs.statements(MALFORMED, "1", 0) if item.name == mutated.ROW)
+    case = next(item for item in inputs.statements(MALFORMED, "1", 0) if item.name == random_damage.ROW)
     before = faultless(case).before
     outcome = InjectionOutcome(error=1032, before=before, after=before)
     assert bench.verdict(bench.of_statement(case, outcome)) in (Verdict.PASS, Verdict.INFO)

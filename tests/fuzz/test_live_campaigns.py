@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.servers.roles import mysqlbinlog as printing
+from conformance.servers.roles import mysqlbinlog
 from conformance.servers.roles.injector import Injector, launch_target
 from conformance.servers.roles.mysqlbinlog import print_bytes
 from conformance.servers.run.process import ProcessMaker
@@ -98,7 +98,7 @@ def test_a_client_that_spins_is_ended_by_the_time_it_had(tmp_path: Path, monkeyp
     program = tmp_path / "spinning"
     program.write_text("#!/usr/bin/env python3\nwhile True: pass\n")
     program.chmod(0o755)
-    monkeypatch.setattr(printing, "PROCESSOR_SECONDS", 1)
+    monkeypatch.setattr(mysqlbinlog, "PROCESSOR_SECONDS", 1)
     assert print_bytes([str(program)], b"").status is None
 
 

@@ -5,17 +5,15 @@ from __future__ import annotations
 from conformance.cases.by_hand.applier_transaction import repair_of
 from conformance.cases.by_hand.injection import Injection, partial_image, predict
 from conformance.reference.jsonb.encode import encode
-from generators import applier_transactions as feedings
-from generators import damaged_events as damaged
-from generators import diverged
+from generators import applier_transactions, damaged_events, diverged
 from generators.draw import Stream
 
 
 def test_a_group_follows_from_its_seed_and_has_company_of_both_kinds() -> None:
-    first = feedings.group(Stream("f", 1))
-    assert first == feedings.group(Stream("f", 1))
-    assert first != feedings.group(Stream("f", 2))
-    many = [case for number in range(6) for case in feedings.group(Stream("f", number))]
+    first = applier_transactions.group(Stream("f", 1))
+    assert first == applier_transactions.group(Stream("f", 1))
+    assert first != applier_transactions.group(Stream("f", 2))
+    many = [case for number in range(6) for case in applier_transactions.group(Stream("f", number))]
     assert len(many) > 500
     assert {case.beside for case in many} == {0, 1, 3, 6}
     several = [case for case in many if len(case.rows) > 1]
@@ -28,7 +26,7 @@ def test_a_group_follows_from_its_seed_and_has_company_of_both_kinds() -> None:
 
 def test_a_repair_fits_and_its_absence_means_that_nothing_fits() -> None:
     for number in range(3):
-        for case in feedings.group(Stream("r", number)):
+        for case in applier_transactions.group(Stream("r", number)):
             errors = [bool(predict(row).error) for row in case.rows]
             if case.repaired is not None and any(errors):
                 assert not any(predict(row).error for row in case.after_repair())
@@ -36,21 +34,21 @@ def test_a_repair_fits_and_its_absence_means_that_nothing_fits() -> None:
 
 def test_nothing_fits_an_event_in_a_bad_format() -> None:
     documents = diverged.MATRIX_DOCUMENTS.values()
-    cut = Injection(name="", stored=damaged.STORED, image=partial_image(b"\x00"))
+    cut = Injection(name="", stored=damaged_events.STORED, image=partial_image(b"\x00"))
     assert repair_of(cut, documents) is None
     empty = Injection(name="", stored=encode([]), image=partial_image(b""))
     assert repair_of(empty, [None, encode([]), encode(1)]) == encode(1)  # not what is there already, and not NULL
 
 
 def test_a_part_of_the_matrix_is_drawn() -> None:
-    whole = list(feedings.matrix(Stream("m", 1), 1))
-    part = list(feedings.matrix(Stream("m", 1), 6))
+    whole = list(applier_transactions.matrix(Stream("m", 1), 1))
+    part = list(applier_transactions.matrix(Stream("m", 1), 6))
     assert len(whole) == len(list(diverged.matrix()))
     assert len(whole) / 9 < len(part) < len(whole) / 4
-    assert part != list(feedings.matrix(Stream("m", 2), 6))
+    assert part != list(applier_transactions.matrix(Stream("m", 2), 6))
 
 
 def test_an_id_follows_from_content_alone() -> None:
-    first, second = feedings.group(Stream("f", 1))[:2]
+    first, second = applier_transactions.group(Stream("f", 1))[:2]
     assert first.id.startswith("feed-")
     assert first.id != second.id

@@ -11,8 +11,7 @@ from conformance.reference.jsonb.encode import encode
 from conformance.reference.jsonb.view import View, open_document
 from conformance.reference.partial.document import MISSING, Document
 from conformance.reference.partial.paths import Cell, Member, Path, parse_path
-from generators import documents, scalars
-from generators import path_targets as places
+from generators import documents, path_targets, scalars
 from generators.documents import Size
 from generators.draw import Stream, mix
 
@@ -34,7 +33,7 @@ def scenes(count: int, name: str) -> Iterator[tuple[Draw, Document, View]]:
 def test_existing_finds_its_value() -> None:
     found = Counter[int]()
     for draw, document, view in scenes(500, "existing"):
-        place = places.existing(draw, view)
+        place = path_targets.existing(draw, view)
         there = document.seek(place.legs)
         assert isinstance(there, View)
         assert place.value is not None
@@ -52,7 +51,7 @@ def test_existing_finds_its_value() -> None:
 def test_missing_has_a_parent_of_the_right_kind_or_a_reason() -> None:
     kinds = Counter[str]()
     for draw, document, view in scenes(800, "missing"):
-        place = draw.choice((places.new_member, places.past_end, places.before_front))(draw, view)
+        place = draw.choice((path_targets.new_member, path_targets.past_end, path_targets.before_front))(draw, view)
         assert document.seek(place.legs) is MISSING
         parent = document.seek(place.legs[:-1])
         assert isinstance(parent, View)
@@ -71,14 +70,14 @@ def test_missing_has_a_parent_of_the_right_kind_or_a_reason() -> None:
 
 def test_no_parent_means_no_parent() -> None:
     for draw, document, view in scenes(300, "no-parent"):
-        place = places.no_parent(draw, view)
+        place = path_targets.no_parent(draw, view)
         assert document.seek(place.legs[:-1]) is MISSING
 
 
 def test_zeroth_cells_are_stripped_to_the_value() -> None:
     stripped = 0
     for draw, document, view in scenes(300, "zeroth"):
-        place = places.zeroth(draw, view)
+        place = path_targets.zeroth(draw, view)
         legs = document.strip(place.legs)
         there = document.seek(legs)
         assert isinstance(there, View)
@@ -91,7 +90,7 @@ def test_zeroth_cells_are_stripped_to_the_value() -> None:
 def test_wrapped_is_a_cell_of_something_that_is_no_array() -> None:
     wraps = Counter[bool]()
     for draw, document, view in scenes(400, "wrapped"):
-        place = places.wrapped(draw, view)
+        place = path_targets.wrapped(draw, view)
         parent = document.seek(place.legs[:-1])
         if place.value is None:
             assert isinstance(parent, View)
@@ -105,7 +104,7 @@ def test_wrapped_is_a_cell_of_something_that_is_no_array() -> None:
 def test_wrong_kind_is_a_member_of_what_has_none() -> None:
     wrong = 0
     for draw, document, view in scenes(300, "wrong"):
-        place = places.wrong_kind(draw, view)
+        place = path_targets.wrong_kind(draw, view)
         parent = document.seek(place.legs[:-1])
         assert isinstance(parent, View)
         assert isinstance(place.legs[-1], Member)
@@ -116,8 +115,8 @@ def test_wrong_kind_is_a_member_of_what_has_none() -> None:
 def test_spelling_never_changes_the_path() -> None:
     odd = Counter[bool]()
     for draw, _, view in scenes(3000, "spell"):
-        legs = (*places.aim(draw, view).legs, Member(scalars.key(draw)))
-        text = places.spell(draw, legs)
+        legs = (*path_targets.aim(draw, view).legs, Member(scalars.key(draw)))
+        text = path_targets.spell(draw, legs)
         assert parse_path(text) == Path(legs)
         odd[text != str(Path(legs))] += 1
     assert 60 < odd[True] < 300
@@ -130,14 +129,14 @@ def test_deep_documents_get_no_new_levels_at_the_bottom(style: str) -> None:
         value = [value] if style == "array" else {"a": value}
     view = open_document(encode(value))  # type: ignore[arg-type]
     for number in range(2000):
-        place = places.aim(Stream(style, number), view)
+        place = path_targets.aim(Stream(style, number), view)
         if place.value is None:
-            assert len(place.legs) <= places.DEEPEST + 2
+            assert len(place.legs) <= path_targets.DEEPEST + 2
 
 
 def test_element_legs_refuses_positions_outside() -> None:
-    place = places.Place((), open_document(encode([1, {"a": 2}])))
-    assert places.element_legs(place, 1) == (Cell(1),)
+    place = path_targets.Place((), open_document(encode([1, {"a": 2}])))
+    assert path_targets.element_legs(place, 1) == (Cell(1),)
     for position in (-1, 2):
         with pytest.raises(ValueError, match="no element"):
-            places.element_legs(place, position)
+            path_targets.element_legs(place, position)

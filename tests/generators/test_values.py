@@ -13,8 +13,7 @@ from conformance.reference.jsonb.values import BIT, TIMESTAMP, JsonValue, Opaque
 from conformance.reference.jsonb.view import open_document
 from conformance.reference.partial.expression import Column, Literal
 from conformance.reference.partial.in_place import find_room
-from generators import documents, scalars, values
-from generators import path_targets as places
+from generators import documents, path_targets, scalars, values
 from generators.documents import Size
 from generators.draw import Stream
 from generators.path_targets import Place
@@ -59,7 +58,7 @@ def test_data_size_is_what_the_parent_holds() -> None:
 def test_room_is_exactly_what_fits() -> None:
     for n in range(200):
         draw = Stream("room", n)
-        place = places.existing(draw, open_document(encode(documents.document(draw, sizes=(Size.SMALL,)))))
+        place = path_targets.existing(draw, open_document(encode(documents.document(draw, sizes=(Size.SMALL,)))))
         if place.parent is not None and place.parent.count <= 64:
             room = values.room(place)
             if room:
@@ -108,7 +107,7 @@ def test_expressible_means_that_no_column_is_needed(value: JsonValue, answer: bo
 def test_value_for_relates_to_the_value_that_is_there() -> None:
     """All relations come: equal, as long, shorter, longer, inlined, a container, a column."""
     view = open_document(encode({"pad": "x" * 40, "z": "y" * 20}))
-    place = Place(places.element_legs(Place((), view), 1), view.element(1), view, 1)
+    place = Place(path_targets.element_legs(Place((), view), 1), view.element(1), view, 1)
     seen = Counter[str]()
     for n in range(1500):
         value = values.value_for(Stream("for", n), place, sources=("n",))

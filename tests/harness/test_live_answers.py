@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from conformance.harness.answers import gather
-from conformance.judge.probes import about, probe_all
+from conformance.judge.probes import contradiction_words, probe_all
 from conformance.requirements.versions import SWITCHES, dialect_of
 from conformance.servers.errors import SqlError
 from conformance.servers.roles.old_server import launch_old
@@ -42,7 +42,7 @@ def test_the_newest_server_shows_what_the_table_says(server: ProcessServer) -> N
         before = [connection.execute(statement).texts() for statement in _LEFT]
         probed = probe_all(server.number, asked(server))
         assert [connection.execute(statement).texts() for statement in _LEFT] == before
-    assert [about(server.number, item) for item in probed if item.agrees is False] == []
+    assert [contradiction_words(server.number, item) for item in probed if item.agrees is False] == []
     assert {item.row for item in probed if item.agrees is None} == SILENT
 
 
@@ -54,7 +54,7 @@ def test_the_recorded_answers_are_those_of_the_server(server: ProcessServer) -> 
 def test_an_old_server_shows_what_the_table_says(old_server: Installation) -> None:
     with launch_old(old_server, narrate=lambda _: None) as server:
         probed = probe_all(server.number, asked(server))
-        assert [about(server.number, item) for item in probed if item.agrees is False] == []
+        assert [contradiction_words(server.number, item) for item in probed if item.agrees is False] == []
         assert sum(item.agrees is True for item in probed) >= len(SWITCHES) - 11
 
 

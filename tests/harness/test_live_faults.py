@@ -19,8 +19,9 @@ from conformance.harness import events, shrinking, update_checks
 from conformance.harness import session as labs
 from conformance.harness import sql_cases as sql_runs
 from conformance.harness.check import Check
-from conformance.harness.lab import Lab, Settings
 from conformance.harness.profiles import SIZES
+from conformance.harness.session import Lab
+from conformance.harness.settings import Settings
 from conformance.harness.update_checks import UPDATE_CHECKS, UpdateCampaign
 from conformance.reference.binlog.event import encode_event
 from conformance.reference.errors import DecodeError

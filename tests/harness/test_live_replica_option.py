@@ -14,8 +14,9 @@ from conformance.checks.replicas import check_chains as test_chains
 from conformance.checks.replicas import check_rebuilt as test_rebuilt_replicas
 from conformance.harness import session as labs
 from conformance.harness import topology
-from conformance.harness.lab import Lab, Settings
 from conformance.harness.profiles import SIZES
+from conformance.harness.session import Lab
+from conformance.harness.settings import Settings
 from conformance.harness.topology import Pairs
 from conformance.servers.auto import resolve
 from conformance.servers.errors import GuestRefused

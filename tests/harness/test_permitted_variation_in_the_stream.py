@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance.harness.blocks import judge_block
-from conformance.harness.lab import Lab, Settings
+from conformance.harness.session import Lab
+from conformance.harness.settings import Settings
 from conformance.harness.update_checks import UpdateCampaign
 from conformance.stream import Block, CaseVerdict, Verdict
 from tests.judge.doctoring import script
 from tests.judge.perfect_server import observe
-from tests.judge.updates.test_permitted_variation import FAULTS, LIBERTIES, Twin
+from tests.judge.updates.test_permitted_variation import FAULTS, VARIATIONS, Twin
 
 if TYPE_CHECKING:
     from conformance.stream import AnyRecord
@@ -32,7 +33,7 @@ def recorded(twin: Twin, version: tuple[int, int, int], monkeypatch: pytest.Monk
     return verdicts, block.failures
 
 
-@pytest.mark.parametrize("twin", LIBERTIES, ids=lambda twin: twin.id)
+@pytest.mark.parametrize("twin", VARIATIONS, ids=lambda twin: twin.id)
 def test_a_liberty_is_no_failure_of_a_server_that_nobody_observed(twin: Twin, monkeypatch: pytest.MonkeyPatch) -> None:
     assert recorded(twin, (9, 7, 4), monkeypatch) == ({Verdict.DIFFERS}, 1)
     assert recorded(twin, (99, 0, 0), monkeypatch) == ({Verdict.DIFFERS}, 0)

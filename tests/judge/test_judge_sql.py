@@ -11,6 +11,7 @@ import pytest
 from conformance.cases.sql_case import Outcome, SqlAnswer, SqlCase, SqlStatement, WarningText
 from conformance.checks.sql_interface import warning_texts
 from conformance.judge.sql import SqlVerdict, judge_sql
+from conformance.stream import Verdict
 from tests.judge import planted_statements
 from tests.judge.faults_of_sql import IGNORED_TEXT, ONLY_AFTER_TEXT
 from tests.judge.planted_statements import ALL_FAULTS
@@ -66,7 +67,7 @@ def words(verdict: SqlVerdict | None) -> tuple[str, str, str]:
 
 
 def test_the_first_outcome_that_fits_gives_the_verdict() -> None:
-    outcomes = (Outcome(error=1231), Outcome(error="any", verdict="differs"))
+    outcomes = (Outcome(error=1231), Outcome(error="any", verdict=Verdict.DIFFERS))
     for answer, expected in (
         (SqlAnswer(error=1231), "pass"),
         (SqlAnswer(error=1232), "differs"),
@@ -114,7 +115,7 @@ def test_a_set_up_statement_is_told_only_if_it_fails() -> None:
 
 
 def test_a_known_outcome_carries_its_deviation_and_its_difference() -> None:
-    known = Outcome(warnings=(), verdict="fail", deviation="mine")
+    known = Outcome(warnings=(), verdict=Verdict.FAIL, deviation="mine")
     verdict = judged(SqlAnswer(), Outcome(warnings=(3645,)), known)
     assert verdict is not None
     assert (verdict.verdict, verdict.deviation, verdict.expected, verdict.got) == ("fail", "mine", "3645", "none")

@@ -7,7 +7,16 @@ from typing import Any
 
 import pytest
 
-from conformance.judge.probes import Probed, Undecided, about, as_shown, askable, probe, probe_all, row_of
+from conformance.judge.probes import (
+    Probed,
+    Undecided,
+    contradiction_words,
+    dialect_as_shown,
+    has_probe,
+    probe,
+    probe_all,
+    row_of,
+)
 from conformance.requirements.versions import SWITCHES, dialect_of
 from tests.live import ROOT
 
@@ -32,7 +41,7 @@ def test_real_servers_contradict_nothing() -> None:
 
 
 def test_every_row_has_a_question_but_few() -> None:
-    assert {row for row in SWITCHES if not askable(row)} == SHOWN_BY_NONE
+    assert {row for row in SWITCHES if not has_probe(row)} == SHOWN_BY_NONE
     for row in SHOWN_BY_NONE:
         with pytest.raises(Undecided):
             probe(row, recorded())
@@ -76,10 +85,10 @@ OTHER: dict[str, dict[str, Any]] = {
 def test_another_answer_is_a_finding_about_the_table(row: str) -> None:
     item = by_row(NEWEST, recorded(**OTHER[row]))[row]
     assert item.contradicts
-    assert row in about(NEWEST, item)
+    assert row in contradiction_words(NEWEST, item)
     assert row_of(item)["agrees"] is False
     switch = SWITCHES[row]
-    shown = as_shown(dialect_of(NEWEST), (item,))
+    shown = dialect_as_shown(dialect_of(NEWEST), (item,))
     assert getattr(getattr(shown, switch.part), switch.name) == item.found
 
 
@@ -116,14 +125,14 @@ def test_what_the_table_only_assumes_is_settled_and_no_finding() -> None:
     answers = recorded()
     item = by_row((8, 0, 20), answers)["fde_types"]
     assert (item.agrees, item.contradicts) == (False, False)
-    assert as_shown(dialect_of((8, 0, 20)), (item,)).log.fde_types == 42
+    assert dialect_as_shown(dialect_of((8, 0, 20)), (item,)).log.fde_types == 42
 
 
 def test_what_was_not_asked_is_not_guessed() -> None:
     probed = by_row(NEWEST, {"version": "9.7.4"})
     assert all(item.agrees is None and item.note for item in probed.values())
     assert all("found" not in row_of(item) for item in probed.values())
-    assert as_shown(dialect_of(NEWEST), tuple(probed.values())) == dialect_of(NEWEST)
+    assert dialect_as_shown(dialect_of(NEWEST), tuple(probed.values())) == dialect_of(NEWEST)
 
 
 def test_a_server_that_knows_old_and_new_words_decides_nothing() -> None:

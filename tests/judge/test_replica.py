@@ -15,11 +15,11 @@ from conformance.judge.replica import (
     Stop,
     Transaction,
     compare_tables,
+    differences_of,
     judge_stop,
     place_of,
     relation_of,
     transactions,
-    unlikeness,
 )
 from conformance.reference.dialect import MYSQL
 from conformance.reference.jsonb import opaque
@@ -128,12 +128,12 @@ def test_relations_and_kinds_of_unlike_documents() -> None:
     assert relation_of(date, encode(["2020-01-01"])) == Relation(text=True, equal=False)
     assert relation_of(None, None) == Relation()
     assert relation_of(None, one) == Relation(text=False, equal=False)
-    assert unlikeness(encode(DOCUMENT), with_hole()) == {"padded"}
-    assert unlikeness(one, double) == {"numbers"}
-    assert unlikeness(date, encode(["2020-01-01"])) == {"retyped"}
-    assert unlikeness(one, encode([2])) == {"diverged"}
-    assert unlikeness(with_hole(), encode({"other": 1})) == {"padded", "diverged"}
-    assert unlikeness(one, None) == {"diverged"}
+    assert differences_of(encode(DOCUMENT), with_hole()) == {"padded"}
+    assert differences_of(one, double) == {"numbers"}
+    assert differences_of(date, encode(["2020-01-01"])) == {"retyped"}
+    assert differences_of(one, encode([2])) == {"diverged"}
+    assert differences_of(with_hole(), encode({"other": 1})) == {"padded", "diverged"}
+    assert differences_of(one, None) == {"diverged"}
 
 
 # --- stops -----------------------------------------------------------------------------------------------------------

@@ -12,7 +12,13 @@ from conformance.cases.script import Script, build_script
 from conformance.cases.session import Session
 from conformance.cases.update_case import Step, UpdateCase
 from conformance.judge.replica import transactions
-from conformance.judge.replica_binlog import OwnLog, OwnReplica, OwnSettings, compare_own_log, judge_redo
+from conformance.judge.replica_binlog import (
+    LoggingReplica,
+    ReplicaBinlog,
+    ReplicaBinlogSettings,
+    compare_replica_binlog,
+    judge_redo,
+)
 from conformance.judge.updates.log_rules import judge_log
 from conformance.reference.binlog.gtid import Gtid
 from conformance.reference.binlog.header import checksum_of
@@ -45,9 +51,9 @@ COLUMNS: Final = (
 TABLE: Final = Table(schema="lab", name="t", columns=COLUMNS, primary_key=((0, 0),))
 PARTIAL, WHOLE = "JSON_SET(j, '$.a', 2)", "JSON_OBJECT('a', 2, 'b', REPEAT('c', 60))"
 DOCUMENT: Final = encode({"a": 1, "b": "b" * 60})
-MINIMAL: Final = OwnSettings(image=RowImage.MINIMAL, partial_json=True)
-FULL: Final = OwnSettings(image=RowImage.FULL, partial_json=True)
-OFF: Final = OwnSettings(image=RowImage.MINIMAL, partial_json=False)
+MINIMAL: Final = ReplicaBinlogSettings(image=RowImage.MINIMAL, partial_json=True)
+FULL: Final = ReplicaBinlogSettings(image=RowImage.FULL, partial_json=True)
+OFF: Final = ReplicaBinlogSettings(image=RowImage.MINIMAL, partial_json=False)
 
 
 def script(image: RowImage = RowImage.MINIMAL) -> Script:
@@ -72,17 +78,17 @@ def several(*, key: bool, order: tuple[int, ...] = (3, 2, 1)) -> Script:
 
 def judged(
     made: Script,
-    settings: OwnSettings,
+    settings: ReplicaBinlogSettings,
     doctor: Callable[[Groups], None] = lambda _: None,
     *,
-    really: OwnSettings | None = None,
-) -> OwnLog:
+    really: ReplicaBinlogSettings | None = None,
+) -> ReplicaBinlog:
     """The comparison with the log of a replica that has ``settings``, or ``really`` others, and a fault."""
     log = transactions(made, observe(made).events)
     logged = really or settings
-    groups = groups_of(made, expected=list(OwnReplica(made, logged, SCHEMA).groups(log)))
+    groups = groups_of(made, expected=list(LoggingReplica(made, logged, SCHEMA).groups(log)))
     doctor(groups)
-    return compare_own_log(made, log, write(groups, compression=logged.compression), settings, SCHEMA)
+    return compare_replica_binlog(made, log, write(groups, compression=logged.compression), settings, SCHEMA)
 
 
 def log_of(made: Script) -> Sequence[Transaction]:
@@ -95,7 +101,7 @@ def updates(groups: Groups) -> Sequence[tuple[list[Any], int]]:
 
 @pytest.mark.parametrize("image", list(RowImage))
 @pytest.mark.parametrize("settings", [MINIMAL, FULL, OFF, replace(FULL, metadata="FULL", compression=True)])
-def test_a_log_by_its_settings_passes(image: RowImage, settings: OwnSettings) -> None:
+def test_a_log_by_its_settings_passes(image: RowImage, settings: ReplicaBinlogSettings) -> None:
     found = judged(script(image), settings)
     assert (found.rows, found.found, found.gained) == (2, [], [])
     assert found.narrow == (1 if settings.image is RowImage.MINIMAL else 0)
@@ -104,7 +110,7 @@ def test_a_log_by_its_settings_passes(image: RowImage, settings: OwnSettings) ->
 def test_a_transaction_without_gtid_may_be_committed_a_second_later() -> None:
     """Its first event and its XID then have another second than the statement."""
     made = script()
-    (group,) = groups_of(made, expected=list(OwnReplica(made, MINIMAL, SCHEMA).groups(log_of(made))))[1:2]
+    (group,) = groups_of(made, expected=list(LoggingReplica(made, MINIMAL, SCHEMA).groups(log_of(made))))[1:2]
     group[0] = replace(group[0], type=EventType.ANONYMOUS_GTID)
     events = write([group])
     for place in (0, -1):
@@ -116,9 +122,9 @@ def test_a_transaction_without_gtid_may_be_committed_a_second_later() -> None:
 def test_definitions_in_front_are_passed_over() -> None:
     made = script()
     log = transactions(made, observe(made).events)
-    groups = groups_of(made, expected=list(OwnReplica(made, FULL, SCHEMA).groups(log)))
+    groups = groups_of(made, expected=list(LoggingReplica(made, FULL, SCHEMA).groups(log)))
     definition = [groups[0][0], Query(text=b"CREATE TABLE t (id INT)", schema=b"lab")]
-    found = compare_own_log(made, log, write([definition, *groups]), FULL, SCHEMA)
+    found = compare_replica_binlog(made, log, write([definition, *groups]), FULL, SCHEMA)
     assert (found.rows, found.found) == (2, [])
 
 
@@ -132,8 +138,8 @@ def test_texts_of_statements_are_passed_on_where_they_came() -> None:
     assert judged(talking, passing_on, really=MINIMAL).found
     # A server in between that does not log them: the Case's session says what the first server did.
     silent = transactions(talking, observe(made).events)
-    events = write(groups_of(talking, expected=list(OwnReplica(talking, MINIMAL, SCHEMA).groups(silent))))
-    assert compare_own_log(talking, silent, events, passing_on, SCHEMA).found == []
+    events = write(groups_of(talking, expected=list(LoggingReplica(talking, MINIMAL, SCHEMA).groups(silent))))
+    assert compare_replica_binlog(talking, silent, events, passing_on, SCHEMA).found == []
 
 
 def test_images_and_options_of_the_replica_decide() -> None:
@@ -145,7 +151,7 @@ def test_images_and_options_of_the_replica_decide() -> None:
         (RowImage.NOBLOB, OFF, 0b001, 0b011),
     ):
         made = script(source)
-        replica = OwnReplica(made, settings, SCHEMA)
+        replica = LoggingReplica(made, settings, SCHEMA)
         last = list(replica.groups(transactions(made, observe(made).events)))[-1].events[-2].body
         assert isinstance(last, RowsBody)
         assert (last.before_columns, last.after_columns) == (before, after)
@@ -155,8 +161,8 @@ def test_images_and_options_of_the_replica_decide() -> None:
 def test_without_a_key_the_order_is_that_of_the_table_and_read_columns_stay() -> None:
     """Observed on 9.7.4: all before-images of an event are read at first, and their BLOBs count as assigned."""
     made = several(key=False)
-    (body,) = [e.body for e in list(OwnReplica(made, OFF, SCHEMA).groups(transactions(made, observe(made).events)))[1]
-               .events if is_update(e.body)]  # fmt: skip
+    groups = list(LoggingReplica(made, OFF, SCHEMA).groups(transactions(made, observe(made).events)))
+    (body,) = [event.body for event in groups[1].events if is_update(event.body)]
     assert isinstance(body, RowsBody)
     assert body.after_columns == 0b110
     assert [row.before[0] for row in body.rows if row.before] == [3, 2, 1]
@@ -242,7 +248,7 @@ def _no_commit_time(groups: Groups) -> None:
 
 DIFF: Final = PartialJson(encode_diffs([Diff(Operation.REPLACE, parse_path("$.a"), 3)]))
 INVENTED: Final = PartialJson(encode_diffs([Diff(Operation.INSERT, parse_path("$.z"), 3)]))
-PLANTED: Final[dict[str, tuple[OwnSettings, Callable[[Groups], None], str]]] = {
+PLANTED: Final[dict[str, tuple[ReplicaBinlogSettings, Callable[[Groups], None], str]]] = {
     "replica-follows-source": (MINIMAL, changed(_old_event), "event types"),
     "replica-drops-diffs": (MINIMAL, changed(lambda body: with_value(body, DIFF)), "rows[0].after.j"),
     "replica-invents-diffs": (MINIMAL, changed(lambda body: with_value(body, INVENTED), 1), "rows[0].value_options"),
@@ -288,9 +294,9 @@ def test_a_doctored_log_is_noticed(fault: str) -> None:
 def test_altered_facts_of_a_replica_log_are_noticed(name: str, change: Callable[[list[int]], list[int]]) -> None:
     made = script()
     log = transactions(made, observe(made).events)
-    written = write(groups_of(made, expected=list(OwnReplica(made, FULL, SCHEMA).groups(log))))
-    assert compare_own_log(made, log, written, FULL, SCHEMA).found == []
-    found = compare_own_log(made, log, altered_events(written, FIELDS[name], change), FULL, SCHEMA).found
+    written = write(groups_of(made, expected=list(LoggingReplica(made, FULL, SCHEMA).groups(log))))
+    assert compare_replica_binlog(made, log, written, FULL, SCHEMA).found == []
+    found = compare_replica_binlog(made, log, altered_events(written, FIELDS[name], change), FULL, SCHEMA).found
     assert name.rpartition(".")[2] in {item.field.rpartition(".")[2] for item in found}
     assert {item.kind for item in found} == {"own-log"}
 
@@ -305,7 +311,7 @@ def test_altered_facts_of_a_replica_log_are_noticed(name: str, change: Callable[
         (replace(MINIMAL, compression=True), "event types"),
     ],
 )
-def test_a_replica_with_other_settings_is_noticed(really: OwnSettings, field: str) -> None:
+def test_a_replica_with_other_settings_is_noticed(really: ReplicaBinlogSettings, field: str) -> None:
     assert FAULTS["replica-logs-full"][0] == "FR6"
     assert field in {item.field for item in judged(script(), MINIMAL, really=really).found}
 
@@ -330,10 +336,10 @@ def test_a_before_image_that_gains_the_document_is_noticed(fault: str) -> None:
 def test_a_broken_event_is_a_difference() -> None:
     made = script()
     log = transactions(made, observe(made).events)
-    events = write(groups_of(made, expected=list(OwnReplica(made, MINIMAL, SCHEMA).groups(log))))
+    events = write(groups_of(made, expected=list(LoggingReplica(made, MINIMAL, SCHEMA).groups(log))))
     place = next(place for place, event in enumerate(events) if event[4] == EventType.PARTIAL_UPDATE_ROWS)
     events[place] = events[place][:30] + b"\xff" * (len(events[place]) - 30)
-    assert compare_own_log(made, log, events, MINIMAL, SCHEMA).found
+    assert compare_replica_binlog(made, log, events, MINIMAL, SCHEMA).found
 
 
 def test_redo_of_whole_documents_fails_and_noise_decides_nothing() -> None:

@@ -14,8 +14,7 @@ import pytest
 
 from conformance.checks.boundaries import broken_streams, marked_files
 from conformance.checks.boundaries import judge as boundaries
-from conformance.reference.boundaries import unmarked as guess
-from conformance.reference.boundaries import worklog
+from conformance.reference.boundaries import unmarked, worklog
 from conformance.reference.boundaries.markers import BoundaryType, mark
 from conformance.reference.boundaries.observed_event import GTID_TYPES, seen
 from conformance.reference.event_types import EventType
@@ -26,7 +25,7 @@ from tests.requirements.parts import PartFault
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from conformance.servers.roles.receiver import Warned
+    from conformance.servers.roles.receiver import ParserWarning
     from generators.streams import Placed
 
     Change = Callable[[list[bytes]], list[bytes]]
@@ -155,7 +154,7 @@ def _table(parser: type[worklog.BoundaryParser], put_in: BoundaryType) -> Callab
         stream = [*marked[: place + 1], mark(marked[0], put_in), *marked[place + 1 :]]
         with pytest.MonkeyPatch.context() as patch:
             if wrong:
-                patch.setattr(guess, "BoundaryParser", parser)
+                patch.setattr(unmarked, "BoundaryParser", parser)
             told = boundaries.breaks(map(seen, stream))
         expected = boundaries.expected_breaks(boundaries.markers_of(stream))
         return [] if told == expected else [told, expected]
@@ -187,7 +186,7 @@ def _stream() -> list[Placed]:
     return streams.placed([body for item in (items[0], items[1][2:], items[2][2:], items[3]) for body in item])
 
 
-def _heard(change: Callable[[list[Placed]], list[Warned]]) -> Callable[[bool], object]:
+def _heard(change: Callable[[list[Placed]], list[ParserWarning]]) -> Callable[[bool], object]:
     def judged(wrong: bool) -> object:
         stream = _stream()
         expected = broken_streams.expected_warnings(stream)
@@ -197,13 +196,13 @@ def _heard(change: Callable[[list[Placed]], list[Warned]]) -> Callable[[bool], o
     return judged
 
 
-def _began_anew(stream: list[Placed]) -> list[Warned]:
+def _began_anew(stream: list[Placed]) -> list[ParserWarning]:
     """A connection is lost inside the first transaction, and the parser begins anew behind it."""
     place = next(number for number, item in enumerate(stream) if item.data[4] == EventType.TABLE_MAP)
     return [*broken_streams.expected_warnings(stream[:place]), *broken_streams.expected_warnings(stream[place:])]
 
 
-def _first_alone(stream: list[Placed]) -> list[Warned]:
+def _first_alone(stream: list[Placed]) -> list[ParserWarning]:
     """Only the first of two such transactions is told."""
     return broken_streams.expected_warnings(stream)[:-1]
 

@@ -37,8 +37,8 @@ from conformance.reference.partial.diffs import Diff, Operation, encode_diffs
 from conformance.reference.partial.paths import parse_path
 from conformance.reference.tables.columns import PartialJson
 from conformance.stream import Verdict
-from generators import damaged_events as damaged
-from tests.judge import test_replica_binlog as test_own_log
+from generators import damaged_events
+from tests.judge import test_replica_binlog
 from tests.requirements.parts import PartFault
 
 if TYPE_CHECKING:
@@ -172,8 +172,8 @@ RELATIONS: Final = [
 
 # --- FR5: injected events --------------------------------------------------------------------------------------------
 
-_DAMAGED: Final = {item.name: item for item in damaged.listed()}
-_STORED: Final = state_of(damaged.STORED)
+_DAMAGED: Final = {item.name: item for item in damaged_events.listed()}
+_STORED: Final = state_of(damaged_events.STORED)
 _CHANGED: Final = state_of(encode({"planted": 1}))
 
 
@@ -198,7 +198,10 @@ def _refusal(name: str, wrong: InjectionOutcome, grade: Verdict = Verdict.FAIL) 
 
 _TAKEN: Final = InjectionOutcome(before=_STORED, after=_STORED)
 _APPLIED: Final = Injection(
-    name="applies by chance", stored=damaged.STORED, image=partial_image(damaged.diff()), demand=Demand.EITHER
+    name="applies by chance",
+    stored=damaged_events.STORED,
+    image=partial_image(damaged_events.diff()),
+    demand=Demand.EITHER,
 )
 _BY_CHANCE: Final = InjectionOutcome(before=_STORED, after=predict(_APPLIED).state)
 SAFETY: Final = [
@@ -248,12 +251,14 @@ def _redo(growth: int) -> list[str]:
     return [word for word in (judge_redo(growth, 0, 12, 400_000),) if word != "pass"]
 
 
-def _own_log(wrong: bool) -> object:
+def _replica_binlog(wrong: bool) -> object:
     """The log of a replica that writes whole documents although its own option is on."""
-    return test_own_log.judged(test_own_log.script(), test_own_log.MINIMAL, really=_WHOLE if wrong else None).found
+    return test_replica_binlog.judged(
+        test_replica_binlog.script(), test_replica_binlog.MINIMAL, really=_WHOLE if wrong else None
+    ).found
 
 
-_WHOLE: Final = replace(test_own_log.MINIMAL, partial_json=False)
+_WHOLE: Final = replace(test_replica_binlog.MINIMAL, partial_json=False)
 ENGINE: Final = [
     PartFault(
         id="whole-documents-in-the-redo-log",
@@ -263,13 +268,13 @@ ENGINE: Final = [
     ),
 ]
 
-OWN_LOG: Final = [
+REPLICA_BINLOG: Final = [
     PartFault(
         id="whole-documents-in-its-own-log",
         requirement="FR6.1",
         sentence="Under its own option a replica logs diffs itself.",
-        judged=_own_log,
+        judged=_replica_binlog,
     ),
 ]
 
-FAULTS: Final = [*STEPS, *RELATIONS, *SAFETY, *ENGINE, *OWN_LOG]
+FAULTS: Final = [*STEPS, *RELATIONS, *SAFETY, *ENGINE, *REPLICA_BINLOG]

@@ -10,8 +10,11 @@ from typing import TYPE_CHECKING, Final
 
 from conformance.checks.boundaries.marked_files import binlog_events
 from conformance.checks.mysqlbinlog_output.completeness import compare_text
-from conformance.checks.mysqlbinlog_output.judge import EXAMPLE_TEXT, example_bodies, reference_text, row_events
-from conformance.harness.mysqlbinlog_replay import State, compare_states, expected_of
+from conformance.checks.mysqlbinlog_output.generate import EXAMPLE_TEXT, example_bodies
+from conformance.checks.mysqlbinlog_output.judge import reference_text
+from conformance.checks.mysqlbinlog_output.run import row_events
+from conformance.checks.mysqlbinlog_replay.judge import compare_states, expected_of
+from conformance.checks.mysqlbinlog_replay.run import State
 from conformance.reference.binlog.rows import Row, RowsBody, rows_body
 from conformance.reference.event_types import EventType
 from conformance.reference.partial.diffs import Diff, Operation, encode_diffs

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from conformance.requirements.catalogue import REQUIREMENTS, parse_rows
-from conformance.requirements.coverage import State, by_document, counts, lines, sentence, state_of
+from conformance.requirements.coverage import State, by_document, counts, lines, sentences, state_of
 
 ROOT = Path(__file__).parents[2]
 # Counted in the texts of the worklogs and of the article, one for each sentence that can hold or not.
@@ -16,7 +16,8 @@ SENTENCES = {"WL#7053": 67, "LOB article": 34, "WL#4162": 29}
 
 
 def test_the_page_about_coverage_has_the_figures_of_the_catalogue() -> None:
-    assert sentence() in (ROOT / "docs/coverage.md").read_text("utf-8"), f"the page is to say: {sentence()}"
+    figures = "\n".join(sentences())
+    assert figures in (ROOT / "docs/coverage.md").read_text("utf-8"), f"the page has to say:\n{figures}"
 
 
 def test_every_row_is_counted_once_and_under_its_document() -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from conformance.judge.probes import askable, shown
+from conformance.judge.probes import has_probe, value_words
 from conformance.requirements.versions import SWITCHES, text_of
 from tests.live import ROOT
 from tests.requirements.dialect_rows import ROWS
@@ -24,9 +24,19 @@ A dialect is what the table says of a version; nothing else in the project asks 
 `binlog-lab predict --dialect V` and `binlog-lab decode --dialect V` take any version of the table, suffixes stripped; years (26.7) count as newer than everything that was observed.
 
 Each cell holds from its version to the next one.
-How it is known: **V** seen on a running server of that version, **S** read in the source of that version, **M** manual, **R** release notes, **B** public report, **I** inferred, **K** common knowledge.
-A cell with **?** is nobody's knowledge: the value is assumed, and nothing should rely on it without a look.
-Every conformance run asks its servers for the rows marked *asked* and writes the answers beside the table's into the report; an answer that contradicts a cell without **?** is a finding about the table, and the run goes on with what the server showed.
+The letters say how a cell is known:
+
+- **V**: seen on a running server of that version
+- **S**: read in the source of that version
+- **M**: manual
+- **R**: release notes
+- **B**: public report
+- **I**: inferred
+- **K**: common knowledge
+
+A cell with **?** is an assumption: check the value before you rely on it.
+Every conformance run asks its servers for the rows marked *asked* and writes the answers beside the table's into the report.
+An answer that contradicts a cell without **?** is a finding about the table; the run goes on with what the server showed.
 
 A fault is one wrong cell, or a boundary one version late; each of them makes a test of its row fail.
 """
@@ -42,7 +52,7 @@ def page() -> str:
         _HEAD,
         (
             f"{len(SWITCHES)} rows, {cells} cells ({probes} with ?), {tests} tests of rows, {sum(faults.values())} faults, "
-            f"{sum(map(askable, SWITCHES))} rows asked of live servers."
+            f"{sum(map(has_probe, SWITCHES))} rows asked of live servers."
         ),
         "",
         "| row | what it says | from version: value (how it is known) | tests | faults |",
@@ -51,13 +61,13 @@ def page() -> str:
     for row, switch in SWITCHES.items():
         values = "<br>".join(map(_cell, switch.cells))
         names = "<br>".join(_test(check.__name__, check.__doc__) for check in ROWS[row])
-        asked = "<br>*asked*" if askable(row) else ""
+        asked = "<br>*asked*" if has_probe(row) else ""
         lines.append(f"| `{row}` | {switch.what}{asked} | {values} | {names} | {faults[row]} |")
     return "\n".join(lines) + "\n"
 
 
 def _cell(cell: Cell) -> str:
-    return f"{text_of(cell.since)}: `{shown(cell.value)}` ({'**?** ' if cell.probe else ''}{cell.mark})"
+    return f"{text_of(cell.since)}: `{value_words(cell.value)}` ({'**?** ' if cell.probe else ''}{cell.mark})"
 
 
 def _test(name: str, words: str | None) -> str:

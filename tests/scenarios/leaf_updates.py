@@ -12,8 +12,7 @@ from conformance.reference.jsonb.view import View, open_document
 from conformance.reference.partial.document import child
 from conformance.reference.partial.expression import Call, Column, Function, Literal
 from conformance.reference.partial.paths import Cell, Member, Path
-from generators import path_targets as places
-from generators import scalars
+from generators import path_targets, scalars
 from generators.draw import mix
 from generators.path_targets import Place
 
@@ -51,7 +50,7 @@ def _leaf(draw: Draw, document: View) -> Place | None:
         place = Place((), document)
         while place.value is not None and place.value.count:
             index = draw.below(place.value.count)
-            place = Place(places.element_legs(place, index), place.value.element(index))
+            place = Place(path_targets.element_legs(place, index), place.value.element(index))
         if place.legs and place.value is not None and place.value.kind > LARGE_ARRAY:
             return place
     return None

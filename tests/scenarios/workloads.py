@@ -17,8 +17,7 @@ from conformance.reference.partial.expression import Column as Name
 from conformance.reference.partial.paths import Cell, Path
 from conformance.reference.partial.update import Columns, update_row
 from conformance.reference.tables.definitions import Column, Table, create_table
-from generators import documents, scalars, updates
-from generators import path_targets as places
+from generators import documents, path_targets, scalars, updates
 from generators.draw import Stream
 from tests.scenarios.leaf_updates import leaf_update
 
@@ -118,7 +117,7 @@ def _assignments(draw: Draw, kind: str, row: Mapping[str, object]) -> Iterator[A
         case "arrays":
             yield Assignment("j", _array_edit(draw, j))
         case "unchanged":
-            place = places.existing(draw, open_document(j))
+            place = path_targets.existing(draw, open_document(j))
             value = place.value.value() if place.value is not None else 1
             yield Assignment("n", Increment("n", 1))
             if place.legs:
@@ -142,9 +141,9 @@ def _assignments(draw: Draw, kind: str, row: Mapping[str, object]) -> Iterator[A
 def _subtree(draw: Draw, stored: bytes) -> Expression:
     """Set a whole container, changed a little or altogether."""
     document = open_document(stored)
-    trail = [place for place in places.trail(draw, document) if place.legs and place.value is not None]
+    trail = [place for place in path_targets.trail(draw, document) if place.legs and place.value is not None]
     containers = [place for place in trail if place.value is not None and place.value.kind <= LARGE_ARRAY]
-    place = draw.choice(containers or trail or [places.new_member(draw, document)])
+    place = draw.choice(containers or trail or [path_targets.new_member(draw, document)])
     value: JsonValue = place.value.value() if place.value is not None else {}
     if isinstance(value, dict) and draw.below(3):
         value = {**value, draw.choice(sorted(value) or ["a"]): scalars.scalar(draw)}
@@ -158,7 +157,7 @@ def _subtree(draw: Draw, stored: bytes) -> Expression:
 def _array_edit(draw: Draw, stored: bytes) -> Expression:
     """Append, put in front, remove or insert cells."""
     document = open_document(stored)
-    found = [place for _ in range(6) for place in places.trail(draw, document) if place.value is not None]
+    found = [place for _ in range(6) for place in path_targets.trail(draw, document) if place.value is not None]
     arrays = [place for place in found if place.value is not None and place.value.is_array]
     if not arrays:
         return Call(Function.JSON_SET, Name("j"), (("$.list", Literal([1, "two", {"three": 3}, [4]])),))
@@ -188,7 +187,7 @@ def _array_edit(draw: Draw, stored: bytes) -> Expression:
 
 def _grown(draw: Draw, stored: bytes) -> Expression:
     """A string in place of a value, longer than there is room for."""
-    place = places.existing(draw, open_document(stored))
+    place = path_targets.existing(draw, open_document(stored))
     path = str(Path(place.legs or (Cell(0),)))
     return Call(Function.JSON_SET, Name("j"), ((path, Literal(scalars.text(draw, 20 + draw.below(400)))),))
 

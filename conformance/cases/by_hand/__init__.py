@@ -1,0 +1,1 @@
+"""Cases that no statement makes: events, transactions and logs written by hand, sound and damaged."""

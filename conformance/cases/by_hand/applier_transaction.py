@@ -31,7 +31,7 @@ MARKS_MAP: Final = table_map(MARKS, table_id=2)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Feeding:
+class ApplierTransaction:
     """One Case. ``rows``: the rows of the event, each with the document it meets. ``repaired``: a document for each
     that the event fits; ``None`` where there is none. ``beside``: small transactions that may run at the same time."""
 
@@ -67,7 +67,7 @@ class Feeding:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Again:
+class SecondStart:
     """What came of starting the applier once more: the error that stopped it at the same transaction (0: it went on);
     rows, mark and the transactions beside it at the end of the relay log."""
 
@@ -79,7 +79,7 @@ class Again:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FeedingOutcome:
+class ApplierOutcome:
     """What the applier did. ``error``: the number of the worker that failed; ``coordinator``: Last_SQL_Errno.
 
     ``before`` and ``after``: the rows before the transaction, and at the stop or, where there was none, at the end.
@@ -95,7 +95,7 @@ class FeedingOutcome:
     after: tuple[RowState | None, ...] = ()
     committed: bool = False
     beside: int = 0
-    again: Again | None = None
+    again: SecondStart | None = None
     death: str = ""
     reading: bool = False
     silent: bool = False  # neither stopped nor at the end in the stated time

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from conformance.reference.binlog.header import FOOTER_SIZE, checksum_of
 
 if TYPE_CHECKING:
-    from conformance.cases.by_hand.applier_transaction import Feeding
+    from conformance.cases.by_hand.applier_transaction import ApplierTransaction
 
 READ_FAILURE: Final = 13121
 
@@ -40,10 +40,10 @@ class Damage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Torn:
+class DamagedFrame:
     """One Case: a transaction that fits its rows, with a damaged row event."""
 
-    feeding: Feeding
+    transaction: ApplierTransaction
     damage: Damage
 
     @property
@@ -54,5 +54,5 @@ class Torn:
     @property
     def id(self) -> str:
         """By content."""
-        content = f"{self.feeding.id} {self.damage.offset} {self.damage.data.hex()} {self.damage.summed}"
+        content = f"{self.transaction.id} {self.damage.offset} {self.damage.data.hex()} {self.damage.summed}"
         return f"torn-{hashlib.blake2b(content.encode(), digest_size=6).hexdigest()}"

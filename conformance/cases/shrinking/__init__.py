@@ -1,0 +1,1 @@
+"""Smaller Cases that still show the same failure."""

@@ -11,7 +11,7 @@ from conformance.reference.boundaries.observed_event import seen
 from conformance.reference.boundaries.row_format import RowFormatParser
 from conformance.reference.boundaries.shipped import ShippedParser
 from conformance.reference.event_types import EventType, event_name
-from conformance.servers.roles.receiver import Warned
+from conformance.servers.roles.receiver import ParserWarning
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -28,7 +28,7 @@ def counted(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{number} {name}" for name, number in sorted(counts.items(), key=lambda item: -item[1]))
 
 
-def expected_warnings(stream: Sequence[Placed]) -> list[Warned]:
+def expected_warnings(stream: Sequence[Placed]) -> list[ParserWarning]:
     """What a receiver says of a stream."""
     parser = ShippedParser()
     out = []
@@ -37,11 +37,11 @@ def expected_warnings(stream: Sequence[Placed]) -> list[Warned]:
         if complaint is not None:
             message = complaint.message
             code, words = (0, "") if message is None else message
-            out.append(Warned(code, words, event.position, event.file))
+            out.append(ParserWarning(code, words, event.position, event.file))
     return out
 
 
-def _before(stream: Sequence[Placed], warned: Warned) -> str:
+def _before(stream: Sequence[Placed], warned: ParserWarning) -> str:
     """The events up to the one that a warning is about."""
     names = [
         event_name(event.data[4]) for event in stream if event.file == warned.file and event.position <= warned.position
@@ -50,7 +50,7 @@ def _before(stream: Sequence[Placed], warned: Warned) -> str:
 
 
 def judge_warnings(
-    expected: Sequence[Warned], got: Sequence[Warned], what: str, stream: Sequence[Placed] = ()
+    expected: Sequence[ParserWarning], got: Sequence[ParserWarning], what: str, stream: Sequence[Placed] = ()
 ) -> list[Problem]:
     """The first difference, with the events of ``stream`` in front of it."""
     for number in range(max(len(expected), len(got))):
@@ -62,7 +62,7 @@ def judge_warnings(
             message = "the receiver gives another reason than the model"
         else:
             continue
-        around = _before(stream, heard or wanted or Warned(0, "", 0, ""))
+        around = _before(stream, heard or wanted or ParserWarning(0, "", 0, ""))
         return [
             Problem(
                 field=f"{what}, warning {number}, behind {around}",

@@ -19,7 +19,7 @@ import pytest
 from conformance.checks.boundaries import broken_streams, marked_files, transactions
 from conformance.checks.boundaries import judge as boundaries
 from conformance.checks.boundaries.receivers import heard_problems, needed_target
-from conformance.harness import mysqlbinlog_replay as replaying
+from conformance.harness import mysqlbinlog_replay
 from conformance.judge.problem import Problem
 from conformance.reference.boundaries.observed_event import GTID_TYPES
 from conformance.reference.event_types import EventType
@@ -328,7 +328,7 @@ def _marked_file(
         text_problems.append(Problem(field="mysqlbinlog", expected="a text", got=words, message="mysqlbinlog failed"))
     status, text, words = marked_files.printed(program, path, "--skip-gtids")
     problems = marked_files.judge_binlog(marked, text)
-    replayed = replaying.feed(target.server, replaying.Text(text))
+    replayed = mysqlbinlog_replay.feed(target.server, mysqlbinlog_replay.Text(text))
     got = _rows(target) if replayed.error is None else {}
     if replayed.error is not None or status or got != rows:
         problems.append(

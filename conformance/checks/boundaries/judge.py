@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from conformance.judge.problem import Problem
 from conformance.reference.binlog.header import FOOTER_SIZE, MAGIC, checksum_of
-from conformance.reference.boundaries import unmarked as guess
+from conformance.reference.boundaries import unmarked
 from conformance.reference.boundaries.markers import BoundaryType, mark, marker_of, marker_title
 from conformance.reference.boundaries.observed_event import GTID_TYPES, Seen, seen
 from conformance.reference.boundaries.reader import Kind, read_groups
@@ -80,7 +80,7 @@ def expected_breaks(markers: Sequence[int]) -> list[int]:
 
 def breaks(events: Iterable[Seen]) -> list[int]:
     """Which events the kit's receiver calls errors."""
-    receiver = guess.Receiver()
+    receiver = unmarked.Receiver()
     return [number for number, event in enumerate(events) if receiver.feed(event).broken]
 
 
@@ -120,7 +120,7 @@ def judge_marks(events: Sequence[bytes], marked: Sequence[bytes], groups: int, c
     random = Random(coin)
     mixed = [other if random.randrange(2) else event for event, other in zip(events, marked, strict=True)]
     for name, stream in (("marked", marked), ("unmarked", events), ("mixed", mixed)):
-        receiver = guess.Receiver()
+        receiver = unmarked.Receiver()
         for number, event in enumerate(stream):
             judged = receiver.feed(seen(event))
             if judged.broken is not None:
@@ -236,7 +236,7 @@ def judge_relay_logs(files: Sequence[bytes], gtids: Sequence[str | None]) -> lis
         found = [group for group in read_groups(BytesIO(file_of(events)), relay=True) if group.kind is not Kind.FRAME]
         names += [group.gtid for group in found]
         strange = [str(group.kind) for group in found if group.kind in (Kind.OPEN, Kind.FRAGMENT)]
-        receiver, parser = guess.Receiver(relay=True), ShippedParser()
+        receiver, parser = unmarked.Receiver(relay=True), ShippedParser()
         broken = [event for event in map(seen, events) if receiver.feed(event).broken or parser.feed(event)]
         if strange or broken:
             problems.append(

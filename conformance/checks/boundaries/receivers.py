@@ -9,7 +9,7 @@ from conformance.requirements.versions import dialect_of
 
 if TYPE_CHECKING:
     from conformance.harness.check import Check
-    from conformance.servers.roles.receiver import Heard, ReceiverTarget
+    from conformance.servers.roles.receiver import ReceivedStream, ReceiverTarget
 
 
 def needed_target(check: Check) -> ReceiverTarget:
@@ -22,7 +22,7 @@ def needed_target(check: Check) -> ReceiverTarget:
     return target
 
 
-def heard_problems(heard: Heard, end: tuple[str, int]) -> list[Problem]:
+def heard_problems(heard: ReceivedStream, end: tuple[str, int]) -> list[Problem]:
     """Whether the receiver came to the end of what it was sent."""
     if heard.place == end and not heard.error:
         return []

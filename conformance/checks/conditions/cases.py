@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import Final
 
 from conformance.cases.sql_case import Outcome, SqlCase, SqlStatement
+from conformance.stream import Verdict
 
 _DOCUMENT: Final = '{"a": 1, "b": "' + "b" * 40 + '", "c": [1, 2, 3]}'
 _TABLE: Final = (
@@ -36,7 +37,7 @@ def _case(
                 sql=update,
                 judges=condition,
                 outcomes=tuple(Outcome(form=form) for form in forms),
-                otherwise="differs" if condition in _OBSERVED else "fail",
+                otherwise=Verdict.DIFFERS if condition in _OBSERVED else Verdict.FAIL,
                 note=why,
             ),
         ),

@@ -12,6 +12,7 @@ from conformance.cases.session import Session
 from conformance.cases.sql_case import Outcome, SqlCase, SqlStatement
 from conformance.checks.conditions.table_features import WITHOUT_DIFFS, table_of_documents, updates_of
 from conformance.reference.tables.definitions import create_table
+from conformance.stream import Verdict
 from generators.cases import start_rows
 
 if TYPE_CHECKING:
@@ -116,7 +117,7 @@ def generated(draw: Draw, condition: str, name: str) -> SqlCase:
             sql=variety.write(update.sql),
             judges=condition,
             outcomes=variety.outcomes or (Outcome(form=update.form),),
-            otherwise="fail" if condition in ("D1", "D3") else "differs",
+            otherwise=Verdict.FAIL if condition in ("D1", "D3") else Verdict.DIFFERS,
             note=variety.why,
         )
 

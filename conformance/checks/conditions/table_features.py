@@ -22,6 +22,7 @@ from conformance.reference.errors import MysqlError
 from conformance.reference.partial.apply import apply_diffs
 from conformance.reference.partial.diffs import decode_diffs
 from conformance.reference.tables.definitions import Column, Table, create_table
+from conformance.stream import Verdict
 from generators.cases import next_step, start_rows
 
 if TYPE_CHECKING:
@@ -326,14 +327,14 @@ def _update(update: Update, surrounding: Surrounding) -> SqlStatement:
             sql=sql,
             judges="D10",
             outcomes=WITHOUT_DIFFS,
-            otherwise="differs",
+            otherwise=Verdict.DIFFERS,
             note="t is not the first table of the join, so no diffs are logged",
         )
     return SqlStatement(
         sql=sql,
         judges="D10" if surrounding.joined else "D11",
         outcomes=(Outcome(form=update.form),),
-        otherwise="differs",
+        otherwise=Verdict.DIFFERS,
         note=f"logged as without its surrounding ({surrounding.name})",
     )
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from conformance.stream import Verdict
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -42,10 +44,10 @@ class CaptureJudgement(NamedTuple):
     shown: bool
 
     @property
-    def verdict(self) -> str:
+    def verdict(self) -> Verdict:
         if self.wrong:
-            return "fail"
-        return "pass" if self.shown else "inconclusive"
+            return Verdict.FAIL
+        return Verdict.PASS if self.shown else Verdict.INCONCLUSIVE
 
 
 def judge_capture(statements: Sequence[StatementCounts]) -> CaptureJudgement:
@@ -60,8 +62,8 @@ def judge_capture(statements: Sequence[StatementCounts]) -> CaptureJudgement:
     return CaptureJudgement(wrong, bool(collecting) and all(item.on > item.off for item in collecting))
 
 
-def judge_applier(*, off: int, on: int) -> str:
+def judge_applier(*, off: int, on: int) -> Verdict:
     """FR14 on a replica: allocations over updates that came as whole documents, and over others that came as diffs."""
     if off:
-        return "fail"
-    return "pass" if on else "inconclusive"
+        return Verdict.FAIL
+    return Verdict.PASS if on else Verdict.INCONCLUSIVE

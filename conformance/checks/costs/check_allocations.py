@@ -20,6 +20,7 @@ from conformance.harness.pairs.run import PairRun
 from conformance.judge.problem import Problem
 from conformance.servers.roles.update_cases import run_case
 from conformance.servers.run.owned import OwnServer
+from conformance.stream import Verdict
 from generators.draw import Stream
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ def test_diffs_are_collected_for_the_log_only(check: Check) -> None:
             script = allocations.with_option(made, limits, partial_json=True)
             with check.block(number, cases=script.updates, case=script.case) as block:
                 judged = judge_capture(allocations.capture_counts(connection, script))
-                if judged.verdict == "inconclusive":
+                if judged.verdict is Verdict.INCONCLUSIVE:
                     block.inconclusive("the count does not show where diffs are collected")
                 else:
                     block.differs(*_problems(judged))
@@ -104,7 +105,7 @@ def test_an_applier_of_whole_documents_allocates_nothing(check: Check) -> None:
                 run.catch_up()
                 after = allocations.all_allocations(run.replica)
                 growth = allocations.Growth(after.allocations - before.allocations, after.bytes - before.bytes)
-                if judge_applier(off=growth.allocations, on=shown) == "inconclusive":
+                if judge_applier(off=growth.allocations, on=shown) is Verdict.INCONCLUSIVE:
                     block.inconclusive("the count does not move for diffs either")
                 elif growth.allocations:
                     block.differs(

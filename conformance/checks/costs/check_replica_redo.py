@@ -32,26 +32,26 @@ def test_updates_in_place_on_the_replica(check: Check) -> None:
             run, [redo.in_place(draw.fork("whole", number)) for number in range(3)], partial_json=False
         )
         # Without this the growth that is looked for could not be seen.
-        shows = judge_redo(whole.growth - whole.idle, 0, 3, _SIZE) == "fail"
+        shows = judge_redo(whole.growth - whole.idle, 0, 3, _SIZE) is Verdict.FAIL
         for number in check.blocks():
             # With the replica's own option on, and off: the way through the engine does not depend on it.
             pair.configure(REPLICAS[number % len(REPLICAS)].variables())
             with check.block(number, cases=redo.UPDATES) as block:
-                measured, verdict = None, "inconclusive"
+                measured, verdict = None, Verdict.INCONCLUSIVE
                 for attempt in range(_TRIES if shows else 1):
                     part = draw.fork(number, attempt)
                     statements = [redo.in_place(part.fork(place)) for place in range(redo.UPDATES)]
                     measured = redo.measure(run, statements, partial_json=True)
                     if shows:
                         verdict = judge_redo(measured.growth, measured.idle, redo.UPDATES, _SIZE)
-                    if verdict == "pass":
+                    if verdict is Verdict.PASS:
                         break
                 assert measured is not None
-                if verdict != "pass":
+                if verdict is not Verdict.PASS:
                     block.judged(
                         Verdict(verdict),
                         "the replica writes more redo than updates in place need"
-                        if verdict == "fail"
+                        if verdict is Verdict.FAIL
                         else "other work of the engine, or a growth that whole documents do not show either",
                         field="growth of the redo log",
                         expected=f"less than 5 % of {_SIZE} bytes for each of {redo.UPDATES} updates",

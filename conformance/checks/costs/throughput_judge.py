@@ -11,6 +11,8 @@ from math import comb
 from statistics import median
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from conformance.stream import Verdict
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -26,7 +28,7 @@ class Series(NamedTuple):
     low: float
     high: float
     pairs: int
-    verdict: str
+    verdict: Verdict
 
     def __str__(self) -> str:
         return f"median {self.median:.3f} ({self.low:.3f} to {self.high:.3f}, {self.pairs} pairs)"
@@ -40,11 +42,11 @@ def judge_ratios(ratios: Sequence[float], bound: float = BOUND) -> Series:
     rank = _rank(len(ordered))
     low, high = (ordered[rank - 1], ordered[-rank]) if rank else (ordered[0], ordered[-1])
     if not rank:
-        verdict = "inconclusive"
+        verdict = Verdict.INCONCLUSIVE
     elif high <= bound:
-        verdict = "pass"
+        verdict = Verdict.PASS
     else:
-        verdict = "fail" if low > bound else "inconclusive"
+        verdict = Verdict.FAIL if low > bound else Verdict.INCONCLUSIVE
     return Series(median(ordered), low, high, len(ordered), verdict)
 
 

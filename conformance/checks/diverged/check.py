@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from conformance.harness.injections import injected, record_in_blocks
-from generators import damaged_events as damaged
-from generators import diverged
+from generators import damaged_events, diverged
 from generators.draw import Stream
 
 if TYPE_CHECKING:
@@ -60,5 +59,5 @@ def test_damaged_events(check: Check) -> None:
     """One field changed at a time: the list of binlog-events 11.4 and generated damages, by BINLOG statements."""
     injector = _injector(check)
     allowed = injector.server.hazards()
-    generated = (damaged.damaged(Stream("damaged", check.seed, number)) for number in check.blocks())
-    _run(check, injector, [item for item in (*damaged.listed(), *generated) if item.hazard in allowed])
+    generated = (damaged_events.damaged(Stream("damaged", check.seed, number)) for number in check.blocks())
+    _run(check, injector, [item for item in (*damaged_events.listed(), *generated) if item.hazard in allowed])

@@ -11,17 +11,24 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from conformance.harness.injections import Tried, apply_in_blocks, fed, keep_run, record_in_blocks, record_tried
-from conformance.judge.damage.applier import judge_torn
+from conformance.harness.injections import (
+    Tried,
+    apply_in_blocks,
+    judged_transaction,
+    keep_run,
+    record_in_blocks,
+    record_tried,
+)
+from conformance.judge.damage.applier import judge_damaged_frame
 from conformance.servers.roles import applier_cases
-from generators import applier_transactions as transactions
+from generators import applier_transactions
 from generators.draw import Stream
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from conformance.cases.by_hand.applier_transaction import Feeding, FeedingOutcome
-    from conformance.cases.by_hand.damaged_frame import Torn
+    from conformance.cases.by_hand.applier_transaction import ApplierOutcome, ApplierTransaction
+    from conformance.cases.by_hand.damaged_frame import DamagedFrame
     from conformance.harness.check import Check
     from conformance.harness.session import Lab
     from conformance.servers.roles.applier import Applier
@@ -30,7 +37,7 @@ if TYPE_CHECKING:
 _BLOCK: Final = 250  # transactions in one relay log
 
 
-def _allowed(applier: Applier, cases: Sequence[Feeding]) -> list[Feeding]:
+def _allowed(applier: Applier, cases: Sequence[ApplierTransaction]) -> list[ApplierTransaction]:
     """Those that this server may meet."""
     hazards = applier.server.hazards()
     return [case for case in cases if case.hazard in hazards]
@@ -41,9 +48,9 @@ def test_applier_and_diverged_documents(check: Check) -> None:
     """The matrix of requirements FR5 and generated groups: stop, repair, start again."""
     applier = check.needs_applier()
     draw = Stream("applier", check.seed)
-    cases = list(transactions.matrix(draw.fork("matrix"), check.size("part")))
+    cases = list(applier_transactions.matrix(draw.fork("matrix"), check.size("part")))
     for number in check.blocks():
-        cases += transactions.group(draw.fork("group", number))
+        cases += applier_transactions.group(draw.fork("group", number))
     apply_in_blocks(check, applier, _allowed(applier, cases), _BLOCK)
 
 
@@ -52,8 +59,8 @@ def test_applier_and_damaged_events(check: Check) -> None:
     """One field changed at a time: stop, skip, start again."""
     applier = check.needs_applier()
     draw = Stream("applier-damaged", check.seed)
-    cases = list(transactions.listed_damage(draw.fork("listed")))
-    cases += [transactions.damage(draw.fork(number)) for number in check.blocks()]
+    cases = list(applier_transactions.listed_damage(draw.fork("listed")))
+    cases += [applier_transactions.damage(draw.fork(number)) for number in check.blocks()]
     apply_in_blocks(check, applier, _allowed(applier, cases), _BLOCK)
 
 
@@ -63,21 +70,23 @@ def test_applier_and_damaged_files(check: Check) -> None:
     applier = check.needs_applier()
     draw = Stream("applier-files", check.seed)
 
-    def judge(part: Sequence[Torn]) -> list[Tried]:
-        outcomes = zip(part, applier_cases.tear(applier, part), strict=True)
+    def judge(part: Sequence[DamagedFrame]) -> list[Tried]:
+        outcomes = zip(part, applier_cases.apply_damaged_frames(applier, part), strict=True)
         return [_damaged_file(check.lab, applier.server, case, outcome) for case, outcome in outcomes]
 
-    record_in_blocks(check, [transactions.torn(draw.fork(number)) for number in check.blocks()], _BLOCK, judge)
+    record_in_blocks(
+        check, [applier_transactions.damaged_frame(draw.fork(number)) for number in check.blocks()], _BLOCK, judge
+    )
 
 
-def _damaged_file(lab: Lab, server: OwnServer, case: Torn, outcome: FeedingOutcome) -> Tried:
+def _damaged_file(lab: Lab, server: OwnServer, case: DamagedFrame, outcome: ApplierOutcome) -> Tried:
     """By a relay log whose file was damaged, to the applier of ``server``."""
     item = Tried(
         id=case.id,
         name=case.name,
-        judged=judge_torn(case, outcome, lab.dialect),
-        script=lambda: applier_cases.torn_script(case, server.version),
-        texts=len(case.feeding.rows),
+        judged=judge_damaged_frame(case, outcome, lab.dialect),
+        script=lambda: applier_cases.damaged_frame_script(case, server.version),
+        texts=len(case.transaction.rows),
         death=outcome.death,
     )
     if outcome.death:
@@ -96,7 +105,7 @@ def test_applier_and_damaged_members(check: Check) -> None:
     tried = []
     with check.block(cases=None) as block:
         for number in check.blocks():
-            case = transactions.member(draw.fork(number), number)
-            (outcome,) = applier_cases.feed(applier, [case])
-            tried.append(fed(check.lab, applier.server, case, outcome))
+            case = applier_transactions.member(draw.fork(number), number)
+            (outcome,) = applier_cases.apply_transactions(applier, [case])
+            tried.append(judged_transaction(check.lab, applier.server, case, outcome))
         record_tried(block, tried)

@@ -1,7 +1,7 @@
 """Whether printed rows say everything that stands in the events: every row, column, diff, path and value (FR7).
 
-Values are compared as far as the text can tell: a date in a document prints as a string, and the text of the reference
-for such a value (compared with the server's by every update) decides.
+The text tells no more of some values than a string: a date in a document prints as one. For these the reference's
+text decides, which every update compares with the server's.
 """
 
 from __future__ import annotations
@@ -14,10 +14,11 @@ from conformance.checks.mysqlbinlog_output.pseudo_sql_reader import (
     Bare,
     Calls,
     CastJson,
-    PrintedError,
+    PseudoSqlError,
     Quoted,
     parse_rows,
 )
+from conformance.judge.problem import Problem
 from conformance.reference.binlog.rows import DELETE_TYPES, WRITE_TYPES, RowsBody, included
 from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.opaque import opaque_text
@@ -28,22 +29,11 @@ from conformance.reference.tables.columns import JSON, PartialJson
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from conformance.checks.mysqlbinlog_output.pseudo_sql_reader import Printed, PrintedDiff, PrintedRow
+    from conformance.checks.mysqlbinlog_output.pseudo_sql_reader import PseudoSqlDiff, PseudoSqlRow, PseudoValue
     from conformance.reference.binlog.images import Image, Row
     from conformance.reference.partial.diffs import RawDiff
 
 _FUNCTIONS: Final = {Operation.REPLACE: b"JSON_REPLACE", Operation.REMOVE: b"JSON_REMOVE"}
-
-
-@dataclass(frozen=True, slots=True)
-class TextProblem:
-    """Something that the text lacks or says otherwise. ``row``: number of the printed row, from 0."""
-
-    row: int | None
-    field: str
-    expected: str
-    got: str
-    message: str
 
 
 @dataclass(slots=True)
@@ -53,7 +43,7 @@ class Completeness:
     rows: int = 0
     diffs: int = 0
     documents: int = 0
-    problems: list[TextProblem] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
 
 
 def compare_text(text: bytes, bodies: Iterable[RowsBody]) -> Completeness:
@@ -62,14 +52,24 @@ def compare_text(text: bytes, bodies: Iterable[RowsBody]) -> Completeness:
     events = [(body, row) for body in bodies for row in body.rows]
     try:
         printed = parse_rows(text)
-    except PrintedError as error:
+    except PseudoSqlError as error:
         result.problems.append(
-            TextProblem(None, "grammar", "text as the grammar has it", error.line.decode("latin-1"), str(error))
+            Problem(
+                field="grammar",
+                expected="text as the grammar has it",
+                got=error.line.decode("latin-1"),
+                message=str(error),
+            )
         )
         return result
     if len(printed) != len(events):
         result.problems.append(
-            TextProblem(None, "rows", str(len(events)), str(len(printed)), "another number of rows is printed")
+            Problem(
+                field="rows",
+                expected=str(len(events)),
+                got=str(len(printed)),
+                message="another number of rows is printed",
+            )
         )
     for number, (shown, (body, row)) in enumerate(zip(printed, events, strict=False)):
         result.rows += 1
@@ -85,9 +85,11 @@ class _Comparison:
         self.number = number
 
     def differs(self, field: str, expected: object, got: object, message: str) -> None:
-        self.result.problems.append(TextProblem(self.number, field, _show(expected), _show(got), message))
+        self.result.problems.append(
+            Problem(field=f"row {self.number} {field}", expected=_show(expected), got=_show(got), message=message)
+        )
 
-    def row(self, shown: PrintedRow, body: RowsBody, row: Row) -> None:
+    def row(self, shown: PseudoSqlRow, body: RowsBody, row: Row) -> None:
         table = body.map()
         verb = "INSERT" if body.type in WRITE_TYPES else "DELETE" if body.type in DELETE_TYPES else "UPDATE"
         if (shown.verb, shown.schema, shown.table) != (verb, table.schema, table.table):
@@ -97,7 +99,12 @@ class _Comparison:
         self.image("SET", shown.changes, body, row.after, body.after_columns)
 
     def image(
-        self, part: str, shown: dict[int, Printed] | None, body: RowsBody, image: Image | None, bitmap: int | None
+        self,
+        part: str,
+        shown: dict[int, PseudoValue] | None,
+        body: RowsBody,
+        image: Image | None,
+        bitmap: int | None,
     ) -> None:
         if image is None or bitmap is None:
             if shown is not None:
@@ -124,7 +131,7 @@ class _Comparison:
                 if not isinstance(got, Quoted) or not _same_document(document, got.text, scalars=True):
                     self.differs(where, document, got, "another document is printed")
 
-    def calls(self, where: str, value: PartialJson, got: Printed) -> None:
+    def calls(self, where: str, value: PartialJson, got: PseudoValue) -> None:
         if not isinstance(got, Calls):
             self.differs(where, value.diffs.hex(), got, "no calls are printed where the event has diffs")
             return
@@ -138,7 +145,7 @@ class _Comparison:
             self.result.diffs += 1
             self.diff(f"{where} diff {place}", diff, shown)
 
-    def diff(self, where: str, diff: RawDiff, shown: PrintedDiff) -> None:
+    def diff(self, where: str, diff: RawDiff, shown: PseudoSqlDiff) -> None:
         inserted = b"JSON_ARRAY_INSERT" if diff.path.endswith(b"]") else b"JSON_INSERT"
         function = _FUNCTIONS.get(diff.operation, inserted)
         if shown.function != function:

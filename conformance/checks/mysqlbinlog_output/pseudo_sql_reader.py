@@ -49,7 +49,7 @@ class CastJson(NamedTuple):
     text: bytes
 
 
-class PrintedDiff(NamedTuple):
+class PseudoSqlDiff(NamedTuple):
     """One path of one call; ``value`` is ``None`` for JSON_REMOVE."""
 
     function: bytes
@@ -60,25 +60,25 @@ class PrintedDiff(NamedTuple):
 class Calls(NamedTuple):
     """The calls around the column, as one list in the order of the diffs; empty for the column itself."""
 
-    diffs: tuple[PrintedDiff, ...]
+    diffs: tuple[PseudoSqlDiff, ...]
 
 
-Printed: TypeAlias = "Bare | Quoted | Calls | None"
+PseudoValue: TypeAlias = "Bare | Quoted | Calls | None"
 """The value of a column; ``None`` is NULL."""
 
 
 @dataclass(frozen=True, slots=True)
-class PrintedRow:
+class PseudoSqlRow:
     """One block. An image that is not printed is ``None``."""
 
     verb: str  # INSERT, UPDATE, DELETE
     schema: str
     table: str
-    where: dict[int, Printed] | None
-    changes: dict[int, Printed] | None
+    where: dict[int, PseudoValue] | None
+    changes: dict[int, PseudoValue] | None
 
 
-class PrintedError(Exception):
+class PseudoSqlError(Exception):
     """The text does not follow the grammar."""
 
     def __init__(self, message: str, text: bytes, position: int) -> None:
@@ -88,10 +88,10 @@ class PrintedError(Exception):
         super().__init__(f"{message} in line {self.row}, column {position - begin + 1}: {self.line!r}")
 
 
-def parse_rows(text: bytes) -> list[PrintedRow]:
+def parse_rows(text: bytes) -> list[PseudoSqlRow]:
     """All blocks of a text that consists of ``###`` lines, each with its newline; with or without comments of -vv."""
     parser = _Parser(text)
-    out: list[PrintedRow] = []
+    out: list[PseudoSqlRow] = []
     while parser.pos < len(text):
         out.append(parser.row())
     return out
@@ -104,8 +104,8 @@ class _Parser:
         self.text = text
         self.pos = 0
 
-    def fail(self, message: str) -> PrintedError:
-        return PrintedError(message, self.text, self.pos)
+    def fail(self, message: str) -> PseudoSqlError:
+        return PseudoSqlError(message, self.text, self.pos)
 
     def literal(self, expected: bytes) -> None:
         if not self.text.startswith(expected, self.pos):
@@ -125,13 +125,13 @@ class _Parser:
         self.pos = found.end()
         return found
 
-    def row(self) -> PrintedRow:
+    def row(self) -> PseudoSqlRow:
         self.literal(_LINE)
         head = self.match(_HEAD, "INSERT INTO, UPDATE or DELETE FROM and a table")
         verb = head[1].split()[0].decode()
         schema, table = (_name(head[part]) for part in (2, 3))
         if verb == "INSERT" and self.follows(b" VALUES ()\n"):
-            return PrintedRow(verb, schema, table, None, {})
+            return PseudoSqlRow(verb, schema, table, None, {})
         self.literal(b"\n")
         where = changes = None
         if verb != "INSERT":
@@ -140,10 +140,10 @@ class _Parser:
         if verb != "DELETE":
             self.literal(b"### SET\n")
             changes = self.image()
-        return PrintedRow(verb, schema, table, where, changes)
+        return PseudoSqlRow(verb, schema, table, where, changes)
 
-    def image(self) -> dict[int, Printed]:
-        out: dict[int, Printed] = {}
+    def image(self) -> dict[int, PseudoValue]:
+        out: dict[int, PseudoValue] = {}
         last = 0
         while self.text.startswith(b"###   @", self.pos):
             self.literal(_LINE)
@@ -161,7 +161,7 @@ class _Parser:
             out[number] = value
         return out
 
-    def value(self, number: int) -> Printed:
+    def value(self, number: int) -> PseudoValue:
         if self.follows(b"NULL"):
             return None
         if self.text.startswith((b"JSON_", b"@"), self.pos):
@@ -182,7 +182,7 @@ class _Parser:
     def string(self) -> bytes:
         return _ESCAPE.sub(_unescape, self.match(_STRING, "a string")[1])
 
-    def calls(self, number: int) -> list[PrintedDiff]:
+    def calls(self, number: int) -> list[PseudoSqlDiff]:
         names: list[bytes] = []
         while (call := _CALL.match(self.text, self.pos)) is not None:
             self.pos = call.end()
@@ -193,7 +193,7 @@ class _Parser:
                 self.literal(_CONTINUED)
         if int(self.match(_REFERENCE, "the column")[1]) != number:
             raise self.fail(f"another column than @{number}")
-        out: list[PrintedDiff] = []
+        out: list[PseudoSqlDiff] = []
         if not names:
             return out
         self.literal(b", ")
@@ -204,7 +204,7 @@ class _Parser:
             if name != b"JSON_REMOVE":
                 self.literal(b", ")
                 value = self.argument()
-            out.append(PrintedDiff(name, path, value))
+            out.append(PseudoSqlDiff(name, path, value))
             if self.follows(b")"):
                 names.pop()
                 if not names:

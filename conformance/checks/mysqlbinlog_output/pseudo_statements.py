@@ -1,10 +1,14 @@
 """The updates that ``mysqlbinlog -v`` prints as SQL that a server runs, and what running it must give.
 
-The text does not carry all types (requirements FR7; mysqlbinlog-output 3.2, mysqlbinlog-output 4.1): temporal values
-and other opaque ones are printed as strings, a DOUBLE reads as a DECIMAL, a DECIMAL inside a container as a DOUBLE, and
-a string that is a whole document has lost its quotes. Nor does an UPDATE store what is equal by ``=`` to the old
-document (0 for -0.0): on the source another column of the row had changed. What comes of that is foretold here from the
-event's own values, never from the text, so that a text with another value explains nothing.
+The text does not carry all types (requirements FR7; mysqlbinlog-output 3.2, mysqlbinlog-output 4.1):
+
+- temporal values and other opaque ones are printed as strings;
+- a DOUBLE reads as a DECIMAL, and a DECIMAL inside a container as a DOUBLE;
+- a string that is a whole document has lost its quotes.
+
+Nor does an UPDATE store what is equal by ``=`` to the old document (0 for -0.0): on the source another column of the
+row had changed. This module predicts what comes of that. It reads the event's own values and never the text, so that a
+text with another value explains nothing.
 """
 
 from __future__ import annotations
@@ -55,7 +59,7 @@ class Result(NamedTuple):
     error: int | None = None
 
 
-class Foretold(NamedTuple):
+class Predicted(NamedTuple):
     """What running the text must give, and what the text cannot carry of the event's values."""
 
     result: Result
@@ -105,12 +109,12 @@ def _unescaped(match: re.Match[bytes]) -> bytes:
     return _ESCAPED.get(word, match[0])
 
 
-def foretell(before: bytes | None, value: object, after: bytes | None) -> Foretold:
+def predict(before: bytes | None, value: object, after: bytes | None) -> Predicted:
     """``before`` and ``after``: the documents of the source; ``value``: the column's value in the after-image."""
     losses: set[str] = set()
     try:
         if value is None:
-            return Foretold(Result(None, after is None), frozenset())
+            return Predicted(Result(None, after is None), frozenset())
         if isinstance(value, PartialJson):
             diffs = [_carried_diff(diff, losses) for diff in decode_diffs(value.diffs)]
             stored = apply_diffs(before, diffs, _FUNCTIONS) if diffs else before
@@ -119,14 +123,14 @@ def foretell(before: bytes | None, value: object, after: bytes | None) -> Foreto
             assert isinstance(value, bytes)
             stored, document = value, _carried_document(decode(value), losses)
         if stored is None:
-            return Foretold(Result(None, after is None), frozenset(losses))
+            return Predicted(Result(None, after is None), frozenset(losses))
         if before is not None and equal(document, old := decode(before)) and not same(document, old):
             losses.add(UNCHANGED)
             document = old
         is_equal = after is not None and equal(document, decode(after))
-        return Foretold(Result(format_text(document).encode("utf-8", "surrogateescape"), is_equal), frozenset(losses))
+        return Predicted(Result(format_text(document).encode("utf-8", "surrogateescape"), is_equal), frozenset(losses))
     except MysqlError as error:
-        return Foretold(Result(error=error.number), frozenset(losses))
+        return Predicted(Result(error=error.number), frozenset(losses))
 
 
 def _carried_diff(diff: Diff, losses: set[str]) -> Diff:

@@ -20,7 +20,7 @@ from conformance.judge.problem import Problem
 from conformance.reference.event_types import EventType
 from conformance.servers.errors import ServerUnavailable
 from conformance.servers.roles.old_server import launch_old
-from conformance.servers.roles.relay_log import placed
+from conformance.servers.roles.relay_log import log_file
 from conformance.stream import Verdict
 from generators.draw import Stream
 
@@ -112,7 +112,7 @@ def test_relay_log_of_an_old_server(check: Check) -> None:
             whole = len(events)
             last = update(part, ON)
             before = run.read(servers.old, ON)
-            data, ends = placed([*events, *servers.logged(last, partial=True)])
+            data, ends = log_file([*events, *servers.logged(last, partial=True)])
             error, position, rows = run.by_relay_log(old_server, servers.old, data)
             expected = run.read(servers.reader, OFF)
             applied.differs(*compare_rows(expected, rows, last, "the old applier leaves other rows"))

@@ -17,6 +17,7 @@ from conformance.reference.binlog.format_description import FormatDescription
 from conformance.reference.binlog.rows import DELETE_TYPES, V1_TYPES, WRITE_TYPES, Row, rows_body
 from conformance.reference.event_types import EventType
 from conformance.reference.tables.definitions import Column, Table, create_table, table_map
+from conformance.stream import Verdict
 from generators.draw import mix
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ def case(draw: Draw, number: int) -> SqlCase:
                 judges="X1",
                 outcomes=(
                     Outcome(),
-                    *([Outcome(error=REFUSED, verdict="fail", deviation=DEVIATION)] if known else []),
+                    *([Outcome(error=REFUSED, verdict=Verdict.FAIL, deviation=DEVIATION)] if known else []),
                 ),
                 note=f"an old source's {change.type.name} is applied",
             ),
@@ -94,7 +95,7 @@ def case(draw: Draw, number: int) -> SqlCase:
                 judges="X1",
                 outcomes=(
                     Outcome(rows=_texts("0", change.after)),
-                    *([Outcome(rows=_texts("1", start), verdict="fail", deviation=DEVIATION)] if known else []),
+                    *([Outcome(rows=_texts("1", start), verdict=Verdict.FAIL, deviation=DEVIATION)] if known else []),
                 ),
                 note=f"the rows are those that the old source's {change.type.name} leaves",
             ),

@@ -17,7 +17,7 @@ from conformance.reference.tables.definitions import Column, Table, create_table
 from conformance.reference.tables.table_map import TableMap
 from conformance.servers.errors import SqlError
 from conformance.servers.roles.old_server import apply_relay_log
-from conformance.servers.roles.relay_log import placed
+from conformance.servers.roles.relay_log import log_file
 from conformance.servers.wire.groups import groups_of_thread
 from generators.row_values import SHAPES, column, literal
 
@@ -130,7 +130,7 @@ def by_statement(connection: Connection, written: Written) -> Taken:
 
 def by_relay_log(server: ProcessServer, connection: Connection, description: bytes, written: Written) -> Taken:
     """Give the transactions to an old applier."""
-    data, _ = placed([description, *written.events])
+    data, _ = log_file([description, *written.events])
     applied = apply_relay_log(server, connection, data)
     return Taken(applied.error or None, read(connection, written.table))
 

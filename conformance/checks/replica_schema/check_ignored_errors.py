@@ -12,7 +12,7 @@ import pytest
 
 from conformance.harness.injections import apply_in_blocks
 from conformance.servers.roles.applier import Applier, launch_applier
-from generators import applier_transactions as transactions
+from generators import applier_transactions
 from generators.draw import Stream
 
 if TYPE_CHECKING:
@@ -71,10 +71,10 @@ def _told_to_ignore(check: Check, applier: Applier, ignored: frozenset[int]) -> 
 
 
 def _ignorable(check: Check, applier: Applier, ignored: frozenset[int]) -> None:
-    cases = list(transactions.ignorable(Stream(check.id, check.seed), check.size()))
+    cases = list(applier_transactions.ignorable(Stream(check.id, check.seed), check.size()))
     apply_in_blocks(check, applier, cases, _BLOCK, ignored)
 
 
 def _damaged(check: Check, applier: Applier, ignored: frozenset[int]) -> None:
-    cases = list(transactions.refused_damage(Stream(check.id, check.seed), check.size()))
+    cases = list(applier_transactions.refused_damage(Stream(check.id, check.seed), check.size()))
     apply_in_blocks(check, applier, cases, _BLOCK, ignored)

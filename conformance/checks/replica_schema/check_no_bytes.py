@@ -11,7 +11,7 @@ from conformance.harness.injections import Tried, apply_in_blocks, record_tried
 from conformance.judge.damage.diverged import Judged, show
 from conformance.servers.roles.injector import STATE, read_states
 from conformance.stream import Verdict
-from generators import applier_transactions as transactions
+from generators import applier_transactions
 from generators.draw import Stream
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def test_json_values_of_no_bytes(check: Check) -> None:
     """From events, as what diffs meet, and made of NULL by INSERT IGNORE and UPDATE IGNORE."""
     applier = check.needs_applier()
     draw = Stream(check.id, check.seed)
-    cases = [transactions.without_bytes(draw.fork(number)) for number in check.blocks()]
+    cases = [applier_transactions.without_bytes(draw.fork(number)) for number in check.blocks()]
     apply_in_blocks(check, applier, cases, _BLOCK)
     with check.named(f"{check.id}-sql").block(cases=None) as block:
         record_tried(block, [_made_of_null(applier, draw.fork("sql", number)) for number in range(len(cases) // 10)])

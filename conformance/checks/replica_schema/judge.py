@@ -10,12 +10,12 @@ from conformance.judge.damage.diverged import Judged, show
 from conformance.stream import Verdict
 
 if TYPE_CHECKING:
-    from conformance.cases.by_hand.applier_transaction import FeedingOutcome
+    from conformance.cases.by_hand.applier_transaction import ApplierOutcome
     from conformance.cases.by_hand.injection import RowState
     from conformance.checks.replica_schema.case import ReplicaSchema
 
 
-def judge(case: ReplicaSchema, outcome: FeedingOutcome, verdict: Verdict) -> Judged:
+def judge(case: ReplicaSchema, outcome: ApplierOutcome, verdict: Verdict) -> Judged:
     """One Case. ``verdict``: what a wrong outcome is that leaves the replica sound, by the basis of the requirement."""
     broken = broken_stop(outcome)
     if broken is not None:

@@ -15,12 +15,12 @@ from conformance.checks.replica_schema.judge import judge
 from conformance.harness.injections import Tried, keep_run
 from conformance.reference.sql.tokens import quote_identifier
 from conformance.servers.roles.applier import Transaction, script_of
-from conformance.servers.roles.injector import SERVER_ID, fresh
+from conformance.servers.roles.injector import SERVER_ID, empty_tables
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from conformance.cases.by_hand.applier_transaction import FeedingOutcome
+    from conformance.cases.by_hand.applier_transaction import ApplierOutcome
     from conformance.checks.replica_schema.case import ReplicaSchema
     from conformance.harness.session import Lab
     from conformance.reference.tables.definitions import Table
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _FIRST_ID: Final = 10  # of tables; those before are the marks' and that of injections
 
 
-def apply(applier: Applier, cases: Sequence[ReplicaSchema]) -> list[FeedingOutcome]:
+def apply(applier: Applier, cases: Sequence[ReplicaSchema]) -> list[ApplierOutcome]:
     """The outcome of each Case, in order. Their tables have different names."""
     assert len({case.source.name for case in cases}) == len(cases)
     applier.session().execute_many([text for case in cases for text in _tables(case)]).check()
@@ -50,7 +50,7 @@ def transaction_of(case: ReplicaSchema, number: int = 0) -> Transaction:
 
 
 def _tables(case: ReplicaSchema) -> list[str]:
-    return fresh(case.replica, *([_spare(case)] if case.number else ()))
+    return empty_tables(case.replica, *([_spare(case)] if case.number else ()))
 
 
 def _rows(case: ReplicaSchema, number: int) -> tuple[bytes, ...]:
@@ -67,7 +67,7 @@ def script(case: ReplicaSchema, version: str) -> tuple[str, ...]:
     return script_of(transaction_of(case), [*_tables(case), binlog_statement(*_rows(case, 0))], version)
 
 
-def tried(lab: Lab, server: OwnServer, case: ReplicaSchema, outcome: FeedingOutcome, verdict: Verdict) -> Tried:
+def tried(lab: Lab, server: OwnServer, case: ReplicaSchema, outcome: ApplierOutcome, verdict: Verdict) -> Tried:
     """A Case with what the judge says. ``verdict``: of a wrong outcome that leaves the replica sound."""
     item = Tried(
         id=case.id,

@@ -20,7 +20,7 @@ from conformance.cases.script import build_script
 from conformance.cases.topology import ReplicaSettings, Topology
 from conformance.harness.blocks import make_script
 from conformance.harness.campaign import server_limits
-from conformance.harness.pairs.records import OwnLogRecords, PairRecords
+from conformance.harness.pairs.records import PairRecords, ReplicaBinlogRecords
 from conformance.harness.pairs.run import REPLICAS, SOURCES, PairRun, logging_otherwise, with_counter
 from conformance.harness.witnesses import record_witness
 from conformance.judge.replica import SWITCHES
@@ -44,7 +44,7 @@ def test_replica_equals_source(check: Check, gtid: bool) -> None:
     settings = check.size("settings") or None
     rows = check.part("gtid" if gtid else "positions", "FR2")
     records = PairRecords(rows)
-    own = OwnLogRecords.of(rows.part("own-log"))
+    own = ReplicaBinlogRecords.of(rows.part("own-log"))
     with check.lab.pair(gtid=gtid) as pair, PairRun(pair, gtid=gtid) as run:
         limits = server_limits(pair.source)
         for replica in draw.shuffled(REPLICAS)[:settings]:
@@ -72,7 +72,7 @@ def test_before_images_of_the_replica(check: Check) -> None:
     """Replicas with the narrowest before-image get diffs: the documents that these are applied to are not logged."""
     draw = Stream(check.seed, "before-images")
     records = PairRecords(check.named(check.id, "FR2"))
-    own = OwnLogRecords.of(check.part("own-log"))
+    own = ReplicaBinlogRecords.of(check.part("own-log"))
     sources = [source for source in SOURCES if source.key and source.partial_json]
     replicas = narrow_replicas()
     with check.lab.pair(gtid=True) as pair, PairRun(pair, gtid=True) as run:
@@ -91,12 +91,12 @@ def test_before_images_of_the_replica(check: Check) -> None:
     records.conclude()
 
 
-def _run_block(run: PairRun, script: Script, records: PairRecords, own: OwnLogRecords, note: str) -> None:
+def _run_block(run: PairRun, script: Script, records: PairRecords, own: ReplicaBinlogRecords, note: str) -> None:
     """One block and its records; the pair is ready for another one afterwards."""
     block = run.block(script)
     run.ready = not block.broken
     records.add(script, block, note, run=run)
-    own.add(script, block.own_log, note, run)
+    own.add(script, block.replica_binlog, note, run)
     if not run.ready:
         run.restart()
 

@@ -16,7 +16,7 @@ from conformance.cases.topology import Topology
 from conformance.harness.blocks import make_script
 from conformance.harness.campaign import server_limits
 from conformance.harness.pairs.chains import ChainRun
-from conformance.harness.pairs.records import OwnLogRecords, PairRecords
+from conformance.harness.pairs.records import PairRecords, ReplicaBinlogRecords
 from conformance.harness.pairs.run import REPLICAS, SOURCES, logging_otherwise
 from generators.draw import Stream
 
@@ -35,7 +35,7 @@ def test_chain(check: Check, gtid: bool) -> None:
     rows = check.part("gtid" if gtid else "positions", "FR6")
     draw = Stream(check.seed, "chains", int(gtid))
     last_rows = PairRecords(rows)
-    logs = [OwnLogRecords.of(rows.part(f"{name}-log")) for name in ("middle", "last")]
+    logs = [ReplicaBinlogRecords.of(rows.part(f"{name}-log")) for name in ("middle", "last")]
     with check.lab.chain(gtid=gtid) as chain, ChainRun(chain, gtid=gtid) as run:
         limits = server_limits(chain.upper.source)
         for number in range(len(OPTIONS) * check.size()):

@@ -26,6 +26,7 @@ from conformance.checks.sql_interface.warning_texts import (
     only_after_texts,
     v1_ignored_texts,
 )
+from conformance.stream import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -156,7 +157,7 @@ def _log_bin(state: State) -> Iterator[SqlStatement]:
     for prefix, value in product(_SCOPES["SESSION"], ("0", "1", "OFF", "ON")):
         trigger = value in ("0", "OFF") and bool(state.option)
         wanted = Outcome(warnings=(IGNORED,)) if trigger else Outcome(warnings=())
-        known = (Outcome(warnings=(), verdict="fail", deviation=NO_WARNING),) if trigger else ()
+        known = (Outcome(warnings=(), verdict=Verdict.FAIL, deviation=NO_WARNING),) if trigger else ()
         yield SqlStatement(
             sql=f"SET {prefix}sql_log_bin={value}",
             judges="W1b" if trigger else "W0",
@@ -246,7 +247,7 @@ def v1_cases(*, present: bool) -> Iterator[SqlCase]:
     if present:
         yield from _v1_warning_cases()
         return
-    gone = (Outcome(error=1193, verdict="not-applicable"),)
+    gone = (Outcome(error=1193, verdict=Verdict.NOT_APPLICABLE),)
     for requirement, scope in (("W2a", "GLOBAL"), ("W2b", "PERSIST"), ("W2.text", "SESSION")):
         yield SqlCase(
             id=slug("warning-2-gone", scope),
@@ -260,7 +261,7 @@ def v1_cases(*, present: bool) -> Iterator[SqlCase]:
         requirements=("W2c",),
         statements=(
             SqlStatement(
-                start=(validate, option), judges="W2c", outcomes=(Outcome(error=67, verdict="not-applicable"),)
+                start=(validate, option), judges="W2c", outcomes=(Outcome(error=67, verdict=Verdict.NOT_APPLICABLE),)
             ),
         ),
     )

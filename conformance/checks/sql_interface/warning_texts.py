@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Final
 
 from conformance.cases.sql_case import WarningText
+from conformance.stream import Verdict
 
 IGNORED, V1_IGNORED, ONLY_AFTER = 3645, 3646, 3647
 IGNORED_AT_START, V1_IGNORED_AT_START, ONLY_AFTER_AT_START = 13101, 13102, 13103
@@ -89,4 +90,4 @@ def _wrapped(number: int, text: str) -> str:
 
 
 def _otherwise(number: int, text: str) -> WarningText:
-    return WarningText(number=number, text=text, verdict="fail", deviation=OTHERWISE)
+    return WarningText(number=number, text=text, verdict=Verdict.FAIL, deviation=OTHERWISE)

@@ -11,13 +11,14 @@ import pytest
 
 from conformance.checks.table_metadata.other_tables import NONE, cases_by_conversions
 from conformance.harness.sql_cases import run_cases
+from conformance.stream import Verdict
 
 if TYPE_CHECKING:
     from conformance.cases.sql_case import SqlCase
     from conformance.harness.check import Check
     from conformance.judge.sql import SqlVerdict
 
-_WORDS: Final = {"pass": "allowed", "info": "allowed as observed, not what the source has"}
+_WORDS: Final = {Verdict.PASS: "allowed", Verdict.INFO: "allowed as observed, not what the source has"}
 _CHECK: Final = "other-tables"
 _CONVERSIONS: Final = "replica_type_conversions"
 

@@ -16,6 +16,7 @@ from conformance.cases.sql_case import REPLICA, Outcome, Rows, SqlCase, SqlState
 from conformance.cases.system_variables import slug
 from conformance.cases.update_case import Hazard
 from conformance.checks.table_metadata.variable_cases import VARIABLE
+from conformance.stream import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -336,7 +337,7 @@ def case(scenario: Scenario, conversions: str, metadata: str) -> SqlCase:
                 node=REPLICA,
                 judges=requirement,
                 outcomes=outcomes(look),
-                otherwise="differs",
+                otherwise=Verdict.DIFFERS,
                 note=f"{scenario.name}, {metadata}, conversions {conversions!r}, {look.change.split()[0]}",
             ),
         ]
@@ -355,7 +356,7 @@ def outcomes(look: Look) -> tuple[Outcome, ...]:
     """What is right, an applier that stops, and what was observed."""
     right = () if look.right is None else (Outcome(rows=look.right),)
     fine = tuple(Outcome(rows=rows) for rows in look.fine)
-    told = tuple(Outcome(rows=rows, verdict="info") for rows in look.observed)
+    told = tuple(Outcome(rows=rows, verdict=Verdict.INFO) for rows in look.observed)
     return (*right, *fine, *(Outcome(error=number) for number in NOT_CONVERTED), *told)
 
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from conformance.cases.case_sql import insert_statement, where_clause
-from conformance.judge.replica import Stop, TableComparison, judge_stop, place_of, unlikeness
-from conformance.judge.replica_binlog import OwnLog
+from conformance.judge.replica import Stop, TableComparison, differences_of, judge_stop, place_of
+from conformance.judge.replica_binlog import ReplicaBinlog
 from conformance.judge.updates.mismatch import Mismatch
 from conformance.reference.errors import EncodeError, MysqlError
 from conformance.reference.jsonb.decode import decode
@@ -44,7 +44,7 @@ class PairBlock:
     stops: list[Mismatch] = field(default_factory=list)
     tables: TableComparison = field(default_factory=TableComparison)
     relations: dict[tuple[int, str], Relation] = field(default_factory=dict)
-    own_log: OwnLog = field(default_factory=OwnLog)
+    replica_binlog: ReplicaBinlog = field(default_factory=ReplicaBinlog)
     unlike: Counter[str] = field(default_factory=Counter)  # updates of rows by how the replica's differed before
     broken: bool = False
     seconds: float = 0.0
@@ -162,7 +162,10 @@ def _count_unlike(script: Script, transaction: Transaction, model: ReplicaModel,
             before = next(item.change.before for item in predicted if item.index == logged.row)
             ours, theirs = model.documents(before), model.rows[logged.row]
             met[logged.row] = {
-                word for name in theirs if ours[name] != theirs[name] for word in unlikeness(ours[name], theirs[name])
+                word
+                for name in theirs
+                if ours[name] != theirs[name]
+                for word in differences_of(ours[name], theirs[name])
             }
         result.unlike.update(met[logged.row])
 

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Self
 
 from conformance.harness.pairs.appliers import Applier, PairBlock
-from conformance.harness.pairs.run import PairRun, execute_all, own_settings, split_statements
+from conformance.harness.pairs.run import PairRun, execute_all, replica_binlog_settings, split_statements
 from conformance.harness.pairs.tables import compare_sides
 from conformance.judge.replica import LogDiffersError, ReplicaModel, judge_stop, log_mismatch, transactions
-from conformance.judge.replica_binlog import OwnLog, compare_own_log
+from conformance.judge.replica_binlog import ReplicaBinlog, compare_replica_binlog
 from conformance.reference.sql.tokens import quote_identifier
 from conformance.reference.tables.definitions import create_table
 from conformance.servers.roles.pair import ReplicaStopped
@@ -32,8 +32,8 @@ class ChainBlock:
     """``last`` holds the comparison of the last table with the first, and every stop."""
 
     last: PairBlock
-    middle_log: OwnLog = field(default_factory=OwnLog)
-    last_log: OwnLog = field(default_factory=OwnLog)
+    middle_log: ReplicaBinlog = field(default_factory=ReplicaBinlog)
+    last_log: ReplicaBinlog = field(default_factory=ReplicaBinlog)
 
 
 class ChainRun(PairRun):
@@ -114,7 +114,9 @@ class ChainRun(PairRun):
             return block
         middle_end = self._replica_log.mark(self.replica)
         passed_on = self._received(self._replica_log.since(middle_from, middle_end).events)
-        block.middle_log = compare_own_log(script, sent, passed_on, own_settings(self.replica), self.schema)
+        block.middle_log = compare_replica_binlog(
+            script, sent, passed_on, replica_binlog_settings(self.replica), self.schema
+        )
         if block.middle_log.found:  # that is the failure; nothing can be said of the last server
             result.broken = True
             return block
@@ -123,7 +125,9 @@ class ChainRun(PairRun):
         self.last_applier.follow(script, received, model, middle_end, result)
         if not result.stops:
             own = self._received(self._last_log.since(last_from, self._last_log.mark(self.last)).events)
-            block.last_log = compare_own_log(script, received, own, own_settings(self.last), self.schema)
+            block.last_log = compare_replica_binlog(
+                script, received, own, replica_binlog_settings(self.last), self.schema
+            )
         if not result.broken:
             result.tables = compare_sides(
                 self.source, self._source_log, self.last, self._last_log, script, model, result.relations

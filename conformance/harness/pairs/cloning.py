@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from conformance.cases.update_case import UpdateCase
-    from conformance.harness.pairs.run import PairRun
     from conformance.servers.base import Server
+    from conformance.servers.roles.pair import Pair
+    from conformance.servers.wire.connection import Connection
 
 _SECONDS: Final = 120.0
 
@@ -35,24 +36,23 @@ def dumpable(case: UpdateCase) -> UpdateCase:
     return replace(case, table=replace(case.table, columns=columns))
 
 
-def clone(run: PairRun, after: int) -> Rebuild:
+def clone(pair: Pair, replica: Connection, schema: str, after: int) -> Rebuild:
     """Clone the source's schema when ``after`` steps were applied."""
 
     def make(case: UpdateCase, rows: Sequence[Mapping[str, object]]) -> Rebuilt:
-        pair = run.pair
         dump = _client(
             pair.source, "mysqldump", "--single-transaction", "--set-gtid-purged=ON", "--hex-blob", "--databases",
-            run.schema,
+            schema,
         )  # fmt: skip
         pair.unlink()
-        run.replica.execute("SET SESSION sql_log_bin = 0")
-        run.replica.execute(f"DROP SCHEMA {run.schema}")
-        run.replica.execute(pair.dialect.words.reset)
+        replica.execute("SET SESSION sql_log_bin = 0")
+        replica.execute(f"DROP SCHEMA {schema}")
+        replica.execute(pair.dialect.words.reset)
         _client(pair.replica, "mysql", "--default-character-set=utf8mb4", given=dump)
         pair.link()
         json = [case.table.columns[index].name for index in case.table.json_columns]
         documents = [{name: _loaded(row[name]) for name in json} for row in rows]
-        return Rebuilt([f"USE {run.schema}"], documents)
+        return Rebuilt([f"USE {schema}"], documents)
 
     return Rebuild(after, make)
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from conformance.harness.check import Check
     from conformance.harness.pairs.run import PairRun
     from conformance.harness.recorder import BlockRecord
-    from conformance.judge.replica_binlog import OwnLog
+    from conformance.judge.replica_binlog import ReplicaBinlog
     from conformance.judge.updates.mismatch import Mismatch
 
 _OBSERVED: Final = frozenset(("bytes", "no-stop"))  # kinds that no worklog speaks about
@@ -81,8 +81,8 @@ class PairRecords:
     def _find(self, record: BlockRecord, script: Script, mismatch: Mismatch, run: PairRun) -> None:
         """The first of its signature becomes a finding: a smaller Case that shows the same on the same pair."""
         name = self._signature(mismatch)
-        recorder = self.check.lab.recorder
-        if not recorder.first(f"finding:{name}") or self._findings >= _FINDINGS:
+        kept = self.check.lab.stored
+        if not kept.first(f"finding:{name}") or self._findings >= _FINDINGS:
             return
         self._findings += 1
         _, path = self._stored(script)
@@ -96,12 +96,12 @@ class PairRecords:
             server_limits(run.pair.source),
         )
         smaller = dump_case(replace(small, id=case_id(small)))
-        shown = recorder.store(smaller) or path
+        shown = kept.store(smaller) or path
         record.found(
             name,
             smaller["id"],
             shown,
-            recorder.replay_of(shown),
+            kept.replay_of(shown),
             size_before=len(path.read_bytes()),
             size_after=len(shown.read_bytes()),
             message=mismatch.message or mismatch.field,
@@ -133,7 +133,7 @@ class PairRecords:
         if case.topology is not None:
             case = replace(case, requirements=(self.requirement,), needs=(case.topology.needs,))
         identity = case_id(case)
-        return identity, self.check.lab.recorder.store(dump_case(replace(case, id=identity)))
+        return identity, self.check.lab.stored.store(dump_case(replace(case, id=identity)))
 
     def _verdict(
         self, record: BlockRecord, script: Script, mismatch: Mismatch, kind: Verdict, deviation: str | None, note: str
@@ -152,7 +152,7 @@ class PairRecords:
             got=mismatch.got,
             message=f"{mismatch.message} ({note})" if note else mismatch.message,
             signature=self._signature(mismatch),
-            replay=None if path is None else self.check.lab.recorder.replay_of(path),
+            replay=None if path is None else self.check.lab.stored.replay_of(path),
             statements=tuple(sql) if mismatch.step is not None else (),
             deviation=deviation,
             case_file=None if path is None else str(path),
@@ -160,18 +160,18 @@ class PairRecords:
 
 
 @dataclass(slots=True)
-class OwnLogRecords:
+class ReplicaBinlogRecords:
     """The records of one replica's own log: the whole of it (FR6), and its before-images (A7)."""
 
     whole: PairRecords
     before_images: PairRecords
 
     @classmethod
-    def of(cls, check: Check) -> OwnLogRecords:
+    def of(cls, check: Check) -> ReplicaBinlogRecords:
         """``check``: whose log it is."""
         return cls(PairRecords(check.named(check.id, "FR6")), PairRecords(check.part("before-images", "A7")))
 
-    def add(self, script: Script, log: OwnLog, note: str, run: PairRun) -> None:
+    def add(self, script: Script, log: ReplicaBinlog, note: str, run: PairRun) -> None:
         """What the comparison of a block's log found; nothing where it was not compared."""
         if log.rows or log.found:
             block = PairBlock(

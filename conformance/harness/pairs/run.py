@@ -26,7 +26,7 @@ from conformance.judge.replica import (
     relation_of,
     transactions,
 )
-from conformance.judge.replica_binlog import OwnSettings, compare_own_log
+from conformance.judge.replica_binlog import ReplicaBinlogSettings, compare_replica_binlog
 from conformance.reference.sql.tokens import quote_identifier
 from conformance.reference.tables.definitions import Column, create_table
 from conformance.servers.errors import ServerError
@@ -189,7 +189,9 @@ class PairRun:
         if topology is not None and rebuild is None and not result.stops:
             own = self._replica_log.since(own_start, self._replica_log.mark(self.replica))
             received = self._received(own.events)
-            result.own_log = compare_own_log(script, whole, received, own_settings(self.replica), self.schema)
+            result.replica_binlog = compare_replica_binlog(
+                script, whole, received, replica_binlog_settings(self.replica), self.schema
+            )
         if not result.broken:
             if case.trigger:  # which the probe would fire
                 self.source.execute(f"DROP TRIGGER {TRIGGER}")
@@ -218,7 +220,7 @@ class PairRun:
         block = self.block(script)
         self.ready = not block.broken
         self.diverged = any(not (relation.text or relation.equal) for relation in block.relations.values())
-        return [*block.found, *block.own_log.found, *block.own_log.gained]
+        return [*block.found, *block.replica_binlog.found, *block.replica_binlog.gained]
 
     def _configure(self, pair: Pair, settings: ReplicaSettings) -> None:
         if self._settings.get(id(pair)) != settings:
@@ -229,7 +231,9 @@ class PairRun:
         rule = None if case.topology is None else case.topology.rebuild
         if rule is None:
             return None
-        return clone(self, rule.after) if rule.make == "dumped" else rebuild_by(rule)
+        if rule.make == "dumped":
+            return clone(self.pair, self.replica, self.schema, rule.after)
+        return rebuild_by(rule)
 
     def _received(self, events: Sequence[bytes]) -> list[bytes]:
         """Of a replica's log, what carries the source's server id. The workers' groups have thread ids of their own
@@ -263,13 +267,13 @@ def logging_otherwise(draw: Draw, replica: ReplicaSettings) -> ReplicaSettings:
     )
 
 
-def own_settings(replica: Connection) -> OwnSettings:
+def replica_binlog_settings(replica: Connection) -> ReplicaBinlogSettings:
     """What the replica itself says of the settings with which its applier logs."""
 
     def told(name: str) -> str:
         return replica.variable(f"global.{name}") or ""
 
-    return OwnSettings(
+    return ReplicaBinlogSettings(
         image=RowImage(told("binlog_row_image")),
         partial_json=told("binlog_row_value_options") == "PARTIAL_JSON",
         metadata=told("binlog_row_metadata") or "MINIMAL",

@@ -17,7 +17,7 @@ from conformance.harness.scripts.relay_log import relay_log_script
 from conformance.judge.damage.crashes import damage_of, damage_of_log
 from conformance.requirements.crashes import APPLYING, MEMBER_IN_DOCUMENT, PRINTING, READING, RELAYING, TWICE_IN_DIFF
 from conformance.requirements.deviations import DeviationError, load_deviations
-from generators import object_entries as members
+from generators import object_entries
 from generators.damaged_values import PLACES, printed
 from generators.draw import Stream
 
@@ -86,10 +86,10 @@ def _files() -> Iterator[BytesCase]:
 
 def _events(crash: Crash) -> Iterator[EventCase]:
     for number in range(_MANY):
-        for place in (members.DIFF, members.FULL):
+        for place in (object_entries.DIFF, object_entries.FULL):
             key = ("script", place, number)
             draw = Stream(*key)
             twice = crash.damage == TWICE_IN_DIFF
-            injection = members.twice(draw) if twice else members.injection(draw, place, keys=True)
+            injection = object_entries.twice(draw) if twice else object_entries.injection(draw, place, keys=True)
             seed = " ".join(map(str, key))
             yield EventCase(id=injection.id, requirements=("FR5",), seed=seed, injection=injection)

@@ -18,13 +18,13 @@ from conformance.reference.dialect import MYSQL
 from conformance.stream import Verdict
 
 if TYPE_CHECKING:
-    from conformance.cases.by_hand.applier_transaction import Feeding, FeedingOutcome
-    from conformance.cases.by_hand.damaged_frame import Torn
+    from conformance.cases.by_hand.applier_transaction import ApplierOutcome, ApplierTransaction
+    from conformance.cases.by_hand.damaged_frame import DamagedFrame
     from conformance.cases.by_hand.injection import Injection, RowState
     from conformance.reference.dialect import Dialect
 
 
-def judge_feeding(case: Feeding, outcome: FeedingOutcome, dialect: Dialect = MYSQL) -> Judged:
+def judge_transaction(case: ApplierTransaction, outcome: ApplierOutcome, dialect: Dialect = MYSQL) -> Judged:
     """One transaction. A broken demand of the worklog comes before a mere difference from the reference."""
     broken = broken_stop(outcome)
     if broken is not None:
@@ -48,7 +48,9 @@ def judge_feeding(case: Feeding, outcome: FeedingOutcome, dialect: Dialect = MYS
     return min(judged, key=lambda item: (order.index(item.verdict), item.deviation is not None))
 
 
-def judge_ignoring(case: Feeding, outcome: FeedingOutcome, ignored: frozenset[int], dialect: Dialect = MYSQL) -> Judged:
+def judge_ignoring(
+    case: ApplierTransaction, outcome: ApplierOutcome, ignored: frozenset[int], dialect: Dialect = MYSQL
+) -> Judged:
     """One transaction where the applier was told to go on after some errors: the event is passed over, its row is as
     before, what else is in the transaction is there. All other errors stop it as ever.
 
@@ -57,9 +59,9 @@ def judge_ignoring(case: Feeding, outcome: FeedingOutcome, ignored: frozenset[in
     """
     expected = next((number for row in case.rows if (number := expected_of(row, dialect).error)), 0)
     if expected not in ignored:
-        return judge_feeding(case, outcome, dialect)
+        return judge_transaction(case, outcome, dialect)
     if outcome.death or outcome.silent:
-        return judge_feeding(case, outcome, dialect)
+        return judge_transaction(case, outcome, dialect)
     if outcome.stopped or not outcome.committed:
         got = f"{outcome.error} {outcome.message}".rstrip() if outcome.stopped else "not there"
         return Judged(
@@ -77,7 +79,7 @@ def _in_front(row: Injection, dialect: Dialect) -> RowState | None:
     return next((state for part in parts if (state := predict(part, dialect).state) is not None), None)
 
 
-def judge_torn(case: Torn, outcome: FeedingOutcome, dialect: Dialect = MYSQL) -> Judged:
+def judge_damaged_frame(case: DamagedFrame, outcome: ApplierOutcome, dialect: Dialect = MYSQL) -> Judged:
     """A transaction in a damaged file: an error, nothing of it, and all of it after the file is repaired."""
     broken = broken_stop(outcome)
     if broken is not None:
@@ -88,7 +90,7 @@ def judge_torn(case: Torn, outcome: FeedingOutcome, dialect: Dialect = MYSQL) ->
         rule = "the row changed although the event was refused"
         return Judged(Verdict.FAIL, rule, show(outcome.before[0]), show(outcome.after[0]))
     # The rest is what is demanded after any repair.
-    repaired = replace(case.feeding, repaired=tuple(row.stored or b"" for row in case.feeding.rows))
+    repaired = replace(case.transaction, repaired=tuple(row.stored or b"" for row in case.transaction.rows))
     judged = _again(repaired, outcome, dialect)
     if judged.verdict is Verdict.PASS and outcome.coordinator != READ_FAILURE:
         rule = "another error than was observed for an event that cannot be parsed"
@@ -96,7 +98,7 @@ def judge_torn(case: Torn, outcome: FeedingOutcome, dialect: Dialect = MYSQL) ->
     return judged
 
 
-def broken_stop(outcome: FeedingOutcome) -> Judged | None:
+def broken_stop(outcome: ApplierOutcome) -> Judged | None:
     """What no applier may do, whatever it met: die, hang, stop without an error, do half of a transaction, lose one."""
     if outcome.death:
         return Judged(Verdict.CRASH, "the server dies", "a living server", outcome.death)
@@ -113,7 +115,7 @@ def broken_stop(outcome: FeedingOutcome) -> Judged | None:
     return None
 
 
-def _whole(case: Feeding, outcome: FeedingOutcome) -> list[Judged]:
+def _whole(case: ApplierTransaction, outcome: ApplierOutcome) -> list[Judged]:
     if outcome.beside != case.beside:
         return [_lost(case.beside, outcome.beside)]
     return []
@@ -123,7 +125,7 @@ def _lost(expected: int, got: int) -> Judged:
     return Judged(Verdict.FAIL, "transactions beside this one are lost", str(expected), str(got))
 
 
-def _rows(case: Feeding, outcome: FeedingOutcome, dialect: Dialect) -> list[Judged]:
+def _rows(case: ApplierTransaction, outcome: ApplierOutcome, dialect: Dialect) -> list[Judged]:
     """Every row; of a refused event the row that is the reason stands for its error, the others must be as before."""
     if not outcome.error:
         return [judge_injection(row, outcome.of_row(number), dialect) for number, row in enumerate(case.rows)]
@@ -136,7 +138,7 @@ def _rows(case: Feeding, outcome: FeedingOutcome, dialect: Dialect) -> list[Judg
     return judged
 
 
-def _again(case: Feeding, outcome: FeedingOutcome, dialect: Dialect) -> Judged:
+def _again(case: ApplierTransaction, outcome: ApplierOutcome, dialect: Dialect) -> Judged:
     """After a repair, or after the transaction was skipped."""
     again = outcome.again
     how = "its rows were repaired" if case.repaired is not None else "the transaction was skipped"

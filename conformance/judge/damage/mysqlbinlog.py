@@ -28,7 +28,7 @@ MOST_MEMORY: Final = 1 << 30
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Printed:
+class PrintedLog:
     """One file and what became of it. Without ``message`` all is well."""
 
     case: BytesCase
@@ -39,11 +39,11 @@ class Printed:
     crash: Crash | None = None
 
 
-def judge_survival(case: BytesCase, status: int, peak: int = 0) -> Printed:
+def judge_survival(case: BytesCase, status: int, peak: int = 0) -> PrintedLog:
     """It lives, comes to an end, and takes no memory that the file gives no reason for. ``peak``: bytes."""
     crash = crash_of_client(case.data, status)
     if crash is not None:
-        return Printed(
+        return PrintedLog(
             case=case,
             verdict=Verdict.CRASH,
             message=f"mysqlbinlog dies ({crash})",
@@ -52,21 +52,21 @@ def judge_survival(case: BytesCase, status: int, peak: int = 0) -> Printed:
             crash=crash,
         )
     if status == HUNG:
-        return Printed(
+        return PrintedLog(
             case=case, verdict=Verdict.TIMEOUT, message="mysqlbinlog does not end", expected="an end", got="none"
         )
     if peak > MOST_MEMORY:
-        return Printed(
+        return PrintedLog(
             case=case,
             verdict=Verdict.FAIL,
             message="mysqlbinlog takes memory beyond its input",
             expected=f"{MOST_MEMORY >> 20} MiB at most for {len(case.data)} bytes",
             got=f"{peak >> 20} MiB",
         )
-    return Printed(case=case)
+    return PrintedLog(case=case)
 
 
-def judge_print(case: BytesCase, status: int, text: bytes, peak: int = 0) -> Printed:
+def judge_print(case: BytesCase, status: int, text: bytes, peak: int = 0) -> PrintedLog:
     """It lives, says that something is wrong, and goes on with the good event.
 
     A key entry that is wrong is not noticed by 9.7.4 where it does not kill (observed: the key is printed as ""), and
@@ -84,4 +84,4 @@ def judge_print(case: BytesCase, status: int, text: bytes, peak: int = 0) -> Pri
         message, expected = "mysqlbinlog does not say that the value is damaged", "words about the damage"
     else:
         return survived
-    return Printed(case=case, verdict=Verdict.DIFFERS, message=message, expected=expected, got=lines)
+    return PrintedLog(case=case, verdict=Verdict.DIFFERS, message=message, expected=expected, got=lines)

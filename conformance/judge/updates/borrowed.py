@@ -75,7 +75,7 @@ RULES: Final = {
 """What each borrowed field is held against (``judge.log_rules``)."""
 
 
-def owned(
+def borrowed_bytes(
     kinds: Mapping[int, int], frames: int, facts: LogFacts | None, *, known: Collection[str] = ()
 ) -> tuple[int, int]:
     """How many bytes are checked by rule and how many are taken on trust, of so many events by type code and so many

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from conformance.cases.script import ReadBack, Script
-from conformance.judge.updates.borrowed import owned
+from conformance.judge.updates.borrowed import borrowed_bytes
 from conformance.judge.updates.events import first_difference, judge_events
 from conformance.judge.updates.log_notes import group_notes
 from conformance.judge.updates.log_rules import judge_log
@@ -62,7 +62,7 @@ def judge(script: Script, observation: Observation) -> Judgement:
     order = {id(mismatch): place for place, mismatch in enumerate(first)}
     judgement.mismatches = sorted(found + rest, key=lambda mismatch: order.get(id(mismatch), len(order)))
     judgement.mismatches += judge_rules(script, observation)
-    judgement.by_rule, judgement.on_trust = owned(judgement.kinds, judgement.frames, observation.log)
+    judgement.by_rule, judgement.on_trust = borrowed_bytes(judgement.kinds, judgement.frames, observation.log)
     judgement.settle(script)
     return judgement
 

@@ -12,7 +12,7 @@ from conformance.judge.updates.borrowed import borrow, complete
 from conformance.judge.updates.expected import ExpectedEvent, ExpectedGroup, expected_groups
 from conformance.judge.updates.fields import compare_fields
 from conformance.judge.updates.mismatch import Judgement, Mismatch
-from conformance.judge.updates.permitted_variation import liberty_of
+from conformance.judge.updates.permitted_variation import variation_of
 from conformance.reference.binlog.event import Event, decode_event
 from conformance.reference.binlog.gtid import Gtid
 from conformance.reference.binlog.header import FOOTER_SIZE, HEADER_SIZE, Checksum, checksum_of, kind_of
@@ -183,12 +183,12 @@ def _judge_event(
             got=event.hex(),
             message=message,
             evidence=evidence,
-            liberty=_liberty(script, step, body, observed, event, len(event) - len(wanted)),
+            variation=_variation(script, step, body, observed, event, len(event) - len(wanted)),
         )
     )
 
 
-def _liberty(
+def _variation(
     script: Script, step: int | None, body: object, observed: Event | None, event: bytes, growth: int
 ) -> str | None:
     """Whether the worklog leaves the difference of a row event free."""
@@ -202,7 +202,7 @@ def _liberty(
     except CodecError:
         return None
     names = [column.name for column in script.case.table.columns]
-    return liberty_of(script.predictions[step], body, got, growth, names)
+    return variation_of(script.predictions[step], body, got, growth, names)
 
 
 def _with_table_id(body: TableMap | RowsBody, event: bytes, algorithm: Checksum) -> bytes:

@@ -38,7 +38,7 @@ class Mismatch:
     message: str = ""
     evidence: tuple[FieldDifference, ...] = ()
     deviation: str | None = None  # the dialect switch that, flipped, explains the difference
-    liberty: str | None = None  # the non-requirement that leaves the difference free: no failure of the worklog
+    variation: str | None = None  # the non-requirement that leaves the difference free: no failure of the worklog
     renewed: bool = False  # found with predictions made again from observed rows
 
     def __post_init__(self) -> None:

@@ -38,7 +38,7 @@ WHOLE: Final = "NR3"
 CHOICE: Final = "NR5"
 
 
-def liberty_of(
+def variation_of(
     prediction: StepPrediction, expected: RowsBody, observed: RowsBody, growth: int, names: Sequence[str]
 ) -> str | None:
     """Which non-requirement the difference of two row events of one statement falls under; ``None``: none.
@@ -85,7 +85,7 @@ def _has_own_options(row: Row, body: RowsBody) -> bool:
 
 
 def _row(wanted: Row, got: Row, change: RowChange, columns: Sequence[str]) -> set[str] | None:
-    """The liberties that a row takes; ``None``: it says something else."""
+    """The permitted variations that a row takes; ``None``: it says something else."""
     if wanted.before != got.before or len(wanted.after or ()) != len(got.after or ()):
         return None
     taken: set[str] = set()

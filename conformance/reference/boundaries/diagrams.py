@@ -178,8 +178,8 @@ def page() -> str:
     section(
         "Where the two differ",
         "Streams without markers, and the events that each model calls an error.\nThe worklog's parser is reset at "
-        "every connection; a receiver of 9.7.4 that takes up a lost one by file and position goes on in the state that "
-        "it had, and one that is linked by GTID begins anew.",
+        "every connection.\nA receiver of 9.7.4 that reconnects by file and position goes on in the state that it had; "
+        "one that reconnects by GTID begins anew.",
         _table(["stream", "worklog", "shipped"], DIFFERENCES),
     )
     return "\n".join(parts)

@@ -20,7 +20,7 @@ from conformance.servers.containers.files import put_file, put_tree, read_tree
 from conformance.servers.containers.image import DATA, Image
 from conformance.servers.containers.programs import LOGIN, Programs, login_file
 from conformance.servers.containers.run import engine_run
-from conformance.servers.containers.standing import RUN, STANDING, freshen, password_of, reusable
+from conformance.servers.containers.standing import RUN, STANDING, password_of, reset_server, reusable
 from conformance.servers.containers.template import OPTIONS, DataTemplate, data_template
 from conformance.servers.errors import (
     ConnectionLost,
@@ -125,7 +125,7 @@ class ContainerServer(OwnServer):
         self.address = dataclasses.replace(self.address, password=password_of(found))
         self.start()
         with self.connect() as connection:
-            freshen(connection, self.number)
+            reset_server(connection, self.number)
         self._narrate(f"{self.id}: took over the kept container {self.name}")
         return True
 

@@ -88,7 +88,7 @@ def password_of(container: Container) -> str:
     )
 
 
-def freshen(connection: Connection, number: tuple[int, int, int]) -> None:
+def reset_server(connection: Connection, number: tuple[int, int, int]) -> None:
     """Without what a run has left: a source, schemas of the lab, the log."""
     words = dialect_of(number).words
     schemas = connection.execute("SHOW SCHEMAS").texts()

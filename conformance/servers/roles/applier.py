@@ -21,7 +21,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Self
 
-from conformance.cases.by_hand.applier_transaction import MARKS, MARKS_MAP, Again, FeedingOutcome
+from conformance.cases.by_hand.applier_transaction import MARKS, MARKS_MAP, ApplierOutcome, SecondStart
 from conformance.cases.by_hand.injection import SCHEMA
 from conformance.cases.case_sql import binlog_statement
 from conformance.cases.session import SORT_BUFFER
@@ -36,9 +36,18 @@ from conformance.reference.event_types import EventType
 from conformance.requirements.versions import dialect_of
 from conformance.servers.errors import ConnectionLost, ServerError
 from conformance.servers.install.cache import silent
-from conformance.servers.roles.injector import OPTIONS, SERVER_ID, Injector, fresh, read_states
+from conformance.servers.roles.injector import OPTIONS, SERVER_ID, Injector, empty_tables, read_states
 from conformance.servers.roles.pair import FAILED_WORKER
-from conformance.servers.roles.relay_log import FILE, RELAY_LOG, applier_status, placed, put, put_script, start, words
+from conformance.servers.roles.relay_log import (
+    FILE,
+    RELAY_LOG,
+    applier_status,
+    log_file,
+    put_relay_log,
+    put_relay_log_script,
+    start_applier,
+    words_of,
+)
 from conformance.servers.run.options import option_words
 
 if TYPE_CHECKING:
@@ -115,7 +124,7 @@ class _Entry:
 
     number: int
     what: Transaction
-    outcome: FeedingOutcome
+    outcome: ApplierOutcome
 
 
 @dataclass(slots=True)
@@ -141,7 +150,7 @@ def relay_log(transactions: Sequence[tuple[int, Transaction]], version: str) -> 
         for other in range(what.beside):
             clock += 1
             events += transaction(clock, mark(_BESIDE * (other + 1) + number), after=before)
-    data, ends = placed([*events, *transaction(clock + 1, mark(_END))])
+    data, ends = log_file([*events, *transaction(clock + 1, mark(_END))])
     if not torn:
         return data
     whole = bytearray(data)
@@ -165,10 +174,10 @@ def script_of(what: Transaction, prepare: Iterable[str], version: str) -> tuple[
     start_again = ["START REPLICA SQL_THREAD", *look]
     return (
         f"/* needs a server with {options} */ SET SESSION sql_log_bin = 0, SESSION sort_buffer_size = {SORT_BUFFER}",
-        *fresh(MARKS),
+        *empty_tables(MARKS),
         binlog_statement(encode_event(FormatDescription(server_version=version), server_id=SERVER_ID)),
         *prepare,
-        *put_script(relay_log([(1, what)], version)),
+        *put_relay_log_script(relay_log([(1, what)], version)),
         *start_again,
         *_repair_of(what),
         *start_again,
@@ -211,7 +220,7 @@ class Applier:
     @contextmanager
     def executing(self, mode: str) -> Iterator[None]:
         """With another replica_exec_mode, which the applier takes over when it is started."""
-        variable = words(self.server).named("replica_exec_mode")
+        variable = words_of(self.server).named("replica_exec_mode")
         self.session().execute(f"SET GLOBAL {variable} = '{mode}'")
         try:
             yield
@@ -228,12 +237,12 @@ class Applier:
         if not all(outcome.committed and not outcome.stopped for outcome in outcomes):
             raise ServerError("the applier does not take the rows that the Cases begin with")
 
-    def apply(self, transactions: Sequence[Transaction]) -> list[FeedingOutcome]:
+    def apply(self, transactions: Sequence[Transaction]) -> list[ApplierOutcome]:
         """The outcome of each, in order. Their tables are there."""
-        self.session().execute_many(fresh(MARKS)).check()
-        entries = [_Entry(number, what, FeedingOutcome()) for number, what in enumerate(transactions, 1)]
+        self.session().execute_many(empty_tables(MARKS)).check()
+        entries = [_Entry(number, what, ApplierOutcome()) for number, what in enumerate(transactions, 1)]
         for entry in entries:
-            entry.outcome = FeedingOutcome(before=self._read(entry))
+            entry.outcome = ApplierOutcome(before=self._read(entry))
         left = entries
         while left:
             place = _Place(left[0])
@@ -260,11 +269,11 @@ class Applier:
     def _feed(self, entries: Sequence[_Entry], place: _Place) -> None:
         """One relay log to its end."""
         session = self.session()
-        put(self.server, session, self._log(entries))
+        put_relay_log(self.server, session, self._log(entries))
         self._skip(session, 0)  # nothing of what was left undone
         tried: _Entry | None = None  # was repaired, and has not yet gone on
         while True:
-            start(self.server, session)
+            start_applier(self.server, session)
             stop = self._wait(session, entries, place)
             if stop is None:
                 break
@@ -288,7 +297,7 @@ class Applier:
                 message=stop.message,
                 after=self._read(entry),
                 committed=bool(self._marks(session, entry)),
-                again=Again(),
+                again=SecondStart(),
             )
             if entry.what.damage is not None and stop.error:
                 entry.what = replace(entry.what, damage=None)
@@ -314,7 +323,7 @@ class Applier:
             # In this order: what was committed before the thread was seen to be down is there.
             last, end = self._look(session, entries, place)
             if end:
-                session.execute(f"STOP {words(self.server).replica} SQL_THREAD")
+                session.execute(f"STOP {words_of(self.server).replica} SQL_THREAD")
                 return None
             if not status.running:
                 # It stops where no Case is, and nothing more can be done about it.
@@ -355,7 +364,7 @@ class Applier:
         return int(session.execute(f"SELECT COUNT(*) FROM {SCHEMA}.mark WHERE id IN ({marks})").scalar() or 0)
 
     def _skip(self, session: Connection, count: int = 1) -> None:
-        session.execute(words(self.server).named(f"SET GLOBAL sql_replica_skip_counter = {count}"))
+        session.execute(words_of(self.server).named(f"SET GLOBAL sql_replica_skip_counter = {count}"))
 
     def _read(self, entry: _Entry) -> tuple[RowState | None, ...]:
         session = self.session()

@@ -12,13 +12,13 @@ from conformance.cases.by_hand.injection import SCHEMA, TABLE, TABLE_MAP
 from conformance.cases.case_sql import binlog_statement
 from conformance.reference.binlog.event import encode_event
 from conformance.servers.roles.applier import Transaction, script_of
-from conformance.servers.roles.injector import SERVER_ID, STATE, fresh, row_event, write_event
+from conformance.servers.roles.injector import SERVER_ID, STATE, empty_tables, row_event, write_event
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from conformance.cases.by_hand.applier_transaction import Feeding, FeedingOutcome
-    from conformance.cases.by_hand.damaged_frame import Damage, Torn
+    from conformance.cases.by_hand.applier_transaction import ApplierOutcome, ApplierTransaction
+    from conformance.cases.by_hand.damaged_frame import Damage, DamagedFrame
     from conformance.servers.roles.applier import Applier
 
 _SPARE: Final = 1 << 29  # added to a row's number: the row that takes its place at a repair
@@ -26,14 +26,14 @@ _ROWS_PER_EVENT: Final = 100
 _MAP: Final = encode_event(TABLE_MAP, server_id=SERVER_ID)
 
 
-def tear(applier: Applier, cases: Sequence[Torn]) -> list[FeedingOutcome]:
+def apply_damaged_frames(applier: Applier, cases: Sequence[DamagedFrame]) -> list[ApplierOutcome]:
     """The outcome of each Case of a damaged file, in order."""
-    return feed(applier, [case.feeding for case in cases], [case.damage for case in cases])
+    return apply_transactions(applier, [case.transaction for case in cases], [case.damage for case in cases])
 
 
-def feed(
-    applier: Applier, cases: Sequence[Feeding], damages: Sequence[Damage | None] | None = None
-) -> list[FeedingOutcome]:
+def apply_transactions(
+    applier: Applier, cases: Sequence[ApplierTransaction], damages: Sequence[Damage | None] | None = None
+) -> list[ApplierOutcome]:
     """The outcome of each Case, in order. Every Case has rows of its own in one table."""
     transactions, rows = [], []
     first = 1
@@ -41,13 +41,13 @@ def feed(
         transactions.append(replace(transaction_of(case, first), damage=damage))
         rows += stored(case, first)
         first += len(case.rows)
-    applier.session().execute_many(fresh(TABLE)).check()
+    applier.session().execute_many(empty_tables(TABLE)).check()
     starts = range(0, len(rows), _ROWS_PER_EVENT)
     applier.load([(_MAP, write_event(rows[start : start + _ROWS_PER_EVENT])) for start in starts])
     return applier.apply(transactions)
 
 
-def transaction_of(case: Feeding, first: int = 1) -> Transaction:
+def transaction_of(case: ApplierTransaction, first: int = 1) -> Transaction:
     """The transaction of a Case whose rows have the numbers from ``first`` on.
 
     The repair puts the spare rows in the place of the others: plain SQL, for a session with sql_log_bin=0.
@@ -66,20 +66,20 @@ def transaction_of(case: Feeding, first: int = 1) -> Transaction:
     )
 
 
-def stored(case: Feeding, first: int = 1) -> list[tuple[int, bytes | None]]:
+def stored(case: ApplierTransaction, first: int = 1) -> list[tuple[int, bytes | None]]:
     """The rows that a Case begins with, the spare ones among them."""
     rows = [(first + number, item.stored) for number, item in enumerate(case.rows) if item.row_exists]
     return rows + [(_SPARE + first + number, document) for number, document in enumerate(case.repaired or ())]
 
 
-def torn_script(case: Torn, version: str) -> tuple[str, ...]:
+def damaged_frame_script(case: DamagedFrame, version: str) -> tuple[str, ...]:
     """Statements that show a Case of a damaged file again; the file is repaired by another one in its place."""
-    prepare = [*fresh(TABLE), binlog_statement(_MAP, write_event(stored(case.feeding)))]
-    return script_of(replace(transaction_of(case.feeding), damage=case.damage), prepare, version)
+    prepare = [*empty_tables(TABLE), binlog_statement(_MAP, write_event(stored(case.transaction)))]
+    return script_of(replace(transaction_of(case.transaction), damage=case.damage), prepare, version)
 
 
-def feeding_script(case: Feeding, version: str) -> tuple[str, ...]:
+def transaction_script(case: ApplierTransaction, version: str) -> tuple[str, ...]:
     """Statements that show a Case again."""
     rows = stored(case)
-    prepare = [*fresh(TABLE), *([binlog_statement(_MAP, write_event(rows))] if rows else [])]
+    prepare = [*empty_tables(TABLE), *([binlog_statement(_MAP, write_event(rows))] if rows else [])]
     return script_of(transaction_of(case), prepare, version)

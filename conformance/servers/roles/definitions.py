@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from conformance.reference.sql.tokens import quote_identifier
 from conformance.reference.tables.definitions import create_table
 from conformance.servers.wire.groups import placed_groups
-from conformance.servers.wire.log_facts import before, behind, log_facts
+from conformance.servers.wire.log_facts import facts_before, facts_behind, log_facts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -76,7 +76,7 @@ def log_definitions(connection: Connection, capture: Capture, definitions: Seque
     """One row in and out of each table; the variable is put back."""
     saved = connection.variable(f"global.{_VARIABLE}")
     start = capture.mark(connection)
-    first = before(connection)
+    first = facts_before(connection)
     try:
         connection.execute_many(
             [
@@ -88,7 +88,7 @@ def log_definitions(connection: Connection, capture: Capture, definitions: Seque
         ).check()
     finally:
         connection.execute(f"SET GLOBAL {_VARIABLE} = '{saved}'")
-    last = behind(connection)
+    last = facts_behind(connection)
     captured = capture.since(start, capture.mark(connection))
     own, places = placed_groups(captured.events, connection.thread_id, start.offset, (0, start.offset))
     found = [event for event in captured.events if event[4] == _TABLE_MAP]

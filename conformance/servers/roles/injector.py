@@ -76,7 +76,7 @@ def write_event(rows: Sequence[tuple[int, bytes | None]]) -> bytes:
     return encode_event(body, server_id=SERVER_ID)
 
 
-def fresh(*tables: Table) -> list[str]:
+def empty_tables(*tables: Table) -> list[str]:
     """Statements for empty tables in the schema of injections."""
     out = [f"CREATE SCHEMA IF NOT EXISTS {SCHEMA} DEFAULT CHARACTER SET utf8mb4"]
     for table in tables:
@@ -164,7 +164,7 @@ class Injector:
     def load(self, documents: Sequence[bytes | None]) -> Rows:
         """An empty table with one row for each document: its id and how it reads."""
         session = self.session()
-        session.execute_many(fresh(TABLE)).check()
+        session.execute_many(empty_tables(TABLE)).check()
         rows = list(enumerate(dict.fromkeys(documents), 1))
         self.write(rows)
         states = session.execute(f"{STATE} FROM {SCHEMA}.t ORDER BY id").rows

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, Self
 
 from conformance.reference.boundaries.shipped import QUEUING, UNSUPPORTED, XA_ROLLBACK_AMISS
 from conformance.servers.install.cache import silent
-from conformance.servers.roles.relay_log import words
+from conformance.servers.roles.relay_log import words_of
 from conformance.servers.run.process import ProcessServer
 from conformance.servers.wire.source import FILE, WireSource
 
@@ -41,7 +41,7 @@ _PATIENCE: Final = 30.0
 _POLL: Final = 0.005
 
 
-class Warned(NamedTuple):
+class ParserWarning(NamedTuple):
     """One complaint of a receiver. ``code`` is 0 where the parser has no words of its own."""
 
     code: int
@@ -50,12 +50,12 @@ class Warned(NamedTuple):
     file: str
 
 
-class Heard(NamedTuple):
+class ReceivedStream(NamedTuple):
     """What came of a stream. ``place``: file and position of the source where the receiver stands; ``error``: the
     number with which it stopped, 0 if it did not; ``asked``: the positions of its dumps; ``relay_logs``: the files that
     it wrote, in order."""
 
-    warnings: list[Warned]
+    warnings: list[ParserWarning]
     place: tuple[str, int]
     error: int
     asked: list[tuple[str, int]]
@@ -73,9 +73,9 @@ def launch_receiver(
     return maker.launch(server_id=SERVER_ID, options={**(options or {}), **_OPTIONS}, keep=keep, narrate=narrate)
 
 
-def warnings_in(log: Iterable[str]) -> list[Warned]:
+def warnings_in(log: Iterable[str]) -> list[ParserWarning]:
     """The complaints in lines of an error log, in order."""
-    out: list[Warned] = []
+    out: list[ParserWarning] = []
     code, words = 0, ""
     for line in log:
         found = _LINE.search(line)
@@ -85,7 +85,7 @@ def warnings_in(log: Iterable[str]) -> list[Warned]:
         if UNSUPPORTED <= number <= XA_ROLLBACK_AMISS:
             code, words = number, found[2]
         elif number == QUEUING and (place := _PLACE.search(found[2])):
-            out.append(Warned(code, words, int(place[2]), place[1]))
+            out.append(ParserWarning(code, words, int(place[2]), place[1]))
             code, words = 0, ""
     return out
 
@@ -112,13 +112,15 @@ class ReceiverTarget:
             now += 1 if wanted > now else -1
             session.execute(f"SET GLOBAL gtid_mode = {GTID_MODES[now]}")
 
-    def hear(self, streams: Sequence[Sequence[bytes]], end: tuple[str, int], *, by_gtid: bool = False) -> Heard:
+    def hear(
+        self, streams: Sequence[Sequence[bytes]], end: tuple[str, int], *, by_gtid: bool = False
+    ) -> ReceivedStream:
         """Send ``streams``, one for each connection, and read what was said until the receiver stands at ``end`` (file
         and position of the source) or has stopped. The first stream begins at position 4 of the first file.
         ``by_gtid``: linked by auto-position.
         """
         session = self.session()
-        known = words(self.server)
+        known = words_of(self.server)
         source_word = known.change_source
         mode = "ON" if by_gtid else "ON_PERMISSIVE"
         self.set_gtid_mode(mode)
@@ -142,7 +144,9 @@ class ReceiverTarget:
             finally:
                 session.execute(f"STOP {known.replica} IO_THREAD")
                 session.execute(f"RESET {known.replica} ALL")
-        return Heard(warnings_in(self.server.error_log()[start:].splitlines()), place, error, source.asked, logs)
+        return ReceivedStream(
+            warnings_in(self.server.error_log()[start:].splitlines()), place, error, source.asked, logs
+        )
 
     def _relay_logs(self) -> list[bytes]:
         """The files, read where they are: the target is a process of the lab's own."""
@@ -153,7 +157,7 @@ class ReceiverTarget:
     def _wait(self, end: tuple[str, int]) -> tuple[tuple[str, int], int]:
         """Until the receiver is there, is down, or has not come on for too long."""
         session = self.session()
-        known = words(self.server)
+        known = words_of(self.server)
         deadline = time.monotonic() + _PATIENCE
         while True:
             shown = session.execute(known.replica_status).named()[0]

@@ -29,7 +29,7 @@ FILE: Final = f"{RELAY_LOG}.000001"
 _LENGTH, _POSITION = slice(9, 13), slice(13, 17)
 
 
-def placed(events: Iterable[bytes]) -> tuple[bytes, tuple[int, ...]]:
+def log_file(events: Iterable[bytes]) -> tuple[bytes, tuple[int, ...]]:
     """A log file of these events, and the end position of each: positions and checksums are put right."""
     parts, ends = [MAGIC], []
     end = len(MAGIC)
@@ -45,42 +45,42 @@ def placed(events: Iterable[bytes]) -> tuple[bytes, tuple[int, ...]]:
     return b"".join(parts), tuple(ends)
 
 
-def words(server: OwnServer) -> Words:
+def words_of(server: OwnServer) -> Words:
     """How this version calls things."""
     return dialect_of(server.number).words
 
 
-def change(words: Words = MYSQL.words) -> str:
+def change_statement(words: Words = MYSQL.words) -> str:
     """The statement that makes an applier read :data:`FILE` from its beginning."""
     source = words.change_source
     return f"{words.change} {source}_HOST='x', {source}_USER='x', RELAY_LOG_FILE='{FILE}', RELAY_LOG_POS=4"
 
 
-def put(server: OwnServer, connection: Connection, data: bytes) -> None:
+def put_relay_log(server: OwnServer, connection: Connection, data: bytes) -> None:
     """Stop the applier and put a file in place, which it reads when it is started."""
-    known = words(server)
+    known = words_of(server)
     replica = known.replica
     connection.execute(f"STOP {replica} SQL_THREAD")
     connection.execute(f"RESET {replica} ALL")
     server.put_data(FILE, data)
     server.put_data(f"{RELAY_LOG}.index", f"./{FILE}\n".encode("ascii"))
-    connection.execute(change(known))
+    connection.execute(change_statement(known))
     server.put_data(FILE, data)
 
 
-def put_script(data: bytes) -> tuple[str, ...]:
+def put_relay_log_script(data: bytes) -> tuple[str, ...]:
     """Statements that put a file in place, on a server that stores files where it is told to."""
     return (
         "RESET REPLICA ALL",
         f"SELECT x'{data.hex()}' INTO DUMPFILE '{FILE}'",
         f"SELECT './{FILE}\\n' INTO DUMPFILE '{RELAY_LOG}.index'",
-        change(),
+        change_statement(),
     )
 
 
-def start(server: OwnServer, connection: Connection) -> None:
+def start_applier(server: OwnServer, connection: Connection) -> None:
     """Start the applier."""
-    connection.execute(f"START {words(server).replica} SQL_THREAD")
+    connection.execute(f"START {words_of(server).replica} SQL_THREAD")
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ class ApplierStatus:
 
 def applier_status(server: OwnServer, connection: Connection) -> ApplierStatus:
     """Ask it."""
-    row = connection.execute(words(server).replica_status).named()[0]
+    row = connection.execute(words_of(server).replica_status).named()[0]
     found = {Words.today(name): value or "" for name, value in row.items()}
     return ApplierStatus(
         running=found["Replica_SQL_Running"] != "No",

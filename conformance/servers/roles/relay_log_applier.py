@@ -15,7 +15,14 @@ from conformance.requirements.versions import dialect_of
 from conformance.servers.errors import ConnectionLost, SqlError
 from conformance.servers.install.cache import silent
 from conformance.servers.roles.injector import SERVER_ID, Injector, took_too_long
-from conformance.servers.roles.relay_log import RELAY_LOG, applier_status, put, put_script, start, words
+from conformance.servers.roles.relay_log import (
+    RELAY_LOG,
+    applier_status,
+    put_relay_log,
+    put_relay_log_script,
+    start_applier,
+    words_of,
+)
 from conformance.servers.run.options import option_words
 
 if TYPE_CHECKING:
@@ -69,7 +76,7 @@ def log_script(data: bytes, prepare: Iterable[str] = ()) -> tuple[str, ...]:
     return (
         f"/* needs a server with {options} */ DO 0",
         *prepare,
-        *put_script(data),
+        *put_relay_log_script(data),
         "START REPLICA SQL_THREAD",
         "DO SLEEP(1)",
         "SHOW REPLICA STATUS",
@@ -107,8 +114,8 @@ class LogReader:
 
     def _read(self, session: Connection, data: bytes) -> LogEnd:
         try:
-            put(self.server, session, data)
-            start(self.server, session)
+            put_relay_log(self.server, session, data)
+            start_applier(self.server, session)
         except SqlError as error:
             return LogEnd(refused=True, error=error.number)
         seen: object = None
@@ -132,7 +139,7 @@ class LogReader:
         changes rpl_stop_replica_timeout."""
         try:
             with self.server.connect(timeout=_STANDING) as session:
-                session.execute(f"STOP {words(self.server).replica} SQL_THREAD")
+                session.execute(f"STOP {words_of(self.server).replica} SQL_THREAD")
         except ConnectionLost as error:
             if not took_too_long(error):
                 raise

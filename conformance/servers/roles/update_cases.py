@@ -10,7 +10,7 @@ from conformance.cases.script import ReadBack, Script, Statement
 from conformance.reference.sql.tokens import quote_identifier
 from conformance.reference.tables.definitions import create_table
 from conformance.servers.wire.groups import placed_groups
-from conformance.servers.wire.log_facts import before, behind, log_facts
+from conformance.servers.wire.log_facts import facts_before, facts_behind, log_facts
 
 if TYPE_CHECKING:
     from conformance.servers.errors import SqlError
@@ -35,7 +35,7 @@ def run_case(connection: Connection, capture: Capture, script: Script, schema: s
         ]
     ).check()
     start = capture.mark(connection)
-    first_moment = before(connection)
+    first_moment = facts_before(connection)
     outcomes: dict[int, StatementOutcome] = {}
     read_backs: list[tuple[tuple[ReadBackRow, ...], int]] = []
     refused: list[tuple[str, StatementOutcome]] = []
@@ -61,7 +61,7 @@ def run_case(connection: Connection, capture: Capture, script: Script, schema: s
             else:
                 refused.append((item.sql, _outcome(batch.error)))
             first += 1
-    last_moment = behind(connection)
+    last_moment = facts_behind(connection)
     captured = capture.since(begin, capture.mark(connection))
     events, places = placed_groups(
         captured.events, connection.thread_id, begin.offset, (start.number - begin.number, start.offset)

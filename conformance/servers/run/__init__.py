@@ -1,0 +1,1 @@
+"""Servers as processes of this machine: options, data directories, supervision, reports of crashes."""

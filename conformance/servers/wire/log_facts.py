@@ -42,12 +42,12 @@ class Moment(NamedTuple):
     query: int
 
 
-def before(connection: Connection) -> Moment:
+def facts_before(connection: Connection) -> Moment:
     """What is so now. The next query of the session has the id behind ``query``."""
     return _moment(*connection.execute_many([_FACTS, _QUERIES]).check())
 
 
-def behind(connection: Connection) -> Moment:
+def facts_behind(connection: Connection) -> Moment:
     """What is so now. The last query of the session has the id in front of ``query``."""
     queries, facts = connection.execute_many([_QUERIES, _FACTS]).check()
     return _moment(facts, queries)

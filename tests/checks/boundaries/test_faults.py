@@ -14,9 +14,10 @@ from conformance.checks.boundaries import check as test_boundaries
 from conformance.checks.boundaries import check_broken_streams as test_broken_boundaries
 from conformance.checks.boundaries import judge as boundaries
 from conformance.harness import session as labs
-from conformance.harness.lab import Lab, Settings
 from conformance.harness.profiles import SIZES
-from conformance.reference.boundaries import unmarked as guess
+from conformance.harness.session import Lab
+from conformance.harness.settings import Settings
+from conformance.reference.boundaries import unmarked
 from conformance.reference.boundaries.markers import mark
 from conformance.reference.boundaries.reader import Kind, read_groups
 from conformance.reference.event_types import EventType
@@ -260,7 +261,7 @@ def test_a_client_that_ends_elsewhere_is_noticed(
 def test_another_transition_table_is_noticed(
     offline: Lab, records: list[AnyRecord], monkeypatch: pytest.MonkeyPatch, fault: Any
 ) -> None:
-    monkeypatch.setattr(guess, "BoundaryParser", fault.change(None))
+    monkeypatch.setattr(unmarked, "BoundaryParser", fault.change(None))
     with pytest.raises(pytest.fail.Exception, match="other events are told"):
         running.run(test_broken_boundaries.test_corrupted_markers, offline)
     assert failing(records) == {fault.requirement}

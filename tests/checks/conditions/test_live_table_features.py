@@ -9,10 +9,11 @@ import pytest
 
 from conformance.cases.sql_case import REPLICA
 from conformance.checks.conditions import check_table_features as test_surroundings
-from conformance.checks.conditions import table_features as surroundings
+from conformance.checks.conditions import table_features
 from conformance.harness import session as labs
 from conformance.harness import sql_cases as sql_runs
-from conformance.harness.lab import Lab, Settings
+from conformance.harness.session import Lab
+from conformance.harness.settings import Settings
 from conformance.servers.roles.sql_cases import run_sql
 from conformance.stream import Block, CaseVerdict, Finding
 from tests.running import run
@@ -69,9 +70,9 @@ def found(
 ) -> Iterator[tuple[Lab, list[AnyRecord]]]:
     """A lab on the tests' server with two surroundings and one reason to stop, and its records."""
     monkeypatch.setattr(labs, "resolve", lambda *_, **__: server)
-    chosen = [item for item in surroundings.SURROUNDINGS if item.name in ("virtual-column", "first-of-a-join")]
+    chosen = [item for item in table_features.SURROUNDINGS if item.name in ("virtual-column", "first-of-a-join")]
     monkeypatch.setattr(test_surroundings, "SURROUNDINGS", chosen)
-    monkeypatch.setattr(test_surroundings, "STOPS", surroundings.STOPS[2:3])
+    monkeypatch.setattr(test_surroundings, "STOPS", table_features.STOPS[2:3])
     records: list[AnyRecord] = []
     lab = Lab(Settings(cases=tmp_path), records.append)
     yield lab, records

@@ -9,8 +9,9 @@ import pytest
 from conformance.checks.costs import allocations
 from conformance.checks.costs import check_allocations as test_allocations
 from conformance.harness import session as labs
-from conformance.harness.lab import Lab, Settings
 from conformance.harness.profiles import SIZES
+from conformance.harness.session import Lab
+from conformance.harness.settings import Settings
 from conformance.servers.roles.update_cases import run_case
 from conformance.stream import Block, CaseVerdict, Verdict
 from tests.running import run

@@ -9,7 +9,8 @@ import pytest
 from conformance.checks.costs import check_throughput as test_throughput
 from conformance.checks.costs import throughput
 from conformance.harness import session as labs
-from conformance.harness.lab import Lab, Settings
+from conformance.harness.session import Lab
+from conformance.harness.settings import Settings
 from conformance.servers.run.callgrind import missing_programs
 from conformance.stream import Block, CaseVerdict
 from tests import running

@@ -6,63 +6,29 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from conformance.checks.diff_lists import check as test_liberties
-from conformance.harness import session as labs
-from conformance.harness.lab import Lab, Settings
+from conformance.checks.diff_lists import check
+from conformance.checks.diff_lists.run import logged_lengths
 from conformance.harness.pairs.run import PairRun
-from conformance.stream import Block
+from tests.running import run
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from conformance.servers.run.process import ProcessServer
-    from conformance.stream import AnyRecord
+    from tests.recorded import Recorded
 
 pytestmark = pytest.mark.live
 
 
-class Recorded:
-    """A lab on the tests' server, and its records."""
-
-    def __init__(self, lab: Lab, records: list[AnyRecord]) -> None:
-        self.lab = lab
-        self.records = records
-
-    def failing(self) -> set[str]:
-        return {
-            name for item in self.records if isinstance(item, Block) and item.failures for name in item.requirements
-        }
-
-    def cases(self) -> dict[str, int]:
-        return {item.requirements[0]: item.cases for item in self.records if isinstance(item, Block)}
-
-
-@pytest.fixture
-def recorded(server: ProcessServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Recorded]:
-    monkeypatch.setattr(labs, "resolve", lambda *_, **__: server)
-    records: list[AnyRecord] = []
-    lab = Lab(Settings(cases=tmp_path), records.append)
-    try:
-        yield Recorded(lab, records)
-    finally:
-        if lab._pairs is not None:  # the server is the tests' own
-            lab._pairs.close()
-
-
 def test_long_lists_are_logged_and_applied(recorded: Recorded) -> None:
-    test_liberties.test_long_lists_of_diffs(recorded.lab)
-    assert recorded.failing() == set()
-    assert recorded.cases() == {"NR4": 60}
+    run(check.test_long_lists_of_diffs, recorded.lab)
+    assert recorded.failing == set()
+    assert recorded.cases("liberties/long-lists") == 60
 
 
 @pytest.mark.planted("NR4")
 def test_a_log_with_shorter_lists_fails(recorded: Recorded, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = test_liberties.logged_lengths
-    monkeypatch.setattr(test_liberties, "logged_lengths", lambda events: [100, *real(events)[1:]])
-    with pytest.raises(pytest.fail.Exception, match="not logged or applied"):
-        test_liberties.test_long_lists_of_diffs(recorded.lab)
-    assert recorded.failing() == {"NR4"}
+    monkeypatch.setattr(check, "logged_lengths", lambda events: [100, *logged_lengths(events)[1:]])
+    with pytest.raises(pytest.fail.Exception, match="not logged as it is"):
+        run(check.test_long_lists_of_diffs, recorded.lab)
+    assert recorded.failing == {"liberties/long-lists"}
 
 
 @pytest.mark.planted("NR4")
@@ -78,5 +44,5 @@ def test_a_replica_that_cuts_long_lists_fails(recorded: Recorded, monkeypatch: p
 
     monkeypatch.setattr(PairRun, "catch_up", catch_up)
     with pytest.raises(pytest.fail.Exception):
-        test_liberties.test_long_lists_of_diffs(recorded.lab)
-    assert recorded.failing() == {"NR4"}
+        run(check.test_long_lists_of_diffs, recorded.lab)
+    assert recorded.failing == {"liberties/long-lists"}

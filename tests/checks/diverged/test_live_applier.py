@@ -1,4 +1,4 @@
-"""A real applier fed through a hand-written relay log, and FR5's items on it with faults planted before the judge."""
+"""A real applier that reads a relay log written by hand, and its checks with faults planted before the judge (FR5)."""
 
 from __future__ import annotations
 
@@ -9,35 +9,34 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from conformance.cases.by_hand.applier_transaction import Feeding
+from conformance.cases.by_hand.applier_transaction import ApplierTransaction
 from conformance.cases.by_hand.injection import SCHEMA, Injection, partial_image, state_of
 from conformance.checks.diverged import check_applier
 from conformance.harness import session as labs
 from conformance.harness.profiles import SIZES
 from conformance.harness.session import Lab
 from conformance.harness.settings import Settings
-from conformance.judge.damage.applier import judge_feeding
+from conformance.judge.damage.applier import judge_transaction
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.partial.diffs import Diff, Operation, encode_diffs
 from conformance.reference.partial.paths import parse_path
 from conformance.report.results import Summary
-from conformance.servers.roles import applier_cases as feeding
+from conformance.servers.roles import applier_cases
 from conformance.servers.roles.applier import Applier, Stop, launch_applier
-from conformance.servers.roles.applier_cases import feed, feeding_script, tear
+from conformance.servers.roles.applier_cases import apply_damaged_frames, apply_transactions, transaction_script
 from conformance.servers.run.process import ProcessMaker, ProcessServer
 from conformance.stream import Block, CaseVerdict, Finding, Run, Verdict
-from generators import applier_transactions as feedings
-from generators import diverged
+from generators import applier_transactions, diverged
 from generators.draw import Stream
-from tests.checks.diverged.planted_transactions import FAULTS, TORN, FeedingFault, faultless
+from tests.checks.diverged.planted_transactions import FAULTS, FRAME_FAULTS, TransactionFault, faultless
 from tests.running import run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from conformance.cases.by_hand.applier_transaction import FeedingOutcome
-    from conformance.cases.by_hand.damaged_frame import Torn
+    from conformance.cases.by_hand.applier_transaction import ApplierOutcome
+    from conformance.cases.by_hand.damaged_frame import DamagedFrame
     from conformance.servers.install.installation import Installation
     from conformance.servers.run.owned import OwnServer
     from conformance.servers.wire.connection import Connection
@@ -54,12 +53,12 @@ def row(stored: bytes | None, image: bytes = IMAGE) -> Injection:
     return Injection(name="row", stored=stored, image=image)
 
 
-GOOD = Feeding(rows=(row(FITS),))
-STOPS = Feeding(rows=(row(OTHER),), repaired=(FITS,), beside=3)
-MIDDLE = Feeding(rows=(row(FITS), row(OTHER), row(FITS)), repaired=(FITS, FITS, FITS))
-DAMAGED = Feeding(rows=(row(FITS, b"\x09" + IMAGE[1:]),), beside=1)
-GONE = Feeding(rows=(Injection(name="gone", stored=FITS, image=IMAGE, row_exists=False),), repaired=(FITS,))
-NULL = Feeding(rows=(row(None, partial_image(b"")),))
+GOOD = ApplierTransaction(rows=(row(FITS),))
+STOPS = ApplierTransaction(rows=(row(OTHER),), repaired=(FITS,), beside=3)
+MIDDLE = ApplierTransaction(rows=(row(FITS), row(OTHER), row(FITS)), repaired=(FITS, FITS, FITS))
+DAMAGED = ApplierTransaction(rows=(row(FITS, b"\x09" + IMAGE[1:]),), beside=1)
+GONE = ApplierTransaction(rows=(Injection(name="gone", stored=FITS, image=IMAGE, row_exists=False),), repaired=(FITS,))
+NULL = ApplierTransaction(rows=(row(None, partial_image(b"")),))
 SAMPLE = [GOOD, STOPS, DAMAGED, MIDDLE, GONE, NULL, GOOD]
 
 
@@ -83,7 +82,7 @@ def found(
 ) -> tuple[Lab, list[AnyRecord]]:
     """A lab on the tests' servers that feeds the sample, and nothing generated."""
     monkeypatch.setattr(labs, "resolve", lambda *_, **__: server)
-    monkeypatch.setattr(feedings, "matrix", lambda *_: iter(SAMPLE))
+    monkeypatch.setattr(applier_transactions, "matrix", lambda *_: iter(SAMPLE))
     monkeypatch.setitem(SIZES["applier/diverged"], "quick", 0)
     records: list[AnyRecord] = []
     lab = Lab(Settings(cases=tmp_path), records.append)
@@ -111,7 +110,7 @@ def die(server: OwnServer) -> None:
 
 
 def test_outcomes_are_those_of_a_faultless_applier(applier: Applier) -> None:
-    outcomes = feed(applier, SAMPLE)
+    outcomes = apply_transactions(applier, SAMPLE)
     assert [outcome.error for outcome in outcomes] == [0, 3648, 1610, 3648, 1032, 0, 0]
     for case, outcome in zip(SAMPLE, outcomes, strict=True):
         expected = faultless(case)
@@ -130,9 +129,9 @@ def test_outcomes_are_those_of_a_faultless_applier(applier: Applier) -> None:
 
 def test_it_can_be_started_again_a_hundred_times(applier: Applier) -> None:
     """Stop, repair, start, each with workers that wait for the one that fails: never an outcome of another kind."""
-    cases = [Feeding(rows=(row(OTHER),), repaired=(FITS,), beside=number % 7) for number in range(100)]
-    outcomes = feed(applier, cases)
-    assert {judge_feeding(case, outcome).verdict for case, outcome in zip(cases, outcomes, strict=True)} == {
+    cases = [ApplierTransaction(rows=(row(OTHER),), repaired=(FITS,), beside=number % 7) for number in range(100)]
+    outcomes = apply_transactions(applier, cases)
+    assert {judge_transaction(case, outcome).verdict for case, outcome in zip(cases, outcomes, strict=True)} == {
         Verdict.PASS
     }
     assert all(outcome.stopped and outcome.again and outcome.again.committed for outcome in outcomes)
@@ -151,10 +150,10 @@ def test_a_server_that_dies_is_an_outcome_and_the_rest_goes_on(
 
     monkeypatch.setattr(Applier, "_stop", kill_at_the_second)
     cases = [GOOD, STOPS, GOOD, STOPS, GOOD, STOPS]
-    outcomes = feed(applier, cases)
+    outcomes = apply_transactions(applier, cases)
     assert [bool(outcome.death) for outcome in outcomes] == [False, False, False, True, False, False]
     assert outcomes[3].death.startswith("signal 11")
-    judged = [judge_feeding(case, outcome).verdict for case, outcome in zip(cases, outcomes, strict=True)]
+    judged = [judge_transaction(case, outcome).verdict for case, outcome in zip(cases, outcomes, strict=True)]
     assert judged == [Verdict.PASS, Verdict.PASS, Verdict.PASS, Verdict.CRASH, Verdict.PASS, Verdict.PASS]
     assert applier.deaths == 1
 
@@ -186,10 +185,10 @@ def test_a_death_is_of_the_row_that_the_applier_was_at_not_of_the_last_one_seen(
 
         monkeypatch.setattr(Applier, "_feed", held_up)
         monkeypatch.setattr(Applier, "_look", once)
-        outcomes = feed(applier, cases)
+        outcomes = apply_transactions(applier, cases)
     assert last == [1]
     assert [number for number, outcome in enumerate(outcomes, 1) if outcome.death] == [6]
-    judged = [judge_feeding(case, outcome).verdict for case, outcome in zip(cases, outcomes, strict=True)]
+    judged = [judge_transaction(case, outcome).verdict for case, outcome in zip(cases, outcomes, strict=True)]
     assert judged == [Verdict.CRASH if number == 6 else Verdict.PASS for number in range(1, 10)]
     assert applier.deaths == 1
 
@@ -209,22 +208,22 @@ def test_a_server_that_hangs_is_an_outcome_and_the_rest_goes_on(
             original(self, entries, at)
 
         monkeypatch.setattr(Applier, "_feed", locked)
-        outcomes = feed(applier, [GOOD, GOOD, STOPS])
+        outcomes = apply_transactions(applier, [GOOD, GOOD, STOPS])
     assert [outcome.silent for outcome in outcomes] == [True, False, False]
     assert not any(outcome.death for outcome in outcomes)
-    assert judge_feeding(GOOD, outcomes[0]).verdict is Verdict.TIMEOUT
-    assert judge_feeding(STOPS, outcomes[2]).verdict is Verdict.PASS
+    assert judge_transaction(GOOD, outcomes[0]).verdict is Verdict.TIMEOUT
+    assert judge_transaction(STOPS, outcomes[2]).verdict is Verdict.PASS
 
 
 @pytest.mark.parametrize("case", [STOPS, MIDDLE, DAMAGED], ids=["stops", "middle", "damaged"])
-def test_a_script_shows_a_case_again(target: OwnServer, case: Feeding) -> None:
+def test_a_script_shows_a_case_again(target: OwnServer, case: ApplierTransaction) -> None:
     with target.connect() as session:
         session.execute(f"DROP SCHEMA IF EXISTS {SCHEMA}")
         session.execute("RESET REPLICA ALL")
         assert isinstance(target, ProcessServer)  # files are removed by hand
         for name in ("lab-relay.000001", "lab-relay.index"):
             (target.data_directory / name).unlink(missing_ok=True)
-        shown = [session.execute(statement).texts() for statement in feeding_script(case, target.version)]
+        shown = [session.execute(statement).texts() for statement in transaction_script(case, target.version)]
     errors = [int(rows[0][0] or 0) for rows in shown if rows and len(rows[0]) == 2]
     assert errors == [faultless(case).error]
     assert len(shown[-3]) == (case.repaired is not None) + case.beside + 1  # the log's own mark at its end
@@ -258,16 +257,16 @@ def test_the_items_pass_on_a_server_that_is_right(
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
 def test_a_planted_fault_fails_its_item(
-    found: tuple[Lab, list[AnyRecord]], fault: FeedingFault, monkeypatch: pytest.MonkeyPatch
+    found: tuple[Lab, list[AnyRecord]], fault: TransactionFault, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lab, records = found
-    original = feed
+    original = apply_transactions
 
-    def doctored(applier: Applier, cases: Sequence[Feeding]) -> list[FeedingOutcome]:
+    def doctored(applier: Applier, cases: Sequence[ApplierTransaction]) -> list[ApplierOutcome]:
         outcomes = zip(cases, original(applier, cases), strict=True)
         return [fault.doctor(case, outcome) or outcome for case, outcome in outcomes]
 
-    monkeypatch.setattr(feeding, "feed", doctored)
+    monkeypatch.setattr(applier_cases, "apply_transactions", doctored)
     with pytest.raises(pytest.fail.Exception):
         run(check_applier.test_applier_and_diverged_documents, lab)
     verdicts = [verdict for verdict in of(records, CaseVerdict) if verdict.deviation is None]
@@ -286,24 +285,29 @@ def test_a_server_at_an_address_is_left_alone(
 
 
 def test_generated_groups_pass(applier: Applier) -> None:
-    cases = feedings.group(Stream("live-applier", 1))
-    judged = [judge_feeding(case, outcome) for case, outcome in zip(cases, feed(applier, cases), strict=True)]
+    cases = applier_transactions.group(Stream("live-applier", 1))
+    judged = [
+        judge_transaction(case, outcome)
+        for case, outcome in zip(cases, apply_transactions(applier, cases), strict=True)
+    ]
     assert {item.verdict for item in judged} == {Verdict.PASS}
 
 
 @pytest.mark.planted("FR5")
-@pytest.mark.parametrize("fault", TORN)
+@pytest.mark.parametrize("fault", FRAME_FAULTS)
 def test_a_fault_with_a_damaged_file_fails_its_item(
     found: tuple[Lab, list[AnyRecord]], fault: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lab, records = found
     monkeypatch.setitem(SIZES["applier/files"], "quick", 4)
-    grade, doctor = TORN[fault]
+    grade, doctor = FRAME_FAULTS[fault]
 
-    def doctored(applier: Applier, cases: Sequence[Torn]) -> list[FeedingOutcome]:
-        return [doctor(case, outcome) for case, outcome in zip(cases, tear(applier, cases), strict=True)]
+    def doctored(applier: Applier, cases: Sequence[DamagedFrame]) -> list[ApplierOutcome]:
+        return [
+            doctor(case, outcome) for case, outcome in zip(cases, apply_damaged_frames(applier, cases), strict=True)
+        ]
 
-    monkeypatch.setattr(feeding, "tear", doctored)
+    monkeypatch.setattr(applier_cases, "apply_damaged_frames", doctored)
     with pytest.raises(pytest.fail.Exception, match="4 failed"):
         run(check_applier.test_applier_and_damaged_files, lab)
     assert {str(verdict.verdict) for verdict in of(records, CaseVerdict)} == {grade}

@@ -7,22 +7,23 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from conformance.checks.mysqlbinlog_damage import check as test_printed_damage
-from conformance.checks.mysqlbinlog_damage.check import damaged, damaged_file, judge
-from conformance.harness import session as labs
-from conformance.harness.lab import Lab, Settings
+from conformance.cases.by_hand.damaged_log import log_of_image
+from conformance.cases.by_hand.injection import partial_image
+from conformance.checks.mysqlbinlog_damage import check
+from conformance.checks.mysqlbinlog_damage.generate import damaged
+from conformance.checks.mysqlbinlog_damage.judge import judge
+from conformance.harness.profiles import SIZES
 from conformance.reference.binlog.files import read_events
 from conformance.reference.errors import CodecError
 from conformance.reference.partial.diffs import decode_diffs
-from conformance.stream import Block, CaseVerdict
+from conformance.servers.roles.mysqlbinlog import ClientEnd, print_bytes
+from conformance.stream import CaseVerdict
 from generators.draw import Stream
-from tests.checks.mysqlbinlog_output.faults_of_printing import DAMAGE_FAULTS
+from tests.checks.mysqlbinlog_damage.faults import DAMAGE_FAULTS
+from tests.running import run
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from conformance.servers.run.process import ProcessServer
-    from conformance.stream import AnyRecord
+    from tests.recorded import Recorded
 
 END = b"### '$.after'\n/*!50530 SET @@SESSION.PSEUDO_SLAVE_MODE=0*/;\n"
 
@@ -32,41 +33,42 @@ def test_damage_is_refused_by_the_reference_in_a_file_that_can_be_read(number: i
     _, diffs = damaged(Stream("damage", number))
     with pytest.raises(CodecError):
         decode_diffs(diffs)
-    assert len(list(read_events(BytesIO(damaged_file(diffs))))) == 6
+    assert len(list(read_events(BytesIO(log_of_image(partial_image(diffs)))))) == 6
 
 
 def test_a_text_that_breaks_off_is_noticed() -> None:
     words = b"###   @2=Error reading operation type while printing JSON diff\n"
-    assert judge("", 0, words + END) is None
+    assert judge("", ClientEnd(0, words + END, 0)) is None
     for text in (words, words + END.replace(b"$.after", b""), END):
-        assert judge("", 0, text) is not None
+        assert judge("", ClientEnd(0, text, 0)) is not None
+    assert judge("", ClientEnd(None, words + END, 0)) is not None
 
 
 @pytest.fixture
-def records() -> list[AnyRecord]:
-    return []
-
-
-@pytest.fixture
-def lab(server: ProcessServer, records: list[AnyRecord], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lab:
-    monkeypatch.setattr(labs, "resolve", lambda *_, **__: server)
-    monkeypatch.setattr(test_printed_damage, "_FILES", {"quick": 10})
-    return Lab(Settings(cases=tmp_path), records.append)
+def few_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(SIZES["printing/damage"], "quick", 10)
 
 
 @pytest.mark.live
-def test_the_real_client_names_damage(lab: Lab, records: list[AnyRecord]) -> None:
-    test_printed_damage.test_damaged_diffs_are_named(lab)
-    assert not [record for record in records if isinstance(record, CaseVerdict)]
+@pytest.mark.usefixtures("few_files")
+def test_the_real_client_names_damage(recorded: Recorded) -> None:
+    run(check.test_damaged_diffs_are_named, recorded.lab)
+    assert recorded.of(CaseVerdict) == []
+    assert recorded.cases("printing/damage") == 10
 
 
 @pytest.mark.live
+@pytest.mark.usefixtures("few_files")
 @pytest.mark.parametrize("fault", DAMAGE_FAULTS, ids=lambda fault: fault.id)
 def test_a_client_that_hides_damage_or_dies_fails_the_check(
-    lab: Lab, records: list[AnyRecord], monkeypatch: pytest.MonkeyPatch, fault: Any
+    recorded: Recorded, monkeypatch: pytest.MonkeyPatch, fault: Any
 ) -> None:
-    real = test_printed_damage.run
-    monkeypatch.setattr(test_printed_damage, "run", lambda *arguments: fault.change(real(*arguments)))
-    with pytest.raises(pytest.fail.Exception, match="not named"):
-        test_printed_damage.test_damaged_diffs_are_named(lab)
-    assert {record.check for record in records if isinstance(record, Block) and record.failures} == {"printing/damage"}
+    def doctored(*arguments: Any) -> ClientEnd:
+        end = print_bytes(*arguments)
+        status, text = fault.change((end.status, end.text))
+        return ClientEnd(status, text, end.peak)
+
+    monkeypatch.setattr(check, "print_bytes", doctored)
+    with pytest.raises(pytest.fail.Exception, match=r"mysqlbinlog (died|does not say that the event is damaged)"):
+        run(check.test_damaged_diffs_are_named, recorded.lab)
+    assert recorded.failing == {"printing/damage"}

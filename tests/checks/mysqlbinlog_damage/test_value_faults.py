@@ -9,17 +9,20 @@ import pytest
 
 from conformance.cases.bytes_case import BytesCase
 from conformance.cases.files import dump_case, load_any_case, validate
-from conformance.checks.mysqlbinlog_damage import check_values as test_printed_values
-from conformance.harness import mysqlbinlog_files as clients
-from conformance.harness.lab import Lab, Settings
+from conformance.checks.mysqlbinlog_damage import check_values as room
+from conformance.checks.mysqlbinlog_damage import records as records_of_files
+from conformance.harness.profiles import SIZES
+from conformance.harness.session import Lab
+from conformance.harness.settings import Settings
 from conformance.judge.damage.crashes import damage_of_log
-from conformance.judge.damage.mysqlbinlog import Printed, judge_print
+from conformance.judge.damage.mysqlbinlog import PrintedLog, judge_print
 from conformance.reference.errors import DecodeError
 from conformance.report.results import Summary
 from conformance.stream import Block, CaseVerdict, Finding, Run
 from generators.damaged_values import PLACES, printed
 from generators.draw import Stream
 from tests.checks.diverged.faults_of_crashes import PRINT_FAULTS, PrintFault, prints_as_released
+from tests.running import run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -62,13 +65,13 @@ def check(
     lab = Lab(Settings(cases=tmp_path, deviations=deviations), records.append)
     lab._server, lab._resolved = FakeServer(), True  # type: ignore[assignment]
 
-    def run(_: Sequence[str], case: BytesCase) -> Printed:
+    def print_file(_: Sequence[str], case: BytesCase) -> PrintedLog:
         return judge_print(case, *answer(damage_of_log(case.data)))
 
-    monkeypatch.setattr(clients, "print_file", run)
-    monkeypatch.setattr(test_printed_values, "print_file", run)
+    monkeypatch.setattr(records_of_files, "print_file", print_file)
+    monkeypatch.setattr(room, "print_file", print_file)
     try:
-        test_printed_values.test_damaged_values_are_printed(lab)
+        run(room.test_damaged_values_are_printed, lab)
     except pytest.fail.Exception:
         return records, False
     return records, True
@@ -161,10 +164,10 @@ def test_what_is_no_case_is_refused(change: dict[str, Any]) -> None:
 def test_the_real_client_shows_what_is_listed_and_nothing_else(
     server: ProcessServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(test_printed_values, "_FILES", {"quick": 12})
+    monkeypatch.setitem(SIZES["printing/values"], "quick", 12)
     records: list[AnyRecord] = []
     lab = Lab(Settings(cases=tmp_path), records.append)
     lab._server, lab._resolved = server, True
-    test_printed_values.test_damaged_values_are_printed(lab)
+    run(room.test_damaged_values_are_printed, lab)
     (block,) = of(records, Block)
     assert block.deviations.keys() == LISTED

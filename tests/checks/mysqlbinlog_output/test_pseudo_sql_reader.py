@@ -9,30 +9,24 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from conformance.checks.mysqlbinlog_output.completeness import compare_text
-from conformance.checks.mysqlbinlog_output.judge import (
-    EXAMPLE_TEXT,
-    VERBOSE,
-    compare_lines,
-    example_bodies,
-    example_file,
-    reference_text,
-    row_events,
-)
+from conformance.checks.mysqlbinlog_output.generate import EXAMPLE_TEXT, example_bodies, example_file
+from conformance.checks.mysqlbinlog_output.judge import VERBOSE, compare_lines, reference_text
 from conformance.checks.mysqlbinlog_output.pseudo_sql_reader import (
     Bare,
     Calls,
     CastJson,
-    PrintedDiff,
-    PrintedError,
+    PseudoSqlDiff,
+    PseudoSqlError,
     Quoted,
     parse_rows,
 )
+from conformance.checks.mysqlbinlog_output.run import row_events
 from conformance.harness.captures import load_capture, recorded
 from conformance.reference.binlog.header import FOOTER_SIZE, HEADER_SIZE
-from tests.checks.mysqlbinlog_output.faults_of_printing import TEXT_FAULTS
+from tests.checks.mysqlbinlog_output.faults import TEXT_FAULTS
 
 if TYPE_CHECKING:
-    from tests.checks.mysqlbinlog_output.faults_of_printing import Fault
+    from tests.checks.fault import Fault
 
 VECTOR = Path(__file__).parents[2] / "data" / "vectors" / "mysqlbinlog-wl2955-section6.json"
 
@@ -61,19 +55,19 @@ def value(text: bytes) -> Any:
         (b"NULL /* JSON meta=4 nullable=1 is_null=1 */", None),
         (b"7 /* INT meta=0 nullable=0 is_null=0 */", Bare(b"7")),
         (b"1.5                  /* FLOAT meta=4 nullable=1 is_null=0 */", Bare(b"1.5")),
-        (b"JSON_REMOVE(@2, '$.c')", Calls((PrintedDiff(b"JSON_REMOVE", b"$.c", None),))),
-        (b"JSON_REPLACE(@2, '$.c', -1.50)", Calls((PrintedDiff(b"JSON_REPLACE", b"$.c", Bare(b"-1.50")),))),
+        (b"JSON_REMOVE(@2, '$.c')", Calls((PseudoSqlDiff(b"JSON_REMOVE", b"$.c", None),))),
+        (b"JSON_REPLACE(@2, '$.c', -1.50)", Calls((PseudoSqlDiff(b"JSON_REPLACE", b"$.c", Bare(b"-1.50")),))),
         (
             b"JSON_INSERT(@2, '$.c', CAST('[1, \"a\\'b\"]' AS JSON))",
-            Calls((PrintedDiff(b"JSON_INSERT", b"$.c", CastJson(b'[1, "a\'b"]')),)),
+            Calls((PseudoSqlDiff(b"JSON_INSERT", b"$.c", CastJson(b'[1, "a\'b"]')),)),
         ),
         (
             b"JSON_INSERT(\n###      JSON_REPLACE(@2, '$.n', 2),\n###      '$.p', 1,\n###      '$.q', null)",
             Calls(
                 (
-                    PrintedDiff(b"JSON_REPLACE", b"$.n", Bare(b"2")),
-                    PrintedDiff(b"JSON_INSERT", b"$.p", Bare(b"1")),
-                    PrintedDiff(b"JSON_INSERT", b"$.q", Bare(b"null")),
+                    PseudoSqlDiff(b"JSON_REPLACE", b"$.n", Bare(b"2")),
+                    PseudoSqlDiff(b"JSON_INSERT", b"$.p", Bare(b"1")),
+                    PseudoSqlDiff(b"JSON_INSERT", b"$.q", Bare(b"null")),
                 )
             ),
         ),
@@ -104,12 +98,12 @@ def test_values_of_the_grammar_are_read(text: bytes, expected: object) -> None:
     ],
 )
 def test_other_values_are_refused(text: bytes) -> None:
-    with pytest.raises(PrintedError):
+    with pytest.raises(PseudoSqlError):
         value(text)
 
 
 def test_columns_out_of_order_are_refused() -> None:
-    with pytest.raises(PrintedError, match="column 1 after column 2"):
+    with pytest.raises(PseudoSqlError, match="column 1 after column 2"):
         parse_rows(b"### INSERT INTO `d`.`t`\n### SET\n###   @2=1\n###   @1=1\n")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from conformance.checks.mysqlbinlog_output import pseudo_statements as pseudo
-from conformance.checks.mysqlbinlog_output.pseudo_statements import Result, expression, foretell, printed_updates
+from conformance.checks.mysqlbinlog_output.pseudo_statements import Result, expression, predict, printed_updates
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.jsonb.opaque import date, decimal_from_text
 from conformance.reference.partial.diffs import Diff, Operation, encode_diffs
@@ -69,28 +69,28 @@ def test_what_the_text_cannot_carry_of_a_diff_is_foretold(
     value: object, text: bytes, is_equal: bool, losses: set[str]
 ) -> None:
     after = encode({"a": value})  # type: ignore[dict-item]
-    found = foretell(encode({"a": 0}), diffs(value), after)
-    assert found == pseudo.Foretold(Result(b'{"a": ' + text + b"}", is_equal), frozenset(losses))
+    found = predict(encode({"a": 0}), diffs(value), after)
+    assert found == pseudo.Predicted(Result(b'{"a": ' + text + b"}", is_equal), frozenset(losses))
 
 
 def test_a_whole_document_is_read_as_text() -> None:
-    assert foretell(None, encode({"a": 1}), encode({"a": 1})).result == Result(b'{"a": 1}', True)
-    assert foretell(None, encode("a]"), encode("a]")) == pseudo.Foretold(
+    assert predict(None, encode({"a": 1}), encode({"a": 1})).result == Result(b'{"a": 1}', True)
+    assert predict(None, encode("a]"), encode("a]")) == pseudo.Predicted(
         Result(error=3140), frozenset({pseudo.BARE_STRING})
     )
-    assert foretell(None, encode("12"), encode("12")).result == Result(b"12", False)
-    assert foretell(encode(1), None, None).result == Result(None, True)
+    assert predict(None, encode("12"), encode("12")).result == Result(b"12", False)
+    assert predict(encode(1), None, None).result == Result(None, True)
 
 
 def test_an_equal_document_is_not_stored() -> None:
     before, after = encode({"a": -0.0}), encode({"a": 0})
-    assert foretell(before, diffs(0), after) == pseudo.Foretold(
+    assert predict(before, diffs(0), after) == pseudo.Predicted(
         Result(b'{"a": -0.0}', True), frozenset({pseudo.UNCHANGED})
     )
-    assert foretell(before, diffs(1), encode({"a": 1})).losses == frozenset()
+    assert predict(before, diffs(1), encode({"a": 1})).losses == frozenset()
 
 
 def test_a_replace_that_changes_nothing_and_an_empty_list_keep_the_document() -> None:
     document = encode({"a": 1})
-    assert foretell(document, diffs(1), document).result == Result(b'{"a": 1}', True)
-    assert foretell(document, diffs(), document).result == Result(b'{"a": 1}', True)
+    assert predict(document, diffs(1), document).result == Result(b'{"a": 1}', True)
+    assert predict(document, diffs(), document).result == Result(b'{"a": 1}', True)

@@ -20,9 +20,9 @@ from conformance.reference.binlog.files import read_events
 from conformance.reference.binlog.format_description import FormatDescription
 from conformance.servers.errors import ServerUnavailable
 from conformance.servers.roles.old_server import VARIABLE, old_installation
-from conformance.servers.roles.relay_log import placed
+from conformance.servers.roles.relay_log import log_file
 from conformance.stream import Block, CaseVerdict
-from tests.checks.mysqlbinlog_output.faults_of_printing import OLD_FAULTS, RELAY_FAULTS, ROWS_FAULTS, UPDATE_FAULTS
+from tests.checks.old_servers.faults_of_old_servers import OLD_FAULTS, RELAY_FAULTS, ROWS_FAULTS, UPDATE_FAULTS
 from tests.running import run
 
 if TYPE_CHECKING:
@@ -168,7 +168,7 @@ def test_a_server_with_the_feature_is_not_old(installation: Installation, monkey
 
 def test_a_placed_log_reads_as_a_file() -> None:
     bodies = (FormatDescription(), Xid(xid=1), Xid(xid=2))
-    data, ends = placed([encode_event(body, log_pos=7) for body in bodies])
+    data, ends = log_file([encode_event(body, log_pos=7) for body in bodies])
     events = list(read_events(BytesIO(data)))
     assert [event.header.log_pos for event in events] == list(ends)
     assert [event.body for event in events] == list(bodies)

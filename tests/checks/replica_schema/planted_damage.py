@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from conformance.cases.by_hand.applier_transaction import Again, FeedingOutcome
+from conformance.cases.by_hand.applier_transaction import ApplierOutcome, SecondStart
 from conformance.cases.by_hand.injection import state_of
 from conformance.checks.replica_schema import check_ignored_errors as items
 from conformance.reference.jsonb.encode import encode
@@ -18,7 +18,7 @@ from conformance.reference.jsonb.encode import encode
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from conformance.cases.by_hand.applier_transaction import Feeding
+    from conformance.cases.by_hand.applier_transaction import ApplierTransaction
 
 _OTHER: Final = (state_of(encode({"planted": 1})),)
 
@@ -32,44 +32,44 @@ class DamageFault:
     item: Callable[..., None]
     requirement: str
     grade: str
-    doctor: Callable[[Feeding, FeedingOutcome], FeedingOutcome | None]
+    doctor: Callable[[ApplierTransaction, ApplierOutcome], ApplierOutcome | None]
 
 
-def _passed_over(case: Feeding, outcome: FeedingOutcome) -> FeedingOutcome | None:
+def _passed_over(case: ApplierTransaction, outcome: ApplierOutcome) -> ApplierOutcome | None:
     """As if the error had been ignored."""
     if not outcome.stopped:
         return None
-    return FeedingOutcome(before=outcome.before, after=outcome.before, committed=True, beside=case.beside)
+    return ApplierOutcome(before=outcome.before, after=outcome.before, committed=True, beside=case.beside)
 
 
-def _changed(_: Feeding, outcome: FeedingOutcome) -> FeedingOutcome | None:
+def _changed(_: ApplierTransaction, outcome: ApplierOutcome) -> ApplierOutcome | None:
     return replace(outcome, after=_OTHER) if outcome.stopped else None
 
 
-def _stays_down(_: Feeding, outcome: FeedingOutcome) -> FeedingOutcome | None:
-    return replace(outcome, again=Again(error=outcome.error)) if outcome.stopped else None
+def _stays_down(_: ApplierTransaction, outcome: ApplierOutcome) -> ApplierOutcome | None:
+    return replace(outcome, again=SecondStart(error=outcome.error)) if outcome.stopped else None
 
 
-def _kept(_: Feeding, outcome: FeedingOutcome) -> FeedingOutcome | None:
+def _kept(_: ApplierTransaction, outcome: ApplierOutcome) -> ApplierOutcome | None:
     return replace(outcome, committed=True) if outcome.stopped else None
 
 
-def _dies(_: Feeding, outcome: FeedingOutcome) -> FeedingOutcome | None:
+def _dies(_: ApplierTransaction, outcome: ApplierOutcome) -> ApplierOutcome | None:
     return replace(outcome, death="signal 6: 0a1") if outcome.stopped else None
 
 
-def _stops(_: Feeding, outcome: FeedingOutcome) -> FeedingOutcome | None:
+def _stops(_: ApplierTransaction, outcome: ApplierOutcome) -> ApplierOutcome | None:
     if outcome.stopped:
         return None
-    again = Again(after=outcome.before, beside=outcome.beside)
+    again = SecondStart(after=outcome.before, beside=outcome.beside)
     return replace(outcome, stopped=True, error=3649, coordinator=3649, committed=False, again=again)
 
 
-def _changed_though_ignored(_: Feeding, outcome: FeedingOutcome) -> FeedingOutcome | None:
+def _changed_though_ignored(_: ApplierTransaction, outcome: ApplierOutcome) -> ApplierOutcome | None:
     return None if outcome.stopped else replace(outcome, after=_OTHER)
 
 
-def _lost_though_ignored(_: Feeding, outcome: FeedingOutcome) -> FeedingOutcome | None:
+def _lost_though_ignored(_: ApplierTransaction, outcome: ApplierOutcome) -> ApplierOutcome | None:
     return None if outcome.stopped else replace(outcome, committed=False)
 
 

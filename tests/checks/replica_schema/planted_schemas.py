@@ -8,11 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from conformance.cases.by_hand.applier_transaction import Again, Feeding, FeedingOutcome
+from conformance.cases.by_hand.applier_transaction import ApplierOutcome, ApplierTransaction, SecondStart
 from conformance.cases.by_hand.injection import RowState, predict, state_of
 from conformance.checks.replica_schema.case import ReplicaSchema, states
 from conformance.reference.jsonb.encode import encode
-from tests.checks.diverged.planted_transactions import FeedingFault, faultless
+from tests.checks.diverged.planted_transactions import TransactionFault, faultless
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,34 +21,34 @@ _OTHER: Final = RowState(valid=True, text=b"planted")
 
 
 @dataclass(frozen=True, slots=True)
-class SchemaFault:
+class ReplicaSchemaFault:
     """``requirement``: whose check must find it; ``grade``: what the judge must call it."""
 
     name: str
     sentence: str
     requirement: str
     grade: str
-    doctor: Callable[[ReplicaSchema, FeedingOutcome], FeedingOutcome | None]
+    doctor: Callable[[ReplicaSchema, ApplierOutcome], ApplierOutcome | None]
 
 
-def perfect(case: ReplicaSchema) -> FeedingOutcome:
+def perfect(case: ReplicaSchema) -> ApplierOutcome:
     """What an applier does that is right in everything."""
     held = states(case.replica, case.held)
     if not case.number:
-        return FeedingOutcome(before=held, after=states(case.replica, case.expected), committed=True)
-    again = Again(after=states(case.source, case.expected), committed=True)
-    return FeedingOutcome(
+        return ApplierOutcome(before=held, after=states(case.replica, case.expected), committed=True)
+    again = SecondStart(after=states(case.source, case.expected), committed=True)
+    return ApplierOutcome(
         stopped=True, error=case.number, coordinator=case.number, before=held, after=held, again=again
     )
 
 
 def _at(
-    kinds: str, change: Callable[[ReplicaSchema, FeedingOutcome], FeedingOutcome]
-) -> Callable[[ReplicaSchema, FeedingOutcome], FeedingOutcome | None]:
+    kinds: str, change: Callable[[ReplicaSchema, ApplierOutcome], ApplierOutcome]
+) -> Callable[[ReplicaSchema, ApplierOutcome], ApplierOutcome | None]:
     return lambda case, outcome: change(case, outcome) if case.kind in kinds.split(",") else None
 
 
-def _stopped(case: ReplicaSchema, outcome: FeedingOutcome) -> FeedingOutcome:
+def _stopped(case: ReplicaSchema, outcome: ApplierOutcome) -> ApplierOutcome:
     return replace(
         outcome,
         stopped=True,
@@ -56,30 +56,32 @@ def _stopped(case: ReplicaSchema, outcome: FeedingOutcome) -> FeedingOutcome:
         coordinator=13146,
         committed=False,
         after=outcome.before,
-        again=Again(after=outcome.before),
+        again=SecondStart(after=outcome.before),
     )
 
 
-def _applied(case: ReplicaSchema, outcome: FeedingOutcome) -> FeedingOutcome:
+def _applied(case: ReplicaSchema, outcome: ApplierOutcome) -> ApplierOutcome:
     return replace(outcome, stopped=False, error=0, coordinator=0, committed=True, again=None)
 
 
-def _last(outcome: FeedingOutcome, state: RowState) -> FeedingOutcome:
+def _last(outcome: ApplierOutcome, state: RowState) -> ApplierOutcome:
     return replace(outcome, after=(*outcome.after[:-1], state))
 
 
-SCHEMAS: Final = (
-    SchemaFault("fewer-columns-stop", "lacks a trailing column: applies", "A8", "differs", _at("fewer", _stopped)),
-    SchemaFault("absent-json-stops", "lacks the JSON column", "A8", "differs", _at("without JSON", _stopped)),
-    SchemaFault("more-columns-stop", "columns beyond are left alone", "A8", "differs", _at("more", _stopped)),
-    SchemaFault(
+SCHEMA_FAULTS: Final = (
+    ReplicaSchemaFault(
+        "fewer-columns-stop", "lacks a trailing column: applies", "A8", "differs", _at("fewer", _stopped)
+    ),
+    ReplicaSchemaFault("absent-json-stops", "lacks the JSON column", "A8", "differs", _at("without JSON", _stopped)),
+    ReplicaSchemaFault("more-columns-stop", "columns beyond are left alone", "A8", "differs", _at("more", _stopped)),
+    ReplicaSchemaFault(
         "more-columns-changed",
         "columns beyond are left alone",
         "A8",
         "differs",
         _at("more", lambda _, outcome: _last(outcome, _OTHER)),
     ),
-    SchemaFault(
+    ReplicaSchemaFault(
         "remaining-columns-kept",
         "applies",
         "A8",
@@ -90,29 +92,29 @@ SCHEMAS: Final = (
             else None
         ),
     ),
-    SchemaFault("text-is-taken", "TEXT or BLOB: 13146", "A8", "differs", _at("other type", _applied)),
-    SchemaFault(
+    ReplicaSchemaFault("text-is-taken", "TEXT or BLOB: 13146", "A8", "differs", _at("other type", _applied)),
+    ReplicaSchemaFault(
         "text-gives-another-number",
         "TEXT or BLOB: 13146",
         "A8",
         "differs",
         _at("other type", lambda _, outcome: replace(outcome, error=1677, coordinator=1677)),
     ),
-    SchemaFault(
+    ReplicaSchemaFault(
         "text-is-changed-though-error",
         "row unchanged on error",
         "A8",
         "fail",
         _at("other type", lambda _, outcome: _last(outcome, _OTHER)),
     ),
-    SchemaFault(
+    ReplicaSchemaFault(
         "table-repaired-but-no-start",
         "applier restarts after the repair",
         "A8",
         "fail",
-        _at("other type", lambda _, outcome: replace(outcome, again=Again(error=13146, after=outcome.before))),
+        _at("other type", lambda _, outcome: replace(outcome, again=SecondStart(error=13146, after=outcome.before))),
     ),
-    SchemaFault(
+    ReplicaSchemaFault(
         "table-repaired-but-event-lost",
         "after the repair the event applies",
         "A8",
@@ -123,7 +125,7 @@ SCHEMAS: Final = (
             else None
         ),
     ),
-    SchemaFault(
+    ReplicaSchemaFault(
         "second-update-of-a-row-lost",
         "the same row updated several times in one event group",
         "FR2",
@@ -132,7 +134,7 @@ SCHEMAS: Final = (
             replace(outcome, after=outcome.before) if case.kind == "again" and outcome.after != outcome.before else None
         ),
     ),
-    SchemaFault(
+    ReplicaSchemaFault(
         "row-without-a-key-not-found",
         "the same row updated several times in one event group",
         "FR2",
@@ -142,7 +144,7 @@ SCHEMAS: Final = (
             lambda case, outcome: replace(_stopped(case, outcome), error=1032, coordinator=1032),
         ),
     ),
-    SchemaFault(
+    ReplicaSchemaFault(
         "diverged-row-taken",
         "without a key a diverged row is a missing row: 1032",
         "FR2",
@@ -152,26 +154,28 @@ SCHEMAS: Final = (
 )
 
 
-def _whole(case: Feeding, change: Callable[[RowState], RowState], outcome: FeedingOutcome) -> FeedingOutcome | None:
+def _whole(
+    case: ApplierTransaction, change: Callable[[RowState], RowState], outcome: ApplierOutcome
+) -> ApplierOutcome | None:
     state = outcome.after[0] if outcome.after else None
     if outcome.stopped or state is None or state.size != 0:
         return None
     return replace(outcome, after=(change(state),))
 
 
-def _size(case: Feeding, outcome: FeedingOutcome) -> FeedingOutcome | None:
+def _size(case: ApplierTransaction, outcome: ApplierOutcome) -> ApplierOutcome | None:
     return _whole(case, lambda state: replace(state, size=2), outcome)
 
 
-def _text(case: Feeding, outcome: FeedingOutcome) -> FeedingOutcome | None:
+def _text(case: ApplierTransaction, outcome: ApplierOutcome) -> ApplierOutcome | None:
     return _whole(case, lambda state: replace(state, text=None), outcome)
 
 
-def _null(case: Feeding, outcome: FeedingOutcome) -> FeedingOutcome | None:
+def _null(case: ApplierTransaction, outcome: ApplierOutcome) -> ApplierOutcome | None:
     return _whole(case, lambda _: RowState(is_null=True), outcome)
 
 
-def _refused(case: Feeding, outcome: FeedingOutcome) -> FeedingOutcome | None:
+def _refused(case: ApplierTransaction, outcome: ApplierOutcome) -> ApplierOutcome | None:
     if outcome.stopped:
         return None
     return replace(
@@ -181,11 +185,11 @@ def _refused(case: Feeding, outcome: FeedingOutcome) -> FeedingOutcome | None:
         coordinator=1610,
         committed=False,
         after=outcome.before,
-        again=Again(after=outcome.before, beside=case.beside),
+        again=SecondStart(after=outcome.before, beside=case.beside),
     )
 
 
-def _diff_taken(case: Feeding, outcome: FeedingOutcome) -> FeedingOutcome | None:
+def _diff_taken(case: ApplierTransaction, outcome: ApplierOutcome) -> ApplierOutcome | None:
     if not outcome.stopped or case.rows[0].stored != b"":
         return None
     after = (state_of(encode({})),)
@@ -195,28 +199,28 @@ def _diff_taken(case: Feeding, outcome: FeedingOutcome) -> FeedingOutcome | None
 
 
 ZERO_LENGTH: Final = (
-    FeedingFault("zero-length-gets-bytes", "storage size 0", "differs", _size, "A9"),
-    FeedingFault("zero-length-reads-as-no-text", "reads as JSON null", "fail", _text, "A9"),
-    FeedingFault("zero-length-becomes-sql-null", "reads as JSON null", "differs", _null, "A9"),
-    FeedingFault("zero-length-is-refused", "is stored", "differs", _refused, "A9"),
-    FeedingFault("zero-length-takes-diffs", "no diff fits it but the empty list", "differs", _diff_taken, "A9"),
+    TransactionFault("zero-length-gets-bytes", "storage size 0", "differs", _size, "A9"),
+    TransactionFault("zero-length-reads-as-no-text", "reads as JSON null", "fail", _text, "A9"),
+    TransactionFault("zero-length-becomes-sql-null", "reads as JSON null", "differs", _null, "A9"),
+    TransactionFault("zero-length-is-refused", "is stored", "differs", _refused, "A9"),
+    TransactionFault("zero-length-takes-diffs", "no diff fits it but the empty list", "differs", _diff_taken, "A9"),
 )
 
 
-def ignoring(case: Feeding, ignored: frozenset[int]) -> FeedingOutcome:
+def ignoring(case: ApplierTransaction, ignored: frozenset[int]) -> ApplierOutcome:
     """What an applier does that ignores some errors and is right in everything."""
     outcome = faultless(case)
     if outcome.error not in ignored:
         return outcome
-    return FeedingOutcome(before=outcome.before, after=outcome.before, committed=True, beside=case.beside)
+    return ApplierOutcome(before=outcome.before, after=outcome.before, committed=True, beside=case.beside)
 
 
 def _on_ignored(
-    change: Callable[[Feeding, FeedingOutcome], FeedingOutcome | None], *, errors: bool = True
-) -> Callable[[Feeding, FeedingOutcome], FeedingOutcome | None]:
+    change: Callable[[ApplierTransaction, ApplierOutcome], ApplierOutcome | None], *, errors: bool = True
+) -> Callable[[ApplierTransaction, ApplierOutcome], ApplierOutcome | None]:
     """At what was ignored, or at what was not (``errors=False``)."""
 
-    def doctor(case: Feeding, outcome: FeedingOutcome) -> FeedingOutcome | None:
+    def doctor(case: ApplierTransaction, outcome: ApplierOutcome) -> ApplierOutcome | None:
         if not predict(case.rows[0]).error or outcome.stopped is errors:
             return None
         return change(case, outcome)
@@ -224,28 +228,28 @@ def _on_ignored(
     return doctor
 
 
-def _stops(case: Feeding, outcome: FeedingOutcome) -> FeedingOutcome:
+def _stops(case: ApplierTransaction, outcome: ApplierOutcome) -> ApplierOutcome:
     number = predict(case.rows[0]).error
-    return replace(outcome, stopped=True, error=number, coordinator=number, committed=False, again=Again())
+    return replace(outcome, stopped=True, error=number, coordinator=number, committed=False, again=SecondStart())
 
 
 IGNORED: Final = (
-    FeedingFault("ignored-error-stops", "1032 ignored; event skipped", "differs", _on_ignored(_stops), "A10"),
-    FeedingFault(
+    TransactionFault("ignored-error-stops", "1032 ignored; event skipped", "differs", _on_ignored(_stops), "A10"),
+    TransactionFault(
         "ignored-error-loses-the-transaction",
         "event skipped",
         "differs",
         _on_ignored(lambda _, outcome: replace(outcome, committed=False)),
         "A10",
     ),
-    FeedingFault(
+    TransactionFault(
         "ignored-error-changes-the-row",
         "row unchanged",
         "fail",
         _on_ignored(lambda _, outcome: replace(outcome, after=(state_of(encode({"planted": 1})),))),
         "A10",
     ),
-    FeedingFault(
+    TransactionFault(
         "everything-is-ignored",
         "3648 still stops",
         "fail",

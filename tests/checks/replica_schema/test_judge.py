@@ -8,17 +8,24 @@ import pytest
 
 from conformance.checks.replica_schema import generate
 from conformance.checks.replica_schema.judge import judge
-from conformance.judge.damage.applier import judge_feeding, judge_ignoring
+from conformance.judge.damage.applier import judge_ignoring, judge_transaction
 from conformance.stream import Verdict
-from generators import applier_transactions as feedings
+from generators import applier_transactions
 from generators.draw import Stream
-from tests.checks.diverged.planted_transactions import FeedingFault, faultless
-from tests.checks.replica_schema.planted_schemas import IGNORED, SCHEMAS, ZERO_LENGTH, SchemaFault, ignoring, perfect
+from tests.checks.diverged.planted_transactions import TransactionFault, faultless
+from tests.checks.replica_schema.planted_schemas import (
+    IGNORED,
+    SCHEMA_FAULTS,
+    ZERO_LENGTH,
+    ReplicaSchemaFault,
+    ignoring,
+    perfect,
+)
 
 TABLES = [generate.other_table(Stream("tables", number), "t") for number in range(60)]
 NO_KEY = [generate.without_key(Stream("no key", number), "t") for number in range(60)]
-NO_BYTES = [feedings.without_bytes(Stream("no bytes", number)) for number in range(80)]
-MATRIX = list(feedings.ignorable(Stream("matrix"), 15))
+NO_BYTES = [applier_transactions.without_bytes(Stream("no bytes", number)) for number in range(80)]
+MATRIX = list(applier_transactions.ignorable(Stream("matrix"), 15))
 MODES = (frozenset((1032,)), frozenset((3648,)))
 
 
@@ -29,11 +36,13 @@ def grade_of(requirement: str) -> Verdict:
 def test_faultless_appliers_pass_everything() -> None:
     for case in (*TABLES, *NO_KEY):
         assert judge(case, perfect(case), Verdict.FAIL).verdict is Verdict.PASS, case.name
-    for feeding in NO_BYTES:
-        assert judge_feeding(feeding, faultless(feeding)).verdict is Verdict.PASS, feeding.name
+    for transaction in NO_BYTES:
+        assert judge_transaction(transaction, faultless(transaction)).verdict is Verdict.PASS, transaction.name
     for ignored in MODES:
-        for feeding in MATRIX:
-            assert judge_ignoring(feeding, ignoring(feeding, ignored), ignored).verdict is Verdict.PASS, feeding.name
+        for transaction in MATRIX:
+            assert judge_ignoring(transaction, ignoring(transaction, ignored), ignored).verdict is Verdict.PASS, (
+                transaction.name
+            )
 
 
 def test_every_kind_is_there() -> None:
@@ -51,8 +60,8 @@ def test_every_kind_is_there() -> None:
         assert errors == {0, 1032, 3648} - ignored
 
 
-@pytest.mark.parametrize("fault", SCHEMAS, ids=lambda fault: fault.name)
-def test_a_fault_on_another_table_is_caught_wherever_it_shows(fault: SchemaFault) -> None:
+@pytest.mark.parametrize("fault", SCHEMA_FAULTS, ids=lambda fault: fault.name)
+def test_a_fault_on_another_table_is_caught_wherever_it_shows(fault: ReplicaSchemaFault) -> None:
     shown = 0
     for case in (*TABLES, *NO_KEY):
         doctored = fault.doctor(case, perfect(case))
@@ -66,19 +75,21 @@ def test_a_fault_on_another_table_is_caught_wherever_it_shows(fault: SchemaFault
 
 
 @pytest.mark.parametrize("fault", ZERO_LENGTH, ids=lambda fault: fault.name)
-def test_a_fault_with_values_of_no_bytes_is_caught_wherever_it_shows(fault: FeedingFault) -> None:
+def test_a_fault_with_values_of_no_bytes_is_caught_wherever_it_shows(fault: TransactionFault) -> None:
     shown = 0
     for case in NO_BYTES:
         doctored = fault.doctor(case, faultless(case))
         if doctored is not None:
             shown += 1
-            assert judge_feeding(case, doctored).verdict.value == fault.grade, case.name
+            assert judge_transaction(case, doctored).verdict.value == fault.grade, case.name
     assert shown
 
 
 @pytest.mark.parametrize("ignored", MODES, ids=["idempotent", "skip-errors"])
 @pytest.mark.parametrize("fault", IGNORED, ids=lambda fault: fault.name)
-def test_a_fault_with_ignored_errors_is_caught_wherever_it_shows(fault: FeedingFault, ignored: frozenset[int]) -> None:
+def test_a_fault_with_ignored_errors_is_caught_wherever_it_shows(
+    fault: TransactionFault, ignored: frozenset[int]
+) -> None:
     shown = 0
     for case in MATRIX:
         doctored = fault.doctor(case, ignoring(case, ignored))

@@ -13,7 +13,7 @@ from conformance.harness.profiles import SIZES
 from conformance.harness.session import Lab
 from conformance.harness.settings import Settings
 from conformance.report.results import Summary
-from conformance.servers.roles import applier_cases as feeding
+from conformance.servers.roles import applier_cases
 from conformance.servers.roles import injector as inject
 from conformance.servers.roles.applier import Applier, launch_applier
 from conformance.servers.run.process import ProcessMaker, ProcessServer
@@ -21,21 +21,21 @@ from conformance.stream import Block, CaseVerdict, Run
 from generators.damaged_events import STORED
 from generators.draw import Stream
 from tests.checks.replica_schema.planted_damage import DAMAGE_FAULTS, DamageFault
-from tests.checks.replica_schema.planted_schemas import IGNORED, SCHEMAS, ZERO_LENGTH, SchemaFault
+from tests.checks.replica_schema.planted_schemas import IGNORED, SCHEMA_FAULTS, ZERO_LENGTH, ReplicaSchemaFault
 from tests.running import run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-    from conformance.cases.by_hand.applier_transaction import Feeding, FeedingOutcome
+    from conformance.cases.by_hand.applier_transaction import ApplierOutcome, ApplierTransaction
     from conformance.cases.by_hand.injection import RowState
     from conformance.checks.replica_schema.case import ReplicaSchema
     from conformance.servers.install.installation import Installation
     from conformance.servers.run.owned import OwnServer
     from conformance.servers.wire.connection import Connection
     from conformance.stream import AnyRecord
-    from tests.checks.diverged.planted_transactions import FeedingFault
+    from tests.checks.diverged.planted_transactions import TransactionFault
 
 pytestmark = pytest.mark.live
 
@@ -124,13 +124,13 @@ def test_the_items_pass_on_a_server_that_is_right(found: tuple[Lab, list[AnyReco
     assert lab._applier.session().variable("global.replica_exec_mode") == "STRICT"
 
 
-@pytest.mark.parametrize("fault", SCHEMAS, ids=lambda fault: fault.name)
+@pytest.mark.parametrize("fault", SCHEMA_FAULTS, ids=lambda fault: fault.name)
 def test_a_fault_on_another_table_fails_its_item(
-    found: tuple[Lab, list[AnyRecord]], fault: SchemaFault, monkeypatch: pytest.MonkeyPatch
+    found: tuple[Lab, list[AnyRecord]], fault: ReplicaSchemaFault, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     original = replicas.apply
 
-    def doctored(applier: Applier, cases: Sequence[ReplicaSchema]) -> list[FeedingOutcome]:
+    def doctored(applier: Applier, cases: Sequence[ReplicaSchema]) -> list[ApplierOutcome]:
         outcomes = zip(cases, original(applier, cases), strict=True)
         return [fault.doctor(case, outcome) or outcome for case, outcome in outcomes]
 
@@ -140,15 +140,15 @@ def test_a_fault_on_another_table_fails_its_item(
 
 @pytest.mark.parametrize("fault", [*ZERO_LENGTH, *IGNORED], ids=lambda fault: fault.name)
 def test_a_fault_of_an_applier_fails_its_item(
-    found: tuple[Lab, list[AnyRecord]], fault: FeedingFault, monkeypatch: pytest.MonkeyPatch
+    found: tuple[Lab, list[AnyRecord]], fault: TransactionFault, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    original = feeding.feed
+    original = applier_cases.apply_transactions
 
-    def doctored(applier: Applier, cases: Sequence[Feeding]) -> list[FeedingOutcome]:
+    def doctored(applier: Applier, cases: Sequence[ApplierTransaction]) -> list[ApplierOutcome]:
         outcomes = zip(cases, original(applier, cases), strict=True)
         return [fault.doctor(case, outcome) or outcome for case, outcome in outcomes]
 
-    monkeypatch.setattr(feeding, "feed", doctored)
+    monkeypatch.setattr(applier_cases, "apply_transactions", doctored)
     fails(CHECKS[fault.requirement], found, fault.requirement, fault.grade)
 
 
@@ -157,14 +157,14 @@ def test_a_fault_of_an_applier_fails_its_item(
 def test_a_fault_of_an_applier_that_meets_damage_fails_its_item(
     found: tuple[Lab, list[AnyRecord]], fault: DamageFault, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    original = feeding.feed
+    original = applier_cases.apply_transactions
 
-    def doctored(applier: Applier, cases: Sequence[Feeding]) -> list[FeedingOutcome]:
+    def doctored(applier: Applier, cases: Sequence[ApplierTransaction]) -> list[ApplierOutcome]:
         outcomes = zip(cases, original(applier, cases), strict=True)
         damaged = all(case.rows[0].stored == STORED for case in cases)
         return [fault.doctor(case, outcome) or outcome if damaged else outcome for case, outcome in outcomes]
 
-    monkeypatch.setattr(feeding, "feed", doctored)
+    monkeypatch.setattr(applier_cases, "apply_transactions", doctored)
     fails(fault.item, found, fault.requirement, fault.grade)
 
 

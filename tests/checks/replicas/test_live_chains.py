@@ -9,10 +9,11 @@ import pytest
 
 from conformance.checks.replicas import check_chains as test_chains
 from conformance.harness import session as labs
-from conformance.harness.lab import Lab, Settings
 from conformance.harness.pairs import chains
 from conformance.harness.pairs import tables as pair_tables
-from conformance.judge.replica_binlog import compare_own_log
+from conformance.harness.session import Lab
+from conformance.harness.settings import Settings
+from conformance.judge.replica_binlog import compare_replica_binlog
 from conformance.stream import Block
 from tests.checks.replicas.faults_of_pairs import FAULTS
 from tests.running import run
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
     from conformance.cases.script import Script
     from conformance.judge.replica import Texts
-    from conformance.judge.replica_binlog import OwnLog, OwnSettings
+    from conformance.judge.replica_binlog import ReplicaBinlog, ReplicaBinlogSettings
     from conformance.servers.run.process import ProcessServer
     from conformance.stream import AnyRecord
 
@@ -74,13 +75,15 @@ def judged_by_another_option(place: int) -> Callable[[pytest.MonkeyPatch], None]
     def plant(monkeypatch: pytest.MonkeyPatch) -> None:
         asked: list[int] = []
 
-        def compare(script: Script, log: Any, events: Any, settings: OwnSettings, schema: str) -> OwnLog:
+        def compare(
+            script: Script, log: Any, events: Any, settings: ReplicaBinlogSettings, schema: str
+        ) -> ReplicaBinlog:
             asked.append(1)
             wrong = place == 0 or len(asked) % 2 == 0
             told = replace(settings, partial_json=settings.partial_json is not wrong)
-            return compare_own_log(script, log, events, told, schema)
+            return compare_replica_binlog(script, log, events, told, schema)
 
-        monkeypatch.setattr(chains, "compare_own_log", compare)
+        monkeypatch.setattr(chains, "compare_replica_binlog", compare)
 
     return plant
 

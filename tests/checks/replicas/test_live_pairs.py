@@ -16,13 +16,14 @@ from conformance.checks.replicas import check as test_replicas
 from conformance.checks.replicas import check_rebuilt as test_rebuilt_replicas
 from conformance.harness import session as labs
 from conformance.harness.campaign import server_limits
-from conformance.harness.lab import Lab, Settings
 from conformance.harness.pairs import appliers, rebuilding
 from conformance.harness.pairs import run as pairs
 from conformance.harness.pairs import shrinking as pair_shrinking
 from conformance.harness.pairs import tables as pair_tables
 from conformance.harness.pairs.run import REPLICAS, SOURCES
 from conformance.harness.profiles import SIZES
+from conformance.harness.session import Lab
+from conformance.harness.settings import Settings
 from conformance.judge import replica
 from conformance.stream import Block, CaseVerdict, Finding
 from tests.checks.replicas.faults_of_pairs import FAULTS
@@ -93,8 +94,10 @@ def test_a_replica_that_logs_other_images_fails(
     recorded: Recorded, monkeypatch: pytest.MonkeyPatch, fault: str
 ) -> None:
     image, check = SET_OTHERWISE[fault]
-    told = pairs.own_settings
-    monkeypatch.setattr(pairs, "own_settings", lambda replica: dataclasses.replace(told(replica), image=MINIMAL))
+    told = pairs.replica_binlog_settings
+    monkeypatch.setattr(
+        pairs, "replica_binlog_settings", lambda replica: dataclasses.replace(told(replica), image=MINIMAL)
+    )
     others = tuple(dataclasses.replace(item, image=image) for item in REPLICAS if item.image is MINIMAL)
     monkeypatch.setattr(test_replicas, "narrow_replicas", lambda: others)
     monkeypatch.setitem(SIZES["replicas/narrow"], "quick", 2)

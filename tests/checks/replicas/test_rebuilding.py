@@ -10,10 +10,11 @@ from conformance.cases.script import build_script
 from conformance.cases.session import Session
 from conformance.cases.update_case import UpdateCase
 from conformance.checks.replicas import check_rebuilt as test_rebuilt_replicas
-from conformance.harness.lab import Lab, Settings
 from conformance.harness.pairs.rebuilding import KINDS, Kind, from_text, other_numbers, rebuild_by
 from conformance.harness.pairs.run import rows_after
-from conformance.judge.replica import relation_of, unlikeness
+from conformance.harness.session import Lab
+from conformance.harness.settings import Settings
+from conformance.judge.replica import differences_of, relation_of
 from conformance.reference.jsonb import opaque
 from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.encode import encode
@@ -62,7 +63,7 @@ def test_objects_and_arrays_become_unlike_in_the_way_of_the_kind(kind: Kind) -> 
     for ours, theirs in documents[:2]:
         assert isinstance(ours, bytes)
         assert theirs is not None
-        assert unlikeness(ours, theirs) == UNLIKE[kind.name]
+        assert differences_of(ours, theirs) == UNLIKE[kind.name]
         assert (storage_free(ours) > 0) is (kind.name != "padded-replica")
         assert (storage_free(theirs) > 0) is (kind.name == "padded-replica")
     assert documents[4] == (None, None)

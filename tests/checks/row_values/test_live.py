@@ -11,8 +11,9 @@ from conformance.checks.row_values import check as test_row_values
 from conformance.checks.row_values import run as row_values
 from conformance.checks.row_values.run import Observed, judge, offer, run_block
 from conformance.harness import session as labs
-from conformance.harness.lab import Lab, Settings
 from conformance.harness.profiles import SIZES
+from conformance.harness.session import Lab
+from conformance.harness.settings import Settings
 from conformance.reference.tables import columns, temporal
 from conformance.servers.roles.variables import global_variable
 from conformance.stream import Block, CaseVerdict

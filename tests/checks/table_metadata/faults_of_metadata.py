@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from tests.checks.mysqlbinlog_output.faults_of_printing import Fault
+from tests.checks.fault import Fault
 from tests.judge.faults_of_sql import SqlFault
 
 _FULL: Final = (("FULL",),)

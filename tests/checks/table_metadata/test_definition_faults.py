@@ -13,8 +13,9 @@ import pytest
 from conformance.checks.table_metadata import check as test_table_metadata
 from conformance.checks.table_metadata import definitions, unknown_fields
 from conformance.checks.table_metadata.table_map_judge import OWNERS, concerned, judge_table_map
-from conformance.harness.lab import Lab, Settings
 from conformance.harness.profiles import SIZES
+from conformance.harness.session import Lab
+from conformance.harness.settings import Settings
 from conformance.reference.binlog.event import encode_event
 from conformance.reference.binlog.header import FOOTER_SIZE, HEADER_SIZE
 from conformance.reference.dialect import WORKLOG as WORKLOG_DIALECT

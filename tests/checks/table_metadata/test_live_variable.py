@@ -11,8 +11,9 @@ from conformance.checks.table_metadata import variable_effect as metadata_effect
 from conformance.checks.table_metadata.check_variable import judge
 from conformance.checks.table_metadata.variable_effect import Effect, setting_of
 from conformance.harness import session as labs
-from conformance.harness.lab import Lab, Settings
 from conformance.harness.profiles import SIZES
+from conformance.harness.session import Lab
+from conformance.harness.settings import Settings
 from conformance.reference.tables.definitions import Column, Table, table_map
 from conformance.stream import Block
 from tests.checks.table_metadata.faults_of_metadata import EFFECT_FAULTS

@@ -11,8 +11,9 @@ from conformance.checks.triggers import check_partitions as test_partitions
 from conformance.checks.triggers import run as triggers
 from conformance.checks.triggers.partitions import METHODS
 from conformance.harness import session as labs
-from conformance.harness.lab import Lab, Settings
 from conformance.harness.profiles import SIZES
+from conformance.harness.session import Lab
+from conformance.harness.settings import Settings
 from conformance.reference.binlog.header import checksum_of
 from conformance.reference.event_types import EventType
 from conformance.servers.roles.update_cases import run_case

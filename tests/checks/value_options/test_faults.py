@@ -15,7 +15,7 @@ from conformance.harness.settings import Settings
 from conformance.reference.cursor import Cursor, encode_packed
 from conformance.stream import Block, CaseVerdict
 from generators.draw import Stream
-from tests.checks.mysqlbinlog_output.faults_of_printing import FORMAT_FAULTS
+from tests.checks.value_options.faults import FORMAT_FAULTS
 from tests.running import run
 
 if TYPE_CHECKING:

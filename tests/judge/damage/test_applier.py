@@ -7,22 +7,29 @@ from dataclasses import replace
 
 import pytest
 
-from conformance.cases.by_hand.applier_transaction import AFTER_ANOTHER, Feeding, FeedingOutcome
+from conformance.cases.by_hand.applier_transaction import AFTER_ANOTHER, ApplierOutcome, ApplierTransaction
 from conformance.cases.by_hand.injection import row_event_body, state_of
-from conformance.judge.damage.applier import judge_feeding, judge_ignoring, judge_torn
+from conformance.judge.damage.applier import judge_damaged_frame, judge_ignoring, judge_transaction
 from conformance.reference.jsonb.encode import encode
 from conformance.stream import Verdict
-from generators import applier_transactions as feedings
+from generators import applier_transactions
 from generators.draw import Stream
-from tests.checks.diverged.planted_transactions import FAULTS, TORN, FeedingFault, faultless, number_of, torn_faultless
+from tests.checks.diverged.planted_transactions import (
+    FAULTS,
+    FRAME_FAULTS,
+    TransactionFault,
+    faultless,
+    faultless_frame,
+    number_of,
+)
 
 DRAW = Stream("applier-judge", 1)
 CASES = [
-    *feedings.matrix(DRAW.fork("matrix"), 6),
-    *feedings.listed_damage(DRAW.fork("damage")),
-    *(case for number in range(2) for case in feedings.group(DRAW.fork("group", number))),
+    *applier_transactions.matrix(DRAW.fork("matrix"), 6),
+    *applier_transactions.listed_damage(DRAW.fork("damage")),
+    *(case for number in range(2) for case in applier_transactions.group(DRAW.fork("group", number))),
 ]
-FILES = [feedings.torn(DRAW.fork("file", number)) for number in range(60)]
+FILES = [applier_transactions.damaged_frame(DRAW.fork("file", number)) for number in range(60)]
 SAFE = [case for case in CASES if case.hazard == "none"]
 MIDDLE = [
     case
@@ -32,7 +39,7 @@ MIDDLE = [
 
 
 def test_a_faultless_applier_passes_everything() -> None:
-    assert {judge_feeding(case, faultless(case)).verdict for case in SAFE} == {Verdict.PASS}
+    assert {judge_transaction(case, faultless(case)).verdict for case in SAFE} == {Verdict.PASS}
 
 
 def test_the_cases_have_every_kind_of_company() -> None:
@@ -46,14 +53,14 @@ def test_the_cases_have_every_kind_of_company() -> None:
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
-def test_a_planted_fault_is_caught_wherever_it_shows(fault: FeedingFault) -> None:
+def test_a_planted_fault_is_caught_wherever_it_shows(fault: TransactionFault) -> None:
     shown = 0
     for case in SAFE:
         doctored = fault.doctor(case, faultless(case))
         if doctored is None or doctored == faultless(case):
             continue
         shown += 1
-        judged = judge_feeding(case, doctored)
+        judged = judge_transaction(case, doctored)
         assert judged.verdict.value == fault.grade, (case.name, judged)
         assert judged.deviation is None
         assert judged.rule
@@ -66,41 +73,41 @@ def test_a_row_before_or_behind_the_failing_one_must_be_as_before(row: int) -> N
     case = MIDDLE[0]
     outcome = faultless(case)
     after = list(outcome.after)
-    applied = faultless(Feeding(rows=(case.rows[row],))).after[0]
+    applied = faultless(ApplierTransaction(rows=(case.rows[row],))).after[0]
     assert applied != after[row]
     after[row] = applied
-    assert judge_feeding(case, replace(outcome, after=tuple(after))).verdict is Verdict.FAIL
+    assert judge_transaction(case, replace(outcome, after=tuple(after))).verdict is Verdict.FAIL
 
 
 def test_the_coordinator_may_name_a_worker_that_waited_only_where_one_did() -> None:
     stops = [case for case in SAFE if faultless(case).stopped]
     for beside, grade in ((0, Verdict.DIFFERS), (1, Verdict.PASS)):
         case = replace(stops[0], beside=beside)
-        assert judge_feeding(case, replace(faultless(case), coordinator=AFTER_ANOTHER)).verdict is grade
+        assert judge_transaction(case, replace(faultless(case), coordinator=AFTER_ANOTHER)).verdict is grade
 
 
 def test_what_9_7_4_stores_although_it_is_no_json_fails_and_is_explained_by_its_switch() -> None:
     spoiling = [case for case in CASES if case.hazard == "corrupts-row"]
-    judged = [judge_feeding(case, faultless(case)) for case in spoiling]
+    judged = [judge_transaction(case, faultless(case)) for case in spoiling]
     assert {item.verdict for item in judged} == {Verdict.FAIL}
     assert {item.deviation for item in judged} == {"stores_invalid_text", "copies_full_values"}
 
 
 def test_a_faultless_applier_passes_damaged_files() -> None:
     for case in FILES:
-        assert judge_torn(case, torn_faultless(case)).verdict is Verdict.PASS, case.name
+        assert judge_damaged_frame(case, faultless_frame(case)).verdict is Verdict.PASS, case.name
 
 
 @pytest.mark.planted("FR5")
-@pytest.mark.parametrize("fault", TORN)
+@pytest.mark.parametrize("fault", FRAME_FAULTS)
 def test_a_fault_with_a_damaged_file_is_caught(fault: str) -> None:
-    grade, doctor = TORN[fault]
+    grade, doctor = FRAME_FAULTS[fault]
     for case in FILES:
-        assert judge_torn(case, doctor(case, torn_faultless(case))).verdict.value == grade, case.name
+        assert judge_damaged_frame(case, doctor(case, faultless_frame(case))).verdict.value == grade, case.name
 
 
 def test_damages_leave_the_length_and_change_the_event() -> None:
-    event = bytes(range(19)) + row_event_body((1, FILES[0].feeding.rows[0].image)) + bytes(4)
+    event = bytes(range(19)) + row_event_body((1, FILES[0].transaction.rows[0].image)) + bytes(4)
     for case in FILES:
         damaged = case.damage.apply(event)
         assert len(damaged) == len(event)
@@ -110,7 +117,7 @@ def test_damages_leave_the_length_and_change_the_event() -> None:
 
 @pytest.mark.planted("A10")
 def test_only_a_row_in_front_of_the_damage_may_change_where_its_error_is_ignored() -> None:
-    cases = {case.name: case for case in feedings.refused_damage(Stream("in-front", 1), 1)}
+    cases = {case.name: case for case in applier_transactions.refused_damage(Stream("in-front", 1), 1)}
     assert len(cases) == 85
     assert {case.rows[0].number for case in cases.values()} == {1610, 3142, 3157, 3648, 3649}
     ignored = frozenset((1610, 3142, 3157, 3648, 3649))
@@ -120,7 +127,7 @@ def test_only_a_row_in_front_of_the_damage_may_change_where_its_error_is_ignored
     other = state_of(encode({"planted": 1}))
     for name, case in cases.items():
         before = (state_of(case.rows[0].stored),)
-        outcome = FeedingOutcome(before=before, after=before, committed=True, beside=case.beside)
+        outcome = ApplierOutcome(before=before, after=before, committed=True, beside=case.beside)
         assert judge_ignoring(case, outcome, ignored).verdict is Verdict.PASS
         grade = Verdict.PASS if name == "byte-after-the-row" else Verdict.FAIL
         assert judge_ignoring(case, replace(outcome, after=(applied,)), ignored).verdict is grade, name

@@ -25,8 +25,7 @@ from conformance.reference.jsonb.view import open_document
 from conformance.reference.partial.diffs import Diff, Operation, encode_diff, encode_diffs
 from conformance.reference.partial.paths import parse_path
 from conformance.requirements.crashes import PRINTING, VARIABLE_LENGTH, Crash
-from generators import damaged_events as damaged
-from generators import object_entries as members
+from generators import damaged_events, object_entries
 from generators.draw import Stream
 
 if TYPE_CHECKING:
@@ -44,27 +43,29 @@ def test_sound_values_have_no_damage() -> None:
 
 
 def test_no_other_listed_damage_is_taken_for_one_of_members() -> None:
-    for item in damaged.listed():
+    for item in damaged_events.listed():
         assert damage_of(item.image) == "", item.name
 
 
-@pytest.mark.parametrize("place", [members.DIFF, members.FULL])
+@pytest.mark.parametrize("place", [object_entries.DIFF, object_entries.FULL])
 def test_every_generated_damage_of_a_key_is_seen_in_the_bytes(place: str) -> None:
-    expected = "member-in-diff" if place == members.DIFF else "member-in-document"
+    expected = "member-in-diff" if place == object_entries.DIFF else "member-in-document"
     for number in range(300):
-        item = members.injection(Stream("keys", number), place, keys=True)
+        item = object_entries.injection(Stream("keys", number), place, keys=True)
         assert damage_of(item.image) == expected, item.name
         # In the other form of a whole document as well: value_options 1 and no bit of partial_columns.
-        if place == members.FULL:
+        if place == object_entries.FULL:
             assert damage_of(b"\x01\x00" + item.image[1:]) == expected
 
 
 def test_other_numbers_of_an_object_are_another_damage() -> None:
     # A count that is too large moves the entries: keys are wrong then as well.
     named = ("diff-value", "diff-size", "diff-cut")
-    items = [members.injection(Stream("others", number), members.DIFF, keys=False) for number in range(300)]
+    items = [
+        object_entries.injection(Stream("others", number), object_entries.DIFF, keys=False) for number in range(300)
+    ]
     assert all(damage_of(item.image) == "" for item in items if item.name.startswith(named))
-    assert {item.name for item in items} == {f"diff-{what}" for what in members._OTHERS}
+    assert {item.name for item in items} == {f"diff-{what}" for what in object_entries._OTHERS}
 
 
 def user_variable(kind: int, length: int, value: bytes = bytes.fromhex("03028119")) -> bytes:
@@ -94,7 +95,7 @@ def same_key(*values: JsonValue, inside: bool = False) -> bytes:
     """An object whose members all have the key of the first."""
     named = dict(zip("klm", values, strict=False))
     document = bytearray(encode([named] if inside else named))
-    view = next(each for each in members.containers(open_document(bytes(document))) if each.is_object)
+    view = next(each for each in object_entries.containers(open_document(bytes(document))) if each.is_object)
     for index in range(1, view.count):
         document[view.keys + 4 * index : view.keys + 4 * index + 4] = document[view.keys : view.keys + 4]
     return bytes(document)
@@ -129,7 +130,7 @@ def test_documents_that_share_their_parts_take_no_time() -> None:
 
 
 def test_a_crash_is_when_and_what_and_the_signal() -> None:
-    item = members.injection(Stream("crash", 1), members.DIFF, keys=True)
+    item = object_entries.injection(Stream("crash", 1), object_entries.DIFF, keys=True)
     assert crash_of(item, InjectionOutcome(error=3649)) is None
     assert crash_of(item, InjectionOutcome(death="no crash report")) is None
     assert crash_of(item, InjectionOutcome(death="signal 6: 0a1,b2c")) == Crash("applying", "member-in-diff", 6)

@@ -24,8 +24,7 @@ from conformance.reference.jsonb.values import DATE, DECIMAL, Opaque
 from conformance.reference.partial.diffs import Operation, encode_diff
 from conformance.reference.partial.paths import parse_path
 from conformance.stream import Verdict
-from generators import damaged_events as damaged
-from generators import diverged
+from generators import damaged_events, diverged
 from generators.draw import Stream
 from tests.checks.diverged.planted_injections import FAULTS, PlantedFault, faultless
 from tests.reference.jsonb.jsonb_vectors import FREE
@@ -33,7 +32,7 @@ from tests.reference.jsonb.jsonb_vectors import FREE
 if TYPE_CHECKING:
     from conformance.reference.jsonb.values import JsonValue
 
-INJECTIONS = [*diverged.matrix(), *damaged.listed(), *diverged.group(Stream("judge", 1))]
+INJECTIONS = [*diverged.matrix(), *damaged_events.listed(), *diverged.group(Stream("judge", 1))]
 SAFE = [item for item in INJECTIONS if item.hazard == "none"]
 
 
@@ -136,7 +135,7 @@ def test_1032_for_a_decimal_that_cannot_be_written_is_explained_by_its_switch_an
         assert judge_injection(wide, replace(refused, after=changed))[0::4] == (Verdict.FAIL, None)
     assert judge_injection(wide, replace(refused, error=1062))[0::4] == (Verdict.FAIL, None)
     assert judge_injection(wide, replace(refused, error=0))[0::4] == (Verdict.FAIL, None)
-    for damage in damaged.listed():
+    for damage in damaged_events.listed():
         if damage.hazard == "none" and damage.number and damage.row_exists:
             before = state_of(damage.stored)
             refused = InjectionOutcome(error=1032, before=before, after=before)

@@ -23,8 +23,7 @@ from conformance.requirements.crashes import (
     Crash,
 )
 from conformance.stream import Verdict
-from generators import relay_logs as damaged_logs
-from generators import streams
+from generators import relay_logs, streams
 from generators.draw import Stream
 from generators.streams import Starts, placed
 from tests.judge.damage.test_crashes import user_variable
@@ -35,10 +34,10 @@ if TYPE_CHECKING:
 BEGIN, COMMIT, OTHER = Query(text=b"BEGIN"), Query(text=b"COMMIT"), Query(text=b"SAVEPOINT a")
 ROWS_QUERY = RowsQuery(text=b"update t")
 DAMAGE = {
-    damaged_logs.UNDESCRIBED: PAYLOAD_UNDESCRIBED,
-    damaged_logs.BEGUN_TWICE: GTID_IN_TRANSACTION,
-    damaged_logs.OUTSIDE: ROWS_QUERY_OUTSIDE,
-    damaged_logs.CONTEXT: TRANSACTION_CONTEXT,
+    relay_logs.UNDESCRIBED: PAYLOAD_UNDESCRIBED,
+    relay_logs.BEGUN_TWICE: GTID_IN_TRANSACTION,
+    relay_logs.OUTSIDE: ROWS_QUERY_OUTSIDE,
+    relay_logs.CONTEXT: TRANSACTION_CONTEXT,
 }
 
 
@@ -54,14 +53,14 @@ def payload() -> Body:
     return streams.group(Stream("payload"), "compressed", Starts.NOTHING)[0]
 
 
-@pytest.mark.parametrize("kind", damaged_logs.DAMAGED)
+@pytest.mark.parametrize("kind", relay_logs.DAMAGED)
 def test_every_generated_log_has_the_damage_that_it_is_made_for(kind: str) -> None:
-    assert DAMAGE.keys() == damaged_logs.DAMAGED.keys()
-    made = {damaged_logs.DAMAGED[kind](Stream("logs", kind, number)) for number in range(60)}
+    assert DAMAGE.keys() == relay_logs.DAMAGED.keys()
+    made = {relay_logs.DAMAGED[kind](Stream("logs", kind, number)) for number in range(60)}
     assert {damage_of_relay_log(data) for data in made} == {DAMAGE[kind]}
     assert len(made) > 15
-    assert damaged_logs.DAMAGED[kind](Stream("logs", kind, 7)) in made  # the same again
-    controls = {damaged_logs.sound(Stream("logs", number)) for number in range(60)}
+    assert relay_logs.DAMAGED[kind](Stream("logs", kind, 7)) in made  # the same again
+    controls = {relay_logs.sound(Stream("logs", number)) for number in range(60)}
     assert {damage_of_relay_log(data) for data in controls} == {""}
     assert len(controls) > 50
 

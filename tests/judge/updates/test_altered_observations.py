@@ -17,7 +17,8 @@ from conformance.checks.triggers import depth
 from conformance.checks.triggers import generate as triggers
 from conformance.harness.blocks import judge_block
 from conformance.harness.captures import load_capture, recorded
-from conformance.harness.lab import Lab, Settings
+from conformance.harness.session import Lab
+from conformance.harness.settings import Settings
 from conformance.harness.update_checks import UpdateCampaign
 from conformance.judge.updates.compare import compare
 from conformance.stream import CaseVerdict, Finding, Writer
@@ -94,7 +95,7 @@ def test_a_document_in_another_order_is_a_mismatch_of_its_row_and_a_finding(seed
     result = judge_block(case, other, 0, 0.0)
     of_rows = [item for item in result.judgement.mismatches if "_ROWS_EVENT." in item.field]
     assert {item.kind for item in of_rows} == {"event"}
-    assert all(item.liberty is None and (item.step is None or item.rows) for item in of_rows)
+    assert all(item.variation is None and (item.step is None or item.rows) for item in of_rows)
     records: list[AnyRecord] = []
     UpdateCampaign(Lab(Settings(server="none", cases=tmp_path), records.append)).record(result)
     assert any(isinstance(record, Finding) and Path(record.case_file).exists() for record in records)

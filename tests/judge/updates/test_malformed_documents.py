@@ -44,12 +44,12 @@ def _object(entries: str, data: str, *, large: bool = False) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Planted:
-    """``liberty``: the non-requirement under which the difference falls, so that it is ``differs``; ``None``: fail."""
+    """``variation``: the non-requirement that permits the difference (``differs``); ``None``: it fails."""
 
     id: str
     value: JsonValue
     document: bytes
-    liberty: str | None = None
+    variation: str | None = None
 
 
 def _holed(value: JsonValue, size: int) -> bytes:
@@ -101,7 +101,7 @@ def _made(value: JsonValue) -> Script:
 
 
 def _logged(script: Script, value: object) -> str | None:
-    """The liberty of the first mismatch, where the server logged this value."""
+    """The permitted variation of the first mismatch, where the server logged this value."""
 
     def doctor(groups: list[list[object]]) -> None:
         group = groups[1]
@@ -115,7 +115,7 @@ def _logged(script: Script, value: object) -> str | None:
     assert mismatches
     assert mismatches[0].kind == "event"
     assert mismatches[0].step == 0
-    return mismatches[0].liberty
+    return mismatches[0].variation
 
 
 @pytest.mark.planted("NR3")
@@ -123,7 +123,7 @@ def _logged(script: Script, value: object) -> str | None:
 def test_a_whole_document_written_otherwise(fault: Planted) -> None:
     assert decode(fault.document) == fault.value or fault.id == "bytes behind the end"
     assert fault.document != encode(fault.value)
-    assert _logged(_made(fault.value), fault.document) == fault.liberty
+    assert _logged(_made(fault.value), fault.document) == fault.variation
 
 
 # ["kkkk", ""] with its first element set: diffs and document are as long, so that the choice is free (NR5).
@@ -144,9 +144,9 @@ def _bordering() -> Script:
 
 
 @pytest.mark.planted("NR5")
-@pytest.mark.parametrize(("wide", "liberty"), [(False, "NR5"), (True, None)])
+@pytest.mark.parametrize(("wide", "variation"), [(False, "NR5"), (True, None)])
 def test_diffs_where_the_document_was_due_are_those_of_the_update_byte_for_byte(
-    wide: bool, liberty: str | None
+    wide: bool, variation: str | None
 ) -> None:
     script = _bordering()
     change = script.predictions[0].rows[0].change.columns["k"]
@@ -156,12 +156,12 @@ def test_diffs_where_the_document_was_due_are_those_of_the_update_byte_for_byte(
     if wide:  # the length of the string in two bytes, and the value a byte longer
         data = data.replace(b"\x06\x0c\x04xxxx", b"\x07\x0c\x84\x00xxxx")
         assert data != change.encoded
-    assert _logged(script, PartialJson(data)) == liberty
+    assert _logged(script, PartialJson(data)) == variation
 
 
 @pytest.mark.planted("NR2")
-@pytest.mark.parametrize(("options", "bits", "liberty"), [(1, 0, "NR2"), (1, 0x80, None), (1, 4, None), (3, 0, None)])
-def test_an_empty_bitmap_is_free_and_bits_of_no_column_are_not(options: int, bits: int, liberty: str | None) -> None:
+@pytest.mark.parametrize(("options", "bits", "variation"), [(1, 0, "NR2"), (1, 0x80, None), (1, 4, None), (3, 0, None)])
+def test_an_empty_bitmap_is_free_and_bits_of_no_column_are_not(options: int, bits: int, variation: str | None) -> None:
     script = _bordering()
 
     def patch(events: list[bytes]) -> None:
@@ -172,4 +172,4 @@ def test_an_empty_bitmap_is_free_and_bits_of_no_column_are_not(options: int, bit
         events[place] = sealed(event[:at] + bytes((options, bits)) + event[at + 1 :])
 
     mismatches = [item for item in judge(script, observe(script, patch=patch)).mismatches if item.step == 0]
-    assert mismatches[0].liberty == liberty
+    assert mismatches[0].variation == variation

@@ -99,4 +99,4 @@ def test_an_altered_partition_is_noticed(fault: str) -> None:
     made = script()
     (mismatch,) = judge(made, observe(made, doctor=FAULTS[fault])).mismatches
     assert mismatch.field.endswith("_ROWS_EVENT.extra")
-    assert mismatch.liberty is None
+    assert mismatch.variation is None

@@ -32,14 +32,14 @@ BLOCKS: Final = 16
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Twin:
-    """What another server logs for a step. ``liberty``: the non-requirement that allows it, or ``None``."""
+    """What another server logs for a step. ``variation``: the non-requirement that allows it, or ``None``."""
 
     id: str
     requirement: str
     sentence: str
     observation: dict[str, Any]
     step: str
-    liberty: str | None = None
+    variation: str | None = None
 
 
 def _bitmap_always(old: RowsBody) -> RowsBody:
@@ -63,17 +63,17 @@ def _other(document: bytes) -> bytes:
 
 
 _ROOT: Final = PartialJson(encode_diffs([Diff(Operation.REPLACE, parse_path("$.a"), "more than the document is" * 9)]))
-LIBERTIES: Final = (
-    Twin(id="bitmap-always", requirement="NR2", liberty="NR2", step="border full",
+VARIATIONS: Final = (
+    Twin(id="bitmap-always", requirement="NR2", variation="NR2", step="border full",
          observation=body("border full", _bitmap_always),
          sentence="A whole document with value_options 1 and an empty bitmap is a byte longer."),
-    Twin(id="whole-at-the-border", requirement="NR5", liberty="NR5", step="border partial",
+    Twin(id="whole-at-the-border", requirement="NR5", variation="NR5", step="border partial",
          observation=after("border partial", _document("border partial", "k")),
          sentence="Whole where the diffs are a byte smaller: another server stores the document in fewer bytes."),
-    Twin(id="diffs-at-the-border", requirement="NR5", liberty="NR5", step="border full",
+    Twin(id="diffs-at-the-border", requirement="NR5", variation="NR5", step="border full",
          observation=after("border full", _collected("border full", "k")),
          sentence="Diffs where the document is as small: another server stores it in more bytes."),
-    Twin(id="packed", requirement="NR3", liberty="NR3", step="border full",
+    Twin(id="packed", requirement="NR3", variation="NR3", step="border full",
          observation=after("border full", with_hole(_document("border full", "k"), SMALL)),
          sentence="Whole documents beside diffs, in a server's own bytes: a hole behind the values."),
 )  # fmt: skip
@@ -107,14 +107,14 @@ def found(twin: Twin) -> Mismatch:
     return mismatches[0]
 
 
-@pytest.mark.parametrize("twin", LIBERTIES, ids=lambda twin: twin.id)
+@pytest.mark.parametrize("twin", VARIATIONS, ids=lambda twin: twin.id)
 def test_what_the_worklog_leaves_free_is_found_and_named(twin: Twin) -> None:
-    assert found(twin).liberty == twin.liberty, twin.sentence
+    assert found(twin).variation == twin.variation, twin.sentence
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.id)
 def test_what_goes_beyond_stays_a_failure(fault: Twin) -> None:
-    assert found(fault).liberty is None, fault.sentence
+    assert found(fault).variation is None, fault.sentence
 
 
 def test_the_document_of_the_planted_faults_is_much_larger_than_a_diff() -> None:
@@ -139,6 +139,6 @@ def test_twins_of_generated_logs_are_free_or_failures_as_the_worklog_has_it() ->
 def test_a_judge_that_knows_one_form_or_takes_any_is_noticed(
     monkeypatch: pytest.MonkeyPatch, taken: str | None
 ) -> None:
-    monkeypatch.setattr("tests.judge.updates.variations.liberty_of", lambda *_: taken)
+    monkeypatch.setattr("tests.judge.updates.variations.variation_of", lambda *_: taken)
     with pytest.raises(AssertionError):
         test_twins_of_generated_logs_are_free_or_failures_as_the_worklog_has_it()

@@ -1,7 +1,7 @@
 """Twins of what a server logged, as another server might log it: within what the worklog leaves free, and beyond.
 
 Every twin is made from a captured row event and the prediction of its statement. ``free`` twins must be found to be
-covered by a non-requirement (``judge.liberties``), the others must not.
+covered by a non-requirement (``judge.updates.permitted_variation``), the others must not.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from conformance.judge.updates.events import iter_events
-from conformance.judge.updates.permitted_variation import SMALL, liberty_of
+from conformance.judge.updates.permitted_variation import SMALL, variation_of
 from conformance.reference.binlog.rows import UPDATE_TYPES, RowsBody, included
 from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.encode import SMALL_LIMIT, encode
@@ -42,7 +42,7 @@ class Twin(NamedTuple):
 
     def taken_as(self, names: list[str]) -> str | None:
         """What the judge makes of it."""
-        return liberty_of(self.prediction, self.expected, self.observed, self.growth, names)
+        return variation_of(self.prediction, self.expected, self.observed, self.growth, names)
 
 
 def as_predicted(script: Script, observation: Observation) -> Iterator[tuple[int, StepPrediction, RowsBody, RowsBody]]:

@@ -15,8 +15,8 @@ from conformance.reference.binlog.event import encode_event
 from conformance.reference.binlog.format_description import FormatDescription
 from conformance.reference.binlog.header import MAGIC
 from conformance.reference.event_types import EventType
-from conformance.servers.roles import relay_log_applier as replica_log
-from conformance.servers.roles.relay_log import applier_status, placed
+from conformance.servers.roles import relay_log_applier
+from conformance.servers.roles.relay_log import applier_status, log_file
 from conformance.servers.roles.relay_log_applier import LogEnd, LogReader, launch_replica, log_script
 from conformance.servers.run.process import ProcessMaker
 from conformance.servers.run.stack import build_of
@@ -57,7 +57,7 @@ def broken_log() -> bytes:
 
 def log_with_bad_gtids() -> bytes:
     bodies = (FormatDescription(), Opaque(type=EventType.PREVIOUS_GTIDS, data=b"\xff" * 8))
-    return placed(encode_event(body, server_id=streams.SERVER_ID) for body in bodies)[0]
+    return log_file(encode_event(body, server_id=streams.SERVER_ID) for body in bodies)[0]
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def struck(reader: LogReader, monkeypatch: pytest.MonkeyPatch) -> list[int]:
             os.kill(server.pid, blows.pop())
         return applier_status(server, session)
 
-    monkeypatch.setattr(replica_log, "applier_status", strike)
+    monkeypatch.setattr(relay_log_applier, "applier_status", strike)
     return blows
 
 
@@ -138,7 +138,7 @@ def test_a_death_has_names_where_the_server_s_file_keeps_any(
 def test_a_server_that_does_not_answer_is_ended(
     reader: LogReader, struck: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(replica_log, "_PATIENCE", 3.0)
+    monkeypatch.setattr(relay_log_applier, "_PATIENCE", 3.0)
     struck.append(signal.SIGSTOP)
     before, restarts = reader.deaths, reader.restarts
     assert reader.read(log_of(), TABLES) == LogEnd(silent=True)

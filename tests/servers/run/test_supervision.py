@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from conformance.servers.errors import ServerUnavailable
-from conformance.servers.run import directories as runs
-from conformance.servers.run import supervisor
+from conformance.servers.run import directories, supervisor
 from conformance.servers.run.process_identity import is_running, processes_with_argument, signal_if_same, start_time
 from conformance.servers.standing import free_name
 
@@ -224,7 +223,7 @@ def test_a_pid_that_belongs_to_another_process_now_is_never_signalled() -> None:
 @pytest.fixture
 def private_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    return runs.runs_root()
+    return directories.runs_root()
 
 
 def dead_process() -> int:
@@ -235,7 +234,7 @@ def dead_process() -> int:
 
 def test_directories_of_dead_labs_go_with_the_servers_in_them_and_others_stay(private_runs: Path) -> None:
     orphan = private_runs / f"run-{dead_process()}-1-abcdef"
-    own = runs.new_run_directory(keep=False)
+    own = directories.new_run_directory(keep=False)
     kept = private_runs / f"kept-{dead_process()}-1-abcdef"
     foreign = private_runs / "run-something"
     for directory in (orphan, kept, foreign):
@@ -243,7 +242,7 @@ def test_directories_of_dead_labs_go_with_the_servers_in_them_and_others_stay(pr
     # A server behind a wrapper whose supervisor and lab were both killed: known by the data it works on.
     server = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)", f"--datadir={orphan}/data"])
     assert until(lambda: server.pid in processes_with_argument(f"--datadir={orphan}/data"))
-    assert runs.remove_orphans() == [orphan]
+    assert directories.remove_orphans() == [orphan]
     assert server.wait() == -signal.SIGKILL
     assert own.is_dir()
     assert kept.is_dir()
@@ -251,26 +250,26 @@ def test_directories_of_dead_labs_go_with_the_servers_in_them_and_others_stay(pr
 
 
 def test_a_socket_path_that_does_not_fit_goes_to_a_short_directory(tmp_path: Path) -> None:
-    short = runs.socket_path(tmp_path)
+    short = directories.socket_path(tmp_path)
     deep = tmp_path / ("d" * 100)
     deep.mkdir()
-    long = runs.socket_path(deep)
+    long = directories.socket_path(deep)
     assert short == str(tmp_path / "s") or len(str(tmp_path)) > 100
     assert len(os.fsencode(long)) < 108
     assert Path(long).parent.stat().st_mode & 0o777 == 0o700
-    runs.remove_run_directory(deep)
+    directories.remove_run_directory(deep)
     assert not Path(long).parent.exists()
 
 
 def test_a_run_root_that_others_may_write_is_refused(private_runs: Path) -> None:
     private_runs.chmod(0o777)
     with pytest.raises(ServerUnavailable, match="others may write"):
-        runs.runs_root()
+        directories.runs_root()
 
 
 def test_a_name_is_taken_once(private_runs: Path) -> None:
     assert free_name() == "1"
-    assert runs.new_run_directory(keep=False, name="1") == private_runs / "server-1"
+    assert directories.new_run_directory(keep=False, name="1") == private_runs / "server-1"
     assert free_name() == "2"
     with pytest.raises(ServerUnavailable, match="servers stop 1"):
-        runs.new_run_directory(keep=False, name="1")
+        directories.new_run_directory(keep=False, name="1")

@@ -9,21 +9,20 @@
 from __future__ import annotations
 
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from fuzz.runner.corpora import COMMITTED, content_name, read_archive
 from fuzz.targets import load, target_names
-from tests.reference.kit import COPIED, PACKAGE
+from tests.faults.catalogue import PACKAGE, ROOT
+from tests.reference.kit import MODULES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
-    from tests.reference.kit import Fault
+    from tests.faults.catalogue import Fault
 
-ROOT: Final = Path(__file__).parents[2]
 TOOLS: Final = ("vectors", "fuzzing", "properties")
-_OTHERS: Final = ("test_planted_faults.py",)  # they have faults of their own
 _SLOW: Final = ("test_binlog_hostile.py", "test_binlog_charsets.py", "test_binlog_corpus.py")
 _FOLDERS: Final = ("reference", "generators", "cases")
 
@@ -45,7 +44,7 @@ def _is_property(path: Path) -> bool:
 @cache
 def _texts() -> dict[Path, str]:
     found = [path for folder in _FOLDERS for path in sorted((ROOT / "tests" / folder).rglob("test_*.py"))]
-    return {path: path.read_text(encoding="utf-8") for path in found if path.name not in _OTHERS}
+    return {path: path.read_text(encoding="utf-8") for path in found}
 
 
 def _near(module: str, path: Path, text: str) -> bool:
@@ -53,7 +52,7 @@ def _near(module: str, path: Path, text: str) -> bool:
     if path.name in _SLOW:
         return False
     if path.name == "test_vectors.py":
-        return module in COPIED  # which it takes from a kit
+        return module in MODULES  # which it takes from a kit
     package, _, last = f"{PACKAGE}.{module}".rpartition(".")
     return f"{package}.{last} " in text or f"from {package} import {last}" in text
 

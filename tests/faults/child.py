@@ -1,4 +1,4 @@
-"""One tool against one fault, in a process of its own: ``python -m tests.planted_reference.child FAULT TOOL ARG...``.
+"""One tool against one fault, in a process of its own: ``python -m tests.faults.child FAULT TOOL ARG...``.
 
 The last line of the output is JSON: what noticed the fault first, or null. ``FAULT`` is ``-`` for the sound reference,
 which every tool must let live.
@@ -16,17 +16,15 @@ from inspect import CO_OPTIMIZED
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from tests.planted_reference.catalogue import FAULTS
-from tests.planted_reference.plant import plant
-from tests.reference.kit import PACKAGE
+from tests.faults.catalogue import FAULTS, PACKAGE, ROOT
+from tests.faults.plant import plant
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from types import FrameType
 
-    from tests.reference.kit import Fault
+    from tests.faults.catalogue import Fault
 
-ROOT: Final = Path(__file__).parents[2]
 _MEMORY: Final = 3 << 29  # address space: a fault that makes a loop grow is to fail, not to take the machine along
 
 

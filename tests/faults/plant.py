@@ -1,4 +1,4 @@
-"""A planted fault in this process: the loader hands out the edited text of the module; nothing on disk changes.
+"""A planted fault in this process: the loader hands out the changed text of the module; nothing on disk changes.
 
 Works for whoever imports the module afterwards, a fuzzer that instruments it included.
 """
@@ -8,16 +8,12 @@ from __future__ import annotations
 import sys
 from importlib.machinery import SourceFileLoader
 from importlib.util import cache_from_source
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
-from conformance import reference
-from tests.reference.kit import PACKAGE, faulty_text
+from tests.faults.catalogue import PACKAGE, faulty_text, path_of
 
 if TYPE_CHECKING:
-    from tests.reference.kit import Fault
-
-_FOLDER: Final = Path(reference.__path__[0])
+    from tests.faults.catalogue import Fault
 
 
 def plant(fault: Fault) -> None:
@@ -25,7 +21,7 @@ def plant(fault: Fault) -> None:
     name = f"{PACKAGE}.{fault.module}"
     if name in sys.modules:
         raise AssertionError(f"{fault.id}: {name} was imported before its fault could be planted")
-    source = str(_FOLDER / f"{fault.module.replace('.', '/')}.py")
+    source = str(path_of(fault.module))
     compiled = cache_from_source(source)
     text = faulty_text(fault).encode()
     read: Any = SourceFileLoader.get_data

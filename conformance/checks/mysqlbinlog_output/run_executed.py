@@ -1,8 +1,8 @@
 """Generated updates as ``mysqlbinlog -v`` prints them, run on tables with the documents that they were made for.
 
 The source copies every row that an update changes, before and behind it, inside the same transaction: real documents,
-with their types. The printed text of each column is then run on the copy from before, and the result is compared with
-the copy from behind it, as text and by SQL ``=``.
+with their types. The printed text of each column is then run on the copy from before. The result is compared with the
+copy from behind it, as text and by SQL ``=``.
 """
 
 from __future__ import annotations
@@ -12,44 +12,28 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from conformance.cases.case_sql import where_clause
-from conformance.cases.files import SCHEMA_NAME
-from conformance.cases.row_images import RowImage
 from conformance.cases.script import Control, Statement
-from conformance.cases.session import Session
-from conformance.cases.update_case import Step, UpdateCase
 from conformance.checks.mysqlbinlog_output.pseudo_statements import (
-    Foretold,
+    Predicted,
     Result,
     expression,
-    foretell,
+    predict,
     printed_updates,
 )
-from conformance.harness.outcomes import Problem
-from conformance.reference.jsonb.encode import encode
-from conformance.reference.partial.expression import Assignment
-from conformance.reference.sql.expressions import parse_expression
+from conformance.judge.problem import Problem
 from conformance.reference.sql.tokens import quote_identifier
-from conformance.reference.tables.definitions import Column, Table, create_table
+from conformance.reference.tables.definitions import create_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from conformance.cases.script import Script
+    from conformance.checks.mysqlbinlog_output.run import Client
     from conformance.reference.binlog.rows import RowsBody
-    from conformance.reference.jsonb.values import JsonValue
     from conformance.reference.partial.update import RowChange
     from conformance.servers.wire.connection import Connection
     from conformance.servers.wire.packets import Result as Answer
 
-EXAMPLES: Final = (
-    "JSON_SET(j, '$.b[7]', 8)",  # printed as JSON_ARRAY_INSERT, behind the end of the array
-    "JSON_REMOVE(j, '$.b[0]', '$.b[1]')",
-    "JSON_SET(JSON_REMOVE(j, '$.a'), '$.a', 'x')",
-    r"""JSON_SET(j, '$.c.n', 1, '$.c.d', CAST('{"q": "\\\\"}' AS JSON), '$.b[last]', 'it''s')""",
-    "JSON_SET(j, '$.day', DATE'2024-01-02')",
-    "JSON_SET(j, '$.text', 'a\x0cb\x01')",
-)
-"""Updates whose order, place or quoting matters when their text is run; one has a type that the text does not carry."""
 BEFORE, AFTER = "pseudo_before", "pseudo_after"
 _SHOWN: Final = 300  # characters of a value
 
@@ -61,7 +45,7 @@ class Assigned(NamedTuple):
     column: str
     sql: str
     compare: str
-    foretold: Foretold
+    predicted: Predicted
 
 
 @dataclass(slots=True)
@@ -74,27 +58,12 @@ class Executed:
     functions: Counter[str] = field(default_factory=Counter)  # how often each was run
 
 
-def example_case() -> UpdateCase:
-    """The examples, one after the other, on one row."""
-    columns = (Column(name="id", type="INT", nullable=False), Column(name="j", type="JSON"))
-    document: JsonValue = {"a": 1, "b": [1, 2, 3], "c": {"d": 5}, "pad": "p" * 200}
-    return UpdateCase(
-        id="executed-pseudo-sql",
-        requirements=("FR7",),
-        table=Table(schema=SCHEMA_NAME, name="t", columns=columns, primary_key=((0, 0),)),
-        selector="id",
-        session=Session(row_image=RowImage.MINIMAL),
-        rows=((1, encode(document)),),
-        steps=tuple(Step((Assignment("j", parse_expression(sql)),), (0,)) for sql in EXAMPLES),
-    )
-
-
 def logged_rows(script: Script) -> list[RowChange]:
     """The rows that the updates change, in the order of the log."""
     return [row.change for step in script.predictions if step.error is None for row in step.rows if row.change.logged]
 
 
-def run_with_copies(connection: Connection, script: Script) -> None:
+def run_with_copies(client: Client, script: Script) -> None:
     """Run a Case, and copy each row that it changes: raises :class:`SqlError` for an update that is refused."""
     case = script.case
     names = [quote_identifier(case.table.columns[index].name) for index in case.table.json_columns]
@@ -103,7 +72,7 @@ def run_with_copies(connection: Connection, script: Script) -> None:
     for name in (BEFORE, AFTER):
         statements += [f"DROP TABLE IF EXISTS {name}", f"CREATE TABLE {name} (number INT PRIMARY KEY, {columns})"]
     statements += [create_table(case.table), script.insert, *_with_copies(script, ", ".join(names))]
-    connection.execute_many(statements).check()
+    client.connection.execute_many(statements).check()
 
 
 def _with_copies(script: Script, names: str) -> Iterator[str]:
@@ -170,7 +139,7 @@ def _of_row(
             sql=f"UPDATE {BEFORE} SET {name}={expression(printed[index + 1], index + 1, name)} WHERE number={number}",
             compare=f"SELECT p.{name}, a.{name}, p.{name} <=> a.{name}"
             f" FROM {BEFORE} p JOIN {AFTER} a USING (number) WHERE number={number}",
-            foretold=foretell(before, image[index], after),
+            predicted=predict(before, image[index], after),
         )
 
 
@@ -211,11 +180,11 @@ def _judge(done: Executed, item: Assigned, got: Result, source: bytes | None, wo
     """As on the source, by text and by ``=``; or exactly what the text cannot carry."""
     if got.error is None and got.equal and got.text == source:
         return
-    if item.foretold.losses and got == item.foretold.result:
-        done.losses["; ".join(sorted(item.foretold.losses))] += 1
+    if item.predicted.losses and got == item.predicted.result:
+        done.losses["; ".join(sorted(item.predicted.losses))] += 1
         return
-    expected = item.foretold.result
-    if not item.foretold.losses:
+    expected = item.predicted.result
+    if not item.predicted.losses:
         done.problems.append(
             _problem(item, _shown(Result(source, True)), words or _shown(got), "the printed text makes another change")
         )

@@ -1,7 +1,7 @@
 """Which tool kills which planted fault of the reference, and what that costs.
 
-``python -m tests.planted_reference`` (from the repository's root) plants every fault of the catalogue, gives it to each
-of the three tools of :mod:`tests.planted_reference.tools`, and prints a line for each fault and the kill rates.
+``python -m tests.faults`` (from the repository's root) plants every fault of the catalogue, gives it to each
+of the three tools of :mod:`tests.faults.tools`, and prints a line for each fault and the kill rates.
 ``--first`` stops at the first tool that kills; ``--tool`` and ``--only`` select; ``--runs`` is the number of atheris's
 executions for each target (0: stored inputs only, for which no fuzzer is needed). With ``--results FILE`` a run that
 was broken off goes on: what stands in FILE for the same faulty text is not run again. Exit status 1 if fewer than 97 %
@@ -25,9 +25,8 @@ from signal import SIGKILL, SIGXCPU
 from threading import Lock, Timer
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from tests.planted_reference.catalogue import EQUIVALENT, FAULTS
-from tests.planted_reference.tools import (
-    ROOT,
+from tests.faults.catalogue import FAULTS, ROOT, faulty_text
+from tests.faults.tools import (
     TOOLS,
     Step,
     fuzz_steps,
@@ -36,12 +35,11 @@ from tests.planted_reference.tools import (
     store_inputs,
     vector_steps,
 )
-from tests.reference.kit import faulty_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tests.reference.kit import Fault
+    from tests.faults.catalogue import Fault
 
 LEAST: Final = 0.97
 _SECONDS: Final = 200  # of CPU, for one child; one that takes longer hangs
@@ -66,7 +64,7 @@ def run_child(fault: str, step: Step, *, seconds: int = _SECONDS) -> Outcome:
         Path(step.arguments[3]).mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryFile() as output:
         child = subprocess.Popen(
-            [sys.executable, "-m", "tests.planted_reference.child", fault, *step.arguments],
+            [sys.executable, "-m", "tests.faults.child", fault, *step.arguments],
             stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, env=environment, cwd=ROOT,
         )  # fmt: skip
         prlimit(child.pid, RLIMIT_CPU, (seconds, seconds + 5))
@@ -210,8 +208,7 @@ def summary(results: dict[str, dict[str, Outcome]]) -> list[str]:
     }
     lines.append("alone: " + ", ".join(f"{tool} {count}" for tool, count in alone.items()))
     killed = sum(any(outcome.by for outcome in found.values()) for found in results.values())
-    lines.append(f"{killed}/{len(results)} killed/planted ({killed / len(results):.1%}), {len(EQUIVALENT)} edits known"
-                 " to change nothing are not counted")  # fmt: skip
+    lines.append(f"{killed}/{len(results)} killed/planted ({killed / len(results):.1%})")
     return lines
 
 
@@ -227,7 +224,7 @@ def selected(names: Sequence[str]) -> list[Fault]:
 
 def arguments_of(arguments: Sequence[str]) -> argparse.Namespace:
     """The options."""
-    parser = argparse.ArgumentParser(prog="python -m tests.planted_reference", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m tests.faults", description=__doc__)
     parser.add_argument("--tool", action="append", choices=TOOLS, help="only this one (more than once: these)")
     parser.add_argument("--only", action="append", default=[], metavar="ID", help="only this fault, or this module's")
     parser.add_argument("--first", action="store_true", help="the first tool that kills is enough")

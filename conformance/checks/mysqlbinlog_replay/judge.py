@@ -1,0 +1,155 @@
+"""What a replay of ``mysqlbinlog``'s output must leave: the source's rows, with the documents of the reference applier.
+
+A replay that stops is right only where a listed deviation makes the applier refuse that very statement.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from conformance.checks.mysqlbinlog_replay.run import State
+from conformance.judge.problem import Problem
+from conformance.judge.replica import LogDiffersError, Refusal, ReplicaModel, transactions
+from conformance.requirements.versions import applies
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from conformance.cases.script import Script
+    from conformance.checks.mysqlbinlog_replay.run import Replay
+    from conformance.harness.mysqlbinlog_replay import PrintFailed, Replayed
+    from conformance.requirements.deviations import Deviation
+    from conformance.requirements.versions import Version
+
+_SHOWN: Final = 300  # characters of a value
+
+
+class Expected(NamedTuple):
+    """What the reference applier makes of a log: the documents of all rows in start order, or the diff it refuses."""
+
+    model: ReplicaModel
+    refusal: Refusal | None
+
+
+def judge(
+    script: Script, replay: Replay, deviations: Iterable[Deviation], version: Version
+) -> tuple[list[Problem], int]:
+    """Problems of one block, and the number of updates that they are about."""
+    replayed = replay.replayed
+    try:
+        # A server may have mended what a switch stands for; whether it has is judged by the deviation's witness.
+        expected = expected_of(script, replay.events, refuses=replayed.error is not None)
+    except LogDiffersError as error:
+        return [Problem(field="log", expected="the predicted updates", got=str(error), message="another log")], 1
+    updates = [len(prediction.step.rows) for prediction in script.predictions if prediction.events]
+    if replay.target is None:
+        problem = _stopped(script, expected.refusal, replayed, deviations, version)
+        return [problem], 1 + sum(updates[: replayed.statements])
+    names = [column.name for column in script.case.table.columns]
+    problems = compare_states(_expected_state(script, replay.source, expected.model), replay.target, names)
+    if expected.refusal is not None:
+        problems.append(
+            Problem(
+                field=expected.refusal.column,
+                expected=f"{expected.refusal.number}: {expected.refusal.reason}",
+                got="a replay without an error",
+                message="a diff was taken that the applier refuses",
+            )
+        )
+    if replayed.statements != len(updates):
+        problems.append(
+            Problem(
+                field="statements",
+                expected=str(len(updates)),
+                got=str(replayed.statements),
+                message="another number of statements is in the text",
+            )
+        )
+    return problems, max(1, sum(updates))
+
+
+def print_problem(error: PrintFailed) -> Problem:
+    """There is no text to be replayed."""
+    return Problem(field="mysqlbinlog", expected="a text", got=str(error), message="mysqlbinlog failed")
+
+
+def expected_of(script: Script, events: Sequence[bytes], *, refuses: bool = True) -> Expected:
+    """Apply the captured events to the start rows. ``refuses`` off: without refusals that a switch explains."""
+    case = script.case
+    names = [column.name for column in case.table.columns]
+    json = [case.table.columns[index].name for index in case.table.json_columns]
+    model = ReplicaModel([dict(zip(names, row, strict=True)) for row in case.rows], json)
+    for transaction in transactions(script, events):
+        refusal = model.apply(transaction)
+        if refusal is not None and not refuses and refusal.switch is not None:
+            refusal = model.apply(transaction, unless=refusal.switch)
+        if refusal is not None:
+            return Expected(model, refusal)
+    return Expected(model, None)
+
+
+def compare_states(expected: State, got: State, names: Sequence[str]) -> list[Problem]:
+    """Rows that are not the same on both servers."""
+    problems: list[Problem] = []
+    for what, wanted, found in (
+        ("text", expected.texts, got.texts),
+        ("stored bytes", expected.stored, got.stored),
+    ):
+        if len(wanted) != len(found):
+            problems.append(
+                Problem(
+                    field=f"rows ({what})",
+                    expected=str(len(wanted)),
+                    got=str(len(found)),
+                    message="another number of rows after the replay",
+                )
+            )
+        for number, (row, other) in enumerate(zip(wanted, found, strict=False)):
+            problems += [
+                Problem(
+                    field=f"{what} of row {number}, column {name}",
+                    expected=repr(value)[:_SHOWN],
+                    got=repr(replayed)[:_SHOWN],
+                    message=f"another {what} after the replay",
+                )
+                for name, value, replayed in zip(names, row, other, strict=True)
+                if value != replayed
+            ]
+    return problems
+
+
+def _expected_state(script: Script, source: State, model: ReplicaModel) -> State:
+    """The source's rows, with the documents as the applier stores them: free space may be another
+    (requirements NR5)."""
+    case = script.case
+    places = {case.table.columns[index].name: index for index in case.table.json_columns}
+    final = script.model.rows
+    order = sorted(range(len(case.rows)), key=lambda index: int(str(final[index][case.selector])))
+    stored = []
+    for row, index in zip(source.stored, order, strict=True):
+        values = list(row)
+        for name, document in model.rows[index].items():
+            values[places[name]] = document
+        stored.append(tuple(values))
+    return State(source.texts, stored)
+
+
+def _stopped(
+    script: Script, refusal: Refusal | None, replayed: Replayed, deviations: Iterable[Deviation], version: Version
+) -> Problem:
+    """The replay stopped: at which statement, and whether a listed deviation of the applier explains it there."""
+    steps = [number for number, prediction in enumerate(script.predictions) if prediction.events]
+    step = steps[replayed.statements] if replayed.statements < len(steps) else None
+    deviation = None
+    if refusal is not None and (refusal.step, refusal.number) == (step, replayed.error):
+        deviation = next(
+            (entry.id for entry in deviations if entry.switch == refusal.switch and applies(entry.versions, version)),
+            None,
+        )
+    return Problem(
+        field="replay" if step is None else f"statement {step}",
+        expected="a replay without an error",
+        got=replayed.message[:_SHOWN],
+        message="the output of mysqlbinlog is refused",
+        deviation=deviation,
+    )

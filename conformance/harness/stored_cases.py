@@ -1,0 +1,41 @@
+"""What the records of one run share: the stored Cases, and the signatures that were met."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@dataclass(slots=True)
+class StoredCases:
+    """The Cases that a run keeps, and the signatures of failures that it met."""
+
+    cases: Path | None = None  # where Cases are stored; ``None``: nowhere
+    replay: str = "binlog-lab replay"
+    met: Counter[str] = field(default_factory=Counter)  # signatures
+    shown: int = 0  # verdicts of the update campaign
+    shrunk: int = 0  # injected events that were made smaller
+
+    def first(self, signature: str) -> bool:
+        """Whether this signature was not met before; remembers it."""
+        self.met[signature] += 1
+        return self.met[signature] == 1
+
+    def store(self, case: dict[str, Any]) -> Path | None:
+        """Write a Case, as its file holds it, under its id; ``None`` if the run keeps none."""
+        if self.cases is None:
+            return None
+        path = self.cases / f"{case['id']}.json"
+        if not path.exists():  # an id has one content in a run, and a full disk must not cut what is stored already
+            path.write_text(json.dumps(case, indent=1) + "\n", encoding="utf-8")
+        return path
+
+    def replay_of(self, path: Path) -> str:
+        """The command that runs a stored Case again."""
+        return f"{self.replay} {shlex.quote(str(path))}"

@@ -1,0 +1,51 @@
+"""Faults of a replay, as (text rows, stored rows): written down from requirements FR3."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from tests.checks.fault import Fault
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def _rows(change: Callable[[list[Any]], None], stored: bool) -> Callable[[Any], Any]:
+    def doctored(state: Any) -> Any:
+        texts, rows = list(state[0]), list(state[1])
+        change(rows if stored else texts)
+        return texts, rows
+
+    return doctored
+
+
+def _last_byte(rows: list[Any]) -> None:
+    row, changed = list(rows[-1]), False
+    for place, value in enumerate(row):
+        if isinstance(value, bytes) and value and not changed:
+            row[place] = value[:-1] + bytes((value[-1] ^ 1,))
+            changed = True
+    assert changed
+    rows[-1] = tuple(row)
+
+
+REPLAY_FAULTS: Final = [
+    Fault(
+        id="replay/lost-row",
+        requirement="FR3",
+        sentence="All rows are there after the replay.",
+        change=_rows(lambda rows: rows.pop(), stored=False),
+    ),
+    Fault(
+        id="replay/stored-byte",
+        requirement="FR3",
+        sentence="Stored bytes of all rows are identical.",
+        change=_rows(_last_byte, stored=True),
+    ),
+    Fault(
+        id="replay/text",
+        requirement="FR3",
+        sentence="The text of all rows is equal.",
+        change=_rows(_last_byte, stored=False),
+    ),
+]

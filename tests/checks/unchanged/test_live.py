@@ -1,0 +1,88 @@
+"""The checks of the log without the option, and of its members, fail on the faults planted for them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from conformance.checks.unchanged import check, check_members
+from conformance.checks.unchanged import run as room
+from conformance.harness.profiles import SIZES
+from conformance.servers.roles.update_cases import run_case
+from conformance.stream import CaseVerdict
+from tests.checks.unchanged.faults import OFF_FAULTS, ON_FAULTS, OPTION_FAULTS
+from tests.running import run
+
+if TYPE_CHECKING:
+    from conformance.servers.run.process import ProcessServer
+    from tests.recorded import Recorded
+
+pytestmark = pytest.mark.live
+
+
+@pytest.fixture
+def one_block(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(SIZES["unchanged/off"], "quick", 1)
+
+
+@pytest.mark.usefixtures("one_block")
+def test_the_same_workload_leaves_the_same_log(recorded: Recorded, server: ProcessServer) -> None:
+    run(check.test_other_events_are_unchanged, recorded.lab)
+    assert recorded.of(CaseVerdict) == []
+    for name in ("unchanged/off", "unchanged/on"):
+        assert recorded.cases(name) >= 50
+    with server.connect() as connection:
+        assert connection.variable("global.binlog_row_value_options") == ""
+
+
+@pytest.mark.usefixtures("one_block")
+@pytest.mark.parametrize(
+    ("place", "name", "fault"),
+    [(1, "unchanged/off", fault) for fault in OFF_FAULTS] + [(2, "unchanged/on", fault) for fault in ON_FAULTS],
+    ids=lambda item: getattr(item, "id", None),
+)
+def test_a_doctored_log_fails_the_check(
+    recorded: Recorded, monkeypatch: pytest.MonkeyPatch, place: int, name: str, fault: Any
+) -> None:
+    real = run_case
+    runs: list[Any] = []
+
+    def doctored(*arguments: Any) -> Any:
+        runs.append(real(*arguments))
+        return replace(runs[-1], events=fault.change(runs[-1].events)) if len(runs) == place + 1 else runs[-1]
+
+    monkeypatch.setattr(room, "run_case", doctored)
+    with pytest.raises(
+        pytest.fail.Exception,
+        match=r"differ|with the option off|in the second run",
+    ):
+        run(check.test_other_events_are_unchanged, recorded.lab)
+    assert recorded.failing == {name}
+
+
+def test_unknown_members_are_refused(recorded: Recorded) -> None:
+    run(check_members.test_unknown_members_are_refused, recorded.lab)
+    assert recorded.of(CaseVerdict) == []
+    assert recorded.cases("option/members") >= 50
+
+
+@pytest.mark.parametrize("fault", OPTION_FAULTS, ids=lambda fault: fault.id)
+def test_an_answer_that_takes_unknown_members_fails_the_check(
+    recorded: Recorded, monkeypatch: pytest.MonkeyPatch, fault: Any
+) -> None:
+    real = room.set_option
+    monkeypatch.setattr(check_members, "set_option", lambda *arguments: fault.change(real(*arguments)))
+    with pytest.raises(pytest.fail.Exception, match="not taken as the type SET has it"):
+        run(check_members.test_unknown_members_are_refused, recorded.lab)
+    assert "option/members" in recorded.failing
+    assert recorded.of(CaseVerdict)[0].statements
+
+
+def test_another_error_for_an_unknown_member_differs(recorded: Recorded, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(check_members, "_WRONG_VALUE", 1)
+    with pytest.raises(pytest.fail.Exception):
+        run(check_members.test_unknown_members_are_refused, recorded.lab)
+    assert recorded.failing == {"option/error"}
+    assert {item.verdict for item in recorded.of(CaseVerdict)} == {"differs"}
