@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from conformance.reference.binlog.event import Event
     from conformance.reference.binlog.files import EventDecoder
     from conformance.reference.errors import CodecError
-    from conformance.reference.explain.trace import Span
+    from conformance.reference.text.annotated_hex import Span
 
 _ROW: Final = 16  # bytes on a line
 _WHOLE: Final = 256  # a longer value is shown with its beginning only
@@ -57,7 +57,7 @@ def _explained(path: str, position: int | None, limit: int) -> Iterator[list[str
     from conformance.reference.binlog.files import EventDecoder
     from conformance.reference.binlog.header import FOOTER_SIZE, Checksum
     from conformance.reference.errors import CodecError, DecodeError
-    from conformance.reference.explain.events import explain_event
+    from conformance.reference.text.annotated_hex import explain_event
 
     decoder = EventDecoder(verify=False, limit=limit)
     for start, data in _frames(path):
@@ -89,7 +89,7 @@ def _explained(path: str, position: int | None, limit: int) -> Iterator[list[str
 def _inner(decoder: EventDecoder, event: Event, *, wanted: bool) -> Iterator[list[str]]:
     """The events of a compressed transaction; decoded in any case, for their TABLE_MAPs."""
     from conformance.reference.binlog.payload import TransactionPayload
-    from conformance.reference.explain.events import explain_event
+    from conformance.reference.text.annotated_hex import explain_event
 
     if not isinstance(event.body, TransactionPayload):
         return

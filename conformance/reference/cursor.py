@@ -3,21 +3,66 @@
 A cursor is made once per event; nested values (rows, images, JSON entries, diffs) are cut out of it with one length
 check each and then read with precompiled structs. Every short read becomes a :class:`DecodeError` with the offset and
 the name of the field; nothing is allocated before its length was compared with the bytes that are left.
+
+A :class:`Recorder` is a cursor that also writes down what it read, so that annotated hex comes from the decoders
+themselves.
 """
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from struct import Struct
-from typing import TYPE_CHECKING, cast
+from struct import error as struct_error
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeVar, cast
 
-from conformance.reference.errors import DecodeError
+from conformance.reference.errors import CodecError, DecodeError, EncodeError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
+
+_T = TypeVar("_T")
 
 _U2 = Struct("<H").unpack_from
 _U4 = Struct("<I").unpack_from
 _U8 = Struct("<Q").unpack_from
+
+
+def bitmap_size(count: int) -> int:
+    """Bytes of a bitmap of ``count`` bits."""
+    return (count + 7) // 8
+
+
+def bits_of(number: int, count: int) -> str:
+    """The lowest ``count`` bits as 0 and 1, the lowest first: to shift a long number once for each of its bits would
+    take the square of its length."""
+    return f"{number & (1 << count) - 1:0{count}b}"[::-1] if count else ""
+
+
+def included(bitmap: int, count: int) -> tuple[int, ...]:
+    """Places of the bits that are 1 among the lowest ``count``: the columns of an image."""
+    return tuple([index for index, bit in enumerate(bits_of(bitmap, count)) if bit == "1"])
+
+
+class Layout:
+    """Fields of fixed sizes that stand one behind the other: their names, and their forms as :mod:`struct` has them.
+
+    Numbers are little-endian. The one statement of such a layout: readers, writers and recorders use it.
+    """
+
+    __slots__ = ("forms", "size", "struct", "unpack_from")
+
+    def __init__(self, **forms: str) -> None:
+        self.forms = forms
+        self.struct = Struct("<" + "".join(forms.values()))
+        self.size = self.struct.size
+        self.unpack_from = self.struct.unpack_from
+
+    def pack(self, *values: Any) -> bytes:
+        """The bytes of the fields. A value that does not fit is an ``EncodeError``."""
+        try:
+            return self.struct.pack(*values)
+        except struct_error as error:
+            raise EncodeError("out-of-range", f"a field does not fit: {error}", got=repr(values)[:80]) from None
 
 
 class Cursor:
@@ -27,6 +72,8 @@ class Cursor:
     """
 
     __slots__ = ("data", "end", "pos")
+
+    records: ClassVar[bool] = False  # whether somebody writes down what is read: then the careful way is taken
 
     def __init__(self, data: bytes | memoryview, pos: int = 0, end: int | None = None) -> None:
         self.data = cast("bytes", data)
@@ -63,10 +110,18 @@ class Cursor:
         self.pos = pos + count
         return pos
 
-    def rest(self) -> bytes:
+    def rest(self, field: str) -> bytes:  # noqa: ARG002 - a recorder wants it
         """Everything that is left."""
         pos, self.pos = self.pos, self.end
         return self.data[pos : self.end]
+
+    def fields(self, layout: Layout, what: str) -> tuple[Any, ...]:
+        """The fields of a layout."""
+        pos = self.pos
+        if layout.size > self.end - pos:
+            raise self._short(layout.size, what)
+        self.pos = pos + layout.size
+        return layout.unpack_from(self.data, pos)
 
     def u1(self, field: str) -> int:
         pos = self.pos
@@ -80,24 +135,32 @@ class Cursor:
         value: int = _U2(self.data, pos)[0]
         return value
 
-    def u3(self, field: str) -> int:
-        return int.from_bytes(self.take(3, field), "little")
-
     def u4(self, field: str) -> int:
         pos = self.skip(4, field)
         value: int = _U4(self.data, pos)[0]
         return value
 
-    def u6(self, field: str) -> int:
-        return int.from_bytes(self.take(6, field), "little")
-
-    def u7(self, field: str) -> int:
-        return int.from_bytes(self.take(7, field), "little")
-
     def u8(self, field: str) -> int:
         pos = self.skip(8, field)
         value: int = _U8(self.data, pos)[0]
         return value
+
+    def number(self, size: int, field: str) -> int:
+        """A little-endian number of ``size`` bytes."""
+        pos = self.skip(size, field)
+        return int.from_bytes(self.data[pos : self.pos], "little")
+
+    def octets(self, count: int, field: str, first: int = 0) -> bytes:  # noqa: ARG002 - a recorder wants it
+        """``count`` numbers of one byte each; ``first`` is the number of the first one."""
+        return Cursor.take(self, count, field)
+
+    def bitmap(self, count: int, field: str, items: Sequence[int] | None = None) -> bytes:  # noqa: ARG002
+        """A bitmap of ``count`` bits, the lowest first; each stands for one of ``items``, or for its place."""
+        return Cursor.take(self, bitmap_size(count), field)
+
+    def sized(self, size: int, field: str) -> bytes:
+        """A length of ``size`` bytes, then that many bytes."""
+        return self.take(self.number(size, field), field)
 
     def packed(self, field: str) -> int:
         """A packed integer (net_field_length): 1, 3, 4 or 9 bytes; longer forms than needed are accepted
@@ -132,6 +195,14 @@ class Cursor:
     def packed_bytes(self, field: str) -> bytes:
         """A packed length, then that many bytes."""
         return self.take(self.packed(field), field)
+
+    def packed_pairs(self, first: str, second: str) -> tuple[tuple[int, int], ...]:
+        """Pairs of packed integers up to the end."""
+        numbers = self.packed_list(first)
+        if len(numbers) % 2:
+            raise DecodeError("truncated", f"a {first} without its {second}", offset=self.pos, path=(second,))
+        both = iter(numbers)
+        return tuple(zip(both, both, strict=True))
 
     def packed_list(self, field: str) -> Sequence[int]:
         """Packed integers up to the end."""
@@ -172,7 +243,7 @@ class Cursor:
             raise self._short(1, field)
         first = self.data[pos]
         size = ((first + 1) & ~first).bit_length()  # 1 + trailing ones; 9 for 0xff
-        raw = self.take(size, field)
+        raw = Cursor.take(self, size, field)
         if size == 9:
             return int.from_bytes(raw[1:], "little")
         return int.from_bytes(raw, "little") >> size
@@ -181,6 +252,44 @@ class Cursor:
         """Zigzag over :meth:`varint`."""
         value = self.varint(field)
         return (value >> 1) ^ -(value & 1)
+
+    def varint_bytes(self, field: str) -> bytes:
+        """A length as :meth:`varint`, then that many bytes."""
+        return self.take(self.varint(field), field)
+
+    def part(self, count: int, field: str) -> Self:
+        """A cursor of its own over the next ``count`` bytes, which are passed over here."""
+        pos = self.skip(count, field)
+        return type(self)(self.data, pos, self.pos)
+
+    def items(self, name: str, count: int = -1) -> Iterable[int]:  # noqa: ARG002 - a recorder wants it
+        """Numbers of the items that are read in the loop: ``count`` of them, or as many as there are up to the end."""
+        return range(count) if count >= 0 else self._until_the_end()
+
+    def numbered(self, count: int = -1) -> Iterable[int]:
+        """The same for fields: what is read in the loop has the number behind its own name."""
+        return range(count) if count >= 0 else self._until_the_end()
+
+    def _until_the_end(self) -> Iterator[int]:
+        number = 0
+        while self.pos < self.end:
+            yield number
+            number += 1
+
+    @contextmanager
+    def inside(self, name: str) -> Iterator[None]:
+        """What is read there is part of ``name``."""
+        try:
+            yield
+        except CodecError as error:
+            raise error.at(name) from None
+
+    def refuse(self, error: DecodeError) -> None:
+        """Raise an error about a value, behind which the bytes can still be read. A recorder goes on."""
+        raise error
+
+    def note(self, start: int, field: str, value: object) -> None:
+        """Say what the bytes from ``start`` on were, which were not read through the cursor. A recorder listens."""
 
     def expect_end(self, what: str) -> None:
         """Raise unless everything was read."""
@@ -192,6 +301,161 @@ class Cursor:
                 expected=0,
                 got=self.end - self.pos,
             )
+
+
+class Reading(NamedTuple):
+    """A field that was read: ``data[start:end]``. ``field`` is its path, ``value`` what the decoder got."""
+
+    start: int
+    end: int
+    field: str
+    value: Any
+
+
+class Recorder(Cursor):
+    """A cursor that writes down every field it reads, in order; ``readings`` is shared with its parts.
+
+    It goes on behind values that are refused, as their bytes have a meaning all the same.
+    """
+
+    __slots__ = ("_number", "_path", "readings")
+
+    records = True
+
+    def __init__(self, data: bytes | memoryview, pos: int = 0, end: int | None = None) -> None:
+        super().__init__(data, pos, end)
+        self.readings: list[Reading] = []
+        self._path = self._number = ""
+
+    def note(self, start: int, field: str, value: object) -> None:
+        if start < self.pos:
+            self.readings.append(Reading(start, self.pos, f"{self._path}{field}{self._number}", value))
+
+    def _noted(self, start: int, field: str, value: _T) -> _T:
+        self.note(start, field, value)
+        return value
+
+    def take(self, count: int, field: str) -> bytes:
+        return self._noted(self.pos, field, super().take(count, field))
+
+    def rest(self, field: str) -> bytes:
+        return self._noted(self.pos, field, super().rest(field))
+
+    def fields(self, layout: Layout, what: str) -> tuple[Any, ...]:  # noqa: ARG002 - each field has its own name
+        found: list[Any] = []
+        for field, form in layout.forms.items():
+            found += self._noted(self.pos, field, super().fields(Layout(**{field: form}), field))
+            self.readings[-1] = self.readings[-1]._replace(value=found[-1])
+        return tuple(found)
+
+    def u1(self, field: str) -> int:
+        return self._noted(self.pos, field, super().u1(field))
+
+    def u2(self, field: str) -> int:
+        return self._noted(self.pos, field, super().u2(field))
+
+    def u4(self, field: str) -> int:
+        return self._noted(self.pos, field, super().u4(field))
+
+    def u8(self, field: str) -> int:
+        return self._noted(self.pos, field, super().u8(field))
+
+    def number(self, size: int, field: str) -> int:
+        return self._noted(self.pos, field, super().number(size, field))
+
+    def octets(self, count: int, field: str, first: int = 0) -> bytes:
+        start = self.pos
+        for number in range(count):
+            self._number = f"[{first + number}]"
+            self.u1(field)
+        self._number = ""
+        return self.data[start : self.pos]
+
+    def bitmap(self, count: int, field: str, items: Sequence[int] | None = None) -> bytes:
+        start, raw = self.pos, super().bitmap(count, field)
+        bits = included(int.from_bytes(raw, "little"), count)
+        self.note(start, field, list(bits if items is None else map(items.__getitem__, bits)))
+        return raw
+
+    def sized(self, size: int, field: str) -> bytes:
+        return self.take(self.number(size, self._length(field)), field)
+
+    def packed(self, field: str) -> int:
+        return self._noted(self.pos, field, super().packed(field))
+
+    def packed_bytes(self, field: str) -> bytes:
+        return self.take(self.packed(self._length(field)), field)
+
+    def packed_list(self, field: str) -> Sequence[int]:
+        return [self.packed(field) for _ in self.numbered()]
+
+    def packed_pairs(self, first: str, second: str) -> tuple[tuple[int, int], ...]:
+        return tuple([(self.packed(first), self.packed(second)) for _ in self.numbered()])
+
+    def packed_strings(self, field: str, count: int = -1) -> list[bytes]:
+        return [self.packed_bytes(field) for _ in self.numbered(count)]
+
+    def varint(self, field: str) -> int:
+        return self._noted(self.pos, field, super().varint(field))
+
+    def signed_varint(self, field: str) -> int:
+        start = self.pos
+        value = self.varint(field)
+        value = (value >> 1) ^ -(value & 1)
+        self.readings[-1] = Reading(start, self.pos, self.readings[-1].field, value)
+        return value
+
+    def varint_bytes(self, field: str) -> bytes:
+        return self.take(self.varint(self._length(field)), field)
+
+    def part(self, count: int, field: str) -> Self:
+        part = super().part(min(count, len(self)), field)  # what is missing is told where it is read
+        part.readings, part._path, part._number = self.readings, self._path, self._number  # noqa: SLF001 - its own kind
+        return part
+
+    def items(self, name: str, count: int = -1) -> Iterable[int]:
+        outer = self._path
+        for number in super().items(name, count):
+            self._path = f"{outer}{name}[{number}]."
+            yield number
+        self._path = outer
+
+    def numbered(self, count: int = -1) -> Iterable[int]:
+        outer = self._number
+        for number in super().numbered(count):
+            self._number = f"{outer}[{number}]"
+            yield number
+        self._number = outer
+
+    @contextmanager
+    def inside(self, name: str) -> Iterator[None]:
+        outer = self._path
+        self._path = f"{outer}{name}."
+        yield
+        self._path = outer
+
+    def refuse(self, error: DecodeError) -> None:
+        """Whoever reads the event without a recorder is told."""
+
+    @staticmethod
+    def _length(field: str) -> str:
+        return f"{field}_length"
+
+
+class Decoded:
+    """What is read from bytes: ``read`` takes its fields from a cursor."""
+
+    __slots__ = ()
+
+    @classmethod
+    def read(cls, cursor: Cursor) -> Self:
+        """The value that comes next; what is behind it is refused, or part of it."""
+        raise NotImplementedError
+
+    @classmethod
+    def decode(cls, data: bytes | memoryview) -> Self:
+        """The value that is exactly ``data``."""
+        return cls.read(Cursor(data))
 
 
 def encode_packed(value: int) -> bytes:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import secrets
-from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Self
+from abc import abstractmethod
+from functools import partial
+from typing import TYPE_CHECKING
 
-from conformance.servers.errors import ConnectionLost, ServerError, ServerUnavailable
+from conformance.servers.closing import Closing
+from conformance.servers.errors import ConnectionLost, LoginRefused, ServerError, ServerUnavailable
 from conformance.servers.wire.capture import Capture
+from conformance.servers.wire.connection import connect
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from types import TracebackType
 
     from conformance.servers.wire.connection import Address, Connection
 
@@ -20,7 +22,7 @@ SCHEMA_PREFIX = "binlog_lab_"
 ALL_HAZARDS = frozenset({"none", "stops-replica", "corrupts-row", "may-crash"})
 
 
-class Server(ABC):
+class Server(Closing):
     """A running MySQL server."""
 
     id: str  # unique in a run, without secrets
@@ -31,7 +33,6 @@ class Server(ABC):
     client_host: str = "localhost"  # what the server calls the host that the lab connects from
     address: Address
 
-    @abstractmethod
     def connect(
         self,
         *,
@@ -42,14 +43,25 @@ class Server(ABC):
         tcp: bool = False,
     ) -> Connection:
         """A new session; as the lab's own account unless ``user`` says otherwise."""
+        address = (self.tcp_address() if tcp else self.address).as_user(user, password)
+        log_in = partial(connect, address, database=database, timeout=timeout, fate=self.fate)
+        try:
+            try:
+                return log_in()
+            except LoginRefused:
+                if user is not None or not self.introduced():
+                    raise
+                return log_in()
+        except ConnectionLost as error:
+            raise self.fate(error) from None
+
+    def introduced(self) -> bool:
+        """Whether another try may log in, as the server was just reminded of the account."""
+        return False
 
     @abstractmethod
     def alive(self) -> bool:
         """Whether the server is still there."""
-
-    @abstractmethod
-    def close(self) -> None:
-        """End what the lab started or made; a second call does nothing."""
 
     @abstractmethod
     def describe(self) -> str:
@@ -110,14 +122,6 @@ class Server(ABC):
                 else:
                     connection.execute(f"DROP SCHEMA IF EXISTS {name}")
                     connection.execute(f"SELECT RELEASE_LOCK('{name}')")
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.id} {self.version}>"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from conformance.reference.binlog.event import Event, decode_event
 from conformance.reference.binlog.header import FOOTER_SIZE
-from conformance.reference.explain.events import explain_event
+from conformance.reference.text.annotated_hex import explain_event
 from fuzz.events import event_seeds, tables
 from fuzz.mutators.framing import mutate_event
 from fuzz.violation import attempt, require
@@ -15,7 +15,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 INVARIANT: Final = "The spans of an event tile it, and it is explained without a problem when it can be read."
-INSTRUMENT: Final[tuple[str, ...]] = ("conformance.reference.explain",)
+INSTRUMENT: Final[tuple[str, ...]] = (
+    "conformance.reference.text.annotated_hex",
+    "conformance.reference.jsonb.spans",
+)
 MAX_LEN: Final = 1024
 DICTIONARY: Final = (b"\xfc\xff\xff", b"\xfe\xff\xff\xff\xff\xff\xff\xff\xff", b"\xfb", b"std\0", b"9.7.4")
 mutate = mutate_event

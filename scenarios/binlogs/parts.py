@@ -55,7 +55,7 @@ def _cuts(log: BinaryIO, split_bytes: int) -> Iterator[int]:
         return
     footer = file_footer(log)
     number = log.fileno()
-    if HEADER.unpack(os.pread(number, HEADER_SIZE, len(MAGIC)))[5] & Flag.RELAY_LOG:
+    if HEADER.unpack_from(os.pread(number, HEADER_SIZE, len(MAGIC)))[5] & Flag.RELAY_LOG:
         return  # more than one FORMAT_DESCRIPTION, and each holds for what follows it
     last, with_gtids = 0, False
     for group in read_groups(log, footer=footer):

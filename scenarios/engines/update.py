@@ -16,11 +16,10 @@ from conformance.cases.update_case import Step, UpdateCase
 from conformance.reference.binlog.control_events import Xid
 from conformance.reference.binlog.event import decode_event, encode_event
 from conformance.reference.binlog.header import Checksum
-from conformance.reference.binlog.images import included
 from conformance.reference.binlog.payload import TransactionPayload
 from conformance.reference.binlog.rows import LazyRows
 from conformance.reference.binlog.writer import FileWriter, begin
-from conformance.reference.cursor import packed_size
+from conformance.reference.cursor import included, packed_size
 from conformance.reference.errors import CodecError, MysqlError
 from conformance.reference.jsonb.decode import container_header, scalar_end
 from conformance.reference.jsonb.encode import encode

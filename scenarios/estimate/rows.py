@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from conformance.cases.row_images import RowImage, after_columns, before_columns
-from conformance.reference.binlog.images import included
+from conformance.reference.cursor import included
 from conformance.reference.tables.columns import BLOB, JSON, PartialJson, codec, value_size, write_value
 
 if TYPE_CHECKING:

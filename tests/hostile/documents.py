@@ -129,12 +129,10 @@ def _equal_children(data: bytes) -> bool:
 
 
 def _explained(data: bytes) -> object:
-    from conformance.reference.explain.documents import explain_document
-    from conformance.reference.explain.trace import Trace
+    from conformance.reference.jsonb.spans import document_spans
+    from conformance.reference.text.annotated_hex import short
 
-    trace = Trace(data)
-    explain_document(trace, len(data), "document")
-    return trace
+    return document_spans(data, short)
 
 
 def _applied(data: bytes) -> object:

@@ -2,10 +2,11 @@
 
 ``python -m tests.mutation [MODULE...]`` (from the repository's root; package ``mutmut``, group ``nightly``). For each
 module, named as ``jsonb.encode`` (without a name: all of them): how many mutants there are, how many the tests kill,
-and those that live, as ``function: old => new``. Two rates: of all mutants, and of those that
-:mod:`tests.mutation.explained` does not list; the second must be 90 %. Mutants of nothing but the words of an error are
-counted apart and not tried. Exit status 1 if a module is below, or if what is explained is killed after all or is no
-mutant any more.
+and those that live, as ``function: old => new`` (:mod:`tests.mutation.form`).
+
+Two rates: of all mutants, and of those that :mod:`tests.mutation.explained` does not list; the second must be 90 %.
+Mutants of nothing but the words of an error are counted apart and not tried. Exit status 1 if a module is below, or if
+what is explained is killed after all or is no mutant any more.
 
 ``--seconds`` is how long the tests of one mutant take on the sound reference before it is left alone; hence a survivor
 may say that tests are left. With ``--results FILE`` a mutant that was killed before is not tried again: for a run that

@@ -6,8 +6,8 @@
 ``import``      runs when the module is imported, before a mutant can be planted
 ``words``       text for people that :mod:`tests.mutation.mutants` does not know for one
 
-An item is a mutant as it is printed (``function: old => new``), or, under ``[rules]``, a regular expression for the
-whole of it, in any module.
+An item is a mutant as it is printed: its function and the form of its change (:mod:`tests.mutation.form`). Under
+``[rules]`` it is a regular expression for the whole of that, in any module.
 """
 
 from __future__ import annotations

@@ -12,10 +12,13 @@ import os
 from collections import Counter
 from itertools import takewhile
 from pathlib import Path
+from textwrap import dedent
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from libcst import FunctionDef
 from mutmut.mutation.file_mutation import create_mutations
+
+from tests.mutation.form import form
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,7 +44,7 @@ _FOR_PEOPLE: Final = frozenset(("expected", "got", "path"))
 
 class Mutant(NamedTuple):
     """``function``: as ``Class.method``. ``text``: the changed function's. ``lines``: of the module, first and last of
-    the statement that was changed. ``change``: ``old => new``, the lines that differ. ``words``: it changes nothing but
+    the statement that was changed. ``change``: its form (:mod:`tests.mutation.form`). ``words``: it changes nothing but
     the text of an error, or a type for the type checker."""
 
     module: str
@@ -87,9 +90,9 @@ def mutants_of(module: str) -> list[Mutant]:
         start = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(old, new, strict=False)))
         words = any(first <= start < last for first, last in _words(old))
         line = place.line + old.count("\n", 0, start)
-        mutant = Mutant(module, place.name, new, places.statement(line), _change(old, new), words)
+        mutant = Mutant(module, place.name, new, places.statement(line), form(dedent(old), dedent(new)), words)
         counts[mutant.key] += 1
-        again = counts[mutant.key]  # the same line stands in the function twice
+        again = counts[mutant.key]  # the same form stands in the function twice
         found.append(mutant if again == 1 else mutant._replace(change=f"{mutant.change} ({again})"))
     return found
 
@@ -159,16 +162,6 @@ class _Places:
         if hasattr(node, "body"):  # its head may have several lines, and none of them need be the first
             return node.lineno, max(line, node.body[0].lineno - 1)
         return node.lineno, node.end_lineno or line
-
-
-def _change(old: str, new: str) -> str:
-    """The lines that differ, without their indentation."""
-    before, after = old.splitlines(), new.splitlines()
-    while before and after and before[0] == after[0]:
-        before, after = before[1:], after[1:]
-    while before and after and before[-1] == after[-1]:
-        before, after = before[:-1], after[:-1]
-    return " => ".join(" ".join(line.strip() for line in lines) for lines in (before, after))
 
 
 def _words(text: str) -> list[tuple[int, int]]:

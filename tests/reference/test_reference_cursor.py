@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
@@ -122,7 +123,7 @@ def test_numbers_outside_the_range_cannot_be_packed() -> None:
 def test_a_cursor_never_leaves_its_bounds() -> None:
     cursor = Cursor(b"0123456789", 2, 6)
     assert (cursor.take(3, "a"), len(cursor)) == (b"234", 1)
-    for read in (cursor.u2, cursor.u3, cursor.u4, cursor.u6, cursor.u7, cursor.u8):
+    for read in (cursor.u2, cursor.u4, cursor.u8, partial(cursor.number, 3)):
         with pytest.raises(DecodeError) as caught:
             read("b")
         assert caught.value.offset == 5
@@ -134,7 +135,7 @@ def test_a_cursor_never_leaves_its_bounds() -> None:
     with pytest.raises(DecodeError) as caught:
         cursor.expect_end("d")
     assert caught.value.code == "trailing-bytes"
-    assert cursor.rest() == b"5"
+    assert cursor.rest("e") == b"5"
     cursor.expect_end("d")
     with pytest.raises(DecodeError):
         cursor.u1("e")

@@ -4,34 +4,16 @@ to 14)."""
 from __future__ import annotations
 
 from dataclasses import dataclass
-from struct import Struct
-from struct import error as struct_error
-from typing import Any, ClassVar, Final
+from typing import ClassVar, Final
 
 from conformance.reference.binlog.header import Flag
-from conformance.reference.cursor import Cursor, encode_packed
+from conformance.reference.cursor import Cursor, Decoded, Layout, encode_packed
 from conformance.reference.errors import DecodeError, EncodeError
 from conformance.reference.event_types import EventType
 
-_U8: Final = Struct("<Q")
-_XA: Final = Struct("<BIII")
-
-
-def pack(layout: Struct, *values: Any) -> bytes:
-    """Fixed fields; a value that does not fit is our caller's error."""
-    try:
-        return layout.pack(*values)
-    except struct_error as error:
-        raise EncodeError("out-of-range", f"a field does not fit: {error}", got=repr(values)[:80]) from None
-
-
-def unpack(layout: Struct, data: bytes, what: str) -> tuple[Any, ...]:
-    """Fixed fields that are the whole event."""
-    if len(data) != layout.size:
-        cursor = Cursor(data)
-        cursor.skip(layout.size, what)
-        cursor.expect_end(what)
-    return layout.unpack(data)
+_POSITION: Final = Layout(position="Q")
+_XID: Final = Layout(xid="Q")
+_XA: Final = Layout(one_phase="B", format_id="I", gtrid_length="I", bqual_length="I")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,13 +29,13 @@ class Opaque:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stop:
+class Stop(Decoded):
     type: ClassVar[int] = EventType.STOP
     default_flags: ClassVar[int] = 0
 
     @classmethod
-    def decode(cls, data: bytes) -> Stop:
-        Cursor(data).expect_end("STOP")
+    def read(cls, cursor: Cursor) -> Stop:
+        cursor.expect_end("STOP")
         return cls()
 
     def encode(self) -> bytes:
@@ -61,7 +43,7 @@ class Stop:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rotate:
+class Rotate(Decoded):
     """The next file. ``name`` is a file name of another machine: bytes that need not be any text."""
 
     type: ClassVar[int] = EventType.ROTATE
@@ -70,26 +52,24 @@ class Rotate:
     position: int = 4
 
     @classmethod
-    def decode(cls, data: bytes) -> Rotate:
-        cursor = Cursor(data)
-        return cls(position=cursor.u8("position"), name=cursor.rest())
+    def read(cls, cursor: Cursor) -> Rotate:
+        return cls(position=cursor.fields(_POSITION, "position")[0], name=cursor.rest("name"))
 
     def encode(self) -> bytes:
-        return pack(_U8, self.position) + self.name
+        return _POSITION.pack(self.position) + self.name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Incident:
+class Incident(Decoded):
     type: ClassVar[int] = EventType.INCIDENT
     default_flags: ClassVar[int] = 0
     number: int = 1  # LOST_EVENTS
     message: bytes = b""
 
     @classmethod
-    def decode(cls, data: bytes) -> Incident:
-        cursor = Cursor(data)
+    def read(cls, cursor: Cursor) -> Incident:
         number = cursor.u2("number")
-        message = cursor.take(cursor.u1("message"), "message")
+        message = cursor.sized(1, "message")
         cursor.expect_end("INCIDENT")
         return cls(number=number, message=message)
 
@@ -100,7 +80,7 @@ class Incident:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ignorable:
+class Ignorable(Decoded):
     """Any content: it is there to be skipped."""
 
     type: ClassVar[int] = EventType.IGNORABLE
@@ -108,15 +88,15 @@ class Ignorable:
     data: bytes = b""
 
     @classmethod
-    def decode(cls, data: bytes) -> Ignorable:
-        return cls(data=data)
+    def read(cls, cursor: Cursor) -> Ignorable:
+        return cls(data=cursor.rest("data"))
 
     def encode(self) -> bytes:
         return self.data
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Xid:
+class Xid(Decoded):
     """Commit of a transaction. ``xid`` is a number of the engine, without meaning outside that server."""
 
     type: ClassVar[int] = EventType.XID
@@ -124,18 +104,20 @@ class Xid:
     xid: int = 0
 
     @classmethod
-    def decode(cls, data: bytes) -> Xid:
-        return cls(xid=unpack(_U8, data, "XID")[0])
+    def read(cls, cursor: Cursor) -> Xid:
+        (xid,) = cursor.fields(_XID, "XID")
+        cursor.expect_end("XID")
+        return cls(xid=xid)
 
     def encode(self) -> bytes:
-        return pack(_U8, self.xid)
+        return _XID.pack(self.xid)
 
 
 _XA_LIMIT: Final = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class XaPrepare:
+class XaPrepare(Decoded):
     """XA PREPARE, or with ``one_phase`` XA COMMIT ... ONE PHASE."""
 
     type: ClassVar[int] = EventType.XA_PREPARE
@@ -146,12 +128,13 @@ class XaPrepare:
     one_phase: int = 0
 
     @classmethod
-    def decode(cls, data: bytes) -> XaPrepare:
-        cursor = Cursor(data)
-        pos = cursor.skip(_XA.size, "header")
-        one_phase, format_id, gtrid, bqual = _XA.unpack_from(data, pos)
+    def read(cls, cursor: Cursor) -> XaPrepare:
+        pos = cursor.pos
+        one_phase, format_id, gtrid, bqual = cursor.fields(_XA, "header")
         if gtrid > _XA_LIMIT or bqual > _XA_LIMIT:
-            raise DecodeError("too-long", "parts of an XID have at most 64 bytes", offset=pos, got=(gtrid, bqual))
+            cursor.refuse(
+                DecodeError("too-long", "parts of an XID have at most 64 bytes", offset=pos, got=(gtrid, bqual))
+            )
         first = cursor.take(gtrid, "gtrid")
         second = cursor.take(bqual, "bqual")
         cursor.expect_end("XA_PREPARE")
@@ -160,12 +143,12 @@ class XaPrepare:
     def encode(self) -> bytes:
         if len(self.gtrid) > _XA_LIMIT or len(self.bqual) > _XA_LIMIT:
             raise EncodeError("too-long", "parts of an XID have at most 64 bytes", expected=_XA_LIMIT)
-        head = pack(_XA, self.one_phase, self.format_id, len(self.gtrid), len(self.bqual))
+        head = _XA.pack(self.one_phase, self.format_id, len(self.gtrid), len(self.bqual))
         return head + self.gtrid + self.bqual
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Heartbeat:
+class Heartbeat(Decoded):
     """In dump streams only. The position is in the header's ``log_pos``."""
 
     type: ClassVar[int] = EventType.HEARTBEAT
@@ -173,20 +156,20 @@ class Heartbeat:
     name: bytes
 
     @classmethod
-    def decode(cls, data: bytes) -> Heartbeat:
-        return cls(name=data)
+    def read(cls, cursor: Cursor) -> Heartbeat:
+        return cls(name=cursor.rest("name"))
 
     def encode(self) -> bytes:
         return self.name
 
 
-_HEARTBEAT_END: Final = 0
 _HEARTBEAT_NAME: Final = 1
 _HEARTBEAT_POSITION: Final = 2
+HEARTBEAT_FIELDS: Final = {0: "end", _HEARTBEAT_NAME: "name", _HEARTBEAT_POSITION: "position"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HeartbeatV2:
+class HeartbeatV2(Decoded):
     """In dump streams only, when the replica asks for it. ``unknown`` fields are written back before the end mark."""
 
     type: ClassVar[int] = EventType.HEARTBEAT_V2
@@ -196,21 +179,20 @@ class HeartbeatV2:
     unknown: tuple[tuple[int, bytes], ...] = ()
 
     @classmethod
-    def decode(cls, data: bytes) -> HeartbeatV2:
-        cursor = Cursor(data)
+    def read(cls, cursor: Cursor) -> HeartbeatV2:
         name: bytes | None = None
         position: int | None = None
         unknown = []
         while kind := cursor.packed("field"):
-            value = cursor.packed_bytes("value")
+            length = cursor.packed("length")
             if kind == _HEARTBEAT_NAME:
-                name = value
+                name = cursor.take(length, "name")
             elif kind == _HEARTBEAT_POSITION:
-                inner = Cursor(value)
+                inner = cursor.part(length, "position")
                 position = inner.packed("position")
                 inner.expect_end("position")
             else:
-                unknown.append((kind, value))
+                unknown.append((kind, cursor.take(length, "value")))
         cursor.expect_end("HEARTBEAT_V2")
         if name is None or position is None:
             raise DecodeError("missing-field", "file name and position are required", offset=0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from conformance.reference.binlog import control_events, group_replication, load, statement_events
@@ -20,13 +21,14 @@ from conformance.reference.binlog.header import (
 )
 from conformance.reference.binlog.payload import TransactionPayload
 from conformance.reference.binlog.query import Query
-from conformance.reference.binlog.rows import ROWS_TYPES, LazyRows, RowsBody, decode_rows_event
+from conformance.reference.binlog.rows import ROWS_TYPES, LazyRows, RowsBody, read_rows_event
+from conformance.reference.cursor import Cursor
 from conformance.reference.errors import CodecError, DecodeError, EncodeError
 from conformance.reference.event_types import EventType, event_name
 from conformance.reference.tables.table_map import TableMap
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
 Body: TypeAlias = (
     "FormatDescription | Gtid | GtidTagged | PreviousGtids | Query | TableMap | LazyRows | RowsBody"
@@ -93,52 +95,51 @@ class Event(NamedTuple):
         )
 
 
-def _plain(decode: Callable[[bytes], Body]) -> Callable[[int, bytes], Body]:
-    return lambda _, data: decode(data)
-
-
-_DECODERS: Final[dict[int, Callable[[int, bytes], Body]]] = {
-    EventType.QUERY: _plain(Query.decode),
-    EventType.STOP: _plain(control_events.Stop.decode),
-    EventType.ROTATE: _plain(control_events.Rotate.decode),
-    EventType.INTVAR: _plain(statement_events.Intvar.decode),
-    EventType.APPEND_BLOCK: load.LoadBlock.decode,
-    EventType.DELETE_FILE: _plain(load.DeleteFile.decode),
-    EventType.RAND: _plain(statement_events.Rand.decode),
-    EventType.USER_VAR: _plain(statement_events.UserVar.decode),
-    EventType.FORMAT_DESCRIPTION: _plain(FormatDescription.decode),
-    EventType.XID: _plain(control_events.Xid.decode),
-    EventType.BEGIN_LOAD_QUERY: load.LoadBlock.decode,
-    EventType.EXECUTE_LOAD_QUERY: _plain(load.ExecuteLoadQuery.decode),
-    EventType.TABLE_MAP: _plain(TableMap.decode),
-    EventType.INCIDENT: _plain(control_events.Incident.decode),
-    EventType.HEARTBEAT: _plain(control_events.Heartbeat.decode),
-    EventType.IGNORABLE: _plain(control_events.Ignorable.decode),
-    EventType.ROWS_QUERY: _plain(statement_events.RowsQuery.decode),
-    EventType.GTID: Gtid.decode,
-    EventType.ANONYMOUS_GTID: Gtid.decode,
-    EventType.PREVIOUS_GTIDS: _plain(PreviousGtids.decode),
-    EventType.TRANSACTION_CONTEXT: _plain(group_replication.TransactionContext.decode),
-    EventType.VIEW_CHANGE: _plain(group_replication.ViewChange.decode),
-    EventType.XA_PREPARE: _plain(control_events.XaPrepare.decode),
-    EventType.TRANSACTION_PAYLOAD: _plain(TransactionPayload.decode),
-    EventType.HEARTBEAT_V2: _plain(control_events.HeartbeatV2.decode),
-    EventType.GTID_TAGGED: _plain(GtidTagged.decode),
+_READERS: Final[dict[int, Callable[[Cursor], Body]]] = {
+    EventType.QUERY: Query.read,
+    EventType.STOP: control_events.Stop.read,
+    EventType.ROTATE: control_events.Rotate.read,
+    EventType.INTVAR: statement_events.Intvar.read,
+    EventType.APPEND_BLOCK: load.LoadBlock.read,
+    EventType.DELETE_FILE: load.DeleteFile.read,
+    EventType.RAND: statement_events.Rand.read,
+    EventType.USER_VAR: statement_events.UserVar.read,
+    EventType.FORMAT_DESCRIPTION: FormatDescription.read,
+    EventType.XID: control_events.Xid.read,
+    EventType.BEGIN_LOAD_QUERY: partial(load.LoadBlock.read, code=EventType.BEGIN_LOAD_QUERY),
+    EventType.EXECUTE_LOAD_QUERY: load.ExecuteLoadQuery.read,
+    EventType.TABLE_MAP: TableMap.read,
+    EventType.INCIDENT: control_events.Incident.read,
+    EventType.HEARTBEAT: control_events.Heartbeat.read,
+    EventType.IGNORABLE: control_events.Ignorable.read,
+    EventType.ROWS_QUERY: statement_events.RowsQuery.read,
+    EventType.GTID: Gtid.read,
+    EventType.ANONYMOUS_GTID: partial(Gtid.read, code=EventType.ANONYMOUS_GTID),
+    EventType.PREVIOUS_GTIDS: PreviousGtids.read,
+    EventType.TRANSACTION_CONTEXT: group_replication.TransactionContext.read,
+    EventType.VIEW_CHANGE: group_replication.ViewChange.read,
+    EventType.XA_PREPARE: control_events.XaPrepare.read,
+    EventType.TRANSACTION_PAYLOAD: TransactionPayload.read,
+    EventType.HEARTBEAT_V2: control_events.HeartbeatV2.read,
+    EventType.GTID_TAGGED: GtidTagged.read,
 }
 
 
-def decode_body(code: int, data: bytes | memoryview, tables: dict[int, TableMap]) -> Body:
+def decode_body(code: int, data: bytes | memoryview, tables: Mapping[int, TableMap]) -> Body:
     """The body of type ``code``, without checksum (FORMAT_DESCRIPTION: with it). ``tables`` is only read. A
     view of a large event is taken for rows and compressed transactions."""
     try:
-        if code in ROWS_TYPES:
-            return decode_rows_event(code, data, tables)
-        if isinstance(data, memoryview):
-            return TransactionPayload.decode(data)
-        decode = _DECODERS.get(code)
-        return control_events.Opaque(type=code, data=data) if decode is None else decode(code, data)
+        return read_body(code, Cursor(data), tables)
     except CodecError as error:
         raise error.at(event_name(code), HEADER_SIZE) from None
+
+
+def read_body(code: int, cursor: Cursor, tables: Mapping[int, TableMap]) -> Body:
+    """The same from a cursor: offsets count from the start of its data."""
+    if code in ROWS_TYPES:
+        return read_rows_event(code, cursor, tables)
+    read = _READERS.get(code)
+    return control_events.Opaque(type=code, data=cursor.rest("data")) if read is None else read(cursor)
 
 
 def decode_event(

@@ -5,16 +5,15 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from struct import Struct
 from typing import ClassVar, Final
 
-from conformance.reference.binlog.control_events import pack
 from conformance.reference.binlog.header import FOOTER_SIZE, HEADER_SIZE, Checksum
+from conformance.reference.cursor import Cursor, Decoded, Layout
 from conformance.reference.errors import DecodeError, EncodeError, Unsupported
 from conformance.reference.event_types import EventType
 
-_FIXED: Final = Struct("<H50sIB")
-_ALGORITHM: Final = Struct("<B")
+_FIXED: Final = Layout(binlog_version="H", server_version="50s", created="I", header_length="B")
+_ALGORITHM: Final = Layout(checksum_algorithm="B")
 _NUMBER: Final = re.compile(r"(\d+)\.(\d+)\.(\d+)")
 
 # Lengths after the common header, types 1 to 42, of an 8.4 to 9.7 server (versions 5.1).
@@ -25,7 +24,7 @@ POST_HEADER_LENGTHS: Final = bytes.fromhex(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FormatDescription:
+class FormatDescription(Decoded):
     """``algorithm`` is the checksum of the *following* events; this one has a checksum whatever it says."""
 
     type: ClassVar[int] = EventType.FORMAT_DESCRIPTION
@@ -48,14 +47,18 @@ class FormatDescription:
         return self.post_header_lengths[code - 1] if 0 < code <= len(self.post_header_lengths) else None
 
     @classmethod
-    def decode(cls, data: bytes) -> FormatDescription:
-        """``data``: everything after the common header, **footer included**, because the length of the table of
-        post-header lengths follows from it."""
-        if len(data) < _FIXED.size:
+    def read(cls, cursor: Cursor) -> FormatDescription:
+        """The cursor has everything after the common header, **footer included**: the length of the table of
+        post-header lengths follows from it. The footer is left."""
+        if len(cursor) < _FIXED.size:
             raise DecodeError(
-                "truncated", "FORMAT_DESCRIPTION is too short", offset=0, expected=_FIXED.size, got=len(data)
+                "truncated",
+                "FORMAT_DESCRIPTION is too short",
+                offset=cursor.pos,
+                expected=_FIXED.size,
+                got=len(cursor),
             )
-        binlog_version, version, created, header_length = _FIXED.unpack_from(data)
+        binlog_version, version, created, header_length = cursor.fields(_FIXED, "FORMAT_DESCRIPTION")
         if binlog_version != 4:
             raise Unsupported("binlog-version", "only version 4 is known", offset=0, expected=4, got=binlog_version)
         if header_length != HEADER_SIZE:
@@ -63,23 +66,32 @@ class FormatDescription:
         text = version.rstrip(b"\0").decode("utf-8", "surrogateescape")
         numbers = _NUMBER.match(text)
         algorithm: int = Checksum.UNDEFINED
-        end = len(data)
+        lengths = len(cursor)
         # Servers before 5.6.1 write neither algorithm nor checksum; only the version text tells.
-        if numbers is None or tuple(map(int, numbers.groups())) >= (5, 6, 1):
-            end -= FOOTER_SIZE + 1
-            if end < _FIXED.size:
+        has_footer = numbers is None or tuple(map(int, numbers.groups())) >= (5, 6, 1)
+        if has_footer:
+            lengths -= FOOTER_SIZE + _ALGORITHM.size
+            if lengths < 0:
                 raise DecodeError(
-                    "truncated", "no room for algorithm and checksum", offset=len(data), expected=5, got=end
+                    "truncated",
+                    "no room for algorithm and checksum",
+                    offset=cursor.end,
+                    expected=5,
+                    got=_FIXED.size + lengths,
                 )
-            algorithm = data[end]
+        table = cursor.octets(lengths, "post_header_length", 1)
+        if has_footer:
+            algorithm = cursor.u1("checksum_algorithm")
             if algorithm not in (Checksum.NONE, Checksum.CRC32):
-                raise Unsupported("checksum-algorithm", "unknown checksum algorithm", offset=end, got=algorithm)
+                raise Unsupported(
+                    "checksum-algorithm", "unknown checksum algorithm", offset=cursor.pos - 1, got=algorithm
+                )
         return cls(
             binlog_version=binlog_version,
             server_version=text,
             created=created,
             header_length=header_length,
-            post_header_lengths=data[_FIXED.size : end],
+            post_header_lengths=table,
             algorithm=algorithm,
         )
 
@@ -88,5 +100,5 @@ class FormatDescription:
         version = self.server_version.encode("utf-8", "surrogateescape")
         if len(version) > 50:
             raise EncodeError("too-long", "server_version has at most 50 bytes", expected=50, got=len(version))
-        head = pack(_FIXED, self.binlog_version, version, self.created, self.header_length)
-        return head + self.post_header_lengths + (pack(_ALGORITHM, self.algorithm) if self.has_footer else b"")
+        head = _FIXED.pack(self.binlog_version, version, self.created, self.header_length)
+        return head + self.post_header_lengths + (_ALGORITHM.pack(self.algorithm) if self.has_footer else b"")

@@ -4,22 +4,22 @@ from sources, never captured)."""
 from __future__ import annotations
 
 from dataclasses import dataclass
-from struct import Struct
 from typing import ClassVar, Final
 
-from conformance.reference.binlog.control_events import pack
-from conformance.reference.cursor import Cursor
+from conformance.reference.cursor import Cursor, Decoded, Layout
 from conformance.reference.errors import DecodeError, EncodeError
 from conformance.reference.event_types import EventType
 
-_CONTEXT: Final = Struct("<BIBIII")
-_VIEW: Final = Struct("<40sQI")
-_U2: Final = Struct("<H")
-_U4: Final = Struct("<I")
+_CONTEXT: Final = Layout(
+    uuid_length="B", thread_id="I", gtid_specified="B", snapshot_length="I", write_set_size="I", read_set_size="I"
+)
+_VIEW: Final = Layout(view_id="40s", sequence_number="Q", certification_size="I")
+_ITEM: Final = Layout(length="H")
+_VALUE: Final = Layout(length="I")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TransactionContext:
+class TransactionContext(Decoded):
     type: ClassVar[int] = EventType.TRANSACTION_CONTEXT
     default_flags: ClassVar[int] = 0
     server_uuid: bytes
@@ -30,28 +30,26 @@ class TransactionContext:
     read_set: tuple[bytes, ...] = ()
 
     @classmethod
-    def decode(cls, data: bytes) -> TransactionContext:
-        cursor = Cursor(data)
-        pos = cursor.skip(_CONTEXT.size, "post_header")
-        uuid, thread_id, specified, snapshot, writes, reads = _CONTEXT.unpack_from(data, pos)
+    def read(cls, cursor: Cursor) -> TransactionContext:
+        uuid, thread_id, specified, snapshot, writes, reads = cursor.fields(_CONTEXT, "post_header")
         server_uuid = cursor.take(uuid, "server_uuid")
         version = cursor.take(snapshot, "snapshot")
         if (writes + reads) * 2 > len(cursor):
-            raise DecodeError("truncated", "more items than bytes", offset=cursor.pos, got=(writes, reads))
-        items = [cursor.take(cursor.u2("item"), "item") for _ in range(writes + reads)]
+            cursor.refuse(DecodeError("truncated", "more items than bytes", offset=cursor.pos, got=(writes, reads)))
+        write_set = tuple([cursor.sized(2, "write_set") for _ in cursor.numbered(writes)])
+        read_set = tuple([cursor.sized(2, "read_set") for _ in cursor.numbered(reads)])
         cursor.expect_end("TRANSACTION_CONTEXT")
         return cls(
             server_uuid=server_uuid,
             thread_id=thread_id,
             gtid_specified=specified,
             snapshot=version,
-            write_set=tuple(items[:writes]),
-            read_set=tuple(items[writes:]),
+            write_set=write_set,
+            read_set=read_set,
         )
 
     def encode(self) -> bytes:
-        head = pack(
-            _CONTEXT,
+        head = _CONTEXT.pack(
             len(self.server_uuid),
             self.thread_id,
             self.gtid_specified,
@@ -59,12 +57,12 @@ class TransactionContext:
             len(self.write_set),
             len(self.read_set),
         )
-        items = [pack(_U2, len(item)) + item for item in self.write_set + self.read_set]
+        items = [_ITEM.pack(len(item)) + item for item in self.write_set + self.read_set]
         return head + self.server_uuid + self.snapshot + b"".join(items)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ViewChange:
+class ViewChange(Decoded):
     type: ClassVar[int] = EventType.VIEW_CHANGE
     default_flags: ClassVar[int] = 0
     view_id: bytes
@@ -72,20 +70,18 @@ class ViewChange:
     certification: tuple[tuple[bytes, bytes], ...] = ()
 
     @classmethod
-    def decode(cls, data: bytes) -> ViewChange:
-        cursor = Cursor(data)
-        view, number, count = _VIEW.unpack_from(data, cursor.skip(_VIEW.size, "post_header"))
+    def read(cls, cursor: Cursor) -> ViewChange:
+        view, number, count = cursor.fields(_VIEW, "post_header")
         if count * 6 > len(cursor):
-            raise DecodeError("truncated", "more items than bytes", offset=cursor.pos, expected=count, got=len(cursor))
-        items = []
-        for _ in range(count):
-            key = cursor.take(cursor.u2("key"), "key")
-            items.append((key, cursor.take(cursor.u4("value"), "value")))
+            cursor.refuse(
+                DecodeError("truncated", "more items than bytes", offset=cursor.pos, expected=count, got=len(cursor))
+            )
+        items = [(cursor.sized(2, "key"), cursor.sized(4, "value")) for _ in cursor.numbered(count)]
         cursor.expect_end("VIEW_CHANGE")
         return cls(view_id=view.rstrip(b"\0"), sequence_number=number, certification=tuple(items))
 
     def encode(self) -> bytes:
         if len(self.view_id) > 40:
             raise EncodeError("too-long", "view_id has at most 40 bytes", expected=40, got=len(self.view_id))
-        items = [pack(_U2, len(key)) + key + pack(_U4, len(value)) + value for key, value in self.certification]
-        return pack(_VIEW, self.view_id, self.sequence_number, len(items)) + b"".join(items)
+        items = [_ITEM.pack(len(key)) + key + _VALUE.pack(len(value)) + value for key, value in self.certification]
+        return _VIEW.pack(self.view_id, self.sequence_number, len(items)) + b"".join(items)

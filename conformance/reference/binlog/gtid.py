@@ -5,12 +5,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from struct import Struct
 from typing import ClassVar, Final
 from uuid import UUID
 
-from conformance.reference.binlog.gtid_set import decode_tag, encode_tag
-from conformance.reference.cursor import Cursor, encode_packed, encode_signed_varint, encode_varint
+from conformance.reference.binlog.gtid_set import encode_tag, read_tag
+from conformance.reference.cursor import Cursor, Decoded, Layout, encode_packed, encode_signed_varint, encode_varint
 from conformance.reference.errors import DecodeError, EncodeError, Unsupported
 from conformance.reference.event_types import EventType
 
@@ -20,10 +19,12 @@ MAY_HAVE_SBR: Final = 0x01
 
 _ORIGINAL_TIMESTAMP: Final = 1 << 55
 _ORIGINAL_VERSION: Final = 1 << 31
+IMMEDIATE_TIMESTAMP: Final = _ORIGINAL_TIMESTAMP - 1  # the bits of the number; the one above says that another follows
+IMMEDIATE_VERSION: Final = _ORIGINAL_VERSION - 1
 _SERIALIZATION_VERSION: Final = 1
 
-_FIRST: Final = Struct("<B16sq")
-_CLOCK: Final = Struct("<BQQ")
+_FIRST: Final = Layout(gtid_flags="B", uuid="16s", gno="q")
+_CLOCK: Final = Layout(clock_type="B", last_committed="Q", sequence_number="Q")
 
 
 @lru_cache(maxsize=64)
@@ -33,7 +34,7 @@ def _uuid(raw: bytes) -> UUID:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Gtid:
+class Gtid(Decoded):
     """Types 33 and 34. Servers of different age stop at different fields; what was not written is ``None``
     (versions 5.3).
 
@@ -57,21 +58,25 @@ class Gtid:
     commit_group_ticket: int | None = None
 
     @classmethod
-    def decode(cls, code: int, data: bytes) -> Gtid:
-        cursor = Cursor(data)
-        flags, uuid, gno = _FIRST.unpack_from(data, cursor.skip(_FIRST.size, "gtid"))
+    def decode(cls, code: int, data: bytes) -> Gtid:  # type: ignore[override]
+        """``code``: GTID or ANONYMOUS_GTID."""
+        return cls.read(Cursor(data), code)
+
+    @classmethod
+    def read(cls, cursor: Cursor, code: int = EventType.GTID) -> Gtid:
+        flags, uuid, gno = cursor.fields(_FIRST, "gtid")
         # What an older writer left out stays None.
         committed = sequence = immediate = original = length = version = original_version = ticket = None
         if cursor.pos < cursor.end:
-            pos = cursor.skip(_CLOCK.size, "logical_clock")
-            kind, committed, sequence = _CLOCK.unpack_from(data, pos)
+            pos = cursor.pos
+            kind, committed, sequence = cursor.fields(_CLOCK, "logical_clock")
             if kind != LOGICAL_CLOCK:
                 raise Unsupported("logical-clock", "unknown logical timestamp", offset=pos, expected=2, got=kind)
         if cursor.pos < cursor.end:
-            immediate = cursor.u7("immediate_commit_timestamp")
+            immediate = cursor.number(7, "immediate_commit_timestamp")
             if immediate & _ORIGINAL_TIMESTAMP:
                 immediate &= ~_ORIGINAL_TIMESTAMP
-                original = cursor.u7("original_commit_timestamp")
+                original = cursor.number(7, "original_commit_timestamp")
         if cursor.pos < cursor.end:
             length = cursor.packed("transaction_length")
         if cursor.pos < cursor.end:
@@ -151,7 +156,7 @@ def _flagged(immediate: int, original: int | None, size: int, flag: int, name: s
 
 
 # The fields of the tagged form by number, with how they are packed.
-_FIELDS: Final = (
+TAGGED_FIELDS: Final = (
     ("gtid_flags", False),
     ("uuid", False),
     ("gno", True),
@@ -168,7 +173,7 @@ _FIELDS: Final = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GtidTagged:
+class GtidTagged(Decoded):
     """Type 42: one message of the serialization library, in which nothing has a fixed width."""
 
     type: ClassVar[int] = EventType.GTID_TAGGED
@@ -189,55 +194,57 @@ class GtidTagged:
     last_non_ignorable: int = 0
 
     @classmethod
-    def decode(cls, data: bytes) -> GtidTagged:
-        cursor = Cursor(data)
+    def read(cls, cursor: Cursor) -> GtidTagged:
+        start, end = cursor.pos, cursor.end
         version = cursor.varint("version")
         if version != _SERIALIZATION_VERSION:
-            raise Unsupported("serialization-version", "unknown message version", offset=0, expected=1, got=version)
+            raise Unsupported("serialization-version", "unknown message version", offset=start, expected=1, got=version)
         pos = cursor.pos
         size = cursor.varint("message_size")
-        if size > len(data):
-            raise DecodeError(
-                "truncated", "the message is longer than the event", offset=pos, expected=size, got=len(data)
+        length = end - start
+        if size > length:
+            cursor.refuse(
+                DecodeError("truncated", "the message is longer than the event", offset=pos, expected=size, got=length)
             )
-        needed = cursor.varint("last_non_ignorable")
-        if needed > len(_FIELDS):
+        needed = cursor.varint("last_non_ignorable_field")
+        if needed > len(TAGGED_FIELDS):
             raise Unsupported(
                 "serialization-field", "the writer requires a field that is not known", offset=pos, got=needed
             )
-        if size < cursor.pos:
+        if start + size < cursor.pos:
             raise DecodeError("bad-length", "the message is shorter than its head", offset=pos, got=size)
-        cursor.end = size
-        known: dict[str, object] = dict.fromkeys(name for name, _ in _FIELDS)
+        cursor.end = min(start + size, end)
+        known: dict[str, object] = dict.fromkeys(name for name, _ in TAGGED_FIELDS)
         last = -1
         while cursor:
             pos = cursor.pos
             number = cursor.varint("field")
             if number <= last:
-                raise DecodeError(
-                    "field-order", "fields are not in order", offset=pos, expected=f"> {last}", got=number
+                cursor.refuse(
+                    DecodeError("field-order", "fields are not in order", offset=pos, expected=f"> {last}", got=number)
                 )
             last = number
-            if number >= len(_FIELDS):
-                cursor.pos = cursor.end  # fields of a newer writer: their form is not known, the message size is
+            if number >= len(TAGGED_FIELDS):
+                cursor.rest("unknown")  # fields of a newer writer: their form is not known, the message size is
                 break
-            name, signed = _FIELDS[number]
+            name, signed = TAGGED_FIELDS[number]
             if name == "uuid":
-                parts = [cursor.varint("uuid") for _ in range(16)]
+                parts = [cursor.varint("uuid") for _ in cursor.numbered(16)]
                 if max(parts) > 255:
                     raise DecodeError("out-of-range", "a byte of the uuid is above 255", offset=pos, path=("uuid",))
                 known[name] = UUID(bytes=bytes(parts))
             elif name == "tag":
-                known[name] = decode_tag(cursor)
+                known[name] = read_tag(cursor)
             else:
                 known[name] = cursor.signed_varint(name) if signed else cursor.varint(name)
-        if size != len(data):
-            raise DecodeError("trailing-bytes", "bytes after the message", offset=size, expected=size, got=len(data))
+        cursor.end = end
+        if cursor:
+            raise DecodeError("trailing-bytes", "bytes after the message", offset=cursor.pos, expected=size, got=length)
         return cls(last_non_ignorable=needed, **known)  # type: ignore[arg-type]
 
     def encode(self) -> bytes:
         fields = bytearray()
-        for number, (name, signed) in enumerate(_FIELDS):
+        for number, (name, signed) in enumerate(TAGGED_FIELDS):
             value = getattr(self, name)
             if value is None:
                 continue

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
 from uuid import UUID
 
 from conformance.reference.binlog.header import Flag
-from conformance.reference.cursor import Cursor, encode_varint
+from conformance.reference.cursor import Cursor, Decoded, encode_varint
 from conformance.reference.errors import DecodeError, EncodeError
 from conformance.reference.event_types import EventType
 
@@ -32,12 +32,18 @@ class GtidEntry(NamedTuple):
     intervals: tuple[tuple[int, int], ...]
 
 
+def count_of(word: int) -> tuple[int, bool]:
+    """(number of entries, whether they have tags) from the first eight bytes of an encoded set."""
+    tagged = word >> 56 != 0
+    return word >> 8 & 0xFFFF_FFFF_FFFF if tagged else word, tagged
+
+
 def _order(entry: GtidEntry) -> tuple[bytes, str]:
     return entry.uuid.bytes, entry.tag
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PreviousGtids:
+class PreviousGtids(Decoded):
     """``tagged``: the format with tags, which a server uses once it has seen any tag (always if an entry has one)."""
 
     type: ClassVar[int] = EventType.PREVIOUS_GTIDS
@@ -47,22 +53,28 @@ class PreviousGtids:
     tagged: bool = False
 
     @classmethod
-    def decode(cls, data: bytes) -> PreviousGtids:
-        cursor = Cursor(data)
+    def read(cls, cursor: Cursor) -> PreviousGtids:
+        start = cursor.pos
         word = cursor.u8("count")
         form = word >> 56
         if form not in (0, _TAGGED):
-            raise DecodeError("gtid-set-format", "unknown format of a GTID set", offset=7, expected="0 or 1", got=form)
+            raise DecodeError(
+                "gtid-set-format", "unknown format of a GTID set", offset=start + 7, expected="0 or 1", got=form
+            )
         tagged = form == _TAGGED
         if tagged and word & 0xFF != _TAGGED:
-            raise DecodeError("gtid-set-format", "the two format bytes differ", offset=0, expected=1, got=word & 0xFF)
-        count = word >> 8 & 0xFFFF_FFFF_FFFF if tagged else word
+            raise DecodeError(
+                "gtid-set-format", "the two format bytes differ", offset=start, expected=1, got=word & 0xFF
+            )
+        count, _ = count_of(word)
         if count > len(cursor) // (_SMALLEST_ENTRY + tagged):
-            raise DecodeError("truncated", "more entries than bytes", offset=0, expected=count, got=len(cursor))
+            cursor.refuse(
+                DecodeError("truncated", "more entries than bytes", offset=start, expected=count, got=len(cursor))
+            )
         entries = []
-        for number in range(count):
+        for number in cursor.items("entries", count):
             try:
-                entries.append(_decode_entry(cursor, tagged))
+                entries.append(_read_entry(cursor, tagged))
             except DecodeError as error:
                 raise error.at(f"entries[{number}]") from None
         cursor.expect_end("GTID set")
@@ -135,22 +147,26 @@ def encode_tag(tag: str) -> bytes:
     return encode_varint(len(raw)) + raw
 
 
-def decode_tag(cursor: Cursor) -> str:
+def read_tag(cursor: Cursor) -> str:
     pos = cursor.pos
-    tag = cursor.take(cursor.varint("tag"), "tag").decode("utf-8", "surrogateescape")
+    tag = cursor.varint_bytes("tag").decode("utf-8", "surrogateescape")
     if tag and not TAG.fullmatch(tag):
-        raise DecodeError("gtid-tag", "not a tag", offset=pos, expected=TAG.pattern, got=repr(tag[:40]))
+        cursor.refuse(DecodeError("gtid-tag", "not a tag", offset=pos, expected=TAG.pattern, got=repr(tag[:40])))
     return tag
 
 
-def _decode_entry(cursor: Cursor, tagged: bool) -> GtidEntry:
+def _read_entry(cursor: Cursor, tagged: bool) -> GtidEntry:
     uuid = UUID(bytes=cursor.take(16, "uuid"))
-    tag = decode_tag(cursor) if tagged else ""
-    count = cursor.u8("intervals")
+    tag = read_tag(cursor) if tagged else ""
+    count = cursor.u8("interval_count")
     if count > len(cursor) // 16:
-        raise DecodeError("truncated", "more intervals than bytes", offset=cursor.pos, expected=count, got=len(cursor))
-    numbers = [0, *(cursor.u8("interval") for _ in range(2 * count))]
+        cursor.refuse(
+            DecodeError("truncated", "more intervals than bytes", offset=cursor.pos, expected=count, got=len(cursor))
+        )
+    numbers = [0]
+    for _ in cursor.numbered(count):
+        numbers += (cursor.u8("start"), cursor.u8("end"))
     # Sorted, disjoint, not touching: every number is above the one before it.
     if any(a >= b for a, b in pairwise(numbers)) or numbers[-1] > MAX_GNO + 1:
-        raise DecodeError("gtid-interval", "intervals are not in order", offset=cursor.pos - 16 * count)
+        cursor.refuse(DecodeError("gtid-interval", "intervals are not in order", offset=cursor.pos - 16 * count))
     return GtidEntry(uuid, tag, tuple(zip(numbers[1::2], numbers[2::2], strict=True)))

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from enum import IntEnum, IntFlag
-from struct import Struct
 from struct import error as struct_error
 from typing import Final, NamedTuple
 from zlib import crc32
 
+from conformance.reference.cursor import Layout
 from conformance.reference.errors import DecodeError, EncodeError
 from conformance.reference.event_types import EventType, event_name
 
@@ -16,7 +16,7 @@ ENCRYPTED_MAGIC: Final = b"\xfdbin"
 HEADER_SIZE: Final = 19
 FOOTER_SIZE: Final = 4
 
-HEADER: Final = Struct("<IBIIIH")
+HEADER: Final = Layout(timestamp="I", type="B", server_id="I", length="I", log_pos="I", flags="H")
 _FLAGS_OFFSET: Final = 17
 _MAX_U4: Final = (1 << 32) - 1
 
@@ -85,7 +85,7 @@ def kind_of(event: bytes) -> int:
 
 def encode_header(header: Header) -> bytes:
     try:
-        return HEADER.pack(*header)
+        return HEADER.struct.pack(*header)
     except struct_error:
         for field, value in zip(Header._fields, header, strict=True):
             limit = 0xFF if field == "type" else 0xFFFF if field == "flags" else _MAX_U4

@@ -10,10 +10,11 @@ from struct import error as struct_error
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, cast
 
 from conformance.reference.binlog.header import HEADER_SIZE
-from conformance.reference.cursor import Cursor, encode_packed
+from conformance.reference.cursor import Cursor, bitmap_size, bits_of, encode_packed, included
 from conformance.reference.errors import CodecError, DecodeError, EncodeError
 from conformance.reference.event_types import EventType, event_name
 from conformance.reference.tables.columns import (
+    JSON,
     PARTIAL_JSON,
     Codec,
     PartialJson,
@@ -52,17 +53,6 @@ class Row(NamedTuple):
     partial_columns: int | None = None
 
 
-def bits_of(number: int, count: int) -> str:
-    """The lowest ``count`` bits as 0 and 1, the lowest first: to shift a long number once for each of its bits would
-    take the square of its length."""
-    return f"{number & (1 << count) - 1:0{count}b}"[::-1] if count else ""
-
-
-def included(bitmap: int, count: int) -> tuple[int, ...]:
-    """Indexes of the columns in an image."""
-    return tuple([index for index, bit in enumerate(bits_of(bitmap, count)) if bit == "1"])
-
-
 # --- reading rows ----------------------------------------------------------------------------------------------------
 
 
@@ -70,7 +60,7 @@ def _image_reader(reads: Sequence[Read], fill: list[bool]) -> ReadImage:
     count = len(reads)
     if count == 1:
         return _single_reader(reads[0], fill)
-    size = (count + 7) // 8
+    size = bitmap_size(count)
     one = size == 1
     wide = size > _WORD
 
@@ -170,27 +160,10 @@ class _Plan:
         return reader
 
     def partial_reads(self, partial: int) -> list[Read]:
-        json = self.table.json_columns
-        chosen = {column for column, bit in zip(json, bits_of(partial, len(json)), strict=True) if bit == "1"}
+        chosen = _chosen(self.table, partial)
         return [
             self.partial if column in chosen else each for column, each in zip(self.columns, self.reads, strict=True)
         ]
-
-    def explain(self, data: bytes, pos: int, partial: int) -> DecodeError:
-        """Read a broken image again, column by column, to say what is wrong with it."""
-        size = (len(self.columns) + 7) // 8
-        if pos + size > len(data):
-            return DecodeError("truncated", "the null bitmap is cut off", offset=pos, expected=size, path=("nulls",))
-        nulls = bits_of(int.from_bytes(data[pos : pos + size], "little"), len(self.columns))
-        pos += size
-        for index, each, null in zip(self.columns, self.partial_reads(partial), nulls, strict=True):
-            if null == "1":
-                continue
-            try:
-                _, pos = read_value(PARTIAL_JSON._replace(read=each), data, pos)
-            except DecodeError as error:
-                return error.at(self.table.column_names[index])
-        return DecodeError("truncated", "the image is cut off", offset=pos)
 
 
 def _plan(table: TableMap, bitmap: int, *, view: bool = False) -> _Plan:
@@ -242,26 +215,16 @@ def decode_rows(
             start = pos
             if starts is not None:
                 starts.append(start)
-            step = 0
-            place = pos
             try:
                 if read_before is not None:
                     old, pos = read_before(data, pos)
                 if partial:
-                    step, place = 1, pos
                     options, bits, pos = _shared_image(table, data, pos)
                 if read_after is not None:
-                    step, place = 2, pos
                     new, pos = (after.image(bits) if bits and after else read_after)(data, pos)
-            except (struct_error, IndexError, DecodeError) as error:
-                plan = (before, None, after)[step]
-                if plan is not None:
-                    cause = plan.explain(data, place, (bits or 0) if step else 0)
-                elif isinstance(error, DecodeError):
-                    cause = error
-                else:
-                    cause = DecodeError("truncated", "the row is cut off", offset=place)
-                raise cause.at(("before", "shared_image", "after")[step]).at(f"rows[{number}]", base) from None
+            except (struct_error, IndexError, DecodeError):
+                damage = _row_damage(Cursor(data, start), code, table, before_columns, after_columns)
+                raise damage.at(f"rows[{number}]", base) from None
             if pos == start:
                 raise DecodeError("empty-row", "rows without columns take no bytes", offset=base + pos, got=end - pos)
             yield Row(old, new, options, bits)
@@ -274,29 +237,87 @@ def decode_rows(
 def _shared_image(table: TableMap, data: bytes, pos: int) -> tuple[int, int | None, int]:
     """(value_options, partial bits, position after both), binlog-events 11.1."""
     options = data[pos]
-    if options < 251:
-        pos += 1
-    else:
-        cursor = Cursor(data, pos)
-        options = cursor.packed("value_options")
-        pos = cursor.pos
-    if options & ~PARTIAL_JSON_OPTION:
-        raise DecodeError(
-            "value-options",
-            "unknown value_options",
-            offset=pos - 1,
-            expected="0 or 1",
-            got=options,
-            path=("value_options",),
-        )
     if not options:
-        return 0, None, pos
-    columns = len(table.json_columns)
-    end = pos + (columns + 7) // 8
-    if end > len(data):
-        raise DecodeError("truncated", "the partial bits are cut off", offset=pos, path=("partial_columns",))
+        return 0, None, pos + 1
+    cursor = Cursor(data, pos)
+    options, bits = read_shared_image(cursor, table)
+    return options, bits, cursor.pos
+
+
+def read_shared_image(cursor: Cursor, table: TableMap) -> tuple[int, int | None]:
+    """(value_options, partial bits) of a PARTIAL_UPDATE_ROWS row; no bits without the option PARTIAL_JSON."""
+    options = cursor.packed("value_options")
+    if options & ~PARTIAL_JSON_OPTION:
+        cursor.refuse(
+            DecodeError(
+                "value-options",
+                "unknown value_options",
+                offset=cursor.pos - 1,
+                expected="0 or 1",
+                got=options,
+                path=("value_options",),
+            )
+        )
+    if not options & PARTIAL_JSON_OPTION:
+        return options, None
+    json = table.json_columns
+    bits = int.from_bytes(cursor.bitmap(len(json), "partial_columns", json), "little")
     # Unused high bits are ignored by the server too.
-    return options, int.from_bytes(data[pos:end], "little") & ((1 << columns) - 1), end
+    return options, bits & ((1 << len(json)) - 1)
+
+
+def read_row(cursor: Cursor, code: int, table: TableMap, before_columns: int | None, after_columns: int | None) -> None:
+    """Read a row field by field: slower than :func:`decode_rows`, for whoever records it, and to say what is wrong."""
+    bits: int | None = None
+    if before_columns is not None:
+        with cursor.inside("before"):
+            _read_image(cursor, table, before_columns, 0)
+    if code == _PARTIAL_UPDATE_ROWS:
+        try:
+            _, bits = read_shared_image(cursor, table)
+        except DecodeError as error:
+            raise error.at("shared_image") from None
+    if after_columns is not None:
+        with cursor.inside("after"):
+            _read_image(cursor, table, after_columns, bits or 0)
+
+
+def _row_damage(
+    cursor: Cursor, code: int, table: TableMap, before_columns: int | None, after_columns: int | None
+) -> CodecError:
+    """What is wrong with a row that could not be read."""
+    try:
+        read_row(cursor, code, table, before_columns, after_columns)
+    except CodecError as error:
+        return error
+    return DecodeError("truncated", "the row is cut off", offset=cursor.pos)
+
+
+def _read_image(cursor: Cursor, table: TableMap, bitmap: int, bits: int) -> None:
+    columns = included(bitmap, len(table.columns))
+    nulls = int.from_bytes(cursor.bitmap(len(columns), "null_bitmap", columns), "little")
+    diffs = _chosen(table, bits)
+    for index, null in zip(columns, bits_of(nulls, len(columns)), strict=True):
+        if null == "1":
+            continue
+        column, name = table.columns[index], table.column_names[index]
+        if cursor.records and column.type == JSON:
+            with cursor.inside(name):
+                cursor.take(cursor.number(column.metadata, "length"), "diffs" if index in diffs else "json")
+            continue
+        start = cursor.pos
+        try:
+            each = PARTIAL_JSON if index in diffs else codec(column, unsigned=table.unsigned[index])
+            _, cursor.pos = read_value(each, cursor.data, start)
+        except CodecError as error:
+            raise error.at(name) from None
+        cursor.note(start, name, (index, table.described[index]))
+
+
+def _chosen(table: TableMap, bits: int) -> set[int]:
+    """The columns that these partial bits choose."""
+    json = table.json_columns
+    return {column for column, bit in zip(json, bits_of(bits, len(json)), strict=True) if bit == "1"}
 
 
 # --- writing rows ----------------------------------------------------------------------------------------------------
@@ -356,7 +377,7 @@ class RowWriter:
         if not 0 <= bits < 1 << len(json):
             raise EncodeError("bad-value", "more partial bits than JSON columns", expected=len(json), got=f"{bits:#x}")
         chosen = frozenset(column for j, column in enumerate(json) if bits >> j & 1)
-        return encode_packed(options) + bits.to_bytes((len(json) + 7) // 8, "little"), chosen
+        return encode_packed(options) + bits.to_bytes(bitmap_size(len(json)), "little"), chosen
 
     def image(
         self, values: Image | None, columns: tuple[tuple[int, Codec], ...] | None, what: str, chosen: frozenset[int]
@@ -371,7 +392,7 @@ class RowWriter:
             )
         if values is None or columns is None:
             return b""
-        size = (len(columns) + 7) // 8
+        size = bitmap_size(len(columns))
         nulls = -1 << len(columns) & (1 << 8 * size) - 1 if self.fill else 0
         parts = []
         for place, ((index, normal), value) in enumerate(zip(columns, values, strict=True)):

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from struct import Struct
 from typing import ClassVar, Final
 
-from conformance.reference.binlog.control_events import pack, unpack
-from conformance.reference.binlog.query import DEFAULT_STATUS, StatusVariable, decode_tail, encode_status, encode_tail
-from conformance.reference.cursor import Cursor
+from conformance.reference.binlog.query import (
+    DEFAULT_STATUS,
+    POST_HEADER,
+    StatusVariable,
+    encode_status,
+    encode_tail,
+    read_tail,
+)
+from conformance.reference.cursor import Cursor, Decoded, Layout
 from conformance.reference.event_types import EventType
 
-_FILE_ID: Final = Struct("<I")
-_POST_HEADER: Final = Struct("<IIBHHIIIB")
+_FILE_ID: Final = Layout(file_id="I")
+_POST_HEADER: Final = Layout(**POST_HEADER.forms, file_id="I", name_start="I", name_end="I", duplicates="B")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LoadBlock:
+class LoadBlock(Decoded):
     """BEGIN_LOAD_QUERY (17) is the first block of a file, APPEND_BLOCK (9) every other."""
 
     default_flags: ClassVar[int] = 0
@@ -25,16 +30,15 @@ class LoadBlock:
     data: bytes
 
     @classmethod
-    def decode(cls, code: int, data: bytes) -> LoadBlock:
-        cursor = Cursor(data)
-        return cls(type=code, file_id=cursor.u4("file_id"), data=cursor.rest())
+    def read(cls, cursor: Cursor, code: int = EventType.APPEND_BLOCK) -> LoadBlock:
+        return cls(type=code, file_id=cursor.fields(_FILE_ID, "file_id")[0], data=cursor.rest("data"))
 
     def encode(self) -> bytes:
-        return pack(_FILE_ID, self.file_id) + self.data
+        return _FILE_ID.pack(self.file_id) + self.data
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DeleteFile:
+class DeleteFile(Decoded):
     """The load failed: the replica may forget the file."""
 
     type: ClassVar[int] = EventType.DELETE_FILE
@@ -42,15 +46,17 @@ class DeleteFile:
     file_id: int
 
     @classmethod
-    def decode(cls, data: bytes) -> DeleteFile:
-        return cls(file_id=unpack(_FILE_ID, data, "DELETE_FILE")[0])
+    def read(cls, cursor: Cursor) -> DeleteFile:
+        (file_id,) = cursor.fields(_FILE_ID, "DELETE_FILE")
+        cursor.expect_end("DELETE_FILE")
+        return cls(file_id=file_id)
 
     def encode(self) -> bytes:
-        return pack(_FILE_ID, self.file_id)
+        return _FILE_ID.pack(self.file_id)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ExecuteLoadQuery:
+class ExecuteLoadQuery(Decoded):
     """The statement; ``start`` and ``end`` are where its ``INFILE ...`` part is, to be replaced by the replica's file.
 
     ``duplicates``: 0 error, 1 ignore, 2 replace.
@@ -70,11 +76,10 @@ class ExecuteLoadQuery:
     status: tuple[StatusVariable, ...] = DEFAULT_STATUS
 
     @classmethod
-    def decode(cls, data: bytes) -> ExecuteLoadQuery:
-        pos = Cursor(data).skip(_POST_HEADER.size, "post_header")
-        thread_id, time, schema_length, error, status_length, *load = _POST_HEADER.unpack_from(data, pos)
+    def read(cls, cursor: Cursor) -> ExecuteLoadQuery:
+        thread_id, time, schema_length, error, status_length, *load = cursor.fields(_POST_HEADER, "post_header")
         file_id, start, end, duplicates = load
-        status, schema, pos = decode_tail(data, _POST_HEADER.size, schema_length, status_length)
+        status, schema = read_tail(cursor, schema_length, status_length)
         return cls(
             thread_id=thread_id,
             execution_time=time,
@@ -85,13 +90,12 @@ class ExecuteLoadQuery:
             duplicates=duplicates,
             status=status,
             schema=schema,
-            text=data[pos:],
+            text=cursor.rest("text"),
         )
 
     def encode(self) -> bytes:
         status = encode_status(self.status)
-        head = pack(
-            _POST_HEADER,
+        head = _POST_HEADER.pack(
             self.thread_id,
             self.execution_time,
             len(self.schema),

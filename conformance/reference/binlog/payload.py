@@ -5,24 +5,26 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar, Final
 
-from conformance.reference.cursor import Cursor, encode_packed
+from conformance.reference.cursor import Cursor, Decoded, encode_packed
 from conformance.reference.errors import DecodeError, Unsupported
 from conformance.reference.event_types import EventType
 
 ZSTD: Final = 0
 UNCOMPRESSED: Final = 255
 
-_END: Final = 0
 _SIZE: Final = 1
 _COMPRESSION: Final = 2
 _UNCOMPRESSED_SIZE: Final = 3
+PAYLOAD_FIELDS: Final = {
+    0: "end", _SIZE: "payload_size", _COMPRESSION: "compression", _UNCOMPRESSED_SIZE: "uncompressed_size",
+}  # fmt: skip
 
 # The server bounds a transaction by its 32-bit event length; nobody needs more than this at once in memory.
 DEFAULT_LIMIT: Final = 1 << 30
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TransactionPayload:
+class TransactionPayload(Decoded):
     """``payload`` is the compressed frame itself, a value of its own: a frame depends on version and parameters of the
     compressor, so its content alone does not determine it. What is exact is the content: the events inside encode from
     typed values to identical bytes. (The captured frames of 9.7.4 are also what :meth:`compress` makes with libzstd
@@ -38,22 +40,20 @@ class TransactionPayload:
     unknown: tuple[tuple[int, bytes], ...] = ()
 
     @classmethod
-    def decode(cls, data: bytes | memoryview) -> TransactionPayload:
-        cursor = Cursor(data)
+    def read(cls, cursor: Cursor) -> TransactionPayload:
         known: dict[int, int] = {}
         unknown = []
         while kind := cursor.packed("field"):
-            start = cursor.pos
-            value = bytes(cursor.packed_bytes("value"))
-            if kind not in (_SIZE, _COMPRESSION, _UNCOMPRESSED_SIZE):
-                unknown.append((kind, value))
+            length = cursor.packed("length")
+            if kind not in PAYLOAD_FIELDS:
+                unknown.append((kind, bytes(cursor.take(length, "value"))))
                 continue
-            inner = Cursor(value)
+            inner = cursor.part(length, "value")
             try:
-                known[kind] = inner.packed("value")
+                known[kind] = inner.packed(PAYLOAD_FIELDS[kind])
                 inner.expect_end("value")
             except DecodeError as error:
-                raise error.at(f"field[{kind}]", start) from None
+                raise error.at(f"field[{kind}]") from None
         if _SIZE not in known or _COMPRESSION not in known:
             raise DecodeError("missing-field", "payload size and compression type are required", offset=0)
         payload = bytes(cursor.take(known[_SIZE], "payload"))

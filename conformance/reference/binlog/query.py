@@ -5,16 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import lru_cache
-from struct import Struct
-from struct import error as struct_error
 from typing import ClassVar, Final, TypeAlias
 
 from conformance.reference.binlog.header import Flag
-from conformance.reference.cursor import Cursor
+from conformance.reference.cursor import Cursor, Decoded, Layout
 from conformance.reference.errors import DecodeError, EncodeError
 from conformance.reference.event_types import EventType
 
-_POST_HEADER: Final = Struct("<IIBHH")
+POST_HEADER: Final = Layout(thread_id="I", execution_time="I", schema_length="B", error_code="H", status_length="H")
 _NEEDS_NO_DATABASE: Final = (b"BEGIN", b"COMMIT", b"SAVEPOINT ", b"XA ", b"CREATE DATABASE ", b"DROP DATABASE ")
 TOO_MANY_DATABASES: Final = 254
 
@@ -118,44 +116,47 @@ def decode_status(data: bytes, highest: int = max(Status)) -> tuple[StatusVariab
 
     ``highest``: the last code that the reader knows; an older one stops at the first that it does not.
     """
-    cursor = Cursor(data)
+    return read_status(Cursor(data), highest)
+
+
+def read_status(cursor: Cursor, highest: int = max(Status)) -> tuple[StatusVariable, ...]:
+    """The same through a cursor over the variables."""
     found: list[StatusVariable] = []
-    while cursor:
+    for _ in cursor.items("status"):
         code = cursor.u1("code")
-        name = Status(code).name if code in Status._value2member_map_ else f"status[{code}]"
-        if code > highest:
-            found.append(StatusUnknown(code, cursor.rest()))
-        elif code in _INTEGERS:
-            found.append(StatusInteger(code, int.from_bytes(cursor.take(_INTEGERS[Status(code)], name), "little")))
-        elif code in _LISTS:
-            found.append(StatusIntegers(code, tuple([cursor.u2(name) for _ in range(_LISTS[Status(code)])])))
-        elif code in _TEXTS:
-            text = cursor.take(cursor.u1(name), name)
-            if code == Status.CATALOG:
-                cursor.skip(1, name)  # the one text that ends with a zero byte
-            found.append(StatusText(code, text))
-        elif code == Status.INVOKER:
-            user = cursor.take(cursor.u1(name), name)
-            found.append(StatusInvoker(user, cursor.take(cursor.u1(name), name)))
-        elif code == Status.UPDATED_DB_NAMES:
-            found.append(_decode_databases(cursor, name))
-        else:
-            found.append(StatusUnknown(code, cursor.rest()))
+        try:
+            known = code <= highest
+            found.append(_read_variable(cursor, code) if known else StatusUnknown(code, cursor.rest("unknown")))
+        except DecodeError as error:
+            error.path = (Status(code).name,)
+            raise
     return tuple(found)
 
 
-def _decode_databases(cursor: Cursor, name: str) -> StatusDatabases:
-    count = cursor.u1(name)
-    if count == TOO_MANY_DATABASES:
-        return StatusDatabases(None)
-    names = []
-    for _ in range(count):
-        end = cursor.data.find(b"\0", cursor.pos, cursor.end)
-        if end < 0:
-            raise DecodeError("truncated", "a database name has no end", offset=cursor.pos, path=(name,))
-        names.append(cursor.take(end - cursor.pos, name))
-        cursor.skip(1, name)
-    return StatusDatabases(tuple(names))
+def _read_variable(cursor: Cursor, code: int) -> StatusVariable:
+    if code in _INTEGERS:
+        return StatusInteger(code, cursor.number(_INTEGERS[Status(code)], "value"))
+    if code in _LISTS:
+        return StatusIntegers(code, tuple([cursor.u2("value") for _ in range(_LISTS[Status(code)])]))
+    if code in _TEXTS:
+        text = cursor.take(cursor.u1("length"), "text")
+        if code == Status.CATALOG:
+            cursor.u1("end")  # the one text that ends with a zero byte
+        return StatusText(code, text)
+    if code == Status.INVOKER:
+        return StatusInvoker(cursor.sized(1, "user"), cursor.sized(1, "host"))
+    if code == Status.UPDATED_DB_NAMES:
+        count = cursor.u1("count")
+        return StatusDatabases(None if count == TOO_MANY_DATABASES else tuple([_name(cursor) for _ in range(count)]))
+    return StatusUnknown(code, cursor.rest("unknown"))
+
+
+def _name(cursor: Cursor) -> bytes:
+    end = cursor.data.find(b"\0", cursor.pos, cursor.end) + 1
+    if not end:
+        cursor.refuse(DecodeError("truncated", "a database name has no end", offset=cursor.pos))
+        end = cursor.end
+    return cursor.take(end - cursor.pos, "name").removesuffix(b"\0")
 
 
 def _short_text(text: bytes) -> bytes:
@@ -209,7 +210,7 @@ DEFAULT_STATUS: Final[tuple[StatusVariable, ...]] = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Query:
+class Query(Decoded):
     """``schema`` and ``text`` are bytes in the client's character set, which is a status variable."""
 
     type: ClassVar[int] = EventType.QUERY
@@ -227,50 +228,49 @@ class Query:
         return Flag.SUPPRESS_USE if self.text.startswith(_NEEDS_NO_DATABASE) else 0
 
     @classmethod
-    def decode(cls, data: bytes) -> Query:
-        base = Cursor(data).skip(_POST_HEADER.size, "post_header")
-        thread_id, execution_time, schema_length, error_code, status_length = _POST_HEADER.unpack_from(data, base)
-        status, schema, pos = decode_tail(data, _POST_HEADER.size, schema_length, status_length)
+    def read(cls, cursor: Cursor) -> Query:
+        thread_id, execution_time, schema_length, error_code, status_length = cursor.fields(POST_HEADER, "post_header")
+        status, schema = read_tail(cursor, schema_length, status_length)
         return cls(
             thread_id=thread_id,
             execution_time=execution_time,
             error_code=error_code,
             status=status,
             schema=schema,
-            text=data[pos:],
+            text=cursor.rest("text"),
         )
 
     def encode(self) -> bytes:
         status = encode_status(self.status)
-        return encode_post_header(self, status) + encode_tail(status, self.schema) + self.text
+        head = POST_HEADER.pack(self.thread_id, self.execution_time, len(self.schema), self.error_code, len(status))
+        return head + encode_tail(status, self.schema) + self.text
 
 
-def decode_tail(
-    data: bytes, start: int, schema_length: int, status_length: int
-) -> tuple[tuple[StatusVariable, ...], bytes, int]:
-    """Status variables and database, which EXECUTE_LOAD_QUERY has in the same form, and where the text starts."""
-    middle = start + status_length
-    end = middle + schema_length
-    if end >= len(data):
-        raise DecodeError(
-            "truncated", "no room for status variables and schema", offset=start, expected=end + 1, got=len(data)
+def read_tail(cursor: Cursor, schema_length: int, status_length: int) -> tuple[tuple[StatusVariable, ...], bytes]:
+    """Status variables and database, which EXECUTE_LOAD_QUERY has in the same form; the text is behind them."""
+    start = cursor.pos
+    end = start + status_length + schema_length
+    if end >= cursor.end:
+        cursor.refuse(
+            DecodeError(
+                "truncated",
+                "no room for status variables and schema",
+                offset=start,
+                expected=end + 1,
+                got=cursor.end,
+            )
         )
-    if data[end]:
-        raise DecodeError("bad-name", "the schema does not end with a zero byte", offset=end, path=("schema",))
-    try:
-        status = decode_status(data[start:middle])
-    except DecodeError as error:
-        raise error.at("status", start) from None
-    return status, data[middle:end], end + 1
-
-
-def encode_post_header(query: Query, status: bytes) -> bytes:
-    try:
-        return _POST_HEADER.pack(
-            query.thread_id, query.execution_time, len(query.schema), query.error_code, len(status)
-        )
-    except struct_error as error:
-        raise EncodeError("out-of-range", f"a field of QUERY does not fit: {error}") from None
+    if cursor.records:
+        status = read_status(cursor.part(status_length, "status"))
+    else:
+        try:
+            status = decode_status(cursor.take(status_length, "status"))
+        except DecodeError as error:
+            raise error.at("status", start) from None
+    schema = cursor.take(schema_length, "schema")
+    if cursor.u1("schema_end"):
+        cursor.refuse(DecodeError("bad-name", "the schema does not end with a zero byte", offset=end, path=("schema",)))
+    return status, schema
 
 
 def encode_tail(status: bytes, schema: bytes) -> bytes:

@@ -14,27 +14,27 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from operator import eq
-from struct import Struct
-from struct import error as struct_error
 from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple, TypeAlias, overload
 
 from conformance.reference.binlog.header import HEADER_SIZE
-from conformance.reference.binlog.images import PARTIAL_JSON_OPTION, Image, Row, RowWriter, decode_rows, included
-from conformance.reference.cursor import Cursor, encode_packed, packed_size
+from conformance.reference.binlog.images import PARTIAL_JSON_OPTION, Image, Row, RowWriter, decode_rows, read_row
+from conformance.reference.cursor import Cursor, Layout, bitmap_size, encode_packed, included, packed_size
 from conformance.reference.errors import CodecError, DecodeError, EncodeError
 from conformance.reference.event_types import EventType, event_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, MutableSequence
+    from collections.abc import Iterable, Iterator, Mapping, MutableSequence
 
     from conformance.reference.tables.table_map import TableMap
 
 __all__ = [
     "COMPLETE_ROWS",
     "DELETE_TYPES",
+    "EXTRA_KINDS",
     "NO_FOREIGN_KEY_CHECKS",
     "NO_UNIQUE_CHECKS",
     "PARTIAL_JSON_OPTION",
+    "ROWS_FLAGS",
     "ROWS_TYPES",
     "STMT_END",
     "UPDATE_TYPES",
@@ -58,6 +58,7 @@ __all__ = [
     "full_bitmap",
     "included",
     "one_statement",
+    "read_rows_event",
     "rows_body",
     "split_rows",
 ]
@@ -68,6 +69,13 @@ NO_FOREIGN_KEY_CHECKS: Final = 0x0002
 NO_UNIQUE_CHECKS: Final = 0x0004
 COMPLETE_ROWS: Final = 0x0008
 USE_SQL_FOREIGN_KEY: Final = 0x0010
+ROWS_FLAGS: Final = (
+    (STMT_END, "STMT_END"),
+    (NO_FOREIGN_KEY_CHECKS, "NO_FOREIGN_KEY_CHECKS"),
+    (NO_UNIQUE_CHECKS, "NO_UNIQUE_CHECKS"),
+    (COMPLETE_ROWS, "COMPLETE_ROWS"),
+    (USE_SQL_FOREIGN_KEY, "USE_SQL_FOREIGN_KEY"),
+)
 
 # Version 1: without extra data, and with a post-header of 8 bytes (binlog-events 10.0).
 V1_TYPES: Final = frozenset((EventType.WRITE_ROWS_V1, EventType.UPDATE_ROWS_V1, EventType.DELETE_ROWS_V1))
@@ -76,8 +84,13 @@ DELETE_TYPES: Final = frozenset((EventType.DELETE_ROWS, EventType.DELETE_ROWS_V1
 UPDATE_TYPES: Final = frozenset((EventType.UPDATE_ROWS, EventType.UPDATE_ROWS_V1, EventType.PARTIAL_UPDATE_ROWS))
 ROWS_TYPES: Final = WRITE_TYPES | DELETE_TYPES | UPDATE_TYPES
 
-_HEAD: Final = Struct("<IHH")
-_HEAD_V2: Final = Struct("<IHHH")
+_HEAD_V1: Final = Layout(table_id="6s", flags="H")
+_HEAD: Final = Layout(**_HEAD_V1.forms, extra_length="H")
+
+
+_NDB: Final = 0
+_PARTITION: Final = 1
+EXTRA_KINDS: Final = {_NDB: "NDB", _PARTITION: "partition"}
 
 
 class PartitionInfo(NamedTuple):
@@ -109,7 +122,7 @@ def bitmap_of(columns: Iterable[int]) -> int:
 
 def full_bitmap(count: int) -> int:
     """A columns bitmap of all columns with unused bits 1, as 9.7 writes it for FULL images."""
-    return (1 << 8 * ((count + 7) // 8)) - 1
+    return (1 << 8 * (bitmap_size(count))) - 1
 
 
 def image_bitmap(columns: Iterable[int] | None, count: int) -> int:
@@ -216,6 +229,18 @@ class LazyRows(RowsHead):
         """The rows one by one, so that an event of any size needs the memory of one row. ``starts`` is told where in
         ``data`` each row starts, before it is read."""
         return self._decode([False], starts)
+
+    def read_with(self, cursor: Cursor) -> None:
+        """Read the rows field by field, for whoever records them; without a TABLE_MAP that fits they are only bytes."""
+        table = self.table
+        if table is None or len(table.columns) != self.column_count:
+            cursor.rest("rows")
+            return
+        for _ in cursor.items("rows"):
+            start = cursor.pos
+            read_row(cursor, self.type, table, self.before_columns, self.after_columns)
+            if cursor.pos == start:
+                raise DecodeError("empty-row", "rows without columns take no bytes", offset=start)
 
     def _decode(self, fill: list[bool], starts: MutableSequence[int] | None) -> Iterator[Row]:
         try:
@@ -328,60 +353,49 @@ def rows_body(
 
 def decode_rows_event(code: int, data: bytes | memoryview, tables: dict[int, TableMap]) -> LazyRows:
     """``data`` is the body without checksum; ``tables`` the TABLE_MAPs in force, by table id."""
+    return read_rows_event(code, Cursor(data), tables)
+
+
+def read_rows_event(code: int, cursor: Cursor, tables: Mapping[int, TableMap]) -> LazyRows:
+    """The fields in front of the rows; the cursor is left at the first row."""
     extra: tuple[ExtraInfo, ...] = ()
-    try:
-        if code in V1_TYPES:
-            low, high, flags = _HEAD.unpack_from(data)
-            pos = 8
-        else:
-            low, high, flags, length = _HEAD_V2.unpack_from(data)
-            pos = 8 + length
-            if length != 2:
-                extra = _decode_extra(code, data, length)
-        count = data[pos]
-    except (struct_error, IndexError):
-        raise DecodeError("truncated", "the rows header is cut off", offset=len(data), path=("header",)) from None
-    if count < 251:
-        pos += 1
+    if code in V1_TYPES:
+        number, flags = cursor.fields(_HEAD_V1, "header")
     else:
-        cursor = Cursor(bytes(data[: pos + 9]), pos)
-        count = cursor.packed("column_count")
-        pos = cursor.pos
-    size = (count + 7) // 8
-    two = code in UPDATE_TYPES
-    if pos + size * (1 + two) > len(data):
-        raise DecodeError("truncated", "the columns bitmaps are cut off", offset=pos, path=("columns",))
-    first: int | None = int.from_bytes(data[pos : pos + size], "little")
-    pos += size
-    second: int | None = None
-    if two:
-        second = int.from_bytes(data[pos : pos + size], "little")
-        pos += size
-    elif code in WRITE_TYPES:
-        first, second = None, first
-    table_id = low | high << 32
-    return LazyRows(code, table_id, flags, extra, count, first, second, tables.get(table_id), data[pos:], pos)
+        number, flags, length = cursor.fields(_HEAD, "header")
+        if length != 2:
+            extra = _read_extra(code, cursor, length)
+    count = cursor.packed("column_count")
+    before = after = None
+    if code not in WRITE_TYPES:
+        before = int.from_bytes(cursor.bitmap(count, "before_columns"), "little")
+    if code not in DELETE_TYPES:
+        after = int.from_bytes(cursor.bitmap(count, "after_columns"), "little")
+    table_id = int.from_bytes(number, "little")
+    rows = cursor.data[cursor.pos : cursor.end]
+    return LazyRows(code, table_id, flags, extra, count, before, after, tables.get(table_id), rows, cursor.pos)
 
 
-def _decode_extra(code: int, data: bytes | memoryview, length: int) -> tuple[ExtraInfo, ...]:
+def _read_extra(code: int, cursor: Cursor, length: int) -> tuple[ExtraInfo, ...]:
     if length < 2:
-        raise DecodeError("bad-length", "the variable header counts itself", offset=8, expected=2, got=length)
-    cursor = Cursor(bytes(data[: 8 + length]), 10)
-    cursor.skip(length - 2, "extra_row_data")
-    cursor.pos = 10
+        raise DecodeError(
+            "bad-length", "the variable header counts itself", offset=cursor.pos - 2, expected=2, got=length
+        )
+    part = cursor.part(length - 2, "extra_row_data")
     extra: list[ExtraInfo] = []
-    while cursor:
-        kind = cursor.u1("kind")
-        if kind == 0:
-            size = cursor.u1("length")
+    while part:
+        kind = part.u1("extra_kind")
+        if kind == _NDB:
+            size = part.data[part.pos] if part else 0
             if size < 2:
-                raise DecodeError("bad-length", "the length counts itself", offset=cursor.pos - 1, expected=2, got=size)
-            extra.append(NdbInfo(cursor.u1("format"), cursor.take(size - 2, "data")))
-        elif kind == 1:
-            partition = cursor.u2("partition")
-            extra.append(PartitionInfo(partition, cursor.u2("source") if code in UPDATE_TYPES else None))
+                raise DecodeError("bad-length", "the length counts itself", offset=part.pos, expected=2, got=size)
+            raw = bytes(part.take(size, "extra_data"))
+            extra.append(NdbInfo(raw[1], raw[2:]))
+        elif kind == _PARTITION:
+            partition = part.u2("partition")
+            extra.append(PartitionInfo(partition, part.u2("source_partition") if code in UPDATE_TYPES else None))
         else:
-            extra.append(UnknownInfo(kind, cursor.rest()))
+            extra.append(UnknownInfo(kind, bytes(part.rest("extra_data"))))
     return tuple(extra)
 
 
@@ -406,7 +420,7 @@ def encode_head(head: RowsHead) -> bytes:
             extra = b"".join(map(_encode_extra, head.extra))
             out += (len(extra) + 2).to_bytes(2, "little") + extra
         out += encode_packed(head.column_count)
-        size = (head.column_count + 7) // 8
+        size = bitmap_size(head.column_count)
         for bitmap, exists in (
             (head.before_columns, head.type not in WRITE_TYPES),
             (head.after_columns, head.type not in DELETE_TYPES),
@@ -423,7 +437,7 @@ def encode_head(head: RowsHead) -> bytes:
 def fixed_size(event: RowsHead) -> int:
     """The part of an event's size that the limit counts beside the rows: neither header nor checksum
     (binlog-events 10.1)."""
-    bitmap = (event.column_count + 7) // 8
+    bitmap = bitmap_size(event.column_count)
     bitmaps = bitmap * (2 if event.type in UPDATE_TYPES else 1)
     post_header = 8 if event.type in V1_TYPES else 10
     return (

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
-from struct import Struct
 from typing import ClassVar, Final
 
-from conformance.reference.binlog.control_events import pack, unpack
 from conformance.reference.binlog.header import Flag
-from conformance.reference.cursor import Cursor
+from conformance.reference.cursor import Cursor, Decoded, Layout
 from conformance.reference.event_types import EventType
 
-_U8_PAIR: Final = Struct("<QQ")
-
-
-_TYPED_U8: Final = Struct("<BQ")
+_INTVAR: Final = Layout(kind="B", value="Q")
+_RAND: Final = Layout(seed1="Q", seed2="Q")
 
 
 class IntvarKind(IntEnum):
@@ -24,35 +20,37 @@ class IntvarKind(IntEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Intvar:
+class Intvar(Decoded):
     type: ClassVar[int] = EventType.INTVAR
     default_flags: ClassVar[int] = 0
     kind: int = IntvarKind.INSERT_ID
     value: int
 
     @classmethod
-    def decode(cls, data: bytes) -> Intvar:
-        kind, value = unpack(_TYPED_U8, data, "INTVAR")
+    def read(cls, cursor: Cursor) -> Intvar:
+        kind, value = cursor.fields(_INTVAR, "INTVAR")
+        cursor.expect_end("INTVAR")
         return cls(kind=kind, value=value)
 
     def encode(self) -> bytes:
-        return pack(_TYPED_U8, self.kind, self.value)
+        return _INTVAR.pack(self.kind, self.value)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rand:
+class Rand(Decoded):
     type: ClassVar[int] = EventType.RAND
     default_flags: ClassVar[int] = 0
     seed1: int
     seed2: int
 
     @classmethod
-    def decode(cls, data: bytes) -> Rand:
-        seed1, seed2 = unpack(_U8_PAIR, data, "RAND")
+    def read(cls, cursor: Cursor) -> Rand:
+        seed1, seed2 = cursor.fields(_RAND, "RAND")
+        cursor.expect_end("RAND")
         return cls(seed1=seed1, seed2=seed2)
 
     def encode(self) -> bytes:
-        return pack(_U8_PAIR, self.seed1, self.seed2)
+        return _RAND.pack(self.seed1, self.seed2)
 
 
 class UserVarType(IntEnum):
@@ -62,11 +60,11 @@ class UserVarType(IntEnum):
     DECIMAL = 4
 
 
-_USER_VAR: Final = Struct("<BII")
+_USER_VAR: Final = Layout(kind="B", collation="I", value_length="I")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UserVar:
+class UserVar(Decoded):
     """``value`` is the stored form (little-endian numbers; DECIMAL: precision, scale, packed digits); ``None`` is NULL.
 
     ``flags`` (1: unsigned) was seen for INT only; ``None`` where there is none.
@@ -81,14 +79,12 @@ class UserVar:
     flags: int | None = None
 
     @classmethod
-    def decode(cls, data: bytes) -> UserVar:
-        cursor = Cursor(data)
-        name = cursor.take(cursor.u4("name"), "name")
+    def read(cls, cursor: Cursor) -> UserVar:
+        name = cursor.sized(4, "name")
         if cursor.u1("is_null"):
             cursor.expect_end("USER_VAR")
             return cls(name=name)
-        pos = cursor.skip(_USER_VAR.size, "value")
-        kind, collation, length = _USER_VAR.unpack_from(data, pos)
+        kind, collation, length = cursor.fields(_USER_VAR, "value")
         value = cursor.take(length, "value")
         flags = cursor.u1("flags") if cursor else None
         cursor.expect_end("USER_VAR")
@@ -98,12 +94,12 @@ class UserVar:
         out = len(self.name).to_bytes(4, "little") + self.name
         if self.value is None:
             return out + b"\1"
-        out += b"\0" + pack(_USER_VAR, self.kind, self.collation, len(self.value)) + self.value
+        out += b"\0" + _USER_VAR.pack(self.kind, self.collation, len(self.value)) + self.value
         return out if self.flags is None else out + bytes((self.flags & 0xFF,))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RowsQuery:
+class RowsQuery(Decoded):
     """The statement behind the row events that follow. ``length_byte`` means nothing: 0 in every capture."""
 
     type: ClassVar[int] = EventType.ROWS_QUERY
@@ -112,9 +108,8 @@ class RowsQuery:
     length_byte: int = 0
 
     @classmethod
-    def decode(cls, data: bytes) -> RowsQuery:
-        cursor = Cursor(data)
-        return cls(length_byte=cursor.u1("length_byte"), text=cursor.rest())
+    def read(cls, cursor: Cursor) -> RowsQuery:
+        return cls(length_byte=cursor.u1("length_byte"), text=cursor.rest("text"))
 
     def encode(self) -> bytes:
         return bytes((self.length_byte & 0xFF,)) + self.text

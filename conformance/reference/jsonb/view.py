@@ -75,6 +75,11 @@ class View:
             raise DecodeError("bad-key-offset", "a JSON key lies outside its object", offset=self.keys, got=offset)
         return position, length
 
+    def key_entry(self, index: int) -> tuple[int, int]:
+        """[start, end) of a key entry."""
+        size = (self.values - self.keys) // self.count
+        return self.keys + size * index, self.keys + size * (index + 1)
+
     def key(self, index: int) -> bytes:
         """The bytes of a key."""
         position, length = self.key_place(index)
@@ -111,6 +116,10 @@ class View:
             kind, offset = _small_value(self.data, position)
         return position, kind, offset
 
+    def entry_end(self, position: int) -> int:
+        """Where the value entry at ``position`` ends."""
+        return position + (5 if self.kind & 1 else 3)
+
     def element(self, index: int) -> View:
         """The value of an element; ``index`` must be in bounds."""
         position, kind, offset = self.entry(index)
@@ -121,7 +130,7 @@ class View:
     def _target(self, entry: int, offset: int) -> int:
         """Where the value of an entry is that does not hold it itself."""
         start = self.start + offset
-        own_end = entry + (5 if self.kind & 1 else 3)
+        own_end = self.entry_end(entry)
         if start < own_end or start > self.end:  # into a later entry: 9.7.4 follows that
             raise bad_offset(entry, offset, own_end - self.start, self.end - self.start)
         return start

@@ -86,7 +86,7 @@ def split_diffs(data: bytes) -> list[RawDiff]:
                 continue
         cursor = Cursor(data, pos)
         try:
-            out.append(_read_diff(cursor))
+            out.append(read_diff(cursor))
         except DecodeError as error:
             error.decoded = tuple(out)
             raise error.at(f"diffs[{len(out)}]") from None
@@ -94,12 +94,13 @@ def split_diffs(data: bytes) -> list[RawDiff]:
     return out
 
 
-def _read_diff(cursor: Cursor) -> RawDiff:
+def read_diff(cursor: Cursor) -> RawDiff:
+    """The frame of one diff through a cursor: slower, for longer lengths, for damage, and for whoever records it."""
     code = cursor.u1("operation")
     if code > _REMOVE:
         raise DecodeError("bad-operation", "unknown operation", offset=cursor.pos - 1, expected="0..2", got=code)
-    path = cursor.packed_bytes("path_length")
-    return RawDiff(_OPERATIONS[code], path, None if code == _REMOVE else cursor.packed_bytes("data_length"))
+    path = cursor.packed_bytes("path")
+    return RawDiff(_OPERATIONS[code], path, None if code == _REMOVE else cursor.packed_bytes("data"))
 
 
 _OPERATIONS: Final = tuple(Operation)

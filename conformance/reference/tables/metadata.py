@@ -14,7 +14,7 @@ from enum import IntEnum
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
-from conformance.reference.cursor import Cursor, encode_packed
+from conformance.reference.cursor import Cursor, bitmap_size, encode_packed
 from conformance.reference.errors import DecodeError, EncodeError, Unsupported
 from conformance.reference.tables.columns import ENUM, GEOMETRY, SET, VECTOR, YEAR, ColumnType
 
@@ -131,15 +131,14 @@ class UnknownField:
 
 MetadataField: TypeAlias = "Bits | DefaultCharset | Numbers | Names | Members | PrefixKey | UnknownField"
 
-_NUMBERS: Final = frozenset(
-    (
-        Field.COLUMN_CHARSET,
-        Field.GEOMETRY_TYPE,
-        Field.SIMPLE_PRIMARY_KEY,
-        Field.ENUM_AND_SET_COLUMN_CHARSET,
-        Field.VECTOR_DIMENSIONALITY,
-    )
-)
+# Fields that are numbers, and what each number is.
+_NUMBERS: Final[dict[int, str]] = {
+    Field.COLUMN_CHARSET: "collation",
+    Field.GEOMETRY_TYPE: "geometry_type",
+    Field.SIMPLE_PRIMARY_KEY: "column",
+    Field.ENUM_AND_SET_COLUMN_CHARSET: "collation",
+    Field.VECTOR_DIMENSIONALITY: "dimension",
+}
 
 
 _BITS: Final = frozenset((Field.SIGNEDNESS, Field.COLUMN_VISIBILITY))
@@ -156,29 +155,33 @@ _OTHERS_AND_YEAR: Final = bytes((*_OTHERS, YEAR))
 def decode_metadata(
     data: bytes, columns: Sequence[ColumnType], rules: MetadataRules = SHIPPED
 ) -> tuple[MetadataField, ...]:
+    """The fields in stored order."""
+    return read_metadata(Cursor(data), columns, rules)
+
+
+def read_metadata(cursor: Cursor, columns: Sequence[ColumnType], rules: MetadataRules) -> tuple[MetadataField, ...]:
+    """The same up to the end of the cursor."""
     fields: list[MetadataField] = []
-    cursor = Cursor(data)
-    end = len(data)
+    end = cursor.end
     highest = _HIGHEST if rules.highest is None else rules.highest
-    pos = number = 0
+    number = 0
     inside = False
     try:
-        while pos < end:
+        for _ in cursor.items("metadata"):
             number = cursor.u1("field")
             if rules.worklog_numbering:
                 number = _FROM_WORKLOG.get(number, number)
             length = cursor.packed("length")
             if not (rules.skips_unknown or 0 < number <= highest):
-                pos = cursor.pos
                 continue
             if length > end - cursor.pos:
                 cursor.skip(length, _name(number))  # says what is missing
             pos = cursor.end = cursor.pos + length
             inside = True
             if number > highest:
-                fields.append(UnknownField(number, cursor.rest()))
+                fields.append(UnknownField(number, cursor.rest("value")))
             else:
-                fields.append(_decode_field(number, cursor, columns, rules))
+                fields.append(_read_field(number, cursor, columns, rules))
             inside = False
             cursor.pos, cursor.end = pos, end
     except DecodeError as error:
@@ -190,28 +193,25 @@ def _name(number: int) -> str:
     return _FIELD_NAMES.get(number) or f"field[{number}]"
 
 
-def _decode_field(number: int, cursor: Cursor, columns: Sequence[ColumnType], rules: MetadataRules) -> MetadataField:
+def _read_field(number: int, cursor: Cursor, columns: Sequence[ColumnType], rules: MetadataRules) -> MetadataField:
     if number in _NUMBERS:
-        return Numbers(number, tuple(cursor.packed_list("number")))
+        return Numbers(number, tuple(cursor.packed_list(_NUMBERS[number])))
     if number in _BITS:
-        raw = cursor.rest()
+        raw = cursor.rest("value")
         bits = [bit for byte in raw for bit in _TOP_FIRST[byte]]
         count = _signs(columns, rules) if number == Field.SIGNEDNESS else len(columns)
         # Up to seven bits are only there to fill the last byte. A field of another length is kept as it is.
-        return Bits(number, tuple(bits[:count] if (count + 7) // 8 == len(raw) else bits))
+        return Bits(number, tuple(bits[:count] if bitmap_size(count) == len(raw) else bits))
     if number in _DEFAULTS:
         default = cursor.packed("default")
-        return DefaultCharset(number, default, _pairs(cursor, "collation"))
+        return DefaultCharset(number, default, cursor.packed_pairs("index", "collation"))
     if number == Field.COLUMN_NAME:
         return Names(_texts(cursor.packed_strings("name")))
     if number in _LISTS:
-        members = []
-        while cursor.pos < cursor.end:
-            members.append(_members(cursor, rules))
-        return Members(number, tuple(members))
+        return Members(number, tuple([_members(cursor, rules) for _ in cursor.numbered()]))
     if number == Field.PRIMARY_KEY_WITH_PREFIX:
-        return PrefixKey(_pairs(cursor, "prefix"))
-    return UnknownField(number, cursor.rest())
+        return PrefixKey(cursor.packed_pairs("column", "prefix"))
+    return UnknownField(number, cursor.rest("value"))
 
 
 def _texts(names: list[bytes]) -> tuple[str, ...]:
@@ -219,15 +219,6 @@ def _texts(names: list[bytes]) -> tuple[str, ...]:
         return tuple([name.decode() for name in names])
     except UnicodeDecodeError:
         return tuple([name.decode("utf-8", "surrogateescape") for name in names])
-
-
-def _pairs(cursor: Cursor, second: str) -> tuple[tuple[int, int], ...]:
-    """Pairs of a column and something about it, up to the end."""
-    numbers = cursor.packed_list("column")
-    if len(numbers) % 2:
-        raise DecodeError("truncated", f"a column without its {second}", offset=cursor.pos, path=(second,))
-    both = iter(numbers)
-    return tuple(zip(both, both, strict=True))
 
 
 def _signs(columns: Sequence[ColumnType], rules: MetadataRules) -> int:
@@ -238,9 +229,11 @@ def _signs(columns: Sequence[ColumnType], rules: MetadataRules) -> int:
 
 def _members(cursor: Cursor, rules: MetadataRules) -> tuple[bytes, ...]:
     """The members of one column."""
-    count = cursor.packed("count")
+    count = cursor.packed("member_count")
     if count > len(cursor):  # each member has at least its length byte
-        raise DecodeError("truncated", "more members than bytes", offset=cursor.pos, expected=count, got=len(cursor))
+        cursor.refuse(
+            DecodeError("truncated", "more members than bytes", offset=cursor.pos, expected=count, got=len(cursor))
+        )
     if not rules.members_by_bytes:
         return tuple(cursor.packed_strings("member", count))
     end = cursor.pos + count
@@ -277,7 +270,7 @@ def _strings(strings: Iterable[bytes]) -> bytes:
 def _encode_field(field: MetadataField, rules: MetadataRules) -> bytes:
     match field:
         case Bits(bits=bits):
-            raw = bytearray((len(bits) + 7) // 8)
+            raw = bytearray(bitmap_size(len(bits)))
             for index, bit in enumerate(bits):
                 if bit:
                     raw[index // 8] |= 0x80 >> index % 8

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any, ClassVar, Final
 
-from conformance.reference.cursor import Cursor, encode_packed
+from conformance.reference.cursor import Cursor, Decoded, bitmap_size, encode_packed
 from conformance.reference.errors import DecodeError, EncodeError, Unsupported
 from conformance.reference.event_types import EventType
 from conformance.reference.tables.columns import JSON, TYPED_ARRAY, ColumnType, known_type
@@ -15,9 +15,9 @@ from conformance.reference.tables.metadata import (
     ColumnInfo,
     MetadataField,
     MetadataRules,
-    decode_metadata,
     describe,
     encode_metadata,
+    read_metadata,
     signedness,
 )
 
@@ -29,7 +29,7 @@ DUMMY_TABLE_ID: Final = 0xFFFFFF
 
 
 @dataclass(frozen=True, kw_only=True)
-class TableMap:
+class TableMap(Decoded):
     """``nullable`` and ``columns`` are parallel. ``metadata`` is in stored order.
 
     Not slotted: what is derived from the fields is computed once and kept, because one TABLE_MAP serves many rows.
@@ -69,21 +69,28 @@ class TableMap:
         return tuple(info.name if info.name is not None else f"@{i}" for i, info in enumerate(self.described, 1))
 
     @classmethod
-    def decode(cls, data: bytes, rules: MetadataRules = SHIPPED) -> TableMap:
-        cursor = Cursor(data)
-        table_id = cursor.u6("table_id")
+    def decode(cls, data: bytes, rules: MetadataRules = SHIPPED) -> TableMap:  # type: ignore[override]
+        """``rules``: what the optional metadata means to its writer."""
+        return cls.read(Cursor(data), rules)
+
+    @classmethod
+    def read(cls, cursor: Cursor, rules: MetadataRules = SHIPPED) -> TableMap:
+        table_id = cursor.number(6, "table_id")
         flags = cursor.u2("flags")
-        schema = _name(cursor, "schema")
-        table = _name(cursor, "table")
+        schema = _name(cursor, "schema", "schema_end")
+        table = _name(cursor, "table", "table_end")
         count = cursor.packed("column_count")
-        types = cursor.take(count, "column_types")
-        columns = _columns(types, cursor.packed_bytes("column_metadata"))
-        nulls = cursor.take((count + 7) // 8, "null_bitmap")
-        base = cursor.pos
+        types = cursor.octets(count, "column_type")
+        if cursor.records:
+            part = cursor.part(cursor.packed("column_metadata_length"), "column_metadata")
+            columns = _columns_with_care(types, part)
+        else:
+            columns = _columns(types, cursor.packed_bytes("column_metadata"))
+        nulls = cursor.bitmap(count, "null_bitmap")
         try:
-            metadata = decode_metadata(cursor.rest(), columns, rules)
+            metadata = read_metadata(cursor, columns, rules)
         except DecodeError as error:
-            raise error.at("metadata", base) from None
+            raise error.at("metadata") from None
         return cls(
             table_id=table_id,
             flags=flags,
@@ -114,7 +121,7 @@ class TableMap:
             bytes([item.type for item in self.columns]),
             encode_packed(len(details)),
             details,
-            nulls.to_bytes((len(self.columns) + 7) // 8, "little"),
+            nulls.to_bytes(bitmap_size(len(self.columns)), "little"),
             encode_metadata(self.metadata, self.rules),
         )
         return b"".join(parts)
@@ -126,11 +133,14 @@ def _unsigned(value: int, size: int, name: str) -> bytes:
     return value.to_bytes(size, "little")
 
 
-def _name(cursor: Cursor, what: str) -> str:
+def _name(cursor: Cursor, what: str, end: str) -> str:
     text = cursor.packed_bytes(what).decode("utf-8", "surrogateescape")
-    pos = cursor.pos
-    if cursor.u1(what):
-        raise DecodeError("bad-name", f"{what} does not end with a zero byte", offset=pos, expected=0, path=(what,))
+    if cursor.u1(end):
+        cursor.refuse(
+            DecodeError(
+                "bad-name", f"{what} does not end with a zero byte", offset=cursor.pos - 1, expected=0, path=(what,)
+            )
+        )
     return text
 
 
@@ -159,28 +169,23 @@ def _columns(types: bytes, details: bytes) -> tuple[ColumnType, ...]:
             elif size == 2:
                 found.append(_column_type(code, details[pos] | details[pos + 1] << 8))
             else:
-                return _columns_with_care(types, details)
+                return _columns_with_care(types, Cursor(details))
             pos += size
     except IndexError:
         pos = -1
-    return tuple(found) if pos == len(details) else _columns_with_care(types, details)
+    return tuple(found) if pos == len(details) else _columns_with_care(types, Cursor(details))
 
 
-def _columns_with_care(types: bytes, details: bytes) -> tuple[ColumnType, ...]:
-    """The same where there is an array, or something is wrong, which the error must name."""
-    cursor = Cursor(details)
+def _columns_with_care(types: bytes, details: Cursor) -> tuple[ColumnType, ...]:
+    """The same where there is an array, or something is wrong, which the error must name, or somebody records it."""
     columns = []
-    for index, code in enumerate(types):
+    for index in details.numbered(len(types)):
+        code = types[index]
         if not known_type(code):
             # Without its size the metadata of the columns behind it cannot be found either.
             raise Unsupported("column-type", "unknown column type", got=code, path=(f"columns[{index}]",))
-        if code == TYPED_ARRAY:
-            element = cursor.u1("metadata")
-            size = ColumnType(code, element).metadata_size - 1
-            inner = int.from_bytes(cursor.take(size, "metadata"), "little")
-            columns.append(ColumnType(code, element | inner << 8))
-        else:
-            size = ColumnType(code).metadata_size
-            columns.append(ColumnType(code, int.from_bytes(cursor.take(size, "metadata"), "little")))
-    cursor.expect_end("column metadata")
+        element = details.data[details.pos] if code == TYPED_ARRAY and details else 0
+        size = ColumnType(code, element).metadata_size
+        columns.append(ColumnType(code, details.number(size, "column_metadata")))
+    details.expect_end("column metadata")
     return tuple(columns)

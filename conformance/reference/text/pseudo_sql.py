@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING, Final
 
-from conformance.reference.binlog.images import PARTIAL_JSON_OPTION, bits_of, included
+from conformance.reference.binlog.images import PARTIAL_JSON_OPTION
 from conformance.reference.binlog.rows import DELETE_TYPES, WRITE_TYPES, LazyRows, NdbInfo, PartitionInfo
-from conformance.reference.cursor import Cursor
+from conformance.reference.cursor import Cursor, bitmap_size, bits_of, included
 from conformance.reference.errors import CodecError, DecodeError
 from conformance.reference.event_types import EventType
 from conformance.reference.tables.columns import PARTIAL_JSON, codec, read_value
@@ -162,7 +162,7 @@ def _cut_off(event: LazyRows, start: int, layout: _Layout) -> bytes:
             options = cursor.packed("value_options")
         except DecodeError:
             return bytes(out) + b"*** Error reading binlog_row_value_options from Partial_update_rows_log_event\n"
-        size = (len(table.json_columns) + 7) // 8
+        size = bitmap_size(len(table.json_columns))
         if options & PARTIAL_JSON_OPTION:
             if size > len(cursor):
                 out += _CORRUPT % (
@@ -187,7 +187,7 @@ def _broken_image(
     """Print an image as far as it goes; whether it was whole."""
     bitmap, texts, head = which
     columns = included(bitmap, event.column_count)
-    size = (len(columns) + 7) // 8
+    size = bitmap_size(len(columns))
     if size > len(cursor):
         out += _CORRUPT % (
             b"NULL bitmap size is set to %d, but there are only %d bytes left of the event" % (size, len(cursor))

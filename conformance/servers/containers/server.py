@@ -32,14 +32,15 @@ from conformance.servers.errors import (
 )
 from conformance.servers.install.cache import Narrate, silent
 from conformance.servers.run.options import Options, default_options, option_words
-from conformance.servers.run.owned import START_SECONDS, STOP_SECONDS, OwnServer
-from conformance.servers.run.process import PERSISTED, death_reason, log_tail, status_words
+from conformance.servers.run.owned import START_SECONDS, STOP_SECONDS, Launch, OwnServer
+from conformance.servers.run.process import PERSISTED, death_reason, greets, log_tail, status_words
 from conformance.servers.wire.capture import Capture
-from conformance.servers.wire.connection import Address, Connection, connect, version_number
+from conformance.servers.wire.connection import Address, connect, version_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
+    from typing import Unpack
 
     from docker.models.containers import Container
     from docker.models.networks import Network
@@ -239,17 +240,18 @@ class ContainerServer(OwnServer):
         if not ports:
             return ConnectionLost(f"port {PORT} of the container is not published")
         self.address = dataclasses.replace(self.address, port=int(ports[0]["HostPort"]))
-        if not _greets(self.address.port):
+        if not greets(socket.AF_INET, ("127.0.0.1", self.address.port)):
             return ConnectionLost("no greeting")
         try:
-            self._introduce()
+            self.introduced()
         except (ConnectionLost, LoginRefused) as error:
             return error
         return None
 
-    def _introduce(self) -> None:
-        """A login with TLS, after which those without are taken."""
+    def introduced(self) -> bool:
+        """A login with TLS, after which those without are taken: FLUSH PRIVILEGES makes a server forget root's."""
         connect(dataclasses.replace(self.address, tls=())).close()
+        return True
 
     def _state(self) -> dict[str, Any]:
         """Of the container, asked now."""
@@ -260,28 +262,6 @@ class ContainerServer(OwnServer):
         return state
 
     # -- using ------------------------------------------------------------------------------------------------------
-
-    def connect(
-        self,
-        *,
-        user: str | None = None,
-        password: str | None = None,
-        database: str | None = None,
-        timeout: float | None = None,
-        tcp: bool = False,
-    ) -> Connection:
-        """A session as root over the published port; as somebody else with ``user``."""
-        address = self.address.as_user(user, password, tcp=tcp)
-        try:
-            try:
-                return connect(address, database=database, timeout=timeout, fate=self.fate)
-            except LoginRefused:
-                if user is not None:
-                    raise
-                self._introduce()  # what the server knew of root is forgotten with FLUSH PRIVILEGES
-                return connect(address, database=database, timeout=timeout, fate=self.fate)
-        except ConnectionLost as error:
-            raise self.fate(error) from None
 
     def found_by_containers(self) -> bool:
         """By its name."""
@@ -385,7 +365,7 @@ class ContainerServer(OwnServer):
             return error
         deadline = time.monotonic() + _FATE_SECONDS
         while self.alive():
-            if _greets(self.address.port) or time.monotonic() > deadline:
+            if greets(socket.AF_INET, ("127.0.0.1", self.address.port)) or time.monotonic() > deadline:
                 return error  # only this session was lost
             time.sleep(0.02)
         if self._removed():
@@ -480,20 +460,20 @@ class ContainerServer(OwnServer):
 def launch_container(
     image: Image,
     *,
-    server_id: int,
-    options: Options,
-    performance_schema: bool,
-    keep: bool,
+    server_id: int = 1,
+    options: Options | None = None,
+    performance_schema: bool = False,
+    keep: bool = False,
     start: bool = True,
     kept: str = "",
-    narrate: Narrate,
+    narrate: Narrate = silent,
 ) -> ContainerServer:
     """A server on a copy of the image's data template; ``kept``: the label of one that will be detached."""
     server = ContainerServer(
         image,
         data_template(image, partial(_initialised, image, narrate), narrate),
         server_id=server_id,
-        options=options,
+        options=options or {},
         performance_schema=performance_schema,
         keep=keep,
         kept=kept or (RUN if keep else ""),
@@ -526,31 +506,13 @@ class ContainerMaker:
         """The same as numbers."""
         return self.image.number
 
-    def launch(
-        self,
-        *,
-        server_id: int = 1,
-        options: Options | None = None,
-        wrapper: Sequence[str] | str = (),
-        performance_schema: bool = False,
-        keep: bool = False,
-        start: bool = True,
-        narrate: Narrate = silent,
-    ) -> ContainerServer:
+    def launch(self, *, wrapper: Sequence[str] | str = (), **wishes: Unpack[Launch]) -> ContainerServer:
         """A server in a container."""
         if wrapper:
             raise SpecError(
                 f"docker:{self.image.name}", "a wrapper is for a process of the lab", expected="no --wrapper"
             )
-        return launch_container(
-            self.image,
-            server_id=server_id,
-            options=options or {},
-            performance_schema=performance_schema,
-            keep=keep,
-            start=start,
-            narrate=narrate,
-        )
+        return launch_container(self.image, **wishes)
 
 
 @contextlib.contextmanager
@@ -568,13 +530,3 @@ def _status(state: dict[str, Any]) -> int | None:
     if state.get("Running") or code is None:
         return None
     return 128 - int(code) if 128 < int(code) < 192 else int(code)
-
-
-def _greets(port: int) -> bool:
-    try:
-        with socket.create_connection(("127.0.0.1", port), timeout=5) as probe:
-            probe.settimeout(5)
-            greeting = probe.recv(5)
-    except OSError:
-        return False
-    return len(greeting) == 5 and greeting[4] == 10

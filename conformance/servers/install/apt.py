@@ -18,14 +18,13 @@ import subprocess
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
+from conformance.servers.closing import Closing
 from conformance.servers.errors import ServerUnavailable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from types import TracebackType
-
 _DOWNLOAD_STATUS = re.compile(rb"dlstatus:\d+:([\d.]+):(.*)")
 _PRINTED_URI = re.compile(r"^'(?P<uri>[^']+)' (?P<file>\S+) (?P<size>\d+) SHA256:(?P<sha256>[0-9a-f]{64})$")
 _SECRETS_IN_URI = re.compile(r"//[^/@\s]+@")
@@ -125,7 +124,7 @@ def machine_acquire_settings(apt_config: str) -> str:
     return "\n".join(lines)
 
 
-class AptSession:
+class AptSession(Closing):
     """``work`` keeps lists and archives between calls (so a download goes on where it stopped); the configuration,
     which may hold secrets of the mirror's address or a proxy, lives in a temporary directory only."""
 
@@ -252,14 +251,6 @@ class AptSession:
     def close(self) -> None:
         """Remove the configuration."""
         self._temporary.cleanup()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 def _follow(output: int, status: int, progress: Callable[[float, str], None] | None) -> bytes:

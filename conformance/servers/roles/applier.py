@@ -19,7 +19,7 @@ from __future__ import annotations
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, Final
 
 from conformance.cases.by_hand.applier_transaction import MARKS, MARKS_MAP, ApplierOutcome, SecondStart
 from conformance.cases.by_hand.injection import SCHEMA
@@ -34,6 +34,7 @@ from conformance.reference.binlog.rows import rows_body
 from conformance.reference.binlog.writer import begin
 from conformance.reference.event_types import EventType
 from conformance.requirements.versions import dialect_of
+from conformance.servers.closing import Closing
 from conformance.servers.errors import ConnectionLost, ServerError
 from conformance.servers.install.cache import silent
 from conformance.servers.roles.injector import OPTIONS, SERVER_ID, Injector, empty_tables, read_states
@@ -52,7 +53,6 @@ from conformance.servers.run.options import option_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from types import TracebackType
 
     from conformance.cases.by_hand.damaged_frame import Damage
     from conformance.cases.by_hand.injection import InjectionOutcome, RowState
@@ -199,7 +199,7 @@ def launch_applier(
     return maker.launch(server_id=_APPLIER_ID, options=given, keep=keep, narrate=narrate)
 
 
-class Applier:
+class Applier(Closing):
     """Feeds the applier of a target of :func:`launch_applier`, and keeps it running."""
 
     def __init__(self, server: OwnServer) -> None:
@@ -395,11 +395,3 @@ class Applier:
     def close(self) -> None:
         """The session and the server."""
         self._injector.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()

@@ -16,7 +16,7 @@ import contextlib
 import re
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, Self, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from conformance.cases.by_hand.injection import SCHEMA, TABLE, TABLE_MAP, InjectionOutcome, RowState, row_event_body
 from conformance.cases.case_sql import binlog_statement
@@ -28,6 +28,7 @@ from conformance.reference.binlog.format_description import FormatDescription
 from conformance.reference.binlog.rows import Row, rows_body
 from conformance.reference.event_types import EventType
 from conformance.reference.tables.definitions import create_table
+from conformance.servers.closing import Closing
 from conformance.servers.errors import ConnectionLost, ServerDied, ServerError, SqlError
 from conformance.servers.install.cache import silent
 from conformance.servers.run.stack import build_of, upper_frames
@@ -35,7 +36,6 @@ from conformance.servers.run.stack import build_of, upper_frames
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
-    from types import TracebackType
 
     from conformance.cases.by_hand.injection import Injection
     from conformance.reference.tables.definitions import Table
@@ -135,7 +135,7 @@ def launch_target(
     return maker.launch(server_id=SERVER_ID, options={**(options or {}), **OPTIONS}, keep=keep, narrate=narrate)
 
 
-class Injector:
+class Injector(Closing):
     """Runs injections on a target of :func:`launch_target`, and keeps it running. ``deaths`` counts its crashes."""
 
     def __init__(self, server: OwnServer, *, described: bool = True) -> None:
@@ -249,14 +249,6 @@ class Injector:
         """The session and the server."""
         self.hang_up()
         self.server.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 def took_too_long(error: ConnectionLost) -> bool:

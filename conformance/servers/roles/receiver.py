@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 import time
-from typing import TYPE_CHECKING, Final, NamedTuple, Self
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from conformance.reference.boundaries.shipped import QUEUING, UNSUPPORTED, XA_ROLLBACK_AMISS
+from conformance.servers.closing import Closing
 from conformance.servers.install.cache import silent
 from conformance.servers.roles.relay_log import words_of
 from conformance.servers.run.process import ProcessServer
@@ -18,7 +19,6 @@ from conformance.servers.wire.source import FILE, WireSource
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-    from types import TracebackType
 
     from conformance.servers.install.cache import Narrate
     from conformance.servers.run.owned import Maker, OwnServer
@@ -90,7 +90,7 @@ def warnings_in(log: Iterable[str]) -> list[ParserWarning]:
     return out
 
 
-class ReceiverTarget:
+class ReceiverTarget(Closing):
     """A server of :func:`launch_receiver` and a session on it."""
 
     def __init__(self, server: OwnServer) -> None:
@@ -174,11 +174,3 @@ class ReceiverTarget:
         if self._connection is not None:
             self._connection.close()
         self.server.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()

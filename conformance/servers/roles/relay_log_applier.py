@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, Final
 
 from conformance.requirements.versions import dialect_of
+from conformance.servers.closing import Closing
 from conformance.servers.errors import ConnectionLost, SqlError
 from conformance.servers.install.cache import silent
 from conformance.servers.roles.injector import SERVER_ID, Injector, took_too_long
@@ -27,7 +28,6 @@ from conformance.servers.run.options import option_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-    from types import TracebackType
 
     from conformance.servers.install.cache import Narrate
     from conformance.servers.run.owned import Maker, OwnServer
@@ -84,7 +84,7 @@ def log_script(data: bytes, prepare: Iterable[str] = ()) -> tuple[str, ...]:
     )
 
 
-class LogReader:
+class LogReader(Closing):
     """Gives relay logs to servers of :func:`launch_replica`: to one, until it dies or has to be ended, then to a new
     one on data of its own, as one that was ended over a damaged log may not start again. ``deaths`` counts crashes,
     ``restarts`` all new servers; ``server`` is that of the last log."""
@@ -154,11 +154,3 @@ class LogReader:
     def close(self) -> None:
         """The server."""
         self.server.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()

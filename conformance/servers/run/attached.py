@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from conformance.servers.base import Server
-from conformance.servers.wire.connection import Address, Connection, connect
 
 if TYPE_CHECKING:
     from typing import Self
+
+    from conformance.servers.wire.connection import Address
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,18 +46,6 @@ class AttachedServer(Server):
         self.started_by_us = attachment.started_by_us
         self.files_readable = attachment.files_readable
         self.address = attachment.address
-
-    def connect(
-        self,
-        *,
-        user: str | None = None,
-        password: str | None = None,
-        database: str | None = None,
-        timeout: float | None = None,
-        tcp: bool = False,
-    ) -> Connection:
-        """A new session as the owner's account, unless told otherwise."""
-        return connect(self.address.as_user(user, password, tcp=tcp), database=database, timeout=timeout)
 
     def alive(self) -> bool:
         """Unknown here; the owner watches the process."""

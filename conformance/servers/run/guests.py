@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal
 from conformance.requirements.versions import dialect_of, parse_version
 from conformance.servers.base import SCHEMA_PREFIX, Server
 from conformance.servers.errors import ConnectionLost, GuestRefused, ServerUnavailable, SqlError
-from conformance.servers.wire.connection import Connection, connect, version_number
+from conformance.servers.wire.connection import Connection, version_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -69,18 +69,6 @@ class GuestServer(Server):
             self.number = version_number(self.version)
             self.capabilities = probe(connection)
             refuse_if_in_use(connection, role)
-
-    def connect(
-        self,
-        *,
-        user: str | None = None,
-        password: str | None = None,
-        database: str | None = None,
-        timeout: float | None = None,
-        tcp: bool = False,
-    ) -> Connection:
-        """A session as the user of the address (or another one, with its password)."""
-        return connect(self.address.as_user(user, password, tcp=tcp), database=database, timeout=timeout)
 
     def hazards(self) -> frozenset[str]:
         """``none``, and what the user allowed in so many words."""

@@ -7,20 +7,31 @@ only a process can do (valgrind).
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypedDict
 
 from conformance.servers.base import Server
-from conformance.servers.install.cache import silent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
+    from typing import Unpack
 
     from conformance.servers.install.cache import Narrate
     from conformance.servers.run.options import Options
 
 START_SECONDS = 60.0
 STOP_SECONDS = 30.0
+
+
+class Launch(TypedDict, total=False):
+    """What may be asked for a new server; with ``start=False`` it does not run yet."""
+
+    server_id: int
+    options: Options | None
+    performance_schema: bool
+    keep: bool
+    start: bool
+    narrate: Narrate
 
 
 class Maker(Protocol):
@@ -34,18 +45,8 @@ class Maker(Protocol):
     def number(self) -> tuple[int, int, int]:
         """The same as numbers."""
 
-    def launch(
-        self,
-        *,
-        server_id: int = 1,
-        options: Options | None = None,
-        wrapper: Sequence[str] | str = (),
-        performance_schema: bool = False,
-        keep: bool = False,
-        start: bool = True,
-        narrate: Narrate = silent,
-    ) -> OwnServer:
-        """A server with data of its own; with ``start=False`` it does not run yet."""
+    def launch(self, *, wrapper: Sequence[str] | str = (), **wishes: Unpack[Launch]) -> OwnServer:
+        """A server with data of its own."""
 
 
 class OwnServer(Server):

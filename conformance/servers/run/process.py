@@ -35,13 +35,14 @@ from conformance.servers.run.directories import (
     socket_path,
 )
 from conformance.servers.run.options import Options, default_options, option_words
-from conformance.servers.run.owned import START_SECONDS, STOP_SECONDS, OwnServer
+from conformance.servers.run.owned import START_SECONDS, STOP_SECONDS, Launch, OwnServer
 from conformance.servers.run.process_identity import signal_if_same
 from conformance.servers.run.template import copy_template, template
-from conformance.servers.wire.connection import Address, Connection, connect, version_number
+from conformance.servers.wire.connection import Address, version_number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Unpack
 
     from conformance.servers.install.installation import Installation
 
@@ -195,7 +196,7 @@ class ProcessServer(OwnServer):
                     f"{self.installation.mysqld} ended while starting ({status_words(status)})",
                     detail=log_tail(self.error_log()),
                 )
-            if _greets(self._socket):
+            if greets(socket.AF_UNIX, self._socket):
                 return
             if time.monotonic() > deadline:
                 raise StartFailed(
@@ -204,24 +205,6 @@ class ProcessServer(OwnServer):
             time.sleep(0.01)
 
     # -- using ------------------------------------------------------------------------------------------------------
-
-    def connect(
-        self,
-        *,
-        user: str | None = None,
-        password: str | None = None,
-        database: str | None = None,
-        timeout: float | None = None,
-        tcp: bool = False,
-    ) -> Connection:
-        """A session over the socket as root, or over TCP as the lab's account; as somebody else with ``user``."""
-        address = self.tcp_address() if tcp else self.address
-        if user is not None:
-            address = dataclasses.replace(address, user=user, password=password or "")
-        try:
-            return connect(address, database=database, timeout=timeout, fate=self.fate)
-        except ConnectionLost as error:
-            raise self.fate(error) from None
 
     def tcp_address(self) -> Address:
         """An account with all privileges for TCP (replicas, programs); made at first use, not written to the log."""
@@ -314,7 +297,7 @@ class ProcessServer(OwnServer):
             return error
         deadline = time.monotonic() + _FATE_SECONDS
         while self.alive():
-            if _greets(self._socket) or time.monotonic() > deadline:
+            if greets(socket.AF_UNIX, self._socket) or time.monotonic() > deadline:
                 return error  # only this session was lost
             time.sleep(0.01)
         how = "was stopped" if self._stopped_by_us else "died"
@@ -440,28 +423,9 @@ class ProcessMaker:
         """The same as numbers."""
         return self.installation.number
 
-    def launch(
-        self,
-        *,
-        server_id: int = 1,
-        options: Options | None = None,
-        wrapper: Sequence[str] | str = (),
-        performance_schema: bool = False,
-        keep: bool = False,
-        start: bool = True,
-        narrate: Narrate = silent,
-    ) -> ProcessServer:
+    def launch(self, *, wrapper: Sequence[str] | str = (), **wishes: Unpack[Launch]) -> ProcessServer:
         """A private server of these programs."""
-        return launch(
-            self.installation,
-            server_id=server_id,
-            options=options,
-            wrapper=wrapper,
-            performance_schema=performance_schema,
-            keep=keep,
-            start=start,
-            narrate=narrate,
-        )
+        return launch(self.installation, wrapper=wrapper, **wishes)
 
 
 def _free_port() -> int:
@@ -470,11 +434,12 @@ def _free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def _greets(path: str) -> bool:
+def greets(family: socket.AddressFamily, address: str | tuple[str, int]) -> bool:
+    """Whether a server answers at once to whoever connects."""
     try:
-        with socket.socket(socket.AF_UNIX) as probe:
+        with socket.socket(family) as probe:
             probe.settimeout(5)
-            probe.connect(path)
+            probe.connect(address)
             greeting = probe.recv(5)
     except OSError:
         return False

@@ -12,15 +12,14 @@ import os
 import socket
 import struct
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final
 
+from conformance.servers.closing import Closing
 from conformance.servers.errors import ConnectionLost, LoginRefused, ProtocolError, ServerUnavailable, SqlError
 from conformance.servers.wire.packets import PacketStream, Result, parse_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from types import TracebackType
-
 # Login errors of the server: access denied (1044, 1045, 1698), must change password (1820, 1862), host blocked or not
 # allowed (1129, 1130), account locked (3118), secure transport required (3159), plugin not usable (1251, 2059, 2061).
 _REFUSALS = frozenset({1044, 1045, 1129, 1130, 1251, 1698, 1820, 1862, 2059, 2061, 3118, 3159})
@@ -73,7 +72,7 @@ class Batch:
         return self.results
 
 
-class Connection:
+class Connection(Closing):
     """One session. Not shared between threads."""
 
     def __init__(
@@ -244,14 +243,6 @@ class Connection:
             with contextlib.suppress(ConnectionLost):
                 self._stream.send(_COM_QUIT)
             self._abandon()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def __repr__(self) -> str:
         return f"<Connection {self.address} thread {self.thread_id}{' closed' if self.closed else ''}>"

@@ -13,16 +13,15 @@ import socket
 import threading
 import time
 from struct import Struct
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, Final
 
 from conformance.reference.binlog.control_events import Rotate
 from conformance.reference.binlog.event import encode_event
 from conformance.reference.binlog.header import Flag
+from conformance.servers.closing import Closing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from types import TracebackType
-
 SERVER_ID: Final = 93
 UUID: Final = "0b1a5000-0000-4000-8000-000000000093"
 FILE: Final = "made.000001"
@@ -88,7 +87,7 @@ class _Session:
         self.send(b"\x01", name, _EOF, bytes((len(text),)) + text, _EOF)
 
 
-class WireSource:
+class WireSource(Closing):
     """``streams``: the events for the first connection, the second and so on; the last is sent again to those after.
 
     ``asked``: the position that each dump asked for.
@@ -162,11 +161,3 @@ class WireSource:
             self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()
         self._thread.join(_PATIENCE)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()

@@ -162,7 +162,7 @@ def test_a_cut_value_is_read_again_as_what_it_is(
 
 def test_partial_bits_may_be_the_last_bytes_but_the_image_is_missing_then() -> None:
     found = event(PARTIAL, short(), WHOLE + "01 01")
-    path = "PARTIAL_UPDATE_ROWS_EVENT.rows[0].after.nulls"
+    path = "PARTIAL_UPDATE_ROWS_EVENT.rows[0].after.null_bitmap"
     assert where(refused(list, found.rows())) == ("truncated", place(found, 5), path)
 
 

@@ -22,19 +22,19 @@ FIELDS = [
     ("03", "bad-operation", 0, "diffs[0]"),
     ("ff 03 242e61", "bad-operation", 0, "diffs[0]"),
     (REMOVE_A + "03 03 242e61", "bad-operation", 5, "diffs[1]"),
-    ("02", "truncated", 1, "diffs[0].path_length"),
-    ("02 03 242e", "truncated", 2, "diffs[0].path_length"),
-    (REMOVE_A + "02 03 242e", "truncated", 7, "diffs[1].path_length"),
-    ("02 fb", "bad-packed-integer", 1, "diffs[0].path_length"),
-    ("02 ff", "bad-packed-integer", 1, "diffs[0].path_length"),
-    ("02 fc03", "truncated", 1, "diffs[0].path_length"),
-    ("02 fb" + "24" * 251, "bad-packed-integer", 1, "diffs[0].path_length"),  # 251 is no length of one byte
-    ("01 fb" + "24" * 251 + "01 04", "bad-packed-integer", 1, "diffs[0].path_length"),
-    ("01 03 242e61 fb" + "04" * 251, "bad-packed-integer", 5, "diffs[0].data_length"),
-    ("00 03 242e61", "truncated", 5, "diffs[0].data_length"),
-    ("01 03 242e61 02 04", "truncated", 6, "diffs[0].data_length"),
-    ("00 03 242e61 fb", "bad-packed-integer", 5, "diffs[0].data_length"),
-    ("00 03 242e61 fd0200", "truncated", 5, "diffs[0].data_length"),
+    ("02", "truncated", 1, "diffs[0].path"),
+    ("02 03 242e", "truncated", 2, "diffs[0].path"),
+    (REMOVE_A + "02 03 242e", "truncated", 7, "diffs[1].path"),
+    ("02 fb", "bad-packed-integer", 1, "diffs[0].path"),
+    ("02 ff", "bad-packed-integer", 1, "diffs[0].path"),
+    ("02 fc03", "truncated", 1, "diffs[0].path"),
+    ("02 fb" + "24" * 251, "bad-packed-integer", 1, "diffs[0].path"),  # 251 is no length of one byte
+    ("01 fb" + "24" * 251 + "01 04", "bad-packed-integer", 1, "diffs[0].path"),
+    ("01 03 242e61 fb" + "04" * 251, "bad-packed-integer", 5, "diffs[0].data"),
+    ("00 03 242e61", "truncated", 5, "diffs[0].data"),
+    ("01 03 242e61 02 04", "truncated", 6, "diffs[0].data"),
+    ("00 03 242e61 fb", "bad-packed-integer", 5, "diffs[0].data"),
+    ("00 03 242e61 fd0200", "truncated", 5, "diffs[0].data"),
 ]
 
 

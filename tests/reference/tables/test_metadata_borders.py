@@ -52,11 +52,11 @@ REFUSALS: Final = [
     ("0200", SHIPPED, "truncated", 2, "DEFAULT_CHARSET.default"),
     ("02022100", SHIPPED, "truncated", 4, "DEFAULT_CHARSET.collation"),
     ("0a0421000801", SHIPPED, "truncated", 6, "ENUM_AND_SET_DEFAULT_CHARSET.collation"),
-    ("0301fc", SHIPPED, "truncated", 2, "COLUMN_CHARSET.number"),
-    ("0802 00fb", SHIPPED, "bad-packed-integer", 3, "SIMPLE_PRIMARY_KEY.number"),
+    ("0301fc", SHIPPED, "truncated", 2, "COLUMN_CHARSET.collation"),
+    ("0802 00fb", SHIPPED, "bad-packed-integer", 3, "SIMPLE_PRIMARY_KEY.column"),
     ("040105 6162636465", SHIPPED, "truncated", 3, "COLUMN_NAME.name"),
     ("010180 0402 0261", SHIPPED, "truncated", 6, "COLUMN_NAME.name"),
-    ("0601fc", SHIPPED, "truncated", 2, "ENUM_STR_VALUE.count"),
+    ("0601fc", SHIPPED, "truncated", 2, "ENUM_STR_VALUE.member_count"),
     ("0603 03 0161", SHIPPED, "truncated", 3, "ENUM_STR_VALUE"),
     ("0603 02 0161", SHIPPED, "truncated", 5, "ENUM_STR_VALUE.member"),
     ("0504 01 0161 01", SHIPPED, "truncated", 6, "SET_STR_VALUE"),
@@ -66,7 +66,7 @@ REFUSALS: Final = [
     ("0603 03 0161", BY_BYTES, "truncated", 3, "ENUM_STR_VALUE"),
     ("0605 01 0161 0161", BY_BYTES, "bad-length", 5, "ENUM_STR_VALUE"),
     ("0801fc", WORKLOG, "truncated", 2, "PRIMARY_KEY_WITH_PREFIX.column"),
-    ("0901fc", WORKLOG, "truncated", 2, "GEOMETRY_TYPE.number"),
+    ("0901fc", WORKLOG, "truncated", 2, "GEOMETRY_TYPE.geometry_type"),
 ]
 
 

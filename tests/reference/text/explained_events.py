@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeAlias
 
 from conformance.reference.binlog.event import encode_event
-from conformance.reference.explain.events import explain_event
+from conformance.reference.text.annotated_hex import explain_event
 from tests.reference.text.made_logs import Raw
 
 if TYPE_CHECKING:

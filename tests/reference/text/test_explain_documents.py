@@ -3,27 +3,30 @@
 from __future__ import annotations
 
 from struct import pack
+from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.reference.explain.documents import explain_diffs, explain_document
-from conformance.reference.explain.trace import Trace
-from tests.reference.refusals import refused, where
-from tests.reference.text.explained_events import Parts, body_of, compact
+from conformance.reference.event_types import EventType
+from conformance.reference.jsonb.spans import document_spans
+from conformance.reference.text.annotated_hex import short
+from tests.reference.refusals import where
+from tests.reference.text.explained_events import HEADER, Parts, body_of, compact, explained
+from tests.reference.text.made_logs import INT_AND_JSON, table_of
+
+if TYPE_CHECKING:
+    from conformance.reference.errors import CodecError
 
 
-def document_parts(data: bytes, front: int = 3) -> tuple[Parts, Trace]:
-    """The spans of a document that stands behind a few other bytes."""
-    trace = Trace(bytes(front) + data + b"\xee")
-    trace.cursor.pos = front
-    explain_document(trace, len(data), "json")
-    assert trace.cursor.pos == front + len(data)
-    position = front
-    for span in trace.spans:
-        assert span.offset == position
-        position += len(span.data)
-    assert position == front + len(data)
-    return [(span.data.hex(), span.field.removeprefix("json."), span.meaning) for span in trace.spans], trace
+def document_parts(data: bytes) -> tuple[Parts, CodecError | None]:
+    """The spans of a document, which are the document, and what is wrong with it."""
+    spans, damage = document_spans(data, short)
+    position = 0
+    for span in spans:
+        assert span.start == position
+        position = span.end
+    assert position == len(data)
+    return [(data[span.start : span.end].hex(), span.field, span.meaning) for span in spans], damage
 
 
 @pytest.mark.parametrize(
@@ -80,9 +83,7 @@ def document_parts(data: bytes, front: int = 3) -> tuple[Parts, Trace]:
     ],
 )  # fmt: skip
 def test_every_byte_of_a_document_has_one_meaning(parts: Parts) -> None:
-    spans, trace = document_parts(body_of(parts))
-    assert spans == compact(parts)
-    assert trace.damage == []
+    assert document_parts(body_of(parts)) == (compact(parts), None)
 
 
 HOLE = "bytes that nothing points to"
@@ -100,13 +101,13 @@ HOLE = "bytes that nothing points to"
     ],
 )  # fmt: skip
 def test_damage_is_told_behind_what_could_be_read(parts: Parts, code: str, offset: int) -> None:
-    spans, trace = document_parts(body_of(parts))
-    (error,) = trace.damage
+    spans, error = document_parts(body_of(parts))
+    assert error is not None
     assert spans[:-1] == parts
     assert spans[-1][:2] == ("", "damage")
     assert spans[-1][2].endswith(f"[{code}]")
-    assert f"at offset {offset}" in spans[-1][2]  # in the document; in the error, in the event
-    assert where(error) == (code, 3 + offset, "json")
+    assert f"at offset {offset}" in spans[-1][2]
+    assert where(error) == (code, offset, "")
 
 
 # --- what several entries share ---------------------------------------------------------------------------------------
@@ -167,10 +168,8 @@ def empty_keys(count: int) -> bytes:
     ],
 )  # fmt: skip
 def test_entries_share_no_more_than_a_document_of_its_size_could_have(document: bytes, offset: int | None) -> None:
-    _, trace = document_parts(document)
-    assert [where(error) for error in trace.damage] == (
-        [] if offset is None else [("shared-children", 3 + offset, "json")]
-    )
+    _, error = document_parts(document)
+    assert (error and where(error)) == (None if offset is None else ("shared-children", offset, ""))
 
 
 @pytest.mark.parametrize(("levels", "number"), [(201, None), (202, 3157)])
@@ -178,8 +177,8 @@ def test_two_hundred_levels_below_the_root_are_explained(levels: int, number: in
     body = array()
     for _ in range(levels - 1):
         body = array((2, 7), behind=body)
-    _, trace = document_parts(b"\2" + body)
-    assert [getattr(error, "number", error.code) for error in trace.damage] == ([] if number is None else [number])
+    _, error = document_parts(b"\2" + body)
+    assert getattr(error, "number", None) == number
 
 
 @pytest.mark.parametrize("inner", [array(), array((12, 7), behind=text(1))], ids=["empty", "text"])
@@ -189,11 +188,22 @@ def test_a_shared_child_has_the_levels_of_its_containers(inner: bytes, levels: i
     body = inner
     for _ in range(levels - 1):
         body = array((2, 7), behind=body)
-    _, trace = document_parts(b"\2" + array((2, 10 + 7 * (levels - 1)), (2, 10), behind=body))
-    assert [getattr(error, "number", error.code) for error in trace.damage] == ([] if number is None else [number])
+    _, error = document_parts(b"\2" + array((2, 10 + 7 * (levels - 1)), (2, 10), behind=body))
+    assert getattr(error, "number", None) == number
 
 
 # --- diffs -----------------------------------------------------------------------------------------------------------
+
+
+def diffs_parts(data: bytes) -> tuple[Parts, CodecError | None]:
+    """The spans of diffs in a column of a row; offsets of the error count from the first diff."""
+    table = table_of(*INT_AND_JSON[1:])
+    front = bytes.fromhex("640000000000 0000 0200 01 00 01 01 01 00") + len(data).to_bytes(4, "little")
+    spans, error = explained(EventType.PARTIAL_UPDATE_ROWS, front + data, table)
+    if error is not None and error.offset is not None:
+        error.offset -= HEADER + len(front)
+    shown = [(part, field.removeprefix("rows[0].after.@1."), words) for part, field, words in spans]
+    return shown[next(place for place, (_, field, _) in enumerate(shown) if field == "length") + 1 :], error
 
 
 def test_every_byte_of_diffs_has_one_meaning() -> None:
@@ -206,20 +216,18 @@ def test_every_byte_of_diffs_has_one_meaning() -> None:
         ("245b305d", "diffs[1].path", "'$[0]'"), ("00", "diffs[1].data_length", "0"),
         ("02", "diffs[2].operation", "REMOVE"), ("00", "diffs[2].path_length", "0"),
     ]  # fmt: skip
-    data = body_of(parts)
-    trace = Trace(data + b"\xff\xff")
-    explain_diffs(trace, len(data))
-    assert [(span.data.hex(), span.field, span.meaning) for span in trace.spans] == parts
-    assert [span.offset for span in trace.spans][-2:] == [len(data) - 2, len(data) - 1]
+    assert diffs_parts(body_of(parts)) == (parts, None)
 
 
 def test_an_unknown_operation_ends_the_diffs() -> None:
-    trace = Trace(bytes.fromhex("02 00 03 00"))
-    error = refused(explain_diffs, trace, 4)
+    spans, error = diffs_parts(bytes.fromhex("02 00 03 00"))
+    assert error is not None
     assert (error.code, error.offset, error.got) == ("bad-operation", 2, 3)
-    assert [(span.field, span.meaning) for span in trace.spans][2:] == [("diffs[1].operation", "unknown (3)")]
+    assert spans[2:] == [("03", "diffs[1].operation", "unknown (3)"), ("00", "rest", "not read")]
 
 
-def test_a_value_longer_than_the_event_is_told_at_its_beginning() -> None:
-    trace = Trace(bytes.fromhex("00 01 24 03 04 01"))
-    assert where(refused(explain_diffs, trace, 6)) == ("truncated", 4, "data")
+def test_a_value_longer_than_the_diffs_is_told_at_its_beginning() -> None:
+    spans, error = diffs_parts(bytes.fromhex("00 01 24 03 04 01"))
+    assert error is not None
+    assert where(error) == ("truncated", 4, "data")
+    assert spans[-1] == ("0401", "rest", "not read")

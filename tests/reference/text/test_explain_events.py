@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from conformance.reference.binlog.header import checksum_of
+from conformance.reference.cursor import Cursor, Layout, Recorder
+from conformance.reference.errors import DecodeError
 from conformance.reference.event_types import EventType
-from conformance.reference.explain.events import explain_event
-from conformance.reference.explain.trace import Trace
+from conformance.reference.text.annotated_hex import explain_event
 from tests.reference.refusals import refused, where
 from tests.reference.text.explained_events import HEADER, explained
 from tests.reference.text.made_logs import INT_AND_JSON, table_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from conformance.reference.errors import CodecError
 
 
@@ -142,27 +145,56 @@ def test_a_format_description_says_itself_whether_it_has_a_checksum() -> None:
     assert spans[-1][:3] == (19, 41, "rest")
 
 
-# --- the trace -------------------------------------------------------------------------------------------------------
+# --- the recorder ----------------------------------------------------------------------------------------------------
 
 
-def test_a_trace_writes_down_what_it_reads_and_where() -> None:
-    trace = Trace(bytes.fromhex("ff 0102 fc0304 06 02 04 7a7a 00"), 1, 11)
-    with trace.inside("a"):
-        assert trace.number(2, "n") == 0x0201
-        with trace.inside("b[0]"):
-            assert trace.packed("p", hex) == 0x0403
-        assert trace.varint("v") == 3
-        assert trace.varint("u", show=hex) == 1
-    assert trace.varint("s", signed=True, show=lambda value: f"<{value}>") == 1
-    assert len(trace) == 2
-    assert trace.raw(0, "empty") == b""
-    assert trace.rest("r") == b"zz"
-    assert not trace
-    assert [tuple(span) for span in trace.spans] == [
-        (1, b"\x01\x02", "a.n", "513"), (3, b"\xfc\x03\x04", "a.b[0].p", "0x403"), (6, b"\x06", "a.v", "3"),
-        (7, b"\x02", "a.u", "0x1"), (8, b"\x04", "s", "<1>"), (9, b"zz", "r", "'zz'"),
+def test_a_recorder_writes_down_what_is_read_and_where() -> None:
+    cursor = Recorder(bytes.fromhex("ff 0102 fc0304 06 02 04 7a7a 00"), 1, 11)
+    with cursor.inside("a"):
+        assert cursor.number(2, "n") == 0x0201
+        for _ in cursor.items("b", 1):
+            assert cursor.packed("p") == 0x0403
+        assert cursor.varint("v") == 3
+        for _ in cursor.numbered(1):
+            assert cursor.varint("u") == 1
+    assert cursor.signed_varint("s") == 1
+    assert len(cursor) == 2
+    assert cursor.take(0, "empty") == b""
+    cursor.refuse(DecodeError("bad-value", "the bytes behind have a meaning all the same"))
+    assert cursor.rest("r") == b"zz"
+    assert not cursor
+    assert [tuple(reading) for reading in cursor.readings] == [
+        (1, 3, "a.n", 513), (3, 6, "a.b[0].p", 0x403), (6, 7, "a.v", 3), (7, 8, "a.u[0]", 1), (8, 9, "s", 1),
+        (9, 11, "r", b"zz"),
     ]  # fmt: skip
-    for read in (trace.packed, trace.varint, lambda name: trace.varint(name, signed=True)):
+    for read in (cursor.packed, cursor.varint, cursor.signed_varint):
         assert where(refused(read, "beyond")) == ("truncated", 11, "beyond")
-    for take in (trace.number, trace.raw):
+    for take in (cursor.number, cursor.take):
         assert where(refused(take, 1, "beyond")) == ("truncated", 11, "beyond")
+
+
+SIXTEEN = bytes(range(1, 17))
+
+
+@pytest.mark.parametrize(
+    ("read", "fields"),
+    [
+        (lambda cursor: cursor.fields(Layout(a="B", b="H"), "both"), [("a", 1), ("b", 0x0302)]),
+        (lambda cursor: cursor.sized(1, "text"), [("text_length", 1), ("text", b"\2")]),
+        (lambda cursor: cursor.packed_bytes("text"), [("text_length", 1), ("text", b"\2")]),
+        (
+            lambda cursor: cursor.octets(1, "n") + cursor.varint_bytes("text"),
+            [("n[0]", 1), ("text_length", 1), ("text", b"\3")],
+        ),
+        (lambda cursor: cursor.octets(2, "n", 1), [("n[1]", 1), ("n[2]", 2)]),
+        (lambda cursor: cursor.bitmap(10, "bits", range(5, 15)), [("bits", [5, 14])]),
+        (lambda cursor: cursor.packed_strings("s", 1), [("s_length[0]", 1), ("s[0]", b"\2")]),
+        (lambda cursor: cursor.part(2, "part").packed_list("n"), [("n[0]", 1), ("n[1]", 2)]),
+        (lambda cursor: cursor.part(2, "part").packed_pairs("n", "m"), [("n[0]", 1), ("m[0]", 2)]),
+    ],
+)
+def test_a_recorder_reads_as_a_cursor_does(read: Callable[[Cursor], Any], fields: list[tuple[str, object]]) -> None:
+    plain, recorder = Cursor(SIXTEEN), Recorder(SIXTEEN)
+    assert list(read(recorder)) == list(read(plain))
+    assert recorder.pos == plain.pos
+    assert [(reading.field, reading.value) for reading in recorder.readings] == fields

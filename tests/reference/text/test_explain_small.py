@@ -9,9 +9,7 @@ import pytest
 
 from conformance.reference.binlog.event import encode_event
 from conformance.reference.event_types import EventType
-from conformance.reference.explain.events import explain_event
-from conformance.reference.explain.small import moment
-from conformance.reference.explain.trace import as_text, short
+from conformance.reference.text.annotated_hex import as_text, explain_event, moment, short
 from tests.reference.text.explained_events import HEADER, Parts, body_of, compact, explained
 from tests.reference.text.made_logs import Raw
 
@@ -217,7 +215,11 @@ def test_of_a_truncated_event_what_is_whole_is_explained_and_the_rest_shown(code
     position = 0
     for number, (part, field, _) in enumerate(compact(parts)):
         size = len(part) // 2
-        if size > 1 and not (code in _OPTIONAL and number == len(parts) - 1):
+        if (
+            size > 1
+            and not field.endswith((".unknown", "].name"))
+            and not (code in _OPTIONAL and number == len(parts) - 1)
+        ):
             spans, problem = explained(code, body[: position + size - 1])
             before = compact(parts)[:number]
             left = body[position : position + size - 1].hex()

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from conformance.reference.event_types import EventType
-from conformance.reference.explain.tables import flag_names
 from conformance.reference.tables import columns as types
 from conformance.reference.tables.columns import ColumnType
 from conformance.reference.tables.metadata import Bits, Names
+from conformance.reference.text.annotated_hex import flag_names
 from tests.reference.text.explained_events import HEADER, Parts, body_of, compact, explained
 from tests.reference.text.made_logs import INT_AND_JSON, table_of
 
@@ -81,12 +81,13 @@ def test_every_field_of_a_table_map_has_its_bytes_a_name_and_a_meaning(metadata:
     assert explained(EventType.TABLE_MAP, body_of(parts)) == (compact(parts), None)
 
 
-def test_a_table_map_that_cannot_be_read_is_bytes() -> None:
-    body = body_of([*NAMES, *COLUMNS])
+def test_a_table_map_that_is_cut_off_is_explained_as_far_as_it_goes() -> None:
+    parts = compact([*NAMES, *COLUMNS])
+    body = body_of(parts)
     spans, problem = explained(EventType.TABLE_MAP, body[:-1])
-    assert spans == [(body[:-1].hex(), "rest", "not read")]
+    assert spans == [*parts[:-1], (body[-2:-1].hex(), "rest", "not read")]
     assert problem is not None
-    assert problem.code == "truncated"
+    assert (problem.code, problem.offset) == ("truncated", HEADER + len(body) - 2)
 
 
 def test_columns_of_which_none_is_nullable_and_many_columns_are_shown_in_one_line() -> None:
@@ -197,7 +198,7 @@ def test_a_row_that_is_cut_off_is_explained_as_far_as_it_goes(code: int, parts: 
 @pytest.mark.parametrize(
     "extra",
     [
-        [("0600", "extra_length", "6"), ("00", "extra_kind", "NDB"), ("040102", "extra_data", "040102")],
+        [("0600", "extra_length", "6"), ("00", "extra_kind", "NDB"), ("030102", "extra_data", "030102")],
         [("0400", "extra_length", "4"), ("07", "extra_kind", "unknown"), ("aa", "extra_data", "aa")],
     ],
     ids=["NDB", "unknown"],

@@ -1,1 +1,0 @@
-"""Which bytes of an event mean what: a list of spans that together are the whole event."""

@@ -1,0 +1,156 @@
+"""Which bytes of a stored document mean what (jsonb 1 to 5), damaged and in-place updated ones included."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from conformance.reference.errors import CodecError, DecodeError, too_deep
+from conformance.reference.jsonb.decode import decode_scalar, read_varlen
+from conformance.reference.jsonb.text import format_text
+from conformance.reference.jsonb.values import LARGE_ARRAY, MAX_DEPTH, OPAQUE, STRING
+from conformance.reference.jsonb.view import View, open_document
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_TYPES: Final = {
+    0: "small object", 1: "large object", 2: "small array", 3: "large array", 4: "literal", 5: "int16", 6: "uint16",
+    7: "int32", 8: "uint32", 9: "int64", 10: "uint64", 11: "double", 12: "string", 15: "opaque value",
+}  # fmt: skip
+_LEVELS: Final = 2 * MAX_DEPTH  # in place 9.7.4 nests deeper than 100
+_HOLE: Final = ("hole", "bytes that nothing points to")
+
+
+class DocumentSpan(NamedTuple):
+    """``document[start:end]``: the field, and its meaning for people. Only damage has no bytes."""
+
+    start: int
+    end: int
+    field: str
+    meaning: str
+
+
+def document_spans(data: bytes, short: Callable[[str], str]) -> tuple[list[DocumentSpan], CodecError | None]:
+    """The spans of a document, in order and without gaps, and what is wrong with it: that is the last span too.
+
+    ``short`` cuts a text for one line.
+    """
+    if not data:
+        return [], None
+    reading = _Reading(len(data), short)
+    reading.found.append(DocumentSpan(0, 1, "type", _TYPES.get(data[0], f"no type ({data[0]:#04x})")))
+    damage = None
+    try:
+        reading.value(open_document(data), "", 0)
+    except CodecError as error:  # MysqlError too: a DECIMAL that is none, too many levels
+        reading.found.append(DocumentSpan(len(data), len(data), "damage", str(error)))
+        damage = error
+    return _without_gaps(reading.found, len(data)), damage
+
+
+def _without_gaps(found: list[DocumentSpan], length: int) -> list[DocumentSpan]:
+    """In order, with the holes; bytes that two entries share are shown once."""
+    spans: list[DocumentSpan] = []
+    covered = 0
+    found.sort(key=lambda span: span[:2])
+    found.reverse()
+    while found:  # each is gone when it is noted: their names are long
+        span = found.pop()
+        if span.start > covered:
+            spans.append(DocumentSpan(covered, span.start, *_HOLE))
+            covered = span.start
+        if span.start == covered and (span.end > covered or span.field == "damage"):
+            spans.append(span)
+            covered = span.end
+    if covered < length:
+        spans.append(DocumentSpan(covered, length, *_HOLE))
+    return spans
+
+
+class _Reading:
+    """One document on its way to ``found``.
+
+    Containers that several entries share are gone into once, and count every time, with all that is in them.
+    """
+
+    __slots__ = ("bytes", "elements", "found", "known", "short")
+
+    def __init__(self, length: int, short: Callable[[str], str]) -> None:
+        self.short = short
+        self.found: list[DocumentSpan] = []
+        # A writer spends at least three bytes on an element, and all bytes of a string: what is more is shared.
+        self.elements = length // 3 + 1
+        self.bytes = length
+        self.known: dict[tuple[int, int], tuple[int, int, int]] = {}  # (elements, bytes, levels) in a container
+
+    def add(self, start: int, end: int, field: str, meaning: str) -> None:
+        self.found.append(DocumentSpan(start, end, field, meaning))
+
+    def value(self, view: View, name: str, level: int) -> int:
+        """How many levels of containers it is."""
+        if view.kind > LARGE_ARRAY:
+            self._scalar(view, name or "value")
+            return 0
+        key = (view.start, view.kind)
+        if key in self.known:
+            elements, size, levels = self.known[key]
+            if level + levels - 1 > _LEVELS:  # the root is on level 0
+                raise too_deep()
+            self._spend(elements, size, view.start)
+            return levels
+        elements, size = self.elements, self.bytes
+        levels = self._container(view, f"{name}." if name else "", level)
+        self.known[key] = elements - self.elements, size - self.bytes, levels
+        return levels
+
+    def _container(self, view: View, prefix: str, level: int) -> int:
+        if level > _LEVELS:
+            raise too_deep()
+        self._spend(view.count, 0, view.start)
+        start, middle = view.start, (view.start + view.keys) // 2
+        self.add(start, middle, f"{prefix}count", f"{view.count} elements")
+        self.add(middle, view.keys, f"{prefix}size", f"{view.end - start} bytes")
+        keys = [self._key(view, index, prefix) for index in range(view.count)] if view.is_object else []
+        levels = 0
+        for index in range(view.count):
+            position, kind, field = view.entry(index)
+            child = view.element(index)
+            inlined = view.place(index) is None
+            words = _TYPES.get(kind, f"no type ({kind:#04x})")
+            words += f" {self.short(format_text(child.value()))}, inlined" if inlined else f" at {field}"
+            if keys:
+                words += f" (of {keys[index]})"
+            self.add(position, view.entry_end(position), f"{prefix}value_entry[{index}]", words)
+            if not inlined:
+                levels = max(levels, self.value(child, f"{prefix}value[{index}]", level + 1))
+        return 1 + levels
+
+    def _key(self, view: View, index: int, prefix: str) -> str:
+        position, length = view.key_place(index)
+        self._spend(0, length, position)
+        text = self.short(repr(view.key(index).decode("utf-8", "backslashreplace")))
+        words = f"{text}, at {position - view.start}, {length} bytes"
+        self.add(*view.key_entry(index), f"{prefix}key_entry[{index}]", words)
+        self.add(position, position + length, f"{prefix}key[{index}]", text)
+        return text
+
+    def _scalar(self, view: View, name: str) -> None:
+        value, end = decode_scalar(view.data, view.kind, view.start, view.end)
+        begin = view.start
+        self._spend(0, end - begin, begin)
+        if view.kind == OPAQUE:
+            self.add(begin, begin + 1, f"{name}.field_type", str(view.data[begin]))
+            begin += 1
+        if view.kind in (STRING, OPAQUE):
+            start = begin
+            length, begin = read_varlen(view.data, start, view.end)
+            self.add(start, begin, f"{name}.length", f"{length} bytes")
+        self.add(begin, end, name, self.short(format_text(value)))
+
+    def _spend(self, elements: int, size: int, offset: int) -> None:
+        self.elements -= elements
+        self.bytes -= size
+        if self.elements < 0 or self.bytes < 0:
+            raise DecodeError(
+                "shared-children", "JSON values share elements or bytes beyond the size of the input", offset=offset
+            )

@@ -1,0 +1,343 @@
+"""Annotated hex: what ``explain`` says of every byte of an event.
+
+The decoders name the fields while a :class:`~conformance.reference.cursor.Recorder` listens; here each field gets its
+meaning for people.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from uuid import UUID
+
+from conformance.reference.binlog.control_events import HEARTBEAT_FIELDS, Opaque
+from conformance.reference.binlog.event import decode_body, read_body
+from conformance.reference.binlog.format_description import FormatDescription
+from conformance.reference.binlog.gtid import IMMEDIATE_TIMESTAMP, IMMEDIATE_VERSION, TAGGED_FIELDS
+from conformance.reference.binlog.gtid_set import count_of
+from conformance.reference.binlog.header import FOOTER_SIZE, HEADER, HEADER_SIZE, Flag, checksum_of
+from conformance.reference.binlog.payload import PAYLOAD_FIELDS, UNCOMPRESSED, ZSTD
+from conformance.reference.binlog.query import Status
+from conformance.reference.binlog.rows import EXTRA_KINDS, ROWS_FLAGS, ROWS_TYPES, LazyRows
+from conformance.reference.binlog.statement_events import IntvarKind, UserVarType
+from conformance.reference.boundaries.markers import marker_of, marker_title, with_marker
+from conformance.reference.cursor import Reading, Recorder
+from conformance.reference.errors import CodecError, DecodeError
+from conformance.reference.event_types import EventType, event_name
+from conformance.reference.jsonb.spans import document_spans
+from conformance.reference.partial.diffs import Operation, read_diff
+from conformance.reference.tables.charsets import COLLATIONS
+from conformance.reference.tables.columns import ColumnType, codec, read_value
+from conformance.reference.tables.metadata import ColumnInfo, Field
+from conformance.reference.text.pseudo_values import column_text
+from conformance.reference.text.table_metadata import type_name
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from enum import IntEnum
+
+    from conformance.reference.binlog.event import Body
+    from conformance.reference.tables.table_map import TableMap
+
+_SHOWN: Final = 60
+_FLAGS: Final = tuple((flag.value, flag.name or "") for flag in Flag)
+_NUMBER: Final = re.compile(r"\[\d+\]")
+
+
+class Span(NamedTuple):
+    """Some bytes and their meaning. ``offset`` counts from the start of the event; ``data`` are the bytes."""
+
+    offset: int
+    data: bytes
+    field: str
+    meaning: str
+
+
+def short(text: str) -> str:
+    """A text for one line."""
+    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}..."
+
+
+def as_text(data: bytes) -> str:
+    """Bytes that should be text, in quotes."""
+    return short(repr(data.decode("utf-8", "backslashreplace")))
+
+
+def moment(seconds: int) -> str:
+    """Seconds since 1970, and the date in UTC."""
+    return f"{seconds} ({datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M:%S} UTC)" if seconds else "0"
+
+
+def flag_names(value: int, names: Sequence[tuple[int, str]]) -> str:
+    """Bits by name."""
+    found = [name for bit, name in names if value & bit]
+    rest = value & ~sum(bit for bit, _ in names)
+    return " ".join([*found, f"unknown {rest:#x}"] if rest else found) or "none"
+
+
+# --- an event ---------------------------------------------------------------------------------------------------------
+
+
+def explain_event(data: bytes, tables: Mapping[int, TableMap], footer: int) -> tuple[list[Span], CodecError | None]:
+    """The spans of an event, in order and without gaps, and what is wrong with it.
+
+    ``footer``: bytes of the checksum. ``tables``: the TABLE_MAPs in force. Behind an error the bytes are one span.
+    """
+    cursor = Recorder(data)
+    problem: CodecError | None = None
+    code = 0
+    body: Body | None = None
+    try:
+        with cursor.inside("header"):
+            code = cursor.fields(HEADER, "header")[1]
+        if code != EventType.FORMAT_DESCRIPTION:
+            cursor.end = max(cursor.pos, len(data) - footer)
+            cursor.data = data[: cursor.end]
+        body = read_body(code, cursor, tables)
+        if isinstance(body, FormatDescription):
+            footer = FOOTER_SIZE if body.has_footer else 0
+            cursor.end -= footer
+        elif isinstance(body, LazyRows):
+            body.read_with(cursor)
+        cursor.expect_end(event_name(code))
+    except CodecError as error:
+        problem = error
+    meanings = _Meanings(data, code, cursor.readings, known=not isinstance(body, Opaque))
+    spans = list(meanings.spans())
+    problem = meanings.broken or problem or meanings.damage
+    covered = spans[-1].offset + len(spans[-1].data) if spans else 0
+    end = max(covered, len(data) - footer)
+    if covered < end:
+        spans.append(Span(covered, data[covered:end], "rest", "not read"))
+    if end < len(data):
+        computed = checksum_of(data[:end])
+        good = computed == int.from_bytes(data[end:], "little")
+        words = "CRC-32, right" if good else f"CRC-32, wrong: {computed:#010x} is right"
+        spans.append(Span(end, data[end:], "checksum", words))
+        if not good and problem is None:
+            problem = DecodeError("checksum", "the checksum is wrong", offset=end, expected=f"{computed:#010x}")
+    return spans, problem or _refused(data, footer, tables)
+
+
+def _refused(data: bytes, footer: int, tables: Mapping[int, TableMap]) -> CodecError | None:
+    """What the reader of events says of one whose bytes all have a meaning: values can still be impossible."""
+    code = data[4]
+    if code == EventType.FORMAT_DESCRIPTION:
+        return None  # read already
+    try:
+        body = decode_body(code, data[HEADER_SIZE : len(data) - footer], tables)
+        if isinstance(body, LazyRows) and body.table is not None:
+            for _ in body.rows():
+                pass
+    except CodecError as error:
+        return error
+    return None
+
+
+class _Meanings:
+    """What was read from an event, with meanings.
+
+    ``damage``: the first one inside a value. ``broken``: the one behind which nothing is shown.
+    """
+
+    def __init__(self, data: bytes, code: int, readings: Sequence[Reading], *, known: bool) -> None:
+        self.data = data
+        self.code = code
+        self.readings = readings
+        self.known = known
+        self.damage: CodecError | None = None
+        self.broken: CodecError | None = None
+        self.variable = 0  # the status variable that is shown
+        self.details = {item.field: item.value for item in readings if item.field.startswith("column_metadata[")}
+
+    def spans(self) -> Iterator[Span]:
+        for reading in self.readings:
+            if self.code in ROWS_TYPES and reading.field.endswith(".json"):
+                yield from self.document(reading)
+            elif self.code in ROWS_TYPES and reading.field.endswith(".diffs"):
+                yield from self.diffs(reading)
+                if self.broken:
+                    return
+            else:
+                yield self.span(reading, self.meaning(reading))
+
+    def span(self, reading: Reading, meaning: str) -> Span:
+        return Span(reading.start, self.data[reading.start : reading.end], reading.field, meaning)
+
+    def document(self, reading: Reading) -> Iterator[Span]:
+        """The bytes of a document. What is damaged in it is shown as bytes."""
+        start = reading.start
+        spans, damage = document_spans(self.data[start : reading.end], short)
+        for span in spans:
+            yield Span(
+                start + span.start,
+                self.data[start + span.start : start + span.end],
+                f"{reading.field}.{span.field}",
+                span.meaning,
+            )
+        if damage is not None:
+            self.damage = self.damage or damage.at(reading.field.rpartition(".")[2], start)
+
+    def diffs(self, reading: Reading) -> Iterator[Span]:
+        """The diffs of a column, up to one that cannot be read."""
+        cursor = Recorder(self.data, reading.start, reading.end)
+        outer = reading.field.removesuffix("diffs")
+        try:
+            for _ in cursor.items(f"{outer}diffs"):
+                read_diff(cursor)
+        except CodecError as error:
+            self.broken = error
+        for part in cursor.readings:
+            if part.field.endswith("].data"):
+                yield from self.document(part)
+            else:
+                yield self.span(part, self.meaning(part))
+
+    def meaning(self, reading: Reading) -> str:
+        value = reading.value
+        if isinstance(value, tuple):
+            return self.column(reading, *value)
+        name = _NUMBER.sub("", reading.field).rpartition(".")[2]
+        if reading.field.startswith("header."):
+            return _HEADER.get(name, str)(value)
+        if reading.field.startswith("status["):
+            if name == "code":
+                self.variable = value
+            elif name == "value" and self.variable < Status.CATALOG:
+                return f"{value:#x}"
+        if name == "column_type":
+            metadata = self.details.get(reading.field.replace("_type", "_metadata"), 0)
+            return f"{value} ({type_name(ColumnInfo(ColumnType(value, metadata), nullable=False))})"
+        if not self.known:
+            return "an event of an unknown type"
+        show = _OF_EVENT.get((self.code, name)) or _OF_ANY.get(name)
+        if show is not None:
+            return show(value)
+        if isinstance(value, list):
+            return _columns(value)
+        return as_text(bytes(value)) if isinstance(value, (bytes, bytearray)) else str(value)
+
+    def column(self, reading: Reading, index: int, info: ColumnInfo) -> str:
+        """A value with its type. Numbers are shown as signed ones first, as the client does."""
+        value, _ = read_value(codec(info.type), self.data[reading.start : reading.end], 0)
+        text = column_text(info, index + 1).show(value).decode("utf-8", "backslashreplace").rstrip()
+        return f"{type_name(info)} {short(text)}"
+
+
+# --- meanings ---------------------------------------------------------------------------------------------------------
+
+
+def _header_flags(value: int) -> str:
+    """The bits by name, and the boundary marker in the words of WL#4162."""
+    marker = marker_of(value)
+    words = flag_names(with_marker(value, 0), _FLAGS)
+    return f"{words}; boundary {marker} {marker_title(marker)}" if marker else words
+
+
+def _microseconds(value: int) -> str:
+    value &= IMMEDIATE_TIMESTAMP
+    seconds, micro = divmod(value, 1_000_000)
+    if seconds >> 33:
+        return str(value)
+    return f"{value} ({datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M:%S}.{micro:06} UTC)"
+
+
+def _named(kinds: type[IntEnum], form: str = "{1}", other: str = "{}") -> Callable[[int], str]:
+    """The name of a number in an enumeration."""
+    names = {item.value: item.name for item in kinds}
+    return lambda value: form.format(value, names[value]) if value in names else other.format(value)
+
+
+def _listed(names: Mapping[int, str], other: str = "{}") -> Callable[[int], str]:
+    return lambda value: names.get(value) or other.format(value)
+
+
+def _columns(numbers: Sequence[int]) -> str:
+    return short(", ".join(f"@{number + 1}" for number in numbers)) or "none"
+
+
+def _collation(number: int) -> str:
+    known = COLLATIONS.get(number)
+    return f"{number} ({known.name})" if known else str(number)
+
+
+def _uuid(value: bytes | int) -> str:
+    return f"{value:#04x}" if isinstance(value, int) else str(UUID(bytes=bytes(value)))
+
+
+def _previous_count(word: int) -> str:
+    count, tagged = count_of(word)
+    return f"{count}, with tags" if tagged else str(count)
+
+
+def _number(value: int | bytes) -> str:
+    return str(value if isinstance(value, int) else int.from_bytes(value, "little"))
+
+
+def _bits(data: bytes) -> str:
+    return "".join(f"{byte:08b}" for byte in data)
+
+
+def _padded(data: bytes) -> str:
+    return as_text(data.rstrip(b"\0"))
+
+
+_HEADER: Final[dict[str, Callable[[int], str]]] = {
+    "timestamp": moment,
+    "type": lambda value: f"{value} ({event_name(value)})",
+    "flags": _header_flags,
+}
+# By the name of the field alone; a field that is not here is shown as it is.
+_OF_ANY: Final[dict[str, Callable[[Any], str]]] = {
+    "after_columns": _columns,
+    "checksum_algorithm": lambda value: "CRC32" if value else "none",
+    "column_metadata": "{:#x}".format,
+    "compression": _listed({ZSTD: "zstd", UNCOMPRESSED: "none"}),
+    "created": moment,
+    "duplicates": _listed({0: "error", 1: "ignore", 2: "replace"}),
+    "extra_data": bytes.hex,
+    "extra_kind": _listed(EXTRA_KINDS, "unknown"),
+    "immediate_commit_timestamp": _microseconds,
+    "immediate_server_version": lambda value: str(value & IMMEDIATE_VERSION),
+    "length_byte": "{} (means nothing)".format,
+    "operation": _named(Operation, other="unknown ({})"),
+    "original_commit_timestamp": _microseconds,
+    "payload": lambda data: f"{len(data)} bytes",
+    "rows": lambda _: "no TABLE_MAP that fits",
+    "server_version": _padded,
+    "snapshot": bytes.hex,
+    "table_id": _number,
+    "unknown": bytes.hex,
+    "uuid": _uuid,
+    "value_options": _listed({1: "PARTIAL_JSON"}),
+    "view_id": _padded,
+}
+_OF_EVENT: Final[dict[tuple[int, str], Callable[[Any], str]]] = {
+    **{(code, "flags"): lambda value: flag_names(value, ROWS_FLAGS) for code in ROWS_TYPES},
+    **{(code, "null_bitmap"): lambda value: f"NULL: {_columns(value)}" for code in ROWS_TYPES},
+    **{
+        (code, "gtid_flags"): lambda value: "may have statements" if value & 1 else "rows only"
+        for code in (EventType.GTID, EventType.ANONYMOUS_GTID)
+    },
+    **{(code, "code"): _named(Status) for code in (EventType.QUERY, EventType.EXECUTE_LOAD_QUERY)},
+    (EventType.GTID_TAGGED, "field"): _listed(
+        {number: name for number, (name, _) in enumerate(TAGGED_FIELDS)}, "unknown ({})"
+    ),
+    (EventType.HEARTBEAT_V2, "field"): _listed(HEARTBEAT_FIELDS, "unknown ({})"),
+    (EventType.INCIDENT, "number"): _listed({1: "LOST_EVENTS"}),
+    (EventType.INTVAR, "kind"): _named(IntvarKind),
+    (EventType.PREVIOUS_GTIDS, "count"): _previous_count,
+    (EventType.PREVIOUS_GTIDS, "end"): "{} (not included)".format,
+    (EventType.TABLE_MAP, "collation"): _collation,
+    (EventType.TABLE_MAP, "default"): _collation,
+    (EventType.TABLE_MAP, "field"): _named(Field, "{0} ({1})", "{} (unknown)"),
+    (EventType.TABLE_MAP, "flags"): "{:#x}".format,
+    (EventType.TABLE_MAP, "null_bitmap"): lambda value: f"nullable: {_columns(value)}",
+    (EventType.TABLE_MAP, "value"): _bits,
+    (EventType.TRANSACTION_PAYLOAD, "field"): _listed(PAYLOAD_FIELDS, "unknown ({})"),
+    (EventType.TRANSACTION_PAYLOAD, "value"): bytes.hex,
+    (EventType.USER_VAR, "kind"): _named(UserVarType),
+    (EventType.USER_VAR, "value"): lambda data: short(data.hex()),
+    (EventType.VIEW_CHANGE, "value"): bytes.hex,
+}
