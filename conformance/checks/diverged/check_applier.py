@@ -48,7 +48,7 @@ def test_applier_and_diverged_documents(check: Check) -> None:
     """The matrix of requirements FR5 and generated groups: stop, repair, start again."""
     applier = check.needs_applier()
     draw = Stream("applier", check.seed)
-    cases = list(applier_transactions.matrix(draw.fork("matrix"), check.size("part")))
+    cases = list(applier_transactions.matrix(draw.fork("matrix"), check.size("one-in")))
     for number in check.blocks():
         cases += applier_transactions.group(draw.fork("group", number))
     apply_in_blocks(check, applier, _allowed(applier, cases), _BLOCK)

@@ -71,10 +71,10 @@ def _told_to_ignore(check: Check, applier: Applier, ignored: frozenset[int]) -> 
 
 
 def _ignorable(check: Check, applier: Applier, ignored: frozenset[int]) -> None:
-    cases = list(applier_transactions.ignorable(Stream(check.id, check.seed), check.size()))
+    cases = list(applier_transactions.ignorable(Stream(check.id, check.seed), check.size("one-in")))
     apply_in_blocks(check, applier, cases, _BLOCK, ignored)
 
 
 def _damaged(check: Check, applier: Applier, ignored: frozenset[int]) -> None:
-    cases = list(applier_transactions.refused_damage(Stream(check.id, check.seed), check.size()))
+    cases = list(applier_transactions.refused_damage(Stream(check.id, check.seed), check.size("one-in")))
     apply_in_blocks(check, applier, cases, _BLOCK, ignored)

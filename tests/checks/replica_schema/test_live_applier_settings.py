@@ -63,11 +63,11 @@ def found(
         "applier/other-table": 16,
         "applier/no-key": 16,
         "applier/zero-length": 20,
-        "applier/idempotent": 40,
-        "applier/skip-errors": 40,
-        "applier/idempotent-damage": 20,
-        "applier/skip-errors-damage": 20,
-        "applier/skip-damage": 20,
+        "applier/idempotent/one-in": 40,
+        "applier/skip-errors/one-in": 40,
+        "applier/idempotent-damage/one-in": 20,
+        "applier/skip-errors-damage/one-in": 20,
+        "applier/skip-damage/one-in": 20,
     }
     for name, size in sizes.items():
         monkeypatch.setitem(SIZES[name], "quick", size)
