@@ -16,7 +16,7 @@ from conformance.reference.tables.definitions import create_table
 
 if TYPE_CHECKING:
     from conformance.cases.script import Script
-    from conformance.harness.blocks import Limits
+    from conformance.harness.campaign.blocks import Limits
     from conformance.servers.wire.connection import Connection
 
 _EVENT: Final = "memory/sql/JSON"
