@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 def pytest_configure(config: pytest.Config) -> None:
     """Register the markers of the checks."""
     config.addinivalue_line("markers", "check(id, *requirements): a conformance check's id, and what it judges")
-    config.addinivalue_line("markers", "requirement(*ids): the requirements that a conformance check judges")
     config.addinivalue_line("markers", "profile(*names): the profiles that a conformance check runs in; else all")
 
 

@@ -23,7 +23,7 @@ from conformance.checks.sql_interface.variable_cases import (
     value_cases,
 )
 from conformance.checks.sql_interface.warning_cases import closed_log_case, global_cases, session_cases, v1_cases
-from conformance.harness.captures import load_capture, recorded
+from conformance.harness.campaign.captures import load_capture, recorded
 from conformance.harness.promoted import promoted
 from conformance.reference.binlog.files import FileReader
 from conformance.reference.binlog.format_description import FormatDescription

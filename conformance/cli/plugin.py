@@ -237,7 +237,7 @@ class LabRun:
 
     def open_lab(self) -> LabOpened:
         """The lab of this run as a context."""
-        from conformance.harness.lab import Lab
+        from conformance.harness.session import Lab
 
         cases = None if self.report is None else self.report.cases
         self._lab = Lab(self._make_settings(cases), self.sink, self._narrate)
@@ -429,5 +429,4 @@ def profiles_of(item: pytest.Item) -> set[str]:
 
 def requirements_of(item: pytest.Item) -> set[str]:
     """The requirements that a check is marked with."""
-    names = {str(name) for mark in item.iter_markers("requirement") for name in mark.args}
-    return names | {str(name) for mark in item.iter_markers("check") for name in mark.args[1:]}
+    return {str(name) for mark in item.iter_markers("check") for name in mark.args[1:]}

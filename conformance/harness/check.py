@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from conformance.cases.update_case import Hazard
     from conformance.servers.base import Server
     from conformance.servers.install.installation import Installation
+    from conformance.servers.roles.applier import Applier
 
 GUEST: Final = "changes global values, makes accounts or restarts: only on a server that the lab started itself"
 
@@ -102,6 +103,14 @@ class Check(Recorder):
         if not server.started_by_us:
             self.leave_out(reason)
         return server
+
+    def needs_applier(self) -> Applier:
+        """The server whose applier gets relay logs written by hand."""
+        self.needs_server("a server: its applier is fed with a relay log")
+        applier = self.lab.applier()
+        if applier is None:
+            self.leave_out("a relay log is written only for a server that the lab starts beside the one under test")
+        return applier
 
     def needs_leave(self, hazard: Hazard, what: str) -> None:
         """Go on only where the server may meet this hazard. ``what`` it may do there."""

@@ -15,17 +15,14 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from conformance.cases.by_hand.event_case import EventCase
 from conformance.cases.files import dump_case
 from conformance.cases.shrinking.events import mended, shrink_injection
-from conformance.harness.check import Check
 from conformance.judge.damage import listed
-from conformance.judge.damage.applier import judge_damaged_frame, judge_ignoring
+from conformance.judge.damage.applier import judge_ignoring
 from conformance.judge.damage.crashes import crash_of, crash_of_rows
 from conformance.judge.damage.diverged import judge_injection
 from conformance.judge.damage.nearest import nearest_crash, nearest_injection, nearest_listed
-from conformance.judge.damage.replica_schema import judge_replica_schema
-from conformance.requirements.versions import dialect_of
-from conformance.servers.roles.applier_cases import damaged_frame_script, transaction_script
+from conformance.requirements.versions import applies, dialect_of
+from conformance.servers.roles import applier_cases
 from conformance.servers.roles.injector import crash_report, script
-from conformance.servers.roles.replica_schema import replica_schema_script
 from conformance.stream import Verdict
 
 if TYPE_CHECKING:
@@ -33,15 +30,15 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from conformance.cases.by_hand.applier_transaction import ApplierOutcome, ApplierTransaction
-    from conformance.cases.by_hand.damaged_frame import DamagedFrame
     from conformance.cases.by_hand.injection import Injection, InjectionOutcome
-    from conformance.cases.by_hand.replica_schema import ReplicaSchema
+    from conformance.harness.check import Check
     from conformance.harness.recorder import BlockRecord
     from conformance.harness.session import Lab
     from conformance.judge.damage.diverged import Judged
     from conformance.requirements.crashes import Crash
     from conformance.requirements.deviations import Deviation
     from conformance.requirements.versions import Version
+    from conformance.servers.roles.applier import Applier
     from conformance.servers.roles.injector import Injector
     from conformance.servers.run.owned import OwnServer
 
@@ -94,25 +91,10 @@ def judged_transaction(
         id=case.id,
         name=case.name,
         judged=judge_ignoring(case, outcome, ignored, lab.dialect),
-        script=lambda: transaction_script(case, server.version),
+        script=lambda: applier_cases.transaction_script(case, server.version),
         texts=0 if outcome.error and outcome.again is None else len(case.rows),
         death=outcome.death,
         crash=crash_of_rows(case.rows, outcome.death, reading=outcome.reading),
-    )
-    if outcome.death:
-        keep_run(lab, server, item)
-    return item
-
-
-def judged_frame(lab: Lab, server: OwnServer, case: DamagedFrame, outcome: ApplierOutcome) -> Tried:
-    """By a relay log whose file was damaged, to the applier of ``server``."""
-    item = Tried(
-        id=case.id,
-        name=case.name,
-        judged=judge_damaged_frame(case, outcome, lab.dialect),
-        script=lambda: damaged_frame_script(case, server.version),
-        texts=len(case.transaction.rows),
-        death=outcome.death,
     )
     if outcome.death:
         keep_run(lab, server, item)
@@ -143,21 +125,18 @@ def explaining(deviations: Iterable[Deviation], version: Version, item: Tried) -
     return listed.explaining(deviations, version, crash=item.crash, switch=item.judged.deviation)
 
 
-def judged_replica_schema(
-    lab: Lab, server: OwnServer, case: ReplicaSchema, outcome: ApplierOutcome, verdict: Verdict
-) -> Tried:
-    """By a relay log, to the applier of ``server``, which has a table of its own for it."""
-    item = Tried(
-        id=case.id,
-        name=case.name,
-        judged=judge_replica_schema(case, outcome, verdict),
-        script=lambda: replica_schema_script(case, server.version),
-        texts=len(case.held),
-        death=outcome.death,
-    )
-    if outcome.death:
-        keep_run(lab, server, item)
-    return item
+def not_shown(lab: Lab, items: Iterable[Tried], *phases: str) -> list[Deviation]:
+    """Listed crashes of this server in these phases that none of the events showed."""
+    shown = {entry.id for item in items if (entry := explaining(lab.deviations, lab.version, item)) is not None}
+    return [
+        entry
+        for entry in lab.deviations
+        if entry.crash is not None
+        and entry.crash.during in phases
+        and applies(entry.versions, lab.version)
+        and lab.asked_for(entry)
+        and entry.id not in shown
+    ]
 
 
 def _keep(lab: Lab, server: OwnServer, item: Tried) -> None:
@@ -215,14 +194,20 @@ def record_in_blocks(
             record_tried(block, judge(cases[start : start + size]))
 
 
-def record(
-    lab: Lab, check: str, block: int, items: Sequence[Tried], seconds: float, *, requirement: str = REQUIREMENT
-) -> int:
-    """Passing: :func:`record_tried` for rooms that do not use the recorder yet."""
-    running = Check(lab, check, (requirement,))
-    with running.block(block, cases=None, seconds=seconds) as opened:
-        record_tried(opened, items)
-    return running.failures.count
+def apply_in_blocks(
+    check: Check,
+    applier: Applier,
+    cases: Sequence[ApplierTransaction],
+    size: int,
+    ignored: frozenset[int] = frozenset(),
+) -> None:
+    """Transactions before an applier, ``size`` of them in one relay log; ``ignored``: errors that it ignores."""
+
+    def judge(part: Sequence[ApplierTransaction]) -> list[Tried]:
+        outcomes = zip(part, applier_cases.apply_transactions(applier, part), strict=True)
+        return [judged_transaction(check.lab, applier.server, case, outcome, ignored) for case, outcome in outcomes]
+
+    record_in_blocks(check, cases, size, judge)
 
 
 def _show(block: BlockRecord, item: Tried, signature: str, deviation: str | None) -> None:

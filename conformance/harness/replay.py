@@ -14,7 +14,7 @@ from conformance.cases.by_hand.event_case import EventCase
 from conformance.cases.bytes_case import BytesCase
 from conformance.cases.sql_case import SqlCase
 from conformance.harness import injections, mysqlbinlog_files
-from conformance.harness.campaign import server_limits
+from conformance.harness.campaign.run import server_limits
 from conformance.harness.check import GUEST
 from conformance.harness.pairs.run import REPLICAS
 from conformance.harness.pairs.shrinking import judge_on_pair

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from conformance.harness.answers import gather
 from conformance.harness.nearest import telling_nearest
 from conformance.harness.stored_cases import StoredCases
 from conformance.harness.topology import Pairs
+from conformance.harness.version_probes import gather
 from conformance.judge.probes import contradiction_words, dialect_as_shown, probe_all, row_of
 from conformance.requirements.deviations import Deviation, load_deviations
 from conformance.requirements.versions import FIRST, applies, dialect_name, dialect_of, text_of

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Final
 from conformance.cases.files import case_id, dump_case, load_case
 from conformance.cases.script import build_script
 from conformance.cases.shrinking.update_cases import shrink
-from conformance.harness.blocks import BlockResult, judge_block
-from conformance.harness.campaign import server_limits
-from conformance.harness.events import check_events
+from conformance.harness.campaign.blocks import BlockResult, judge_block
+from conformance.harness.campaign.events import check_events
+from conformance.harness.campaign.run import server_limits
 from conformance.judge.updates.compare import compare, judge_rules
 from conformance.servers.errors import ConnectionLost
 from conformance.servers.roles.update_cases import run_case

@@ -12,8 +12,8 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from conformance.harness.campaign import Campaign
-from conformance.harness.captures import captured_blocks
+from conformance.harness.campaign.captures import captured_blocks
+from conformance.harness.campaign.run import Campaign
 from conformance.harness.check import Check
 from conformance.harness.shrinking import shrink_live
 from conformance.judge.updates.compare import REFUSED
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Iterable
     from pathlib import Path
 
-    from conformance.harness.blocks import BlockResult
+    from conformance.harness.campaign.blocks import BlockResult
     from conformance.harness.recorder import BlockRecord
     from conformance.harness.session import Lab
     from conformance.judge.updates.mismatch import Mismatch

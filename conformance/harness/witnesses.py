@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from conformance.harness.check import Check
 from conformance.requirements.versions import OBSERVED, after_observed, text_of
 from conformance.stream import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from conformance.harness.session import Lab
+    from conformance.harness.check import Check
     from conformance.requirements.deviations import Deviation
     from conformance.requirements.versions import Version
 
@@ -89,10 +88,3 @@ def record_not_shown(check: Check, gone: Sequence[Deviation]) -> None:
         record_witness(
             listed, entry, number, shown=False, found="", looked_at="no generated event shows it", seconds=0.0
         )
-
-
-def unexpected_pass(lab: Lab, check: str, gone: Sequence[Deviation]) -> None:
-    """Passing: :func:`record_not_shown` for rooms that do not use the recorder yet."""
-    running = Check(lab, check)
-    record_not_shown(running, gone)
-    running.conclude()

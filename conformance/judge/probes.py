@@ -1,8 +1,8 @@
 """What the answers of a live server say about the rows of the dialect table (versions 11).
 
-Answers are a flat mapping from a question to text, a number, or hexadecimal bytes: what ``conformance.harness.answers``
-asks. A question that could not be asked is not in it, and ``None`` is the answer that there is no such thing. A probe
-that cannot tell from the answers raises :class:`Undecided`; it never guesses.
+Answers are a flat mapping from a question to text, a number, or hexadecimal bytes; the module
+``conformance.harness.version_probes`` asks. A question that could not be asked is not in it, and ``None`` is the answer
+that there is no such thing. A probe that cannot tell from the answers raises :class:`Undecided`; it never guesses.
 """
 
 from __future__ import annotations

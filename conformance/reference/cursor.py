@@ -13,7 +13,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from struct import Struct
 from struct import error as struct_error
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeVar
 
 from conformance.reference.errors import CodecError, DecodeError, EncodeError
 
@@ -76,7 +76,7 @@ class Cursor:
     records: ClassVar[bool] = False  # whether somebody writes down what is read: then the careful way is taken
 
     def __init__(self, data: bytes | memoryview, pos: int = 0, end: int | None = None) -> None:
-        self.data = cast("bytes", data)
+        self.data: bytes = data  # type: ignore[assignment]
         self.pos = pos
         self.end = len(data) if end is None else end
 
@@ -152,11 +152,13 @@ class Cursor:
 
     def octets(self, count: int, field: str, first: int = 0) -> bytes:  # noqa: ARG002 - a recorder wants it
         """``count`` numbers of one byte each; ``first`` is the number of the first one."""
-        return Cursor.take(self, count, field)
+        pos = self.skip(count, field)
+        return self.data[pos : self.pos]
 
     def bitmap(self, count: int, field: str, items: Sequence[int] | None = None) -> bytes:  # noqa: ARG002
         """A bitmap of ``count`` bits, the lowest first; each stands for one of ``items``, or for its place."""
-        return Cursor.take(self, bitmap_size(count), field)
+        pos = self.skip(bitmap_size(count), field)
+        return self.data[pos : self.pos]
 
     def sized(self, size: int, field: str) -> bytes:
         """A length of ``size`` bytes, then that many bytes."""

@@ -11,6 +11,7 @@ from zlib import crc32
 
 from conformance.reference.binlog.header import FOOTER_SIZE, HEADER_SIZE, MAGIC
 from conformance.reference.binlog.rows import ROWS_TYPES, decode_rows_event, encode_head
+from conformance.reference.cursor import bitmap_size
 from conformance.reference.errors import CodecError
 from fuzz.mutators.draw import SeedDraw
 from generators.malformed import apply_edits, edits
@@ -56,7 +57,7 @@ def mutate_columns(draw: Draw, code: int, body: bytes) -> bytes:
     try:
         head = decode_rows_event(code, body, {})
         count = max(0, head.column_count + draw.choice((0, 0, 1, -1, 7)))
-        full = (1 << 8 * ((count + 7) // 8)) - 1
+        full = (1 << 8 * (bitmap_size(count))) - 1
         before, after = (
             None if bits is None else (bits ^ 1 << draw.below(max(1, count))) & full
             for bits in (head.before_columns, head.after_columns)

@@ -19,7 +19,7 @@ from conformance.reference.binlog.header import Checksum
 from conformance.reference.binlog.payload import TransactionPayload
 from conformance.reference.binlog.rows import LazyRows
 from conformance.reference.binlog.writer import FileWriter, begin
-from conformance.reference.cursor import included, packed_size
+from conformance.reference.cursor import bitmap_size, included, packed_size
 from conformance.reference.errors import CodecError, MysqlError
 from conformance.reference.jsonb.decode import container_header, scalar_end
 from conformance.reference.jsonb.encode import encode
@@ -338,10 +338,10 @@ def _value_size(data: bytes | None) -> int:
 
 def _old_format(body: LazyRows, row: Row) -> int:
     """What a server without the feature writes: header, post header, bitmaps, images, checksum, from the values."""
-    size = 19 + 10 + packed_size(body.column_count) + 2 * ((body.column_count + 7) // 8) + 4
+    size = 19 + 10 + packed_size(body.column_count) + 2 * (bitmap_size(body.column_count)) + 4
     for image in (row.before, row.after):
         assert image is not None
-        size += (len(image) + 7) // 8
+        size += bitmap_size(len(image))
         for value in image:
             if isinstance(value, bytes):
                 size += len(value) + (2 if value == b"side" else 4)

@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from conformance.cases.row_images import RowImage, after_columns, before_columns
-from conformance.reference.cursor import included
+from conformance.reference.cursor import bitmap_size, included
 from conformance.reference.tables.columns import BLOB, JSON, PartialJson, codec, value_size, write_value
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class Layout:
         self.before = included(event.before_columns, count)
         self.after = included(event.after_columns, count)
         self.json = frozenset(table.json_columns)
-        self.bits = (len(self.json) + 7) // 8
+        self.bits = bitmap_size(len(self.json))
         parts = [(info.key_position, i) for i, info in enumerate(table.described) if info.key_position is not None]
         self.key = [index for _, index in sorted(parts)]
         self.named = any(info.name is not None for info in table.described)
@@ -152,9 +152,9 @@ class Layout:
     ) -> RowCost:
         first = _image(before)
         documents = [fields[index] for index in after if index in fields]
-        others = (len(after) + 7) // 8 + sum(size for index, size in after.items() if index not in fields)
+        others = bitmap_size(len(after)) + sum(size for index, size in after.items() if index not in fields)
         every = [fields[index] for index in most_after if index in fields]
-        rest = (len(most_after) + 7) // 8 + sum(size for index, size in most_after.items() if index not in fields)
+        rest = bitmap_size(len(most_after)) + sum(size for index, size in most_after.items() if index not in fields)
         whole = others + sum(cost.whole for cost in documents)
         least = min(self._bits([cost.least for cost in documents], documents) + others, whole)
         most = self._bits([cost.most for cost in every], every) + rest
@@ -177,7 +177,7 @@ class Layout:
 
 def _image(sizes: Mapping[int, int]) -> int:
     """Bytes of an image: null bits and values."""
-    return (len(sizes) + 7) // 8 + sum(sizes.values())
+    return bitmap_size(len(sizes)) + sum(sizes.values())
 
 
 def _chosen(sizes: Mapping[int, int], columns: Sequence[int] | None) -> Mapping[int, int]:

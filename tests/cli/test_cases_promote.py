@@ -15,8 +15,9 @@ from conformance.checks.promoted import check as test_promoted
 from conformance.checks.suite import suite
 from conformance.cli import main as frame
 from conformance.harness import promoted
-from conformance.harness.lab import Lab, Settings
 from conformance.harness.promoted import SHIPPED, VARIABLE, PromotionError, content_hash, may_crash
+from conformance.harness.session import Lab
+from conformance.harness.settings import Settings
 from conformance.reference.jsonb.encode import encode
 from conformance.report.results import Summary
 from conformance.requirements.catalogue import REQUIREMENTS

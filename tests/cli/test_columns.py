@@ -80,7 +80,7 @@ class Item:
         self._requirements = requirements
 
     def iter_markers(self, name: str) -> list[Any]:
-        return [SimpleNamespace(args=self._requirements)] if name == "requirement" else []
+        return [SimpleNamespace(args=("some/check", *self._requirements))] if name == "check" else []
 
 
 def column(sunk: list[Any], *, lives: bool = True, known: bool = True, columns: tuple[str, ...] = ("a", "b")) -> Any:

@@ -19,7 +19,9 @@ import pytest
 from conformance.cases.files import dump_case, load_case
 from conformance.cases.observation import Observation, StatementOutcome
 from conformance.cases.script import Script, build_script
-from conformance.harness import blocks, campaign, shrinking, update_checks
+from conformance.harness import shrinking, update_checks
+from conformance.harness.campaign import blocks
+from conformance.harness.campaign import run as campaign
 from conformance.reference.event_types import EventType
 from conformance.reference.jsonb.encode import encode
 from conformance.servers.roles.update_cases import run_case
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator
 
     from conformance.cases.update_case import UpdateCase
-    from conformance.harness.blocks import BlockResult, Limits
+    from conformance.harness.campaign.blocks import BlockResult, Limits
 
     Change: TypeAlias = Callable[[Observation], Observation]
 

@@ -15,9 +15,10 @@ from conformance.checks.costs import check_sizes as test_sizes
 from conformance.checks.deviations import check as test_deviations
 from conformance.checks.sql_interface.variable_cases import privilege_cases
 from conformance.checks.sql_interface.warning_cases import session_cases
-from conformance.harness import events, shrinking, update_checks
 from conformance.harness import session as labs
+from conformance.harness import shrinking, update_checks
 from conformance.harness import sql_cases as sql_runs
+from conformance.harness.campaign import events
 from conformance.harness.check import Check
 from conformance.harness.profiles import SIZES
 from conformance.harness.session import Lab

@@ -20,7 +20,7 @@ from conformance.harness.settings import Settings
 from conformance.harness.topology import Pairs
 from conformance.servers.auto import resolve
 from conformance.servers.errors import GuestRefused
-from conformance.servers.run.process import launch
+from conformance.servers.run.process import ProcessMaker, launch
 from conformance.stream import Block, Subject
 from tests.running import run
 
@@ -81,9 +81,9 @@ def test_source_and_replica_can_be_of_two_builds(
 ) -> None:
     asked: list[str] = []
 
-    def find(spec: Any, **_: Any) -> Installation:
+    def find(spec: Any, **_: Any) -> ProcessMaker:
         asked.append(str(spec))
-        return installation
+        return ProcessMaker(installation)
 
     monkeypatch.setattr(topology, "find_maker", find)
     lab, records = open_lab(server, "process:/another/build")

@@ -12,7 +12,7 @@ from conformance.cases.row_images import RowImage
 from conformance.cases.session import Session
 from conformance.cases.topology import RebuiltRows, ReplicaSettings, Topology
 from conformance.cases.update_case import Step
-from conformance.harness.blocks import Limits, make_script
+from conformance.harness.campaign.blocks import Limits, make_script
 from conformance.harness.pairs.rebuilding import KINDS
 from conformance.harness.scripts import update
 from conformance.harness.scripts.of_case import script_of

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.harness.blocks import judge_block
+from conformance.harness.campaign.blocks import judge_block
 from conformance.harness.session import Lab
 from conformance.harness.settings import Settings
 from conformance.harness.update_checks import UpdateCampaign

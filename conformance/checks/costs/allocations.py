@@ -16,7 +16,7 @@ from conformance.reference.tables.definitions import create_table
 
 if TYPE_CHECKING:
     from conformance.cases.script import Script
-    from conformance.harness.blocks import Limits
+    from conformance.harness.campaign.blocks import Limits
     from conformance.servers.wire.connection import Connection
 
 _EVENT: Final = "memory/sql/JSON"
@@ -109,7 +109,7 @@ def capture_counts(connection: Connection, script: Script) -> list[StatementCoun
 
 def _run(connection: Connection, script: Script, mode: Mode) -> dict[int, int]:
     """Allocations by statement; a statement that the server refuses is left out."""
-    name = script.case.table.name.replace("`", "``")
+    name = script.case.table.name
     connection.execute("SET SESSION sql_log_bin = 1")
     connection.execute_many(
         [

@@ -14,8 +14,8 @@ import pytest
 
 from conformance.checks.costs import allocations, throughput
 from conformance.checks.costs.allocations_judge import judge_applier, judge_capture
-from conformance.harness.blocks import make_script
-from conformance.harness.campaign import server_limits
+from conformance.harness.campaign.blocks import make_script
+from conformance.harness.campaign.run import server_limits
 from conformance.harness.pairs.run import PairRun
 from conformance.judge.problem import Problem
 from conformance.servers.roles.update_cases import run_case

@@ -17,8 +17,8 @@ import pytest
 
 from conformance.cases.script import build_script
 from conformance.checks.costs.sizes import compare_twins
-from conformance.harness.blocks import make_script
-from conformance.harness.campaign import server_limits
+from conformance.harness.campaign.blocks import make_script
+from conformance.harness.campaign.run import server_limits
 from conformance.judge.problem import Problem
 from conformance.servers.roles.update_cases import run_case
 from conformance.stream import Verdict

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from conformance.judge.updates.events import iter_events, split_groups
 from conformance.judge.updates.permitted_variation import SMALL
 from conformance.reference.binlog.rows import UPDATE_TYPES, RowsBody, included
+from conformance.reference.cursor import bitmap_size
 from conformance.reference.event_types import EventType
 from conformance.reference.tables.columns import PartialJson
 
@@ -74,7 +75,7 @@ def compare_twins(on: Script, observed_on: Observation, off: Script, observed_of
                 ]
                 if diffs:
                     partial = True
-                    expected += (json_columns + 7) // 8
+                    expected += bitmap_size(json_columns)
                 for name, data in diffs:
                     document = after[name]
                     assert isinstance(document, bytes)

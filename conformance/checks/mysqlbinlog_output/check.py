@@ -20,8 +20,8 @@ from conformance.checks.mysqlbinlog_output import run
 from conformance.checks.mysqlbinlog_output.completeness import compare_text
 from conformance.checks.mysqlbinlog_output.generate import EXAMPLE_TEXT, example_bodies, example_file
 from conformance.checks.mysqlbinlog_output.judge import VERBOSE, compare_lines, reference_text
-from conformance.harness.blocks import make_script
-from conformance.harness.captures import load_capture, recorded
+from conformance.harness.campaign.blocks import make_script
+from conformance.harness.campaign.captures import load_capture, recorded
 from conformance.judge.problem import Problem
 from conformance.stream import Verdict
 

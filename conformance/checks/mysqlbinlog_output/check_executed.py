@@ -15,7 +15,7 @@ from conformance.cases.script import build_script
 from conformance.checks.mysqlbinlog_output import run
 from conformance.checks.mysqlbinlog_output.generate import example_case
 from conformance.checks.mysqlbinlog_output.run_executed import Executed, assigned_columns, execute, run_with_copies
-from conformance.harness.blocks import make_script
+from conformance.harness.campaign.blocks import make_script
 from conformance.judge.problem import Problem
 from conformance.servers.errors import SqlError
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from conformance.cases.script import Script
     from conformance.cases.update_case import UpdateCase
     from conformance.checks.mysqlbinlog_output.run import Client
-    from conformance.harness.blocks import Limits
+    from conformance.harness.campaign.blocks import Limits
     from conformance.harness.check import Check
 
 

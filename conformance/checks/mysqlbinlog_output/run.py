@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final
 
-from conformance.harness.campaign import server_limits
+from conformance.harness.campaign.run import server_limits
 from conformance.judge.updates.events import iter_events
 from conformance.reference.binlog.rows import RowsBody
 from conformance.servers.roles.update_cases import run_case
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from conformance.cases.script import Script
-    from conformance.harness.blocks import Limits
+    from conformance.harness.campaign.blocks import Limits
     from conformance.harness.check import Check
     from conformance.servers.wire.capture import Capture
     from conformance.servers.wire.connection import Connection

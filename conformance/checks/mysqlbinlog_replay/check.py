@@ -8,8 +8,8 @@ import pytest
 
 from conformance.checks.mysqlbinlog_replay.judge import judge, print_problem
 from conformance.checks.mysqlbinlog_replay.run import replay, two_servers
-from conformance.harness.blocks import make_script
-from conformance.harness.campaign import server_limits
+from conformance.harness.campaign.blocks import make_script
+from conformance.harness.campaign.run import server_limits
 from conformance.harness.mysqlbinlog_replay import PrintFailed
 
 if TYPE_CHECKING:

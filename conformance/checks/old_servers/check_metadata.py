@@ -1,12 +1,11 @@
-"""NF1 and NF2 of WL#4618 with a real old server: it reads a log with metadata, and its log without is read
+"""NF1 and NF2 of WL#4618: an old server reads a log with metadata, and a new one reads the old server's log without
 (table-map-metadata 7.4).
 
-As all checks with an old server they do not apply without one (binlog-lab servers install --old).
+Without an old server (binlog-lab servers install --old) the check does not apply.
 """
 
 from __future__ import annotations
 
-import time
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
@@ -14,12 +13,11 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from conformance.cases.case_sql import binlog_statement
-from conformance.checks.old_servers import row_values as old_rows
+from conformance.checks.old_servers import row_transfer as transfer
 from conformance.harness.check import GUEST
-from conformance.harness.outcomes import Outcome, Problem, record
-from conformance.servers.errors import ServerUnavailable
+from conformance.judge.problem import Problem
 from conformance.servers.roles.injector import launch_target
-from conformance.servers.roles.old_server import launch_old, old_installation
+from conformance.servers.roles.old_server import launch_old
 from conformance.servers.roles.variables import global_variable
 from conformance.servers.run.owned import OwnServer
 from generators.draw import Stream
@@ -27,20 +25,19 @@ from generators.draw import Stream
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from conformance.checks.old_servers.row_values import Taken, Written
-    from conformance.harness.lab import Lab
+    from conformance.checks.old_servers.row_transfer import Taken, Written
+    from conformance.harness.check import Check
+    from conformance.harness.recorder import BlockRecord
     from conformance.servers.run.process import ProcessServer
     from conformance.servers.wire.capture import Capture
     from conformance.servers.wire.connection import Connection
 
-_TABLES: Final = {"quick": 6, "full": 64, "soak": 640}
-_ROWS: Final = {"quick": 10, "full": 20, "soak": 20}
 _SCHEMA: Final = "binlog_lab_versions"
 _RELAYED: Final = 3  # every so many tables are given to the applier too
 
 
 @dataclass(frozen=True, slots=True)
-class _Both:
+class _Servers:
     """A session on each server, in a schema of the same name, and their logs."""
 
     new_server: OwnServer
@@ -52,80 +49,71 @@ class _Both:
 
 
 @contextmanager
-def _both(lab: Lab, server: OwnServer) -> Iterator[_Both]:
-    try:
-        installation = old_installation()
-    except ServerUnavailable as error:
-        pytest.skip(str(error))
-    lab.narrate(f"starting an old server, MySQL {installation.version}, and a new one without GTIDs for its log")
+def _servers(check: Check, server: OwnServer) -> Iterator[_Servers]:
+    installation = check.needs_old_server()
+    check.narrate(f"starting an old server, MySQL {installation.version}, and a new one without GTIDs for its log")
     with ExitStack() as stack:
-        ancient = stack.enter_context(launch_old(installation, narrate=lab.narrate))
+        old_server = stack.enter_context(launch_old(installation, narrate=check.narrate))
         # With GTIDs a session that was given events of a log without them can do nothing else.
-        target = stack.enter_context(launch_target(server.maker, options=server.options, keep=lab.settings.keep))
-        new, session = stack.enter_context(target.connect()), stack.enter_context(ancient.connect())
+        target = stack.enter_context(launch_target(server.maker, options=server.options, keep=check.lab.settings.keep))
+        new, session = stack.enter_context(target.connect()), stack.enter_context(old_server.connect())
         for connection in (new, session):
             connection.execute(f"CREATE SCHEMA {_SCHEMA} DEFAULT CHARACTER SET latin1")
             connection.execute(f"USE {_SCHEMA}")
-        new_log, old_log = target.capture(), ancient.capture()
+        new_log, old_log = target.capture(), old_server.capture()
         stack.callback(new_log.close)
         stack.callback(old_log.close)
-        yield _Both(target, ancient, new, session, new_log, old_log)
+        yield _Servers(target, old_server, new, session, new_log, old_log)
 
 
-@pytest.mark.requirement("TMX1", "TMX2")
-def test_old_and_new_servers(lab: Lab) -> None:
-    """Rows that one server logs are taken by the other, with the same values: with metadata, and without."""
-    server = lab.server
-    if server is None:
-        pytest.skip("needs a server under test and an old one beside it")
+@pytest.mark.check("metadata-versions", "TMX1", "TMX2")
+def test_old_and_new_servers(check: Check) -> None:
+    """Each server applies rows that the other one logs, with metadata and without, and has the same values then."""
+    server = check.needs_server("a server under test and an old one beside it")
+    to_old, from_old = check.part("to-old", "TMX2"), check.part("from-old", "TMX1")
     if not isinstance(server, OwnServer):
-        for requirement, check in (("TMX1", "from-old"), ("TMX2", "to-old")):
-            lab.not_applicable(f"metadata-versions/{check}", requirement, GUEST)
-        return
-    draw = Stream("metadata-versions", lab.settings.seed)
-    failed = 0
-    with _both(lab, server) as both:
-        description = both.new_log.description(both.new_log.mark(both.new).file)
-        both.old.execute(binlog_statement(description))
-        before = both.old_log.description(both.old_log.mark(both.old).file)
-        both.new.execute(binlog_statement(before))
-        for number in range(_TABLES[lab.settings.profile]):
-            failed += _to_old(lab, both, draw.fork("to-old", number), number, description)
-            failed += _from_old(lab, both, draw.fork("from-old", number), number)
-    if failed:
-        pytest.fail(f"{failed} values are not on the other server as they must be; see the report", pytrace=False)
+        to_old.not_applicable(GUEST)
+        from_old.leave_out(GUEST)
+    draw = Stream("metadata-versions", check.seed)
+    rows = check.size("rows")
+    with _servers(check, server) as servers:
+        description = servers.new_log.description(servers.new_log.mark(servers.new).file)
+        servers.old.execute(binlog_statement(description))
+        before = servers.old_log.description(servers.old_log.mark(servers.old).file)
+        servers.new.execute(binlog_statement(before))
+        for number in check.blocks():
+            with to_old.block(number, cases=rows) as block:
+                _to_old(block, servers, draw.fork("to-old", number), description)
+            with from_old.block(number, cases=rows) as block:
+                _from_old(block, servers, draw.fork("from-old", number))
 
 
-def _to_old(lab: Lab, both: _Both, draw: Stream, number: int, description: bytes) -> int:
+def _to_old(block: BlockRecord, servers: _Servers, draw: Stream, description: bytes) -> None:
     """NF2: with FULL and MINIMAL in turn, by BINLOG statements and by the old applier."""
-    begun = time.perf_counter()
-    made = old_rows.table(draw, number)
-    setting = ("FULL", "MINIMAL")[number % 2]
-    with global_variable(both.new_server, "binlog_row_metadata", setting):
-        old_rows.make(both.new, made)
-        written = old_rows.write(both.new, both.new_log, draw.fork("rows"), made, _ROWS[lab.settings.profile])
-    old_rows.make(both.old, made)
-    problems = judge(written, old_rows.by_statement(both.old, written), f"BINLOG statements, {setting}")
-    if not number % _RELAYED:
-        old_rows.make(both.old, made)
-        taken = old_rows.by_relay_log(both.old_server, both.old, description, written)
-        problems += judge(written, taken, f"its applier, {setting}")
+    made = transfer.table(draw, block.number)
+    setting = ("FULL", "MINIMAL")[block.number % 2]
+    with global_variable(servers.new_server, "binlog_row_metadata", setting):
+        transfer.make(servers.new, made)
+        written = transfer.write(servers.new, servers.new_log, draw.fork("rows"), made, block.cases or 0)
+    transfer.make(servers.old, made)
+    block.differs(*judge(written, transfer.by_statement(servers.old, written), f"BINLOG statements, {setting}"))
+    if not block.number % _RELAYED:
+        transfer.make(servers.old, made)
+        taken = transfer.by_relay_log(servers.old_server, servers.old, description, written)
+        block.differs(*judge(written, taken, f"its applier, {setting}"))
     if 0 in written.metadata:
-        problems.append(_problem(written, "metadata", "some", "none", "the new server logs no metadata"))
-    return _record(lab, "to-old", "TMX2", number, problems, begun)
+        block.differs(_problem(written, "metadata", "some", "none", "the new server logs no metadata"))
 
 
-def _from_old(lab: Lab, both: _Both, draw: Stream, number: int) -> int:
+def _from_old(block: BlockRecord, servers: _Servers, draw: Stream) -> None:
     """NF1: the TABLE_MAP ends with its null bitmap."""
-    begun = time.perf_counter()
-    made = old_rows.table(draw, number)
-    old_rows.make(both.old, made)
-    written = old_rows.write(both.old, both.old_log, draw.fork("rows"), made, _ROWS[lab.settings.profile])
-    old_rows.make(both.new, made)
-    problems = judge(written, old_rows.by_statement(both.new, written), "BINLOG statements")
+    made = transfer.table(draw, block.number)
+    transfer.make(servers.old, made)
+    written = transfer.write(servers.old, servers.old_log, draw.fork("rows"), made, block.cases or 0)
+    transfer.make(servers.new, made)
+    block.differs(*judge(written, transfer.by_statement(servers.new, written), "BINLOG statements"))
     if any(written.metadata):
-        problems.append(_problem(written, "metadata", "none", "some", "the old server is not from before the metadata"))
-    return _record(lab, "from-old", "TMX1", number, problems, begun)
+        block.differs(_problem(written, "metadata", "none", "some", "the old server is not from before the metadata"))
 
 
 def judge(written: Written, taken: Taken, how: str) -> list[Problem]:
@@ -145,18 +133,4 @@ def judge(written: Written, taken: Taken, how: str) -> list[Problem]:
 def _problem(written: Written, field: str, expected: str, got: str, message: str) -> Problem:
     return Problem(
         field=field, expected=expected[:200], got=got[:200], message=message, statements=written.statements[:2]
-    )
-
-
-def _record(lab: Lab, check: str, requirement: str, number: int, problems: list[Problem], begun: float) -> int:
-    return record(
-        lab,
-        Outcome(
-            check=f"metadata-versions/{check}",
-            requirement=requirement,
-            block=number,
-            cases=_ROWS[lab.settings.profile],
-            problems=problems,
-            seconds=time.perf_counter() - begun,
-        ),
     )

@@ -1,5 +1,6 @@
-"""X1 for the row events of old sources, of version 1 (types 23 to 25) and 2: built by the reference, given to the
-server by BINLOG statements. No old server is needed.
+"""X1 for row events of old sources, of version 1 (types 23 to 25) and version 2.
+
+The reference builds the events, and BINLOG statements give them to the server: no old server is needed.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.checks.old_servers.version_1 import case
+from conformance.checks.old_servers.generate_version_1 import case
 from conformance.harness.sql_cases import run_cases
 from generators.draw import Stream
 

@@ -1,7 +1,6 @@
-"""Updates of a table without JSON columns, for a server that has none, and what an old server makes of their events.
+"""A new server that logs updates and an old one that gets their events, by BINLOG statements or as a relay log.
 
-Event 39 is written for such tables too (requirements 0.2). The session that writes them has latin1 collations:
-an old server does not know the newer ones.
+The writing session has latin1 collations: an old server does not know the newer ones.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from conformance.cases.case_sql import binlog_statement
-from conformance.harness.outcomes import Problem
+from conformance.checks.old_servers.generate import OFF, ON, create, insert
 from conformance.reference.event_types import EventType
 from conformance.servers.errors import SqlError
 from conformance.servers.roles.old_server import apply_relay_log
@@ -25,22 +24,6 @@ if TYPE_CHECKING:
     from conformance.servers.wire.connection import Connection
     from generators.draw import Draw
 
-ROWS: Final = 20
-COLUMNS: Final = {
-    "a": "SMALLINT",
-    "b": "BIGINT UNSIGNED",
-    "c": "DECIMAL(18,9)",
-    "d": "DOUBLE",
-    "e": "VARCHAR(300)",
-    "f": "VARBINARY(20)",
-    "g": "DATETIME(3)",
-    "h": "TIME(6)",
-    "i": "YEAR",
-    "k": "BIT(9)",
-    "l": "DATE",
-    "m": "BLOB",
-}
-OFF, ON = "plain", "diffs"  # the tables whose updates are logged without and with the option
 TABLE_MAP: Final = EventType.TABLE_MAP
 _ROWS: Final = (
     TABLE_MAP,
@@ -56,78 +39,14 @@ SESSION: Final = (
     "SET SESSION binlog_format='ROW'",
 )
 
-_SHOWN: Final = 1000  # characters of a row
-
 Rows = list[tuple[bytes | None, ...]]
 
 
 class Answer(NamedTuple):
-    """What an old server said to an event of type 39 (``None``: taken), and the rows of its table afterwards."""
+    """The error that an old server gave for an event (``None``: none), and the rows of its table afterwards."""
 
     error: int | None
     rows: Rows
-
-
-def create(table: str) -> str:
-    """The table, in words that servers of all versions know."""
-    columns = ", ".join(f"{name} {kind} NULL" for name, kind in COLUMNS.items())
-    return (
-        f"CREATE TABLE {table} (id INT NOT NULL PRIMARY KEY, n INT NOT NULL, {columns}) "
-        "ENGINE=InnoDB DEFAULT CHARSET=latin1"
-    )
-
-
-def insert(draw: Draw, table: str, first: int = 1, count: int = ROWS) -> str:
-    """Rows with made-up values."""
-    rows = (
-        f"({number}, 0, {', '.join(value(draw, name) for name in COLUMNS)})" for number in range(first, first + count)
-    )
-    return f"INSERT INTO {table} VALUES {', '.join(rows)}"
-
-
-def update(draw: Draw, table: str) -> str:
-    """An update of one or several rows; ``n`` grows, so that every row changes."""
-    names = draw.sample(tuple(COLUMNS), 1 + draw.below(4))
-    changes = ", ".join(f"{name}={value(draw, name)}" for name in names)
-    first = 1 + draw.below(ROWS)
-    return f"UPDATE {table} SET n=n+1, {changes} WHERE id BETWEEN {first} AND {first + draw.choice((0, 0, 2, 9))}"
-
-
-def value(draw: Draw, column: str) -> str:
-    """A literal for a column."""
-    if draw.below(8) == 7:
-        return "NULL"
-    match column:
-        case "a":
-            return str(draw.integer(-32768, 32767))
-        case "b":
-            return str(draw.choice((0, 1, 2**63, 2**64 - 1, draw.bits(64))))
-        case "c":
-            return f"{draw.integer(-(10**9) + 1, 10**9 - 1)}.{draw.below(10**9):09}"
-        case "d":
-            return f"{draw.integer(-9999, 9999) / 8!r}e0"
-        case "e":
-            return f"'{draw.letters(draw.below(300), 'abc XYZ09_')}'"
-        case "f" | "m":
-            return f"x'{draw.bits(8 * 20):040x}'" if column == "f" else f"x'{draw.bits(8 * 300):0600x}'"
-        case "g":
-            return f"'{draw.integer(1000, 9999)}-{_day(draw)} {_clock(draw)}.{draw.below(1000):03}'"
-        case "h":
-            return f"'{'-' * draw.below(2)}{draw.below(800)}:{_clock(draw)[3:]}.{draw.below(10**6):06}'"
-        case "i":
-            return str(draw.choice((0, 1901, 2155, 2024)))
-        case "k":
-            return f"b'{draw.bits(9):09b}'"
-        case _:
-            return f"'{draw.integer(1000, 9999)}-{_day(draw)}'"
-
-
-def _day(draw: Draw) -> str:
-    return f"{draw.integer(1, 12):02}-{draw.integer(1, 28):02}"
-
-
-def _clock(draw: Draw) -> str:
-    return f"{draw.below(24):02}:{draw.below(60):02}:{draw.below(60):02}"
 
 
 def read(connection: Connection, table: str) -> Rows:
@@ -136,7 +55,7 @@ def read(connection: Connection, table: str) -> Rows:
 
 
 @dataclass(slots=True)
-class Twins:
+class NewAndOld:
     """The same two tables on a new server and an old one, and a writing session with its log on the new one."""
 
     new: Server
@@ -173,7 +92,7 @@ def row_part(events: Sequence[bytes]) -> list[bytes]:
     return [event for event in events if event[4] in _ROWS]
 
 
-def answer(connection: Connection, events: Sequence[bytes], table: str) -> Answer:
+def by_statement(connection: Connection, events: Sequence[bytes], table: str) -> Answer:
     """Give a transaction's rows to a server as a BINLOG statement."""
     error = None
     try:
@@ -183,19 +102,7 @@ def answer(connection: Connection, events: Sequence[bytes], table: str) -> Answe
     return Answer(error, read(connection, table))
 
 
-def come_to_rest(server: OwnServer, connection: Connection, data: bytes) -> tuple[int, int, Rows]:
-    """Let an old applier work through a relay log: the error that stopped it, its position, and the rows it leaves."""
+def by_relay_log(server: OwnServer, connection: Connection, data: bytes) -> tuple[int, int, Rows]:
+    """An old applier works through a relay log: the error that stopped it, its position, and the rows it leaves."""
     applied = apply_relay_log(server, connection, data)
     return applied.error, applied.position, read(connection, OFF)
-
-
-def compare_rows(expected: Rows, got: Rows, statement: str, message: str) -> list[Problem]:
-    """The rows of two servers, or of one before and after."""
-    if expected == got:
-        return []
-    field, wanted, found = "rows", str(len(expected)), str(len(got))
-    for number, (row, other) in enumerate(zip(expected, got, strict=False)):
-        if row != other:
-            field, wanted, found = f"row {number}", repr(row)[:_SHOWN], repr(other)[:_SHOWN]
-            break
-    return [Problem(field=field, expected=wanted, got=found, message=message, statements=(statement,))]

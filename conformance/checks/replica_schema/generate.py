@@ -1,4 +1,4 @@
-"""Replicas with another table than the source's, and events that come to a row again (requirements FR5)."""
+"""Replicas with another table than the source's, and tables without a key (requirements FR5)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from conformance.cases.by_hand.injection import MISSING_ROW, SCHEMA
-from conformance.cases.by_hand.replica_schema import CANNOT_CONVERT, ReplicaSchema
+from conformance.checks.replica_schema.case import CANNOT_CONVERT, ReplicaSchema
 from conformance.reference.binlog.images import Row
 from conformance.reference.errors import MysqlError
 from conformance.reference.jsonb.encode import encode
@@ -65,7 +65,7 @@ def other_table(draw: Draw, name: str) -> ReplicaSchema:
     return _retyped(draw, case)
 
 
-def again(draw: Draw, name: str) -> ReplicaSchema:
+def without_key(draw: Draw, name: str) -> ReplicaSchema:
     """A table without a key: several updates of a few rows; or a document that diverged.
 
     No source logs a row twice in one event, and a hash scan would find it by its first image only: one event holds

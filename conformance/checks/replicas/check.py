@@ -18,8 +18,8 @@ from conformance.cases.files import load_case
 from conformance.cases.row_images import RowImage
 from conformance.cases.script import build_script
 from conformance.cases.topology import ReplicaSettings, Topology
-from conformance.harness.blocks import make_script
-from conformance.harness.campaign import server_limits
+from conformance.harness.campaign.blocks import make_script
+from conformance.harness.campaign.run import server_limits
 from conformance.harness.pairs.records import PairRecords, ReplicaBinlogRecords
 from conformance.harness.pairs.run import REPLICAS, SOURCES, PairRun, logging_otherwise, with_counter
 from conformance.harness.witnesses import record_witness

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from conformance.cases.topology import Topology
-from conformance.harness.blocks import make_script
-from conformance.harness.campaign import server_limits
+from conformance.harness.campaign.blocks import make_script
+from conformance.harness.campaign.run import server_limits
 from conformance.harness.pairs.cloning import dumpable
 from conformance.harness.pairs.rebuilding import KINDS, Kind
 from conformance.harness.pairs.records import PairRecords

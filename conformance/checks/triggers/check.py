@@ -14,7 +14,7 @@ from conformance.cases.script import build_script
 from conformance.cases.update_case import Hazard
 from conformance.checks.triggers import generate as triggers
 from conformance.checks.triggers import run as run_triggers
-from conformance.harness.campaign import server_limits
+from conformance.harness.campaign.run import server_limits
 from conformance.harness.pairs.records import PairRecords
 from conformance.harness.pairs.run import REPLICAS, PairRun
 from conformance.harness.update_checks import record_updates

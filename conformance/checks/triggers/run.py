@@ -6,8 +6,8 @@ import time
 from typing import TYPE_CHECKING, Final
 
 from conformance.cases.script import build_script
-from conformance.harness.blocks import judge_block
-from conformance.harness.campaign import server_limits
+from conformance.harness.campaign.blocks import judge_block
+from conformance.harness.campaign.run import server_limits
 from conformance.harness.update_checks import UpdateCheck
 from conformance.judge.damage.crashes import has_bad_member
 from conformance.reference.partial.update import unforeseen
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from conformance.cases.script import Script
     from conformance.cases.update_case import UpdateCase
-    from conformance.harness.blocks import BlockResult
+    from conformance.harness.campaign.blocks import BlockResult
     from conformance.servers.base import Server
 
 _LOG: Final = frozenset(("event", "events", "outcome", "decode", "apply"))

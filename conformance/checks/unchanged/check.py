@@ -14,8 +14,8 @@ import pytest
 
 from conformance.checks.unchanged.judge import compare_off, compare_on
 from conformance.checks.unchanged.run import three_runs
-from conformance.harness.blocks import make_script
-from conformance.harness.campaign import server_limits
+from conformance.harness.campaign.blocks import make_script
+from conformance.harness.campaign.run import server_limits
 
 if TYPE_CHECKING:
     from conformance.harness.check import Check

@@ -1,32 +1,29 @@
 """NFR1: ``value_options`` is a bitmap in a packed integer, so that other kinds of partial values can come.
 
-Events are put before a server by BINLOG statements. Numbers are written in every form that a packed integer has: the
-longer forms of a known number are read, bits that nobody knows yet are refused (requirements NFR1).
+BINLOG statements give the events to a server. The number comes in every form of a packed integer: servers read the
+longer forms of a known number, and refuse bits that no version defines (requirements NFR1).
 """
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
 from conformance.cases.by_hand.injection import Injection, full_image, partial_image, predict
-from conformance.harness.outcomes import Outcome, Problem, record
+from conformance.judge.problem import Problem
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.partial.diffs import Operation, encode_diff
 from conformance.reference.partial.paths import parse_path
 from conformance.servers.roles.injector import Injector, launch_target, script
-from conformance.servers.run.owned import OwnServer
 from conformance.stream import Verdict
 from generators.documents import value
 from generators.draw import Stream
 
 if TYPE_CHECKING:
     from conformance.cases.by_hand.injection import InjectionOutcome
-    from conformance.harness.lab import Lab
+    from conformance.harness.check import Check
 
-_CASES = {"quick": 90, "full": 1_200, "soak": 12_000}
 _CORRUPT_EVENT = 1610
 _FORMS = {1: (b"", 1), 2: (b"\xfc", 2), 3: (b"\xfd", 3), 8: (b"\xfe", 8)}  # bytes of the number -> first byte, size
 
@@ -61,48 +58,31 @@ def make(draw: Stream, number: int) -> Form:
     return Form(Injection(name=name, stored=document, image=options + image[1:]), known)
 
 
-@pytest.mark.requirement("NFR1")
-def test_value_options(lab: Lab) -> None:
-    """Longer forms of known numbers are read, by the reference as well; unknown bits are refused, nothing changes."""
-    server = lab.server
-    if server is None:
-        pytest.skip("needs a server: events are put before it by BINLOG statements")
-    if not isinstance(server, OwnServer):
-        lab.not_applicable("value-options/forms", "NFR1", "events are injected only into a server that the lab starts")
-        return
-    begun = time.perf_counter()
-    draw = Stream("value-options", lab.settings.seed)
-    forms = [make(draw.fork(number), number) for number in range(_CASES[lab.settings.profile])]
-    lab.narrate("starting a server without GTIDs for injected events")
-    with Injector(launch_target(server.maker, keep=server.keep, narrate=lab.narrate)) as injector:
-        outcomes = list(injector.run([form.injection for form in forms]))
-    wrong: list[Problem] = []
-    numbers: list[Problem] = []
-    for form, outcome in zip(forms, outcomes, strict=True):
-        problem = judge(form, outcome, server.version)
-        if problem is not None:
-            wrong.append(problem)
-        elif not form.known and outcome.error != _CORRUPT_EVENT:
-            numbers.append(_problem(form, str(_CORRUPT_EVENT), str(outcome.error), "another error", server.version))
-    failed = 0
-    for check, verdict, problems in (
-        ("value-options/forms", Verdict.FAIL, wrong),
-        ("value-options/error", Verdict.DIFFERS, numbers),
+@pytest.mark.check("value-options/forms", "NFR1")
+def test_value_options(check: Check) -> None:
+    """Server and reference read the longer forms of known numbers; unknown bits are refused, and nothing changes."""
+    server = check.needs_own_server(
+        "a server: events are put before it by BINLOG statements",
+        "events are injected only into a server that the lab starts",
+    )
+    draw = Stream("value-options", check.seed)
+    forms = [make(draw.fork(number), number) for number in check.blocks()]
+    check.narrate("starting a server without GTIDs for injected events")
+    error = check.named("value-options/error")
+    with (
+        check.block(cases=len(forms)) as read,
+        error.block(cases=len(forms), verdict=Verdict.DIFFERS, seconds=0.0) as numbers,
     ):
-        failed += record(
-            lab,
-            Outcome(
-                check=check,
-                requirement="NFR1",
-                block=0,
-                cases=len(forms),
-                problems=problems,
-                verdict=verdict,
-                seconds=(time.perf_counter() - begun) / 2,
-            ),
-        )
-    if failed:
-        pytest.fail(f"{failed} forms of value_options are not read as they must be; see the report", pytrace=False)
+        with Injector(launch_target(server.maker, keep=server.keep, narrate=check.narrate)) as injector:
+            outcomes = list(injector.run([form.injection for form in forms]))
+        for form, outcome in zip(forms, outcomes, strict=True):
+            problem = judge(form, outcome, server.version)
+            if problem is not None:
+                read.differs(problem)
+            elif not form.known and outcome.error != _CORRUPT_EVENT:
+                numbers.differs(
+                    _problem(form, str(_CORRUPT_EVENT), str(outcome.error), "another error", server.version)
+                )
 
 
 def judge(form: Form, outcome: InjectionOutcome, version: str) -> Problem | None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from conformance.cases.files import case_id, dump_case, load_case
-from conformance.harness.campaign import server_limits
+from conformance.harness.campaign.run import server_limits
 from conformance.harness.pairs.appliers import PairBlock
 from conformance.harness.pairs.shrinking import Signature, shrink_on_pair
 from conformance.requirements.versions import applies

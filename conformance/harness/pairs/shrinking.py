@@ -15,7 +15,7 @@ from conformance.servers.errors import ConnectionLost
 if TYPE_CHECKING:
     from conformance.cases.script import Script
     from conformance.cases.update_case import UpdateCase
-    from conformance.harness.blocks import Limits
+    from conformance.harness.campaign.blocks import Limits
     from conformance.harness.topology import Pairs
     from conformance.judge.updates.mismatch import Mismatch
 

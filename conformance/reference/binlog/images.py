@@ -239,6 +239,10 @@ def _shared_image(table: TableMap, data: bytes, pos: int) -> tuple[int, int | No
     options = data[pos]
     if not options:
         return 0, None, pos + 1
+    columns = len(table.json_columns)
+    end = pos + 1 + bitmap_size(columns)
+    if options == PARTIAL_JSON_OPTION and end <= len(data):  # without a cursor, which every row would pay for
+        return options, int.from_bytes(data[pos + 1 : end], "little") & (1 << columns) - 1, end
     cursor = Cursor(data, pos)
     options, bits = read_shared_image(cursor, table)
     return options, bits, cursor.pos

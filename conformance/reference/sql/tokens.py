@@ -14,6 +14,7 @@ import re
 from enum import Enum
 from typing import Final, NamedTuple
 
+from conformance.reference.cursor import bitmap_size
 from conformance.reference.errors import EncodeError, Unsupported
 
 
@@ -113,7 +114,7 @@ def _token(group: str, text: str, offset: int) -> Token:
         digits = text[2:].strip("'")
         if digits.strip("01"):
             raise outside("a bit literal has only the digits 0 and 1", offset=offset, got=text[:40])
-        return Token(Kind.BINARY, text, offset, int(digits or "0", 2).to_bytes((len(digits) + 7) // 8, "big"))
+        return Token(Kind.BINARY, text, offset, int(digits or "0", 2).to_bytes(bitmap_size(len(digits)), "big"))
     kinds = {"float": Kind.FLOAT, "decimal": Kind.DECIMAL, "integer": Kind.INTEGER, "word": Kind.WORD, "end": Kind.END}
     return Token(kinds.get(group, Kind.SYMBOL), text, offset)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
+from conformance.reference.cursor import bitmap_size
 from conformance.reference.errors import Unsupported
 from conformance.reference.jsonb import opaque
 from conformance.reference.jsonb.values import (
@@ -62,7 +63,7 @@ def column_as_json(column: Column, value: Any) -> JsonValue:
         return _members(column, ",".join(member for bit, member in enumerate(column.members) if value >> bit & 1))
     if kind == "BIT":
         length = column.length or 1
-        return Opaque(BIT, int(value).to_bytes((length + 7) // 8, "big"))
+        return Opaque(BIT, int(value).to_bytes(bitmap_size(length), "big"))
     if kind in _BLOBS:
         # The log drops the padding of BINARY; the column's value has it.
         payload = value.ljust(column.length or 1, b"\0") if kind == "BINARY" else value

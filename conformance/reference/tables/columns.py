@@ -26,6 +26,7 @@ from struct import Struct
 from struct import error as struct_error
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
+from conformance.reference.cursor import bitmap_size
 from conformance.reference.errors import DecodeError, EncodeError, Unsupported
 from conformance.reference.jsonb.opaque import decimal_size, pack_decimal, unpack_decimal
 from conformance.reference.tables import temporal
@@ -267,7 +268,7 @@ def _decimal(precision: int, scale: int) -> Codec:
 
 
 def _bit(length: int) -> Codec:
-    size = (length + 7) // 8
+    size = bitmap_size(length)
 
     def encode(value: int) -> bytes:
         return value.to_bytes(size, "big")
@@ -406,5 +407,5 @@ def value_size(column: ColumnType) -> int | None:
     if kind in (TIME2, DATETIME2, TIMESTAMP2):
         return {TIME2: 3, DATETIME2: 5, TIMESTAMP2: 4}[kind] + temporal.fraction_bytes(column.scale)
     if kind == BIT:
-        return (column.length + 7) // 8
+        return bitmap_size(column.length)
     return column.length if kind in (ENUM, SET) else None

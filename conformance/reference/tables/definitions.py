@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from conformance.reference.cursor import packed_size
+from conformance.reference.cursor import bitmap_size, packed_size
 from conformance.reference.errors import EncodeError, Unsupported
 from conformance.reference.sql.tokens import quote_identifier, quote_string
 from conformance.reference.tables import columns as types
@@ -255,7 +255,7 @@ def column_type(table: Table, column: Column) -> ColumnType:
     if kind == "ENUM":
         return ColumnType(types.STRING, types.ENUM | (1 if len(column.members) < 256 else 2) << 8)
     if kind == "SET":
-        size = (len(column.members) + 7) // 8
+        size = bitmap_size(len(column.members))
         return ColumnType(types.STRING, types.SET | (size if size <= 4 else 8) << 8)
     if kind == "FLOAT":
         single = column.length is None or column.length <= _FLOAT_DIGITS

@@ -15,6 +15,7 @@ from conformance.reference.binlog.rows import DELETE_TYPES, WRITE_TYPES, LazyRow
 from conformance.reference.cursor import Cursor, bitmap_size, bits_of, included
 from conformance.reference.errors import CodecError, DecodeError
 from conformance.reference.event_types import EventType
+from conformance.reference.sql.tokens import quote_identifier
 from conformance.reference.tables.columns import PARTIAL_JSON, codec, read_value
 from conformance.reference.text.pseudo_json import Damaged
 from conformance.reference.text.pseudo_values import ColumnText, column_text
@@ -68,7 +69,7 @@ def _extra(event: LazyRows | RowsBody) -> Iterator[bytes]:
 
 def quoted_name(name: str) -> bytes:
     """An identifier in backticks, in the bytes of the log."""
-    return b"`" + name.encode("utf-8", "surrogateescape").replace(b"`", b"``") + b"`"
+    return quote_identifier(name).encode("utf-8", "surrogateescape")
 
 
 class _Layout:

@@ -16,6 +16,7 @@ from conformance.reference.binlog.gtid import Gtid, GtidTagged, gtid_text
 from conformance.reference.binlog.gtid_set import PreviousGtids
 from conformance.reference.binlog.query import Query
 from conformance.reference.binlog.rows import DELETE_TYPES, WRITE_TYPES, LazyRows, RowsBody, included
+from conformance.reference.cursor import bitmap_size
 from conformance.reference.errors import CodecError
 from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.tagged import to_tagged
@@ -233,7 +234,7 @@ def _writer(info: ColumnInfo, form: Form) -> Writer | None:
     if kind in (types.ENUM, types.SET):
         return lambda value: _member(info, value)
     if kind == types.BIT:
-        size = (info.type.length + 7) // 8
+        size = bitmap_size(info.type.length)
         return lambda value: _hex(value.to_bytes(size, "big"))
     if info.collation == BINARY:
         return lambda value: _hex(stored_bytes(info, value))

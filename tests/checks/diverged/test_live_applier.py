@@ -1,4 +1,4 @@
-"""A real applier fed through a hand-written relay log, and FR5's items on it with faults planted before the judge."""
+"""A real applier that reads a relay log written by hand, and its checks with faults planted before the judge (FR5)."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ import pytest
 
 from conformance.cases.by_hand.applier_transaction import ApplierTransaction
 from conformance.cases.by_hand.injection import SCHEMA, Injection, partial_image, state_of
-from conformance.checks.diverged import check_applier as test_applier
+from conformance.checks.diverged import check_applier
 from conformance.harness import session as labs
-from conformance.harness.lab import Lab, Settings
+from conformance.harness.profiles import SIZES
+from conformance.harness.session import Lab
+from conformance.harness.settings import Settings
 from conformance.judge.damage.applier import judge_transaction
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.partial.diffs import Diff, Operation, encode_diffs
@@ -27,6 +29,7 @@ from conformance.stream import Block, CaseVerdict, Finding, Run, Verdict
 from generators import applier_transactions, diverged
 from generators.draw import Stream
 from tests.checks.diverged.planted_transactions import FAULTS, FRAME_FAULTS, TransactionFault, faultless
+from tests.running import run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -80,7 +83,7 @@ def found(
     """A lab on the tests' servers that feeds the sample, and nothing generated."""
     monkeypatch.setattr(labs, "resolve", lambda *_, **__: server)
     monkeypatch.setattr(applier_transactions, "matrix", lambda *_: iter(SAMPLE))
-    monkeypatch.setattr(test_applier, "_GROUPS", {"quick": 0})
+    monkeypatch.setitem(SIZES["applier/diverged"], "quick", 0)
     records: list[AnyRecord] = []
     lab = Lab(Settings(cases=tmp_path), records.append)
     lab._applier = applier
@@ -92,8 +95,8 @@ def of(records: Sequence[AnyRecord], kind: type[Any]) -> list[Any]:
 
 
 def exit_code(records: Sequence[AnyRecord]) -> int:
-    run = Run(kit="", seed="1", profile="quick", started="", command="", selected=1)
-    return Summary([run, *records]).conclude(seconds=1.0).exit_code
+    begun = Run(kit="", seed="1", profile="quick", started="", command="", selected=1)
+    return Summary([begun, *records]).conclude(seconds=1.0).exit_code
 
 
 def die(server: OwnServer) -> None:
@@ -239,11 +242,11 @@ def test_the_items_pass_on_a_server_that_is_right(
     found: tuple[Lab, list[AnyRecord]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lab, records = found
-    monkeypatch.setattr(test_applier, "_DAMAGED", {"quick": 20})
-    test_applier.test_applier_and_diverged_documents(lab)
-    monkeypatch.setattr(test_applier, "_FILES", {"quick": 12})
-    test_applier.test_applier_and_damaged_events(lab)
-    test_applier.test_applier_and_damaged_files(lab)
+    monkeypatch.setitem(SIZES["applier/damaged"], "quick", 20)
+    run(check_applier.test_applier_and_diverged_documents, lab)
+    monkeypatch.setitem(SIZES["applier/files"], "quick", 12)
+    run(check_applier.test_applier_and_damaged_events, lab)
+    run(check_applier.test_applier_and_damaged_files, lab)
     blocks = {block.check: block for block in of(records, Block)}
     assert blocks["applier/diverged"].cases == len(SAMPLE)
     assert blocks["applier/files"].verdicts == {"pass": 12}
@@ -265,7 +268,7 @@ def test_a_planted_fault_fails_its_item(
 
     monkeypatch.setattr(applier_cases, "apply_transactions", doctored)
     with pytest.raises(pytest.fail.Exception):
-        test_applier.test_applier_and_diverged_documents(lab)
+        run(check_applier.test_applier_and_diverged_documents, lab)
     verdicts = [verdict for verdict in of(records, CaseVerdict) if verdict.deviation is None]
     assert {str(verdict.verdict) for verdict in verdicts} == {fault.grade}
     assert all(verdict.statements and verdict.replay and verdict.message for verdict in verdicts)
@@ -277,7 +280,7 @@ def test_a_server_at_an_address_is_left_alone(
 ) -> None:
     lab, records = found
     monkeypatch.setattr(Lab, "applier", lambda _: None)
-    test_applier.test_applier_and_diverged_documents(lab)
+    run(check_applier.test_applier_and_diverged_documents, lab)
     assert [str(verdict.verdict) for verdict in of(records, CaseVerdict)] == ["not-applicable"]
 
 
@@ -296,7 +299,7 @@ def test_a_fault_with_a_damaged_file_fails_its_item(
     found: tuple[Lab, list[AnyRecord]], fault: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lab, records = found
-    monkeypatch.setattr(test_applier, "_FILES", {"quick": 4})
+    monkeypatch.setitem(SIZES["applier/files"], "quick", 4)
     grade, doctor = FRAME_FAULTS[fault]
 
     def doctored(applier: Applier, cases: Sequence[DamagedFrame]) -> list[ApplierOutcome]:
@@ -305,7 +308,7 @@ def test_a_fault_with_a_damaged_file_fails_its_item(
         ]
 
     monkeypatch.setattr(applier_cases, "apply_damaged_frames", doctored)
-    with pytest.raises(pytest.fail.Exception, match="4 cases failed"):
-        test_applier.test_applier_and_damaged_files(lab)
+    with pytest.raises(pytest.fail.Exception, match="4 failed"):
+        run(check_applier.test_applier_and_damaged_files, lab)
     assert {str(verdict.verdict) for verdict in of(records, CaseVerdict)} == {grade}
     assert exit_code(records) == 1

@@ -15,9 +15,11 @@ from conformance.cases.by_hand.event_case import EventCase
 from conformance.cases.by_hand.injection import Injection, InjectionOutcome, partial_image, state_of
 from conformance.cases.files import load_any_case
 from conformance.checks.deviations import check as test_deviations
-from conformance.checks.diverged import check as test_diverged
+from conformance.checks.diverged import check
 from conformance.harness import session as labs
-from conformance.harness.lab import Lab, Settings
+from conformance.harness.profiles import SIZES
+from conformance.harness.session import Lab
+from conformance.harness.settings import Settings
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.partial.diffs import Diff, Operation, encode_diffs
 from conformance.reference.partial.paths import parse_path
@@ -78,8 +80,8 @@ def found(
     """A lab on the tests' servers with a small matrix and nothing generated."""
     monkeypatch.setattr(labs, "resolve", lambda *_, **__: server)
     monkeypatch.setattr(diverged, "matrix", lambda: iter(SAMPLE))
-    monkeypatch.setattr(test_diverged, "_GROUPS", {"quick": 0})
-    monkeypatch.setattr(test_diverged, "_DAMAGED", {"quick": 0})
+    monkeypatch.setitem(SIZES["diverged/statements"], "quick", 0)
+    monkeypatch.setitem(SIZES["diverged/damaged"], "quick", 0)
     records: list[AnyRecord] = []
     lab = Lab(Settings(cases=tmp_path), records.append)
     lab._injector = injector
@@ -98,8 +100,8 @@ def of(records: Sequence[AnyRecord], kind: type[Any]) -> list[Any]:
 
 
 def exit_code(records: Sequence[AnyRecord]) -> int:
-    run = Run(kit="", seed="1", profile="quick", started="", command="", selected=1)
-    return Summary([run, *records]).conclude(seconds=1.0).exit_code
+    begun = Run(kit="", seed="1", profile="quick", started="", command="", selected=1)
+    return Summary([begun, *records]).conclude(seconds=1.0).exit_code
 
 
 # --- the injector ----------------------------------------------------------------------------------------------------
@@ -157,8 +159,8 @@ def test_a_server_that_dies_is_an_outcome_and_the_rest_goes_on(
 
 def test_the_items_pass_on_a_server_that_is_right(found: tuple[Lab, list[AnyRecord]]) -> None:
     lab, records = found
-    test_diverged.test_diverged_documents(lab)
-    test_diverged.test_damaged_events(lab)
+    run(check.test_diverged_documents, lab)
+    run(check.test_damaged_events, lab)
     blocks = {block.check: block for block in of(records, Block)}
     assert blocks["diverged/statements"].cases == len(SAMPLE)
     assert blocks["diverged/damaged"].deviations.keys() == {"invalid-text-in-diffs", "full-values-unread"}
@@ -178,11 +180,9 @@ def test_a_planted_fault_fails_its_item(
             yield fault.doctor(item, outcome) or outcome
 
     monkeypatch.setattr(Injector, "run", doctored)
-    item = (
-        test_diverged.test_damaged_events if fault.name == "damage-applied" else test_diverged.test_diverged_documents
-    )
+    item = check.test_damaged_events if fault.name == "damage-applied" else check.test_diverged_documents
     with pytest.raises(pytest.fail.Exception):
-        item(lab)
+        run(item, lab)
     verdicts = [verdict for verdict in of(records, CaseVerdict) if verdict.deviation is None]
     assert {str(verdict.verdict) for verdict in verdicts} == {fault.grade}
     assert all(verdict.statements and verdict.replay and verdict.message for verdict in verdicts)
@@ -199,8 +199,8 @@ def test_a_death_keeps_case_log_and_data(found: tuple[Lab, list[AnyRecord]], mon
         return original(self, row, image, before)
 
     monkeypatch.setattr(Injector, "_inject", kill)
-    with pytest.raises(pytest.fail.Exception, match="1 cases failed"):
-        test_diverged.test_diverged_documents(lab)
+    with pytest.raises(pytest.fail.Exception, match="1 failed"):
+        run(check.test_diverged_documents, lab)
     (verdict,) = of(records, CaseVerdict)
     assert verdict.verdict is Verdict.CRASH
     assert verdict.got.startswith("signal 11")
@@ -251,7 +251,7 @@ def test_without_the_list_of_deviations_they_are_failures(
     lab, records = found
     lab.deviations = ()
     with pytest.raises(pytest.fail.Exception):
-        test_diverged.test_damaged_events(lab)
+        run(check.test_damaged_events, lab)
     assert {verdict.verdict for verdict in of(records, CaseVerdict)} == {Verdict.FAIL}
     assert exit_code(records) == 1
     assert replace(lab.settings, deviations=False).deviations is False
@@ -262,6 +262,6 @@ def test_a_server_at_an_address_is_left_alone(
 ) -> None:
     lab, records = found
     monkeypatch.setattr(Lab, "injector", lambda _: None)
-    test_diverged.test_diverged_documents(lab)
+    run(check.test_diverged_documents, lab)
     (verdict,) = of(records, CaseVerdict)
     assert verdict.verdict is Verdict.NOT_APPLICABLE

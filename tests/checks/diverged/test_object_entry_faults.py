@@ -10,13 +10,15 @@ import pytest
 
 from conformance.cases.by_hand.event_case import EventCase
 from conformance.cases.files import load_any_case, validate
-from conformance.checks.diverged import check_object_entries as test_members
+from conformance.checks.diverged import check_object_entries
 from conformance.harness import injections
-from conformance.harness.lab import Lab, Settings
+from conformance.harness.session import Lab
+from conformance.harness.settings import Settings
 from conformance.report.results import Summary
 from conformance.servers.run.process import ProcessServer
 from conformance.stream import Block, CaseVerdict, Finding, Run
 from tests.checks.diverged.faults_of_crashes import CRASH_FAULTS, TWICE_FAULTS, CrashFault, as_released, perfect
+from tests.running import run
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -83,7 +85,7 @@ def check(
     injector = FakeInjector(server, answer)
     lab._injector = injector  # type: ignore[assignment]
     try:
-        test_members.test_damaged_members(lab)
+        run(check_object_entries.test_damaged_members, lab)
     except pytest.fail.Exception:
         return records, injector, False
     return records, injector, True
@@ -94,8 +96,8 @@ def of(records: list[AnyRecord], kind: type[Any]) -> list[Any]:
 
 
 def exit_code(records: list[AnyRecord]) -> int:
-    run = Run(kit="", seed="1", profile="quick", started="", command="", selected=1)
-    return Summary([run, *records]).conclude(seconds=1.0).exit_code
+    begun = Run(kit="", seed="1", profile="quick", started="", command="", selected=1)
+    return Summary([begun, *records]).conclude(seconds=1.0).exit_code
 
 
 def test_a_server_that_shows_what_is_listed_passes_and_is_killed_a_few_times_only(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from conformance.checks.mysqlbinlog_output.pseudo_sql_reader import (
     parse_rows,
 )
 from conformance.checks.mysqlbinlog_output.run import row_events
-from conformance.harness.captures import load_capture, recorded
+from conformance.harness.campaign.captures import load_capture, recorded
 from conformance.reference.binlog.header import FOOTER_SIZE, HEADER_SIZE
 from tests.checks.mysqlbinlog_output.faults import TEXT_FAULTS
 

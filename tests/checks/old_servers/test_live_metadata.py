@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from conformance.checks.old_servers import check_metadata as test_metadata_versions
+from conformance.checks.old_servers import check_metadata
 from conformance.checks.old_servers.check_metadata import judge
-from conformance.checks.old_servers.row_values import KNOWN, Rows, Taken, Written, table
+from conformance.checks.old_servers.row_transfer import KNOWN, Taken, Written, table
 from conformance.harness import session as labs
-from conformance.harness.lab import Lab, Settings
+from conformance.harness.profiles import SIZES
+from conformance.harness.session import Lab
+from conformance.harness.settings import Settings
 from conformance.stream import Block
 from generators.draw import Stream
 from generators.row_values import SHAPES
@@ -20,6 +22,7 @@ from tests.running import run
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from conformance.checks.old_servers.run import Rows
     from conformance.servers.install.installation import Installation
     from conformance.servers.run.process import ProcessServer
     from conformance.stream import AnyRecord
@@ -61,9 +64,9 @@ def test_old_and_new_servers_take_each_others_rows(
 ) -> None:
     records: list[AnyRecord] = []
     monkeypatch.setattr(labs, "resolve", lambda *_, **__: server)
-    monkeypatch.setattr(test_metadata_versions, "_TABLES", {"quick": 2})
+    monkeypatch.setitem(SIZES["metadata-versions"], "quick", 2)
     lab = Lab(Settings(cases=tmp_path), records.append)
-    run(test_metadata_versions.test_old_and_new_servers, lab)
+    run(check_metadata.test_old_and_new_servers, lab)
     made = [record for record in records if isinstance(record, Block)]
     assert {record.check for record in made} == {"metadata-versions/to-old", "metadata-versions/from-old"}
     assert not [record for record in made if record.failures]

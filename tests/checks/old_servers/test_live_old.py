@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from conformance.checks.old_servers import check as test_old
-from conformance.checks.old_servers import run as old
+from conformance.checks.old_servers import check
+from conformance.checks.old_servers import run as servers
+from conformance.checks.old_servers.generate import OFF, ON
 from conformance.harness import session as labs
-from conformance.harness.lab import Lab, Settings
+from conformance.harness.profiles import SIZES
+from conformance.harness.session import Lab
+from conformance.harness.settings import Settings
 from conformance.reference.binlog.control_events import Xid
 from conformance.reference.binlog.event import encode_event
 from conformance.reference.binlog.files import read_events
@@ -44,8 +47,8 @@ def lab(
     monkeypatch: pytest.MonkeyPatch,
 ) -> Lab:
     monkeypatch.setattr(labs, "resolve", lambda *_, **__: server)
-    monkeypatch.setattr(test_old, "_STATEMENTS", {"quick": 12})
-    monkeypatch.setattr(test_old, "_STOPS", {"quick": 2})
+    for name, size in (("old/binlog", 12), ("old/log", 12), ("old/relay", 2)):
+        monkeypatch.setitem(SIZES[name], "quick", size)
     return Lab(Settings(cases=tmp_path), records.append)
 
 
@@ -59,9 +62,9 @@ def verdicts(records: list[AnyRecord]) -> list[CaseVerdict]:
 
 @pytest.mark.live
 def test_old_and_new_servers_get_on_as_they_must(lab: Lab, records: list[AnyRecord]) -> None:
-    run(test_old.test_binlog_statements_on_an_old_server, lab)
-    run(test_old.test_relay_log_of_an_old_server, lab)
-    run(test_old.test_log_of_an_old_server, lab)
+    run(check.test_binlog_statements_on_an_old_server, lab)
+    run(check.test_relay_log_of_an_old_server, lab)
+    run(check.test_log_of_an_old_server, lab)
     assert verdicts(records) == []
     checks = {record.check for record in records if isinstance(record, Block)}
     assert checks >= {"old/binlog-off", "old/binlog-on", "old/relay-off", "old/relay-on", "old/log"}
@@ -72,15 +75,15 @@ def test_old_and_new_servers_get_on_as_they_must(lab: Lab, records: list[AnyReco
 def test_an_old_server_that_takes_the_event_fails_the_check(
     lab: Lab, records: list[AnyRecord], monkeypatch: pytest.MonkeyPatch, fault: Any
 ) -> None:
-    real = old.answer
+    real = servers.by_statement
 
-    def doctored(connection: Any, events: Any, table: str) -> old.Answer:
+    def doctored(connection: Any, events: Any, table: str) -> servers.Answer:
         said = real(connection, events, table)
-        return old.Answer(*fault.change(said)) if table == old.ON else said
+        return servers.Answer(*fault.change(said)) if table == ON else said
 
-    monkeypatch.setattr(old, "answer", doctored)
-    with pytest.raises(pytest.fail.Exception, match="not treated as they must be"):
-        run(test_old.test_binlog_statements_on_an_old_server, lab)
+    monkeypatch.setattr(servers, "by_statement", doctored)
+    with pytest.raises(pytest.fail.Exception, match="event 39"):
+        run(check.test_binlog_statements_on_an_old_server, lab)
     assert failing(records) == {"old/binlog-on"}
     assert {verdict.requirement for verdict in verdicts(records)} == {"FR10"}
 
@@ -90,15 +93,15 @@ def test_an_old_server_that_takes_the_event_fails_the_check(
 def test_an_old_server_that_loses_an_update_fails_the_check(
     lab: Lab, records: list[AnyRecord], monkeypatch: pytest.MonkeyPatch, fault: Any
 ) -> None:
-    real = old.answer
+    real = servers.by_statement
 
-    def doctored(connection: Any, events: Any, table: str) -> old.Answer:
+    def doctored(connection: Any, events: Any, table: str) -> servers.Answer:
         said = real(connection, events, table)
-        return old.Answer(*fault.change(said)) if table == old.OFF else said
+        return servers.Answer(*fault.change(said)) if table == OFF else said
 
-    monkeypatch.setattr(old, "answer", doctored)
-    with pytest.raises(pytest.fail.Exception, match="not treated as they must be"):
-        run(test_old.test_binlog_statements_on_an_old_server, lab)
+    monkeypatch.setattr(servers, "by_statement", doctored)
+    with pytest.raises(pytest.fail.Exception, match="failed"):
+        run(check.test_binlog_statements_on_an_old_server, lab)
     assert failing(records) == {"old/binlog-off"}
     assert {verdict.requirement for verdict in verdicts(records)} == {"X2"}
 
@@ -108,10 +111,10 @@ def test_an_old_server_that_loses_an_update_fails_the_check(
 def test_an_old_applier_that_runs_on_fails_the_check(
     lab: Lab, records: list[AnyRecord], monkeypatch: pytest.MonkeyPatch, fault: Any
 ) -> None:
-    real = old.come_to_rest
-    monkeypatch.setattr(old, "come_to_rest", lambda *arguments: fault.change(real(*arguments)))
-    with pytest.raises(pytest.fail.Exception, match="not treated as they must be"):
-        run(test_old.test_relay_log_of_an_old_server, lab)
+    real = servers.by_relay_log
+    monkeypatch.setattr(servers, "by_relay_log", lambda *arguments: fault.change(real(*arguments)))
+    with pytest.raises(pytest.fail.Exception, match="failed"):
+        run(check.test_relay_log_of_an_old_server, lab)
     assert failing(records) == {"old/relay-off" if fault.requirement == "X2" else "old/relay-on"}
 
 
@@ -119,9 +122,9 @@ def test_an_old_applier_that_runs_on_fails_the_check(
 def test_another_error_of_an_old_server_differs(
     lab: Lab, records: list[AnyRecord], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(test_old, "_REFUSED_RELAY_LOG", 1)
+    monkeypatch.setattr(check, "_REFUSED_RELAY_LOG", 1)
     with pytest.raises(pytest.fail.Exception):
-        run(test_old.test_relay_log_of_an_old_server, lab)
+        run(check.test_relay_log_of_an_old_server, lab)
     assert failing(records) == {"old/relay-error"}
     assert {verdict.verdict for verdict in verdicts(records)} == {"differs"}
 
@@ -131,16 +134,16 @@ def test_another_error_of_an_old_server_differs(
 def test_other_rows_after_the_log_of_an_old_server_fail_the_check(
     lab: Lab, records: list[AnyRecord], monkeypatch: pytest.MonkeyPatch, fault: Any
 ) -> None:
-    real = old.read
+    real = servers.read
     calls: list[Any] = []
 
-    def doctored(*arguments: Any) -> old.Rows:
+    def doctored(*arguments: Any) -> servers.Rows:
         calls.append(real(*arguments))
         return fault.change(calls[-1]) if len(calls) == 2 else calls[-1]  # type: ignore[no-any-return]
 
-    monkeypatch.setattr(old, "read", doctored)
-    with pytest.raises(pytest.fail.Exception, match="not applied as it must be"):
-        run(test_old.test_log_of_an_old_server, lab)
+    monkeypatch.setattr(servers, "read", doctored)
+    with pytest.raises(pytest.fail.Exception, match="other rows after the log"):
+        run(check.test_log_of_an_old_server, lab)
     assert failing(records) == {"old/log"}
 
 

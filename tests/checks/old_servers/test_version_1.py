@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance.cases.sql_case import SqlAnswer
-from conformance.checks.old_servers.version_1 import DEVIATION, REFUSED, case
+from conformance.checks.old_servers.generate_version_1 import DEVIATION, REFUSED, case
 from conformance.judge.sql import judge_sql
 from conformance.reference.event_types import EventType
 from generators.draw import Stream

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 import pytest
 
-from conformance.checks.relay_logs import check as test_relay_logs
-from conformance.harness.lab import Lab, Settings
+from conformance.checks.relay_logs import check as relay_logs
+from conformance.harness.session import Lab
+from conformance.harness.settings import Settings
 from conformance.judge.damage.relay_logs import damage_of_relay_log
 from conformance.requirements.crashes import (
     GTID_IN_TRANSACTION,
@@ -20,6 +21,7 @@ from conformance.servers.roles.relay_log_applier import LogEnd
 from conformance.stream import Block, CaseVerdict
 from tests.checks.diverged.faults_of_crashes import BUILD
 from tests.checks.diverged.test_object_entry_faults import FakeServer, exit_code, of
+from tests.running import run
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -91,9 +93,9 @@ def check(
     server = FakeServer(tmp_path / "run", number)
     server.installation = None  # type: ignore[assignment]
     lab._server, lab._resolved = server, True
-    patch.setattr(test_relay_logs, "LogReader", lambda _: FakeReader(server, answer))
+    patch.setattr(relay_logs, "LogReader", lambda _: FakeReader(server, answer))
     try:
-        test_relay_logs.test_relay_logs_in_an_order_that_no_source_writes(lab)
+        run(relay_logs.test_relay_logs_in_an_order_that_no_source_writes, lab)
     except pytest.fail.Exception:
         return records, False
     return records, True
@@ -103,7 +105,7 @@ def test_a_replica_that_shows_what_is_listed_deviates(tmp_path: Path, monkeypatc
     records, passed = check(tmp_path, monkeypatch, as_released)
     assert passed
     (block,) = of(records, Block)
-    assert (block.requirements, block.cases, block.failed) == (("RL1",), 3 + SOUND, 0)
+    assert (block.requirements, block.cases, block.failures) == (("RL1",), 3 + SOUND, 0)
     assert block.verdicts == {"pass": SOUND}
     assert block.deviations == dict.fromkeys(LISTED, 1)
     assert exit_code(records) == 0

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from conformance.cases.by_hand.applier_transaction import ApplierOutcome, ApplierTransaction, SecondStart
 from conformance.cases.by_hand.injection import RowState, predict, state_of
-from conformance.cases.by_hand.replica_schema import ReplicaSchema, states
+from conformance.checks.replica_schema.case import ReplicaSchema, states
 from conformance.reference.jsonb.encode import encode
 from tests.checks.diverged.planted_transactions import TransactionFault, faultless
 

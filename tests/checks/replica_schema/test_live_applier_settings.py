@@ -6,20 +6,23 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from conformance.checks.replica_schema import check as items
-from conformance.checks.replica_schema import generate
+from conformance.checks.replica_schema import check, check_ignored_errors, check_no_bytes, generate
+from conformance.checks.replica_schema import run as replicas
 from conformance.harness import session as labs
-from conformance.harness.lab import Lab, Settings
+from conformance.harness.profiles import SIZES
+from conformance.harness.session import Lab
+from conformance.harness.settings import Settings
 from conformance.report.results import Summary
-from conformance.servers.roles import applier_cases, injector, replica_schema
+from conformance.servers.roles import applier_cases
+from conformance.servers.roles import injector as inject
 from conformance.servers.roles.applier import Applier, launch_applier
-from conformance.servers.roles.replica_schema import replica_schema_script
 from conformance.servers.run.process import ProcessMaker, ProcessServer
 from conformance.stream import Block, CaseVerdict, Run
 from generators.damaged_events import STORED
 from generators.draw import Stream
-from tests.checks.diverged.planted_damage import DAMAGE_FAULTS, DamageFault
+from tests.checks.replica_schema.planted_damage import DAMAGE_FAULTS, DamageFault
 from tests.checks.replica_schema.planted_schemas import IGNORED, SCHEMA_FAULTS, ZERO_LENGTH, ReplicaSchemaFault
+from tests.running import run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -27,9 +30,9 @@ if TYPE_CHECKING:
 
     from conformance.cases.by_hand.applier_transaction import ApplierOutcome, ApplierTransaction
     from conformance.cases.by_hand.injection import RowState
-    from conformance.cases.by_hand.replica_schema import ReplicaSchema
+    from conformance.checks.replica_schema.case import ReplicaSchema
     from conformance.servers.install.installation import Installation
-    from conformance.servers.run.owned import Maker, OwnServer
+    from conformance.servers.run.owned import OwnServer
     from conformance.servers.wire.connection import Connection
     from conformance.stream import AnyRecord
     from tests.checks.diverged.planted_transactions import TransactionFault
@@ -37,10 +40,10 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.live
 
 CHECKS = {
-    "A8": items.test_replica_with_another_table,
-    "FR2": items.test_updates_without_a_key,
-    "A9": items.test_json_values_of_no_bytes,
-    "A10": items.test_missing_rows_in_idempotent_mode,
+    "A8": check.test_replica_with_another_table,
+    "FR2": check.test_updates_without_a_key,
+    "A9": check_no_bytes.test_json_values_of_no_bytes,
+    "A10": check_ignored_errors.test_missing_rows_in_idempotent_mode,
 }
 
 
@@ -56,11 +59,18 @@ def found(
 ) -> Iterator[tuple[Lab, list[AnyRecord]]]:
     """A lab on the tests' servers, with few Cases."""
     monkeypatch.setattr(labs, "resolve", lambda *_, **__: server)
-    monkeypatch.setattr(items, "_TABLES", {"quick": 16})
-    monkeypatch.setattr(items, "_NO_KEY", {"quick": 16})
-    monkeypatch.setattr(items, "_VALUES", {"quick": 20})
-    monkeypatch.setattr(items, "_PART", {"quick": 40})
-    monkeypatch.setattr(items, "_DAMAGES", {"quick": 20})
+    sizes = {
+        "applier/other-table": 16,
+        "applier/no-key": 16,
+        "applier/zero-length": 20,
+        "applier/idempotent/one-in": 40,
+        "applier/skip-errors/one-in": 40,
+        "applier/idempotent-damage/one-in": 20,
+        "applier/skip-errors-damage/one-in": 20,
+        "applier/skip-damage/one-in": 20,
+    }
+    for name, size in sizes.items():
+        monkeypatch.setitem(SIZES[name], "quick", size)
     records: list[AnyRecord] = []
     lab = Lab(Settings(cases=tmp_path), records.append)
     lab._applier = Applier(target)
@@ -73,15 +83,15 @@ def of(records: Sequence[AnyRecord], kind: type[Any]) -> list[Any]:
 
 
 def exit_code(records: Sequence[AnyRecord]) -> int:
-    run = Run(kit="", seed="1", profile="quick", started="", command="", selected=1)
-    return Summary([run, *records]).conclude(seconds=1.0).exit_code
+    begun = Run(kit="", seed="1", profile="quick", started="", command="", selected=1)
+    return Summary([begun, *records]).conclude(seconds=1.0).exit_code
 
 
-def fails(item: Callable[[Lab], None], found: tuple[Lab, list[AnyRecord]], requirement: str, grade: str) -> None:
+def fails(item: Callable[..., None], found: tuple[Lab, list[AnyRecord]], requirement: str, grade: str) -> None:
     """The item fails under this requirement with this verdict."""
     lab, records = found
     with pytest.raises(pytest.fail.Exception):
-        item(lab)
+        run(item, lab)
     verdicts = of(records, CaseVerdict)
     assert {(verdict.requirement, str(verdict.verdict)) for verdict in verdicts} == {(requirement, grade)}
     assert all(verdict.statements and verdict.replay and verdict.message for verdict in verdicts)
@@ -90,10 +100,14 @@ def fails(item: Callable[[Lab], None], found: tuple[Lab, list[AnyRecord]], requi
 
 def test_the_items_pass_on_a_server_that_is_right(found: tuple[Lab, list[AnyRecord]]) -> None:
     lab, records = found
-    added = (items.test_skipped_errors, items.test_damaged_events_in_idempotent_mode, items.test_skipped_damage)
+    added = (
+        check_ignored_errors.test_skipped_errors,
+        check_ignored_errors.test_damaged_events_in_idempotent_mode,
+        check_ignored_errors.test_skipped_damage,
+    )
     for item in (*CHECKS.values(), *added):
-        item(lab)
-    assert {check for block in of(records, Block) for check in (block.check,)} == {
+        run(item, lab)
+    assert {block.check for block in of(records, Block)} == {
         "applier/other-table",
         "applier/no-key",
         "applier/zero-length",
@@ -114,13 +128,13 @@ def test_the_items_pass_on_a_server_that_is_right(found: tuple[Lab, list[AnyReco
 def test_a_fault_on_another_table_fails_its_item(
     found: tuple[Lab, list[AnyRecord]], fault: ReplicaSchemaFault, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    original = replica_schema.apply_to_replica_schemas
+    original = replicas.apply
 
     def doctored(applier: Applier, cases: Sequence[ReplicaSchema]) -> list[ApplierOutcome]:
         outcomes = zip(cases, original(applier, cases), strict=True)
         return [fault.doctor(case, outcome) or outcome for case, outcome in outcomes]
 
-    monkeypatch.setattr(replica_schema, "apply_to_replica_schemas", doctored)
+    monkeypatch.setattr(replicas, "apply", doctored)
     fails(CHECKS[fault.requirement], found, fault.requirement, fault.grade)
 
 
@@ -162,11 +176,11 @@ def test_a_null_that_gets_bytes_is_noticed(
     from dataclasses import replace
 
     def doctored(session: Connection, query: str) -> list[RowState | None]:
-        states = injector.read_states(session, query)
+        states = inject.read_states(session, query)
         return [*states[:-1], None if states[-1] is None else replace(states[-1], size=size)]
 
-    monkeypatch.setattr(items, "read_states", doctored)
-    fails(items.test_json_values_of_no_bytes, found, "A9", "differs")
+    monkeypatch.setattr(check_no_bytes, "read_states", doctored)
+    fails(check_no_bytes.test_json_values_of_no_bytes, found, "A9", "differs")
 
 
 @pytest.mark.planted("A10")
@@ -174,16 +188,16 @@ def test_a_null_that_gets_bytes_is_noticed(
 def test_a_server_that_ignores_other_errors_is_noticed(
     found: tuple[Lab, list[AnyRecord]], option: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def other(maker: Maker, *, options: dict[str, str | None], **rest: Any) -> OwnServer:
+    def other(maker: ProcessMaker, *, options: dict[str, str | None], **rest: Any) -> OwnServer:
         given = {name: value for name, value in options.items() if name != "replica-skip-errors"}
         if option is not None:
             given["replica-skip-errors"] = option
         return launch_applier(maker, options=given, **rest)
 
-    monkeypatch.setattr(items, "launch_applier", other)
+    monkeypatch.setattr(check_ignored_errors, "launch_applier", other)
     lab, records = found
     with pytest.raises(pytest.fail.Exception):
-        items.test_skipped_errors(lab)
+        run(check_ignored_errors.test_skipped_errors, lab)
     assert {verdict.requirement for verdict in of(records, CaseVerdict)} == {"A10"}
     assert exit_code(records) == 1
 
@@ -198,7 +212,7 @@ def test_a_script_shows_a_case_again(target: OwnServer, kind: str) -> None:
         assert isinstance(target, ProcessServer)  # files are removed by hand
         for name in ("lab-relay.000001", "lab-relay.index"):
             (target.data_directory / name).unlink(missing_ok=True)
-        shown = [session.execute(statement).texts() for statement in replica_schema_script(case, target.version)]
+        shown = [session.execute(statement).texts() for statement in replicas.script(case, target.version)]
         errors = [int(rows[0][0] or 0) for rows in shown if rows and len(rows[0]) == 2]
         assert errors == ([13146] if case.number else [])
         rows = session.execute(f"SELECT COUNT(*) FROM binlog_lab_injection.s WHERE id <= {len(case.rows)}")

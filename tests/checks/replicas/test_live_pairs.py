@@ -15,7 +15,7 @@ from conformance.cases.row_images import RowImage
 from conformance.checks.replicas import check as test_replicas
 from conformance.checks.replicas import check_rebuilt as test_rebuilt_replicas
 from conformance.harness import session as labs
-from conformance.harness.campaign import server_limits
+from conformance.harness.campaign.run import server_limits
 from conformance.harness.pairs import appliers, rebuilding
 from conformance.harness.pairs import run as pairs
 from conformance.harness.pairs import shrinking as pair_shrinking

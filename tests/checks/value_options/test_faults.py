@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from conformance.cases.by_hand.injection import InjectionOutcome, predict, state_of
-from conformance.checks.value_options import check as test_value_options
+from conformance.checks.value_options import check
 from conformance.checks.value_options.check import Form, judge, make, packed
 from conformance.harness import session as labs
-from conformance.harness.lab import Lab, Settings
+from conformance.harness.session import Lab
+from conformance.harness.settings import Settings
 from conformance.reference.cursor import Cursor, encode_packed
 from conformance.stream import Block, CaseVerdict
 from generators.draw import Stream
 from tests.checks.value_options.faults import FORMAT_FAULTS
+from tests.running import run
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -73,13 +75,13 @@ def test_a_real_server_reads_all_forms(
 ) -> None:
     records: list[AnyRecord] = []
     monkeypatch.setattr(labs, "resolve", lambda *_, **__: server)
-    monkeypatch.setattr(test_value_options, "_CORRUPT_EVENT", number)
+    monkeypatch.setattr(check, "_CORRUPT_EVENT", number)
     lab = Lab(Settings(cases=tmp_path), records.append)
     if number == 1610:
-        test_value_options.test_value_options(lab)
+        run(check.test_value_options, lab)
     else:
         with pytest.raises(pytest.fail.Exception):
-            test_value_options.test_value_options(lab)
+            run(check.test_value_options, lab)
     failing = {record.check for record in records if isinstance(record, Block) and record.failures}
     assert failing == (set() if number == 1610 else {"value-options/error"})
     assert bool([record for record in records if isinstance(record, CaseVerdict)]) is bool(failing)

@@ -15,8 +15,8 @@ from conformance.cases.row_images import RowImage
 from conformance.cases.script import build_script
 from conformance.checks.triggers import depth
 from conformance.checks.triggers import generate as triggers
-from conformance.harness.blocks import judge_block
-from conformance.harness.captures import load_capture, recorded
+from conformance.harness.campaign.blocks import judge_block
+from conformance.harness.campaign.captures import load_capture, recorded
 from conformance.harness.session import Lab
 from conformance.harness.settings import Settings
 from conformance.harness.update_checks import UpdateCampaign

@@ -1,7 +1,7 @@
 """Recorded observations: what a real server did with some blocks, for runs without a server.
 
 One JSON line per block in ``recorded/*.jsonl.gz``: the Case, the server's answers, what was read back, and the events.
-Predictions are made afresh; only the server's side is recorded. ``python -m conformance.harness.record_captures``
+Predictions are made afresh; only the server's side is recorded. ``python -m conformance.harness.campaign.record``
 writes them.
 """
 
@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING, Any, Final
 from conformance.cases.files import dump_case, load_case
 from conformance.cases.observation import LogFacts, Observation, Place, StatementOutcome
 from conformance.cases.script import Script, build_script
-from conformance.harness.blocks import BlockResult, judge_block
+from conformance.harness.campaign.blocks import BlockResult, judge_block
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-PACKAGE: Final = "conformance.harness"
+PACKAGE: Final = "conformance.harness.campaign"
 DIRECTORY: Final = "recorded"
 
 

@@ -21,7 +21,7 @@ from multiprocessing import active_children, get_context
 from threading import current_thread, main_thread
 from typing import TYPE_CHECKING, Any, Final
 
-from conformance.harness.blocks import UPDATES_PER_BLOCK, BlockResult, Limits, run_block
+from conformance.harness.campaign.blocks import UPDATES_PER_BLOCK, BlockResult, Limits, run_block
 from conformance.servers.errors import ConnectionLost, ServerError
 from conformance.servers.run.attached import AttachedServer, Attachment
 from generators.scalars import portable_doubles

@@ -1,9 +1,11 @@
 """Row events for a replica whose table is not the source's (requirements FR5, requirements checklist), and for one
-without a key, where an event may come to the same row again (hash scan).
+without a key, where an event may come to the same row several times (hash scan).
 
-``expected`` is what must be there at the end, by the rules that were observed on 9.7.4: columns go by their place;
-those that the replica lacks at the end of its table are passed over, diffs included; those that it has beyond are left
-alone; a JSON column that is none on the replica stops the applier with 13146, whether it is in the event or not.
+``expected`` is what must be there at the end, by the rules that were observed on 9.7.4:
+
+- Columns go by their place. The applier passes over those that the replica lacks at the end, diffs included.
+- Further columns of the replica keep their values.
+- A JSON column that is none on the replica stops the applier with 13146, whether it is in the event or not.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Rows of every type that an old server knows, written by one server and given to another (WL#4618, NF1 and NF2).
 
-Tables are made on both; what one of them logs of their rows is given to the other, as BINLOG statements or, to the old
-one, as a relay log. Both must then show the same rows. The log of a new server has metadata that the old one does not
-know; the log of the old one has none.
+Both servers have the table. One of them logs rows; the other gets them as BINLOG statements or, the old one, as a relay
+log. Both must then show the same rows. Only the log of the new server has metadata.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from conformance.cases.case_sql import binlog_statement
-from conformance.checks.old_servers import run as old
+from conformance.checks.old_servers.run import GTIDS, SESSION, TABLE_MAP, Rows, row_part
 from conformance.judge.updates.events import iter_events
 from conformance.reference.sql.tokens import quote_identifier
 from conformance.reference.tables.definitions import Column, Table, create_table
@@ -42,9 +41,7 @@ KNOWN: Final = tuple(
     and shape.charset not in _NEW_CHARSETS
     and not shape.type.startswith(("MULTI", *_GEOMETRY))
 )
-_SESSION: Final = (*old.SESSION, "SET SESSION sql_mode='ALLOW_INVALID_DATES', SESSION time_zone='+00:00'")
-
-Rows = list[tuple[bytes | None, ...]]
+_SESSION: Final = (*SESSION, "SET SESSION sql_mode='ALLOW_INVALID_DATES', SESSION time_zone='+00:00'")
 
 
 class Taken(NamedTuple):
@@ -101,7 +98,7 @@ def write(connection: Connection, capture: Capture, draw: Draw, made: Table, row
     start = capture.mark(connection)
     connection.execute_many(statements).check()
     captured = capture.since(start, capture.mark(connection)).events
-    events = [event for event in groups_of_thread(captured, connection.thread_id) if event[4] not in old.GTIDS]
+    events = [event for event in groups_of_thread(captured, connection.thread_id) if event[4] not in GTIDS]
     maps = [event.body for _, event, _ in iter_events(events) if event is not None and isinstance(event.body, TableMap)]
     return Written(
         table=made,
@@ -124,7 +121,7 @@ def by_statement(connection: Connection, written: Written) -> Taken:
     """Give the rows to a server as BINLOG statements, one for each transaction."""
     error = None
     try:
-        for events in _transactions(old.row_part(written.events)):
+        for events in _transactions(row_part(written.events)):
             connection.execute(binlog_statement(*events))
     except SqlError as refused:
         error = refused.number
@@ -142,7 +139,7 @@ def _transactions(events: Sequence[bytes]) -> list[list[bytes]]:
     """Each TABLE_MAP with the row events behind it: the next one ends the statement."""
     found: list[list[bytes]] = []
     for event in events:
-        if event[4] == old.TABLE_MAP or not found:
+        if event[4] == TABLE_MAP or not found:
             found.append([])
         found[-1].append(event)
     return found

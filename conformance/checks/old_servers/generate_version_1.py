@@ -1,8 +1,8 @@
 """Row events of old servers, put before a new one by BINLOG statements: version 1, which servers up to 8.2 write, and
 version 2, which they write otherwise (binlog-events 10.0, versions 5.6).
 
-Each Case fills a table by SQL and gives one event of an old server: rows written, updated or deleted. Columns are such
-as every server knows, and whose values are known as text.
+Each Case fills a table by SQL and gives one event of an old server: rows written, updated or deleted. Every server
+knows the columns, and their values are known as text.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from conformance.cases.by_hand.replica_schema import states
+from conformance.checks.replica_schema.case import states
 from conformance.judge.damage.applier import broken_stop
 from conformance.judge.damage.diverged import Judged, show
 from conformance.stream import Verdict
@@ -12,10 +12,10 @@ from conformance.stream import Verdict
 if TYPE_CHECKING:
     from conformance.cases.by_hand.applier_transaction import ApplierOutcome
     from conformance.cases.by_hand.injection import RowState
-    from conformance.cases.by_hand.replica_schema import ReplicaSchema
+    from conformance.checks.replica_schema.case import ReplicaSchema
 
 
-def judge_replica_schema(case: ReplicaSchema, outcome: ApplierOutcome, verdict: Verdict) -> Judged:
+def judge(case: ReplicaSchema, outcome: ApplierOutcome, verdict: Verdict) -> Judged:
     """One Case. ``verdict``: what a wrong outcome is that leaves the replica sound, by the basis of the requirement."""
     broken = broken_stop(outcome)
     if broken is not None:

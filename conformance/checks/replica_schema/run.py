@@ -1,7 +1,6 @@
-"""Replicas with another table than the source's, on a server whose applier is fed
-(:mod:`conformance.cases.by_hand.replica_schema`).
+"""Replicas with another table than the source's, on a server whose applier reads a relay log written by hand.
 
-Every Case has a table of its own. The repair after an error puts a table with the source's shape and rows in its place.
+Every Case has a table of its own. The repair after an error puts a table like the source's in its place.
 """
 
 from __future__ import annotations
@@ -10,8 +9,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from conformance.cases.by_hand.injection import SCHEMA
-from conformance.cases.by_hand.replica_schema import written
 from conformance.cases.case_sql import binlog_statement
+from conformance.checks.replica_schema.case import written
+from conformance.checks.replica_schema.judge import judge
+from conformance.harness.injections import Tried, keep_run
 from conformance.reference.sql.tokens import quote_identifier
 from conformance.servers.roles.applier import Transaction, script_of
 from conformance.servers.roles.injector import SERVER_ID, empty_tables
@@ -20,14 +21,17 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from conformance.cases.by_hand.applier_transaction import ApplierOutcome
-    from conformance.cases.by_hand.replica_schema import ReplicaSchema
+    from conformance.checks.replica_schema.case import ReplicaSchema
+    from conformance.harness.session import Lab
     from conformance.reference.tables.definitions import Table
     from conformance.servers.roles.applier import Applier
+    from conformance.servers.run.owned import OwnServer
+    from conformance.stream import Verdict
 
 _FIRST_ID: Final = 10  # of tables; those before are the marks' and that of injections
 
 
-def apply_to_replica_schemas(applier: Applier, cases: Sequence[ReplicaSchema]) -> list[ApplierOutcome]:
+def apply(applier: Applier, cases: Sequence[ReplicaSchema]) -> list[ApplierOutcome]:
     """The outcome of each Case, in order. Their tables have different names."""
     assert len({case.source.name for case in cases}) == len(cases)
     applier.session().execute_many([text for case in cases for text in _tables(case)]).check()
@@ -58,9 +62,24 @@ def _rows(case: ReplicaSchema, number: int) -> tuple[bytes, ...]:
     return events
 
 
-def replica_schema_script(case: ReplicaSchema, version: str) -> tuple[str, ...]:
+def script(case: ReplicaSchema, version: str) -> tuple[str, ...]:
     """Statements that show a Case again."""
     return script_of(transaction_of(case), [*_tables(case), binlog_statement(*_rows(case, 0))], version)
+
+
+def tried(lab: Lab, server: OwnServer, case: ReplicaSchema, outcome: ApplierOutcome, verdict: Verdict) -> Tried:
+    """A Case with what the judge says. ``verdict``: of a wrong outcome that leaves the replica sound."""
+    item = Tried(
+        id=case.id,
+        name=case.name,
+        judged=judge(case, outcome, verdict),
+        script=lambda: script(case, server.version),
+        texts=len(case.held),
+        death=outcome.death,
+    )
+    if outcome.death:
+        keep_run(lab, server, item)
+    return item
 
 
 def _spare(case: ReplicaSchema) -> Table:

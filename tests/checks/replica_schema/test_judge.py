@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from conformance.checks.replica_schema import generate
+from conformance.checks.replica_schema.judge import judge
 from conformance.judge.damage.applier import judge_ignoring, judge_transaction
-from conformance.judge.damage.replica_schema import judge_replica_schema
 from conformance.stream import Verdict
 from generators import applier_transactions
 from generators.draw import Stream
@@ -23,7 +23,7 @@ from tests.checks.replica_schema.planted_schemas import (
 )
 
 TABLES = [generate.other_table(Stream("tables", number), "t") for number in range(60)]
-NO_KEY = [generate.again(Stream("no key", number), "t") for number in range(60)]
+NO_KEY = [generate.without_key(Stream("no key", number), "t") for number in range(60)]
 NO_BYTES = [applier_transactions.without_bytes(Stream("no bytes", number)) for number in range(80)]
 MATRIX = list(applier_transactions.ignorable(Stream("matrix"), 15))
 MODES = (frozenset((1032,)), frozenset((3648,)))
@@ -35,7 +35,7 @@ def grade_of(requirement: str) -> Verdict:
 
 def test_faultless_appliers_pass_everything() -> None:
     for case in (*TABLES, *NO_KEY):
-        assert judge_replica_schema(case, perfect(case), Verdict.FAIL).verdict is Verdict.PASS, case.name
+        assert judge(case, perfect(case), Verdict.FAIL).verdict is Verdict.PASS, case.name
     for transaction in NO_BYTES:
         assert judge_transaction(transaction, faultless(transaction)).verdict is Verdict.PASS, transaction.name
     for ignored in MODES:
@@ -68,7 +68,7 @@ def test_a_fault_on_another_table_is_caught_wherever_it_shows(fault: ReplicaSche
         if doctored is None or doctored == perfect(case):
             continue
         shown += 1
-        judged = judge_replica_schema(case, doctored, grade_of(fault.requirement))
+        judged = judge(case, doctored, grade_of(fault.requirement))
         assert judged.verdict.value == fault.grade, (case.name, judged)
         assert judged.rule
     assert shown
@@ -105,4 +105,4 @@ def test_a_dying_server_is_a_crash_in_every_mode() -> None:
             died = replace(ignoring(case, ignored), death="signal 6: 0a1")
             assert judge_ignoring(case, died, ignored).verdict is Verdict.CRASH
     died = replace(perfect(TABLES[0]), death="signal 6: 0a1")
-    assert judge_replica_schema(TABLES[0], died, Verdict.DIFFERS).verdict is Verdict.CRASH
+    assert judge(TABLES[0], died, Verdict.DIFFERS).verdict is Verdict.CRASH

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from conformance.harness.answers import gather
+from conformance.harness.version_probes import gather
 from conformance.judge.probes import contradiction_words, probe_all
 from conformance.requirements.versions import SWITCHES, dialect_of
 from conformance.servers.errors import SqlError

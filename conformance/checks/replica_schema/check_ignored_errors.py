@@ -1,0 +1,80 @@
+"""A10: an applier that was told to ignore errors passes over exactly these.
+
+Damaged events meet the same settings. IDEMPOTENT mode refuses them as STRICT does (FR5). An applier passes over them
+only where it ignores their own error (A10).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+from conformance.harness.injections import apply_in_blocks
+from conformance.servers.roles.applier import Applier, launch_applier
+from generators import applier_transactions
+from generators.draw import Stream
+
+if TYPE_CHECKING:
+    from conformance.harness.check import Check
+
+_BLOCK: Final = 200  # transactions in one relay log
+_MISSING, _DOES_NOT_FIT = frozenset((1032,)), frozenset((3648,))
+_CORRUPTED: Final = frozenset((1610, 3142, 3157, 3649))
+
+
+@pytest.mark.check("applier/idempotent", "A10")
+def test_missing_rows_in_idempotent_mode(check: Check) -> None:
+    """1032 is ignored, 3648 still stops."""
+    applier = check.needs_applier()
+    with applier.executing("IDEMPOTENT"):
+        _ignorable(check, applier, _MISSING)
+
+
+@pytest.mark.check("applier/idempotent-damage", "FR5")
+def test_damaged_events_in_idempotent_mode(check: Check) -> None:
+    """Nothing about damage is ignored there: an error, nothing changed, and the applier can go on."""
+    applier = check.needs_applier()
+    with applier.executing("IDEMPOTENT"):
+        _damaged(check, applier, _MISSING)
+
+
+@pytest.mark.check("applier/skip-errors", "A10")
+def test_skipped_errors(check: Check) -> None:
+    """3648 is ignored by an option of the start, 1032 still stops."""
+    with _told_to_ignore(check, check.needs_applier(), _DOES_NOT_FIT) as ignoring:
+        _ignorable(check, ignoring, _DOES_NOT_FIT)
+        _damaged(check.named(f"{check.id}-damage"), ignoring, _DOES_NOT_FIT)
+
+
+@pytest.mark.check("applier/skip-damage", "A10")
+def test_skipped_damage(check: Check) -> None:
+    """An option of the start names errors of damaged events: these events are passed over, others stop."""
+    applier = check.needs_applier()
+    for ignored in [_CORRUPTED] if check.quick else [frozenset((number,)) for number in sorted(_CORRUPTED)]:
+        with _told_to_ignore(check, applier, ignored) as ignoring:
+            _damaged(check, ignoring, ignored)
+
+
+def _told_to_ignore(check: Check, applier: Applier, ignored: frozenset[int]) -> Applier:
+    """Another server, which ignores these errors."""
+    check.narrate("starting a server whose applier ignores an error")
+    option = ",".join(map(str, sorted(ignored)))
+    return Applier(
+        launch_applier(
+            applier.server.maker,
+            options={**applier.server.options, "replica-skip-errors": option},
+            keep=check.lab.settings.keep,
+            narrate=check.narrate,
+        )
+    )
+
+
+def _ignorable(check: Check, applier: Applier, ignored: frozenset[int]) -> None:
+    cases = list(applier_transactions.ignorable(Stream(check.id, check.seed), check.size("one-in")))
+    apply_in_blocks(check, applier, cases, _BLOCK, ignored)
+
+
+def _damaged(check: Check, applier: Applier, ignored: frozenset[int]) -> None:
+    cases = list(applier_transactions.refused_damage(Stream(check.id, check.seed), check.size("one-in")))
+    apply_in_blocks(check, applier, cases, _BLOCK, ignored)
