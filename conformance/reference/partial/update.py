@@ -77,20 +77,20 @@ class ColumnChange(NamedTuple):
 class RowChange(NamedTuple):
     """One row under one statement. ``logged`` is false when no column compares different: then nothing is written.
 
-    ``after`` holds the values after the statement: those of ``before`` when it is not logged. ``misstored``: columns
-    whose stored bytes are others than those of ``after``.
+    ``after`` holds the values after the statement: those of ``before`` when it is not logged.
+    ``stored_wrongly``: columns whose stored bytes are others than those of ``after``.
     """
 
     before: Mapping[str, object]
     after: Mapping[str, object]
     logged: bool
     columns: Mapping[str, ColumnChange]
-    misstored: Mapping[str, bytes] = _NOTHING
+    stored_wrongly: Mapping[str, bytes] = _NOTHING
 
     @property
     def stored(self) -> Mapping[str, object]:
         """What the next statement finds."""
-        return {**self.after, **self.misstored} if self.misstored else self.after
+        return {**self.after, **self.stored_wrongly} if self.stored_wrongly else self.after
 
 
 def eligible_columns(
@@ -198,8 +198,12 @@ def update_row(
             ranges=chain.document.ranges() if chain is not None and chain.document is not None else None,
             rules=tuple(chain.rules if chain is not None else rules[name]),
         )
-    misstored = _misstored(changes, fired) if logged and dialect.behaviour.storage_misses_triggers else _NOTHING
-    return RowChange(before=row, after=after if logged else row, logged=logged, columns=changes, misstored=misstored)
+    stored_wrongly = (
+        _stored_wrongly(changes, fired) if logged and dialect.behaviour.storage_misses_triggers else _NOTHING
+    )
+    return RowChange(
+        before=row, after=after if logged else row, logged=logged, columns=changes, stored_wrongly=stored_wrongly
+    )
 
 
 def _fire(
@@ -216,7 +220,7 @@ def _fire(
         )
 
 
-def _misstored(changes: Mapping[str, ColumnChange], fired: set[str]) -> dict[str, bytes]:
+def _stored_wrongly(changes: Mapping[str, ColumnChange], fired: set[str]) -> dict[str, bytes]:
     """Documents outside the row that a trigger changed: the engine takes over the SET clause's ranges only
     (partial-update 8.2)."""
     out: dict[str, bytes] = {}
@@ -238,7 +242,7 @@ def unforeseen(change: RowChange) -> bool:
     (observed on 9.7.4: old ones, zeros, others), and the row may end the server that reads it."""
     return any(
         start + length > len(change.columns[name].after or b"")
-        for name in change.misstored
+        for name in change.stored_wrongly
         for start, length in change.columns[name].ranges or ()
     )
 
