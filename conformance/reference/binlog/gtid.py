@@ -58,12 +58,8 @@ class Gtid(Decoded):
     commit_group_ticket: int | None = None
 
     @classmethod
-    def decode(cls, code: int, data: bytes) -> Gtid:  # type: ignore[override]
-        """``code``: GTID or ANONYMOUS_GTID."""
-        return cls.read(Cursor(data), code)
-
-    @classmethod
     def read(cls, cursor: Cursor, code: int = EventType.GTID) -> Gtid:
+        """``code``: GTID or ANONYMOUS_GTID."""
         flags, uuid, gno = cursor.fields(_FIRST, "gtid")
         # What an older writer left out stays None.
         committed = sequence = immediate = original = length = version = original_version = ticket = None
