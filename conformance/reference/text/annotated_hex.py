@@ -117,6 +117,8 @@ def explain_event(data: bytes, tables: Mapping[int, TableMap], footer: int) -> t
         spans.append(Span(end, data[end:], "checksum", words))
         if not good and problem is None:
             problem = DecodeError("checksum", "the checksum is wrong", offset=end, expected=f"{computed:#010x}")
+        elif not good and problem is not None:
+            problem.message += "; the checksum is wrong too"
     return spans, problem or _refused(data, footer, tables)
 
 
