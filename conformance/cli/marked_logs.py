@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from conformance.reference.binlog.header import Flag
 from conformance.reference.boundaries.markers import marker_of
-from conformance.reference.boundaries.observed_event import seen_of
+from conformance.reference.boundaries.observed_event import observe_decoded
 from conformance.reference.boundaries.unmarked import Receiver
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class MarkedLog:
         if self._receiver is None:  # the first event of a relay log shows that it is one
             self._receiver = Receiver(relay=bool(event.header.flags & Flag.RELAY_LOG))
         self._marked = self._marked or marker_of(event.header.flags) != 0
-        broken = self._receiver.feed(seen_of(event)).broken
+        broken = self._receiver.feed(observe_decoded(event)).broken
         if broken is not None and self._marked:
             self._broken += 1
             if self._broken <= _TOLD:

@@ -223,7 +223,7 @@ def _value(diff: Diff) -> str | None:
 def _json(step: Step, dialect: Dialect) -> str:
     """The JSON object that the documentation of ``predict`` describes. Values in diffs keep MySQL's text."""
     if step.error is not None:
-        return json.dumps({"error": {"number": step.error.number, "symbol": step.error.symbol_in(dialect.words)}})
+        return json.dumps({"error": {"number": step.error.number, "symbol": step.error.symbol_in(dialect.terms)}})
     change, decision = step.change, step.decision
     assert change is not None
     size, free, text = _storage(step.stored, dialect.json)

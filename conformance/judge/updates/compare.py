@@ -145,7 +145,7 @@ def _judge_read_backs(script: Script, observation: Observation, judgement: Judge
     names = script.model.columns.json
     errors = observation.read_back_errors or (0,) * len(observation.read_backs)
     for read_back, rows, error in zip(expected, observation.read_backs, errors, strict=True):
-        lost = _misstored(script, read_back)
+        lost = _stored_differently(script, read_back)
         known_error, switch = _refusing(script, read_back, lost) if error else (0, None)
         if error or len(rows) != len(read_back.rows) or any(len(row) != _CELLS * len(names) for row in rows):
             judgement.add(
@@ -245,12 +245,12 @@ def unreadable(stored: bytes) -> str:
     return ""
 
 
-def _misstored(script: Script, read_back: ReadBack) -> dict[tuple[int, str], bytes]:
+def _stored_differently(script: Script, read_back: ReadBack) -> dict[tuple[int, str], bytes]:
     """The documents among those read that the server is known to store wrongly: what it stores."""
     if not script.case.trigger:
         return {}
     changes = ((index, _row_of(script, step, index).change) for index, step, _ in read_back.rows)
-    return {(index, name): stored for index, change in changes for name, stored in change.misstored.items()}
+    return {(index, name): stored for index, change in changes for name, stored in change.stored_differently.items()}
 
 
 def _row_of(script: Script, step: int, index: int) -> RowPrediction:
