@@ -147,7 +147,7 @@ def damage(draw: Draw) -> ApplierTransaction:
     return alone(draw.fork("beside"), damaged_events.damaged(draw.fork("event")))
 
 
-def member(draw: Draw, number: int) -> ApplierTransaction:
+def damaged_object(draw: Draw, number: int) -> ApplierTransaction:
     """An object with a wrong entry in a diff; every second is of a kind that may end a server."""
     event = draw.fork("event")
     if number % 6 == 5:

@@ -23,7 +23,7 @@ _DIGITS: Final = 6  # most bytes that such a variable really has
 _WIDTH: Final = 32  # bits of a length
 
 
-def printed(draw: Draw, place: str, seed: str = "") -> BytesCase:
+def file_with_damage(draw: Draw, place: str, seed: str = "") -> BytesCase:
     """A file with damage in ``place``, which is one of :data:`PLACES`."""
     if place == VECTOR:
         size = 4 * draw.below(20) + draw.choice((1, 2, 3))

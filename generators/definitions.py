@@ -1,6 +1,6 @@
 """Table definitions of every kind that the server takes, for checks of what TABLE_MAP says about a table.
 
-Every type and attribute, odd names, long member lists, all character sets, keys with prefixes, invisible and generated
+Every type and attribute, name names, long member lists, all character sets, keys with prefixes, invisible and generated
 columns, generated primary keys, and 1 to 1,017 columns (InnoDB's limit). No row of theirs needs more than the defaults
 and what :func:`row_values` gives.
 """
@@ -148,11 +148,11 @@ def _name(draw: Draw, number: int) -> str:
     """Names must differ, without regard to case and accents: the number at the end is enough."""
     if draw.below(4):
         return f"c{number}"
-    odd = draw.choice(_NAMES) if draw.below(3) else "".join(chr(_bmp(draw)) for _ in range(1 + draw.below(20)))
+    name = draw.choice(_NAMES) if draw.below(3) else "".join(chr(_bmp(draw)) for _ in range(1 + draw.below(20)))
     tail = f"_{number}"
     if draw.below(6) == 5:
-        odd = (odd * _NAME_LENGTH)[: _NAME_LENGTH - len(tail)]
-    return odd + tail
+        name = (name * _NAME_LENGTH)[: _NAME_LENGTH - len(tail)]
+    return name + tail
 
 
 def _bmp(draw: Draw) -> int:

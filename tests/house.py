@@ -1,15 +1,10 @@
 """The size and the order of the house in figures: ``python -m tests.house [DIRECTORY]``, for this tree or another one.
 
-DIRECTORY is a checkout, so that two commits can be compared (``git worktree add``). Packages: ``grimp``, which comes
-with ``import-linter`` (group ``lint``). Folders with more than twenty modules are listed, ``__init__`` not counted. A
-circle is a set of modules, or of neighbours in a package, that import each other in a ring; imports inside functions
-<<<<<<< HEAD
-count, those for type checkers alone do not. A repeated pair is two places of six equal lines or more, without comments
-and imports.
-=======
-count, those for type checkers alone do not. A repeated pair is two places of six
-equal lines or more, comments and imports left out.
->>>>>>> main
+DIRECTORY is a checkout, so that two commits can be compared (``git worktree add``). Packages: ``grimp`` (group
+``test``) and ``import-linter`` (group ``lint``). Folders with more than twenty modules are listed; ``__init__`` does
+not count. A circle is a set of modules, or of neighbours in a package, that import each other in a ring. Imports inside
+functions count; imports for type checkers alone do not. A repeated pair is two places of six equal lines or more;
+comments and imports are left out.
 """
 
 from __future__ import annotations

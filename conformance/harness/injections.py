@@ -92,7 +92,7 @@ def judged_transaction(
         name=case.name,
         judged=judge_ignoring(case, outcome, ignored, lab.dialect),
         script=lambda: applier_cases.transaction_script(case, server.version),
-        texts=0 if outcome.error and outcome.again is None else len(case.rows),
+        texts=0 if outcome.error and outcome.second_start is None else len(case.rows),
         death=outcome.death,
         crash=crash_of_rows(case.rows, outcome.death, reading=outcome.reading),
     )
@@ -314,9 +314,9 @@ def shrink_on(injector: Injector, item: Tried, version: Version, *, seconds: flo
         nonlocal last
         if mended(candidate):
             return False
-        again = try_one(injector, candidate, version, first.seed)
-        if again.sign == item.sign:
-            last = again
+        tried = try_one(injector, candidate, version, first.seed)
+        if tried.sign == item.sign:
+            last = tried
             return True
         return False
 

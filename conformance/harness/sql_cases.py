@@ -154,24 +154,28 @@ class _Run:
     ) -> None:
         """A finding: the statements that matter to the one that failed, if they alone show the same difference."""
         culprit = case.statements[verdict.index]
-        small = case.shortened(verdict.index)
+        shortened = case.shortened(verdict.index)
         kept = self._check.lab.stored
         self._check.narrate(f"shrinking {path.name} ({signature})")
-        judged = judge_live_sql(nodes, small, self._pair)
-        again = [item for item in judged if item.requirement == verdict.requirement][-1:]
-        if small != case and again and (again[0].field, again[0].deviation) == (verdict.field, verdict.deviation):
-            content = json.dumps(dump_case(replace(small, id="")), sort_keys=True).encode()
-            small = replace(small, id=f"{case.id}-{hashlib.blake2b(content, digest_size=4).hexdigest()}")
-            path = kept.store(dump_case(small)) or path
+        judged = judge_live_sql(nodes, shortened, self._pair)
+        seen_alone = [item for item in judged if item.requirement == verdict.requirement][-1:]
+        if (
+            shortened != case
+            and seen_alone
+            and (seen_alone[0].field, seen_alone[0].deviation) == (verdict.field, verdict.deviation)
+        ):
+            content = json.dumps(dump_case(replace(shortened, id="")), sort_keys=True).encode()
+            shortened = replace(shortened, id=f"{case.id}-{hashlib.blake2b(content, digest_size=4).hexdigest()}")
+            path = kept.store(dump_case(shortened)) or path
         else:
-            small = case
+            shortened = case
         self._block(verdict.requirement).found(
             signature,
-            small.id,
+            shortened.id,
             path,
             kept.replay_of(path),
             size_before=len(json.dumps(dump_case(case))),
-            size_after=len(json.dumps(dump_case(small))),
+            size_after=len(json.dumps(dump_case(shortened))),
             message=f"{culprit.text}: expected {verdict.expected}, got {verdict.got}",
         )
 

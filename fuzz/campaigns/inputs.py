@@ -14,7 +14,7 @@ from conformance.cases.update_case import Hazard
 from conformance.reference.binlog.header import MAGIC
 from fuzz.mutators.framing import mutate_file
 from generators import applier_transactions, damaged_events, diverged, object_entries, random_damage, streams
-from generators.damaged_values import PLACES, printed
+from generators.damaged_values import PLACES, file_with_damage
 from generators.draw import Stream, mix
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def _file(draw: Draw) -> BytesCase:
             item = random_damage.injection(draw)
             return _case(item.name, log_of_image(item.image))
         case "value":
-            return printed(draw, draw.choice(PLACES))
+            return file_with_damage(draw, draw.choice(PLACES))
         case _:
             return _case(MUTATED_LOG, _mutated(draw))
 

@@ -23,7 +23,7 @@ from conformance.report.results import Summary
 from conformance.requirements.catalogue import REQUIREMENTS
 from conformance.stream import Block, CaseVerdict, Run
 from generators import damaged_events, object_entries
-from generators.damaged_values import printed
+from generators.damaged_values import file_with_damage
 from generators.draw import Stream
 from tests.harness.planted import case as update_case
 from tests.running import run as run_check
@@ -116,7 +116,7 @@ def test_what_may_crash_other_software_is_refused(
 ) -> None:
     case: AnyCase
     if place == "vector":
-        case = printed(Stream("promote", 1), place, "promote 1")
+        case = file_with_damage(Stream("promote", 1), place, "promote 1")
     elif place == "hazard only":
         case = replace(EVENT, injection=replace(EVENT.injection, hazard="may-crash"))
     else:

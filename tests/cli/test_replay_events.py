@@ -14,7 +14,7 @@ from conformance.cases.files import dump_case, load_any_case
 from conformance.cli.replay import command
 from conformance.reference.jsonb.encode import encode
 from generators import damaged_events, object_entries
-from generators.damaged_values import printed
+from generators.damaged_values import file_with_damage
 from generators.draw import Stream
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def killing() -> EventCase:
 @pytest.mark.live
 def test_an_event_and_a_file_are_judged_again(server: ProcessServer, tmp_path: Path) -> None:
     del server  # there is one to be had
-    cases: list[AnyCase] = [GOOD, SPOILING, killing(), printed(Stream("replay", 2), "vector")]
+    cases: list[AnyCase] = [GOOD, SPOILING, killing(), file_with_damage(Stream("replay", 2), "vector")]
     paths = []
     for case in cases:
         path = tmp_path / f"{case.id}.json"

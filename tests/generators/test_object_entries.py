@@ -32,7 +32,7 @@ def test_every_damage_makes_a_value_that_cannot_be_read(what: str) -> None:
 
 
 def test_transactions_for_an_applier_hold_them_between_sound_ones() -> None:
-    cases = [applier_transactions.member(Stream("f", number), number) for number in range(12)]
+    cases = [applier_transactions.damaged_object(Stream("f", number), number) for number in range(12)]
     assert all(case.hazard == "may-crash" and case.repaired is None for case in cases)
     assert {damage_of(case.rows[0].image) for case in cases} == {"", MEMBER_IN_DIFF, TWICE_IN_DIFF}
 

@@ -14,7 +14,7 @@ from conformance.cases.row_images import RowImage
 from conformance.cases.script import build_script
 from conformance.cases.session import Session
 from conformance.cases.update_case import Step, UpdateCase
-from conformance.checks.costs.sizes import compare_twins
+from conformance.checks.costs.sizes import compare_on_and_off
 from conformance.judge.updates.compare import judge
 from conformance.reference.binlog.rows import RowsBody, included, rows_body
 from conformance.reference.event_types import EventType
@@ -370,11 +370,11 @@ FORMAT: Final = [
 # --- sizes -----------------------------------------------------------------------------------------------------------
 
 
-def _twins(wrong: dict[str, Any]) -> Callable[[bool], object]:
+def _sizes_compared(wrong: dict[str, Any]) -> Callable[[bool], object]:
     def judged(err: bool) -> object:
         on = script()
         off = build_script(replace(on.case, session=replace(on.case.session, partial_json=False)))
-        found = compare_twins(on, observe(on, **(wrong if err else {})), off, observe(off)).problems
+        found = compare_on_and_off(on, observe(on, **(wrong if err else {})), off, observe(off)).problems
         return [problem for problem in found if problem.requirement in ("FR11", "FR12") and not problem.free]
 
     return judged
@@ -384,13 +384,13 @@ SIZES: Final = [
     PartFault(
         id="more-than-its-diffs",
         requirement="Def1",
-        judged=_twins(_whole_before("one diff")),
+        judged=_sizes_compared(_whole_before("one diff")),
         sentence="A partial update is as large as its diffs: no document adds to it.",
     ),
     PartFault(
         id="more-than-its-document",
         requirement="Def2",
-        judged=_twins(_whole_before("border full")),
+        judged=_sizes_compared(_whole_before("border full")),
         sentence="A full update is as large as its document: no second one adds to it.",
     ),
 ]

@@ -9,6 +9,7 @@ from conformance.cases.row_images import RowImage
 from conformance.checks.row_values.judge import Cell
 from conformance.checks.row_values.run import Observed, judge
 from conformance.checks.table_metadata.definitions import judge_text
+from conformance.checks.table_metadata.run import Definition
 from conformance.checks.table_metadata.table_map_judge import judge_table_map
 from conformance.reference.binlog.event import encode_event
 from conformance.reference.binlog.rows import Row, rows_body
@@ -17,7 +18,6 @@ from conformance.reference.event_types import EventType
 from conformance.reference.tables.columns import ColumnType
 from conformance.reference.tables.definitions import Column, Table, table_map
 from conformance.reference.tables.metadata import DefaultCharset, Field, Names, Numbers, PrefixKey
-from conformance.servers.roles.definitions import Definition
 from tests.checks.table_metadata.test_definition_faults import perfect, printed
 from tests.requirements.parts import PartFault
 

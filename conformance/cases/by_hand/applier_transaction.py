@@ -83,8 +83,8 @@ class ApplierOutcome:
     """What the applier did. ``error``: the number of the worker that failed; ``coordinator``: Last_SQL_Errno.
 
     ``before`` and ``after``: the rows before the transaction, and at the stop or, where there was none, at the end.
-    ``committed``: whether the mark is there at that time. ``again``: only after a stop. ``death``: signature of a
-    crash; ``reading``: it came when the rows were read at the end.
+    ``committed``: whether the mark is there at that time. ``second_start``: only after a stop.
+    ``death``: signature of a crash; ``reading``: the crash came when the rows were read at the end.
     """
 
     stopped: bool = False
@@ -95,7 +95,7 @@ class ApplierOutcome:
     after: tuple[RowState | None, ...] = ()
     committed: bool = False
     beside: int = 0
-    again: SecondStart | None = None
+    second_start: SecondStart | None = None
     death: str = ""
     reading: bool = False
     silent: bool = False  # neither stopped nor at the end in the stated time

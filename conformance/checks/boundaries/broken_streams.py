@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from conformance.checks.boundaries.marked_files import inner_events, printed
+from conformance.checks.boundaries.marked_files import client_output, inner_events
 from conformance.judge.problem import Problem
 from conformance.reference.boundaries.observed_event import observe
 from conformance.reference.boundaries.row_format import RowFormatParser
@@ -89,7 +89,7 @@ class RowFormatRun(NamedTuple):
 
 def run_row_format(program: Sequence[str], path: Path, stream: Sequence[Placed]) -> RowFormatRun:
     """``mysqlbinlog --require-row-format``: the refused event is the one behind the last that it printed."""
-    status, text, words = printed(program, path, "--require-row-format", "-v")
+    status, text, words = client_output(program, path, "--require-row-format", "-v")
     if not status:
         return RowFormatRun(None, words)
     places = _AT.findall(text)

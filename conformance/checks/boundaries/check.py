@@ -322,11 +322,11 @@ def _marked_file(
     marked = marked_files.mark_file([captured.format_description, *captured.events])
     path.write_bytes(boundaries.file_of(marked))
     ours = marked_files.text_of(path.read_bytes())
-    status, real, words = marked_files.printed(program, path, "-vv", "--base64-output=decode-rows")
+    status, real, words = marked_files.client_output(program, path, "-vv", "--base64-output=decode-rows")
     text_problems = marked_files.judge_text(marked, ours, real)
     if status:
         text_problems.append(Problem(field="mysqlbinlog", expected="a text", got=words, message="mysqlbinlog failed"))
-    status, text, words = marked_files.printed(program, path, "--skip-gtids")
+    status, text, words = marked_files.client_output(program, path, "--skip-gtids")
     problems = marked_files.judge_binlog(marked, text)
     replayed = mysqlbinlog_replay.feed(target.server, mysqlbinlog_replay.Text(text))
     got = _rows(target) if replayed.error is None else {}

@@ -151,8 +151,8 @@ def _connections(draw: Draw, stream: Sequence[Placed]) -> list[list[bytes]]:
     data = [item.data for item in stream]
     first = [number for number, item in enumerate(stream) if item.file == FILE][2:]
     place = first[draw.below(len(first))]
-    again = encode_event(FormatDescription(), server_id=streams.SERVER_ID, log_pos=0)
-    return [data[:place], [again, *data[place:]]]
+    description = encode_event(FormatDescription(), server_id=streams.SERVER_ID, log_pos=0)
+    return [data[:place], [description, *data[place:]]]
 
 
 @pytest.mark.check("boundaries/row-format", "TP3")

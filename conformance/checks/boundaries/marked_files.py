@@ -59,9 +59,9 @@ def mark_file(events: Sequence[bytes]) -> list[bytes]:
             gtid = decoder.decode(out.pop())
             assert isinstance(gtid.body, (Gtid, GtidTagged))
             body = with_transaction_length(gtid.body, len(event), FOOTER_SIZE)
-            again = gtid._replace(body=body).encode()
+            new_gtid = gtid._replace(body=body).encode()
             writer.position = int.from_bytes(out[-1][13:17], "little")
-            out.append(writer.copy(again))
+            out.append(writer.copy(new_gtid))
         out.append(writer.copy(event))
     return out
 
@@ -123,7 +123,7 @@ def text_of(data: bytes) -> bytes:
     return b"".join([text.begin(), *pieces, *text.end()])
 
 
-def printed(program: Sequence[str], path: Path, *options: str) -> tuple[int, bytes, str]:
+def client_output(program: Sequence[str], path: Path, *options: str) -> tuple[int, bytes, str]:
     """Exit status, text and words of the real client."""
     done = subprocess.run([*program, "--no-defaults", *options, str(path)], capture_output=True, check=False)
     return done.returncode, done.stdout, done.stderr.decode("utf-8", "replace").strip()

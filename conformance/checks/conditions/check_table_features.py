@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, TypeVar
 import pytest
 
 from conformance.cases.row_images import RowImage
-from conformance.checks.conditions.table_features import STOPS, SURROUNDINGS, Stop, Surrounding, stopped, surrounded
+from conformance.checks.conditions.table_features import (
+    STOPS,
+    TABLE_FEATURES,
+    Stop,
+    TableFeature,
+    stopped,
+    with_feature,
+)
 from conformance.harness.pairs.run import REPLICAS
 from conformance.harness.sql_cases import run_cases
 from generators.draw import Stream
@@ -20,13 +27,13 @@ if TYPE_CHECKING:
     from conformance.harness.check import Check
     from generators.draw import Draw
 
-_Kind = TypeVar("_Kind", Surrounding, Stop)
+_Kind = TypeVar("_Kind", TableFeature, Stop)
 
 
 @pytest.mark.check("surroundings", "FR2", "D10", "D11")
-def test_surroundings(check: Check) -> None:
+def test_table_features(check: Check) -> None:
     """Each update is logged as without its surrounding, and both servers read alike after it."""
-    _run(check, SURROUNDINGS, surrounded)
+    _run(check, TABLE_FEATURES, with_feature)
 
 
 @pytest.mark.check("surroundings/stops", "FR5")

@@ -2,7 +2,7 @@
 last table: the scenarios of the server's own test-suite).
 
 The table is small and known, ``t (id, n, j, k)`` with JSON columns j and k; its documents and updates are generated.
-What a *surrounding* adds must change neither how an update is logged (D11, D10) nor what the replica ends up with
+What a *feature* adds must change neither how an update is logged (D11, D10) nor what the replica ends up with
 (FR2): the update has the form that the model predicts for the bare table, and both servers read alike.
 """
 
@@ -45,7 +45,7 @@ _JOINED_STEPS: Final = 40
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Surrounding:
+class TableFeature:
     """What stands around the documents.
 
     ``source``, ``replica``: statements behind CREATE TABLE, on the source (and so on both), and on the replica alone.
@@ -72,19 +72,19 @@ WITHOUT_DIFFS: Final = tuple(Outcome(form=form) for form in ("whole", "empty", "
 _JOINED: Final = ("CREATE TABLE other (x INT PRIMARY KEY, o JSON)", """INSERT INTO other VALUES (1, '{"a": 1}')""")
 _LENGTH: Final = "JSON_LENGTH(j)"
 
-SURROUNDINGS: Final = (
-    Surrounding(name="bare"),
-    Surrounding(name="no-key", key=False),
-    Surrounding(name="virtual-column", source=(f"ALTER TABLE t ADD g INT AS ({_LENGTH}) VIRTUAL, ADD KEY (g)",)),
-    Surrounding(name="stored-column", source=("ALTER TABLE t ADD g BIGINT AS (CRC32(CAST(k AS CHAR))) STORED",)),
-    Surrounding(
+TABLE_FEATURES: Final = (
+    TableFeature(name="bare"),
+    TableFeature(name="no-key", key=False),
+    TableFeature(name="virtual-column", source=(f"ALTER TABLE t ADD g INT AS ({_LENGTH}) VIRTUAL, ADD KEY (g)",)),
+    TableFeature(name="stored-column", source=("ALTER TABLE t ADD g BIGINT AS (CRC32(CAST(k AS CHAR))) STORED",)),
+    TableFeature(
         name="virtual-json-column", source=("ALTER TABLE t ADD g JSON AS (JSON_EXTRACT(j, '$.*')) VIRTUAL",), form=False
     ),
-    Surrounding(
+    TableFeature(
         name="stored-json-column", source=("ALTER TABLE t ADD g JSON AS (JSON_ARRAY(k, n)) STORED",), form=False
     ),
-    Surrounding(name="functional-index", source=(f"ALTER TABLE t ADD KEY ((CAST({_LENGTH} AS UNSIGNED)))",)),
-    Surrounding(
+    TableFeature(name="functional-index", source=(f"ALTER TABLE t ADD KEY ((CAST({_LENGTH} AS UNSIGNED)))",)),
+    TableFeature(
         name="generated-columns-on-the-replica",
         replica=(
             f"ALTER TABLE t ADD g1 INT AS ({_LENGTH}) VIRTUAL, ADD KEY (g1)",
@@ -92,16 +92,18 @@ SURROUNDINGS: Final = (
         ),
         read="id, n, j, k",
     ),
-    Surrounding(name="column-missing-on-the-replica", replica=("ALTER TABLE t DROP COLUMN k",), read="id, n, j"),
-    Surrounding(
+    TableFeature(name="column-missing-on-the-replica", replica=("ALTER TABLE t DROP COLUMN k",), read="id, n, j"),
+    TableFeature(
         name="two-columns-missing-on-the-replica",
         source=("ALTER TABLE t ADD l JSON, ADD s VARCHAR(9)",),
         replica=("ALTER TABLE t DROP COLUMN l, DROP COLUMN s",),
         read="id, n, j, k",
     ),
-    Surrounding(name="more-columns-on-the-replica", replica=("ALTER TABLE t ADD z INT DEFAULT 5",), read="id, n, j, k"),
-    Surrounding(name="partitions-by-hash", source=(_OF_ITS_OWN, "ALTER TABLE t PARTITION BY HASH (id) PARTITIONS 3")),
-    Surrounding(
+    TableFeature(
+        name="more-columns-on-the-replica", replica=("ALTER TABLE t ADD z INT DEFAULT 5",), read="id, n, j, k"
+    ),
+    TableFeature(name="partitions-by-hash", source=(_OF_ITS_OWN, "ALTER TABLE t PARTITION BY HASH (id) PARTITIONS 3")),
+    TableFeature(
         name="partitions-by-range",
         source=(
             _OF_ITS_OWN,
@@ -109,17 +111,17 @@ SURROUNDINGS: Final = (
             (PARTITION low VALUES LESS THAN (2), PARTITION high VALUES LESS THAN MAXVALUE)""",
         ),
     ),
-    Surrounding(
+    TableFeature(
         name="partitions-on-the-replica",
         replica=(_OF_ITS_OWN, "ALTER TABLE t PARTITION BY KEY (id) PARTITIONS 2"),
     ),
-    Surrounding(name="view", source=("CREATE VIEW v AS SELECT * FROM t",), target="`v`"),
-    Surrounding(
+    TableFeature(name="view", source=("CREATE VIEW v AS SELECT * FROM t",), target="`v`"),
+    TableFeature(
         name="view-with-check",
         source=("CREATE VIEW v AS SELECT k, j, id, n FROM t WHERE id > 0 WITH CASCADED CHECK OPTION",),
         target="`v`",
     ),
-    Surrounding(
+    TableFeature(
         name="trigger-after",
         source=(
             "CREATE TABLE log (at INT AUTO_INCREMENT PRIMARY KEY, id INT, was VARCHAR(20), became VARCHAR(20))",
@@ -129,7 +131,7 @@ SURROUNDINGS: Final = (
         read="log.*, t.*",
         tables="log RIGHT JOIN t ON t.id = log.id",
     ),
-    Surrounding(
+    TableFeature(
         name="trigger-before-on-another-column",
         source=(
             "ALTER TABLE t ADD c INT",
@@ -137,17 +139,17 @@ SURROUNDINGS: Final = (
         ),
         form=False,  # a row that only the trigger changes is logged as well
     ),
-    Surrounding(
+    TableFeature(
         name="zero-length-json", source=("ALTER TABLE t ADD z JSON NOT NULL",), insert="INSERT IGNORE", form=False
     ),
-    Surrounding(name="check-constraint", source=("ALTER TABLE t ADD CHECK (j IS NULL OR JSON_VALID(j))",)),
-    Surrounding(
+    TableFeature(name="check-constraint", source=("ALTER TABLE t ADD CHECK (j IS NULL OR JSON_VALID(j))",)),
+    TableFeature(
         name="first-of-a-join",
         source=_JOINED,
         target="`t` STRAIGHT_JOIN other ON other.x >= 0",
         joined=True,
     ),
-    Surrounding(
+    TableFeature(
         name="later-in-a-join",
         source=_JOINED,
         target="other STRAIGHT_JOIN `t` ON other.x >= 0",
@@ -197,17 +199,17 @@ def updates_of(
         yield Update(update_statement(table, "id", step.assignments, keys), prediction)
 
 
-def surrounded(draw: Draw, surrounding: Surrounding, image: RowImage, name: str) -> SqlCase:
-    """A table in this surrounding, some rows, and updates of them; after each update both servers read alike."""
-    table = table_of_documents(key=surrounding.key)
+def with_feature(draw: Draw, feature: TableFeature, image: RowImage, name: str) -> SqlCase:
+    """A table in this feature, some rows, and updates of them; after each update both servers read alike."""
+    table = table_of_documents(key=feature.key)
     rows = start_rows(draw.fork("rows"), table, 1 + draw.below(3))
     session = Session(row_image=image)
-    statements = [*session.statements(), create_table(table), *surrounding.source]
+    statements = [*session.statements(), create_table(table), *feature.source]
     rest = [SqlStatement(sql=sql) for sql in statements]
-    on_replica = (f"SET SESSION sql_log_bin=0, SESSION sort_buffer_size={SORT_BUFFER}", *surrounding.replica)
+    on_replica = (f"SET SESSION sql_log_bin=0, SESSION sort_buffer_size={SORT_BUFFER}", *feature.replica)
     rest += [SqlStatement(sql=sql, node=REPLICA) for sql in on_replica]
-    rest.append(SqlStatement(sql=insert_statement(table, rows).replace("INSERT", surrounding.insert, 1)))
-    for update in _updates(draw, table, session, rows, surrounding):
+    rest.append(SqlStatement(sql=insert_statement(table, rows).replace("INSERT", feature.insert, 1)))
+    for update in _updates(draw, table, session, rows, feature):
         rest += update
     return SqlCase(id=name, requirements=("FR2",), needs=("2S",), schema=True, statements=tuple(rest))
 
@@ -299,30 +301,30 @@ def stopped(draw: Draw, stop: Stop, image: RowImage, name: str) -> SqlCase:
 
 
 def _updates(
-    draw: Draw, table: Table, session: Session, rows: tuple[tuple[object, ...], ...], surrounding: Surrounding
+    draw: Draw, table: Table, session: Session, rows: tuple[tuple[object, ...], ...], feature: TableFeature
 ) -> Iterator[list[SqlStatement]]:
     """Each with what must be read after it on both sides."""
-    select = f"SELECT {surrounding.read} FROM {surrounding.tables} ORDER BY 1, 2"
-    steps = _JOINED_STEPS if surrounding.joined else _STEPS
-    for update in updates_of(draw, table, session, rows, steps=steps, single=surrounding.joined):
+    select = f"SELECT {feature.read} FROM {feature.tables} ORDER BY 1, 2"
+    steps = _JOINED_STEPS if feature.joined else _STEPS
+    for update in updates_of(draw, table, session, rows, steps=steps, single=feature.joined):
         yield [
-            _update(update, surrounding),
+            _update(update, feature),
             SqlStatement(sql=select, outcomes=(Outcome(), Outcome(error=_TOO_DEEP))),
             SqlStatement(
                 sql=select,
                 node=REPLICA,
                 judges="FR2",
                 outcomes=(Outcome(as_before=True),),
-                note=f"the replica reads what the source reads ({surrounding.name})",
+                note=f"the replica reads what the source reads ({feature.name})",
             ),
         ]
 
 
-def _update(update: Update, surrounding: Surrounding) -> SqlStatement:
-    sql = update.sql.replace("UPDATE `t` SET", f"UPDATE {surrounding.target} SET", 1)
-    if not surrounding.form:
+def _update(update: Update, feature: TableFeature) -> SqlStatement:
+    sql = update.sql.replace("UPDATE `t` SET", f"UPDATE {feature.target} SET", 1)
+    if not feature.form:
         return SqlStatement(sql=sql)
-    if surrounding.later:
+    if feature.later:
         return SqlStatement(
             sql=sql,
             judges="D10",
@@ -332,10 +334,10 @@ def _update(update: Update, surrounding: Surrounding) -> SqlStatement:
         )
     return SqlStatement(
         sql=sql,
-        judges="D10" if surrounding.joined else "D11",
+        judges="D10" if feature.joined else "D11",
         outcomes=(Outcome(form=update.form),),
         otherwise=Verdict.DIFFERS,
-        note=f"logged as without its surrounding ({surrounding.name})",
+        note=f"logged as without its feature ({feature.name})",
     )
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance.cases.script import build_script
-from conformance.checks.costs.sizes import compare_twins
+from conformance.checks.costs.sizes import compare_on_and_off
 from conformance.harness.campaign.blocks import make_script
 from conformance.harness.campaign.run import server_limits
 from conformance.judge.problem import Problem
@@ -25,7 +25,7 @@ from conformance.stream import Verdict
 
 if TYPE_CHECKING:
     from conformance.cases.update_case import UpdateCase
-    from conformance.checks.costs.sizes import TwinResult
+    from conformance.checks.costs.sizes import SizeComparison
     from conformance.harness.check import Check
 
 _UPDATES = 50
@@ -47,14 +47,14 @@ def test_sizes(check: Check) -> None:
             on = build_script(case, row_metadata=limits.row_metadata, row_event_max_size=limits.row_event_max_size)
             twin = replace(case, session=replace(session, partial_json=False))
             off = build_script(twin, row_metadata=limits.row_metadata, row_event_max_size=limits.row_event_max_size)
-            result = compare_twins(
+            result = compare_on_and_off(
                 on, run_case(connection, capture, on, schema), off, run_case(connection, capture, off, schema)
             )
             _record(check, number, case, result, (time.perf_counter() - begun) / len(result.cases))
         capture.close()
 
 
-def _record(check: Check, number: int, case: UpdateCase, result: TwinResult, seconds: float) -> None:
+def _record(check: Check, number: int, case: UpdateCase, result: SizeComparison, seconds: float) -> None:
     """A block for each requirement, with the statements whose size is wrong."""
     for requirement, cases in result.cases.items():
         with check.block(

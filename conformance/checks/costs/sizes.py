@@ -36,16 +36,16 @@ class SizeProblem:
 
 
 @dataclass(slots=True)
-class TwinResult:
+class SizeComparison:
     """Cases compared by requirement, and what was wrong."""
 
     cases: Counter[str] = field(default_factory=Counter)
     problems: list[SizeProblem] = field(default_factory=list)
 
 
-def compare_twins(on: Script, observed_on: Observation, off: Script, observed_off: Observation) -> TwinResult:
+def compare_on_and_off(on: Script, observed_on: Observation, off: Script, observed_off: Observation) -> SizeComparison:
     """Compare two observations of the same Case, statement by statement."""
-    result = TwinResult()
+    result = SizeComparison()
     with_option = list(_statements(observed_on))
     without = list(_statements(observed_off))
     steps = [number for number, prediction in enumerate(on.predictions) if prediction.events]
@@ -104,7 +104,7 @@ def _statements(observation: Observation) -> Iterator[list[RowsBody]]:
                 bodies = []
 
 
-def _compare_others(on: Observation, off: Observation, result: TwinResult) -> None:
+def _compare_others(on: Observation, off: Observation, result: SizeComparison) -> None:
     """FR13: all events that are not updates. A GTID event is left out: it holds the length of its transaction."""
     skipped = UPDATE_TYPES | {EventType.GTID, EventType.ANONYMOUS_GTID, EventType.GTID_TAGGED}
     for group_on, group_off in zip(split_groups(on.events), split_groups(off.events), strict=True):

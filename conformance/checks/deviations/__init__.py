@@ -1,0 +1,1 @@
+"""Every listed deviation is shown by its witness Case, in every run."""

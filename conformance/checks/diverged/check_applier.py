@@ -95,7 +95,7 @@ def _damaged_file(lab: Lab, server: OwnServer, case: DamagedFrame, outcome: Appl
 
 
 @pytest.mark.check("applier/members", "FR5")
-def test_applier_and_damaged_members(check: Check) -> None:
+def test_applier_and_damaged_object_entries(check: Check) -> None:
     """Damage that may end the server: the applier meets what BINLOG statements showed.
 
     Each in a relay log of its own: otherwise an end right after a stop could be put down to the Case before.
@@ -105,7 +105,7 @@ def test_applier_and_damaged_members(check: Check) -> None:
     tried = []
     with check.block(cases=None) as block:
         for number in check.blocks():
-            case = applier_transactions.member(draw.fork(number), number)
+            case = applier_transactions.damaged_object(draw.fork(number), number)
             (outcome,) = applier_cases.apply_transactions(applier, [case])
             tried.append(judged_transaction(check.lab, applier.server, case, outcome))
         record_tried(block, tried)

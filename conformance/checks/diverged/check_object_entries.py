@@ -57,7 +57,7 @@ def run(check: Check, injector: Injector) -> list[Tried]:
 
 
 @pytest.mark.check("diverged/members", "FR5")
-def test_damaged_members(check: Check) -> None:
+def test_damaged_object_entries(check: Check) -> None:
     """Generated damage is an error that changes nothing; of a key that comes twice the last value counts."""
     check.needs_own_server(
         "a server: events are put into one", "what may crash a server is put only into one that the lab starts itself"

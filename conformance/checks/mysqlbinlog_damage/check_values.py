@@ -15,7 +15,7 @@ from conformance.harness.mysqlbinlog_files import explaining, print_file
 from conformance.harness.witnesses import record_not_shown
 from conformance.requirements.crashes import PRINTING
 from conformance.requirements.versions import applies
-from generators.damaged_values import PLACES, VECTOR, printed
+from generators.damaged_values import PLACES, VECTOR, file_with_damage
 from generators.draw import Stream
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def _files(check: Check) -> Iterator[BytesCase]:
             continue
         for number in check.blocks():
             key = ("printed", check.seed, place, number)
-            yield printed(Stream(*key), place, " ".join(map(str, key)))
+            yield file_with_damage(Stream(*key), place, " ".join(map(str, key)))
 
 
 def not_shown(lab: Lab, items: Iterable[PrintedLog]) -> list[Deviation]:

@@ -28,9 +28,9 @@ def shrink_file(program: Sequence[str], item: PrintedLog, *, seconds: float = _S
 
     def fails(data: bytes) -> bool:
         nonlocal last
-        again = print_file(program, _with(item.case, data))
-        if (again.verdict, again.message, again.crash) == (item.verdict, item.message, item.crash):
-            last = again
+        smaller = print_file(program, _with(item.case, data))
+        if (smaller.verdict, smaller.message, smaller.crash) == (item.verdict, item.message, item.crash):
+            last = smaller
             return True
         return False
 

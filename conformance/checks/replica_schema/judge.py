@@ -32,12 +32,12 @@ def judge(case: ReplicaSchema, outcome: ApplierOutcome, verdict: Verdict) -> Jud
     wanted = states(case.source if case.number else case.replica, case.expected)
     if not case.number:
         return Judged(Verdict.PASS) if outcome.after == wanted else _rows(verdict, "other rows", wanted, outcome.after)
-    again = outcome.again
-    if again is None or again.error or not again.committed:
-        got = "no start" if again is None else f"{again.error} {again.message}".rstrip()
+    second = outcome.second_start
+    if second is None or second.error or not second.committed:
+        got = "no start" if second is None else f"{second.error} {second.message}".rstrip()
         return Judged(Verdict.FAIL, "the applier does not go on after the table was repaired", "it goes on", got)
-    if again.after != wanted:
-        return _rows(verdict, "other rows after the repair", wanted, again.after)
+    if second.after != wanted:
+        return _rows(verdict, "other rows after the repair", wanted, second.after)
     return Judged(Verdict.PASS)
 
 

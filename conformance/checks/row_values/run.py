@@ -162,10 +162,10 @@ def judge(observed: Observed) -> Judged:
                 for image in ("before", "after"):
                     tells.setdefault((change["operation"], image), []).append(change[image])
             if isinstance(event.body, LazyRows) and event.inner is None and event.position is not None:
-                again = event.typed().encode()
+                encoded = event.typed().encode()
                 stored = observed.file[event.position : event.position + event.header.length]
-                if again != stored:
-                    different.append(Difference(count, event.name, stored.hex()[:_SHOWN], again.hex()[:_SHOWN]))
+                if encoded != stored:
+                    different.append(Difference(count, event.name, stored.hex()[:_SHOWN], encoded.hex()[:_SHOWN]))
                 count += 1
     except CodecError as error:
         failed = Difference(count, "", "a log that can be read", str(error))

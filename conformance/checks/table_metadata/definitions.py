@@ -11,6 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final
 
+from conformance.checks.table_metadata.run import MODES, Definition, log_definitions, make_tables
 from conformance.checks.table_metadata.table_map_judge import concerned, judge_table_map
 from conformance.judge.problem import Problem
 from conformance.judge.updates.borrowed import borrow
@@ -20,7 +21,6 @@ from conformance.reference.dialect import MYSQL
 from conformance.reference.tables.definitions import create_table, definable, table_map
 from conformance.reference.tables.table_map import GENERATED_INVISIBLE_PK, TableMap
 from conformance.reference.text.table_metadata import metadata_text
-from conformance.servers.roles.definitions import MODES, Definition, log_definitions, make_tables
 from conformance.stream import Verdict
 from generators.definitions import definition, row_values
 from generators.draw import Stream
@@ -28,10 +28,10 @@ from generators.draw import Stream
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from conformance.checks.table_metadata.run import DefinitionLog
     from conformance.harness.check import Check
     from conformance.harness.session import Lab
     from conformance.reference.dialect import LogForms
-    from conformance.servers.roles.definitions import DefinitionLog
     from conformance.servers.wire.capture import Capture
     from conformance.servers.wire.connection import Connection
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from conformance.cases.case_sql import binlog_statement
 from conformance.checks.table_metadata.definitions import head_of
+from conformance.checks.table_metadata.run import Definition
 from conformance.judge.problem import Problem
 from conformance.reference.binlog.event import decode_event
 from conformance.reference.dialect import MYSQL
@@ -32,16 +33,15 @@ from conformance.reference.tables.metadata import (
 from conformance.reference.tables.table_map import TableMap
 from conformance.reference.text.table_metadata import metadata_text
 from conformance.servers.errors import SqlError
-from conformance.servers.roles.definitions import Definition
 from generators.definitions import definition, row_values
 from generators.draw import Stream
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from conformance.checks.table_metadata.run import DefinitionLog
     from conformance.reference.dialect import LogForms
     from conformance.reference.tables.metadata import MetadataField
-    from conformance.servers.roles.definitions import DefinitionLog
     from conformance.servers.wire.connection import Connection
     from generators.draw import Draw
 

@@ -9,7 +9,7 @@ from conformance.cases.script import build_script
 from conformance.harness.campaign.blocks import judge_block
 from conformance.harness.campaign.run import server_limits
 from conformance.harness.update_checks import UpdateCheck
-from conformance.judge.damage.crashes import has_bad_member
+from conformance.judge.damage.crashes import has_bad_key_entry
 from conformance.reference.partial.update import is_unpredictable
 from conformance.servers.roles.update_cases import run_case
 from conformance.stream import Verdict
@@ -55,5 +55,5 @@ def _harmful(script: Script) -> bool:
     """Whether what is stored cannot be foretold; or an object in it would have a key outside itself: 9.7.4 dies over
     such a key that it reads (FR5)."""
     changes = [row.change for prediction in script.predictions for row in prediction.rows]
-    stored = [document for change in changes for document in change.stored_differently.values()]
-    return any(map(is_unpredictable, changes)) or any(map(has_bad_member, stored))
+    stored = [document for change in changes for document in change.stored_wrongly.values()]
+    return any(map(is_unpredictable, changes)) or any(map(has_bad_key_entry, stored))

@@ -48,11 +48,11 @@ def check_events(script: Script, observation: Observation) -> EventFaults:
             )
             continue
         faults.decoded += 1
-        again = _encode(event)
+        reencoded = _encode(event)
         faults.encoded += 1
-        if again != raw:
+        if reencoded != raw:
             faults.found.append(
-                Mismatch(kind="decode", step=None, field=event.name, expected=raw.hex(), got=again.hex())
+                Mismatch(kind="decode", step=None, field=event.name, expected=raw.hex(), got=reencoded.hex())
             )
         if isinstance(event.body, RowsBody) and event.body.type in UPDATE_TYPES:
             updates.append(event.body)

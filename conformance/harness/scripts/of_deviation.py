@@ -18,7 +18,7 @@ from conformance.judge.damage.crashes import damage_of, damage_of_log
 from conformance.requirements.crashes import APPLYING, MEMBER_IN_DOCUMENT, PRINTING, READING, RELAYING, TWICE_IN_DIFF
 from conformance.requirements.deviations import DeviationError, load_deviations
 from generators import object_entries
-from generators.damaged_values import PLACES, printed
+from generators.damaged_values import PLACES, file_with_damage
 from generators.draw import Stream
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def _files() -> Iterator[BytesCase]:
     for place in PLACES:
         for number in range(_MANY):
             key = ("script", place, number)
-            yield printed(Stream(*key), place, " ".join(map(str, key)))
+            yield file_with_damage(Stream(*key), place, " ".join(map(str, key)))
 
 
 def _events(crash: Crash) -> Iterator[EventCase]:

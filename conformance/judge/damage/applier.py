@@ -140,22 +140,22 @@ def _rows(case: ApplierTransaction, outcome: ApplierOutcome, dialect: Dialect) -
 
 def _again(case: ApplierTransaction, outcome: ApplierOutcome, dialect: Dialect) -> Judged:
     """After a repair, or after the transaction was skipped."""
-    again = outcome.again
+    second = outcome.second_start
     how = "its rows were repaired" if case.repaired is not None else "the transaction was skipped"
-    if again is None or again.error:
-        got = "no start" if again is None else f"{again.error} {again.message}".rstrip()
+    if second is None or second.error:
+        got = "no start" if second is None else f"{second.error} {second.message}".rstrip()
         return Judged(Verdict.FAIL, f"the applier does not go on after {how}", "it goes on", got)
-    if again.beside != case.beside:
-        return _lost(case.beside, again.beside)
-    if again.committed is not (case.repaired is not None):
-        rule = f"the transaction is {'there' if again.committed else 'not there'} after {how}"
-        return Judged(Verdict.FAIL, rule, str(not again.committed), str(again.committed))
+    if second.beside != case.beside:
+        return _lost(case.beside, second.beside)
+    if second.committed is not (case.repaired is not None):
+        rule = f"the transaction is {'there' if second.committed else 'not there'} after {how}"
+        return Judged(Verdict.FAIL, rule, str(not second.committed), str(second.committed))
     if case.repaired is None:
-        for before, after in zip(outcome.before, again.after, strict=True):
+        for before, after in zip(outcome.before, second.after, strict=True):
             if before != after:
                 return Judged(Verdict.FAIL, "a skipped transaction changed a row", show(before), show(after))
         return Judged(Verdict.PASS)
-    for row, after in zip(case.after_repair(), again.after, strict=True):
+    for row, after in zip(case.after_repair(), second.after, strict=True):
         # Only the result is known: that the repair itself arrived was seen when it was made.
         judged = judge_injection(row, InjectionOutcome(before=state_of(row.stored), after=after), dialect)
         if judged.verdict is not Verdict.PASS:

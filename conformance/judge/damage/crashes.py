@@ -58,12 +58,12 @@ def crash_from(death: str, during: str, damage: str) -> Crash | None:
 
 def damage_of(image: bytes) -> str:
     """The first of the known damages in the image of a row (as ``Injection.image``), or an empty text."""
-    if any(map(has_bad_member, whole_values(image))):
+    if any(map(has_bad_key_entry, whole_values(image))):
         return MEMBER_IN_DOCUMENT
     values = values_of_diffs(image)
-    if any(map(has_bad_member, values)):
+    if any(map(has_bad_key_entry, values)):
         return MEMBER_IN_DIFF
-    return TWICE_IN_DIFF if any(map(has_member_twice, values)) else ""
+    return TWICE_IN_DIFF if any(map(has_key_twice, values)) else ""
 
 
 def damage_of_log(data: bytes) -> str:
@@ -93,13 +93,13 @@ def _has_long_decimal(variable: bytes) -> bool:
     return not is_null and kind == UserVarType.DECIMAL and length > len(cursor) - FOOTER_SIZE
 
 
-def has_bad_member(document: bytes) -> bool:
+def has_bad_key_entry(document: bytes) -> bool:
     """Whether a key entry of some object points outside of the object or into its header."""
     objects = (view for view in containers(document) if view.is_object)
     return any(key_at(view, index) is None for view in objects for index in range(view.count))
 
 
-def has_member_twice(document: bytes) -> bool:
+def has_key_twice(document: bytes) -> bool:
     """Whether some object has a key again whose earlier value is a container. In a tree the later value takes its
     place: who has put off the elements of the container must not come back to them."""
     return any(view.is_object and _replaces(view) for view in containers(document))

@@ -50,12 +50,12 @@ def judge(script: Script, observation: Observation) -> Judgement:
         found += [mismatch for mismatch in judgement.mismatches if mismatch.step == step]
         since = step
         later = _later(judgement, step)
-        again = resynchronised(script, observation, step) if later else None
-        if again is not None:
+        resumed = resynchronised(script, observation, step) if later else None
+        if resumed is not None:
             # The log may be what is wrong, not the rows: the new predictions must explain more than the old ones.
-            other = compare(again, observation)
+            other = compare(resumed, observation)
             if len(_later(other, step)) < len(later):
-                script, judgement = again, other
+                script, judgement = resumed, other
                 note = f"(rows re-synchronised after statement {step})"
                 judgement.mismatches = [_noted(mismatch, step, note) for mismatch in judgement.mismatches]
     rest = [mismatch for mismatch in judgement.mismatches if mismatch.step is None or mismatch.step > since]
@@ -145,7 +145,7 @@ def _judge_read_backs(script: Script, observation: Observation, judgement: Judge
     names = script.model.columns.json
     errors = observation.read_back_errors or (0,) * len(observation.read_backs)
     for read_back, rows, error in zip(expected, observation.read_backs, errors, strict=True):
-        lost = _stored_differently(script, read_back)
+        lost = _stored_wrongly(script, read_back)
         known_error, switch = _refusing(script, read_back, lost) if error else (0, None)
         if error or len(rows) != len(read_back.rows) or any(len(row) != _CELLS * len(names) for row in rows):
             judgement.add(
@@ -245,12 +245,12 @@ def unreadable(stored: bytes) -> str:
     return ""
 
 
-def _stored_differently(script: Script, read_back: ReadBack) -> dict[tuple[int, str], bytes]:
+def _stored_wrongly(script: Script, read_back: ReadBack) -> dict[tuple[int, str], bytes]:
     """The documents among those read that the server is known to store wrongly: what it stores."""
     if not script.case.trigger:
         return {}
     changes = ((index, _row_of(script, step, index).change) for index, step, _ in read_back.rows)
-    return {(index, name): stored for index, change in changes for name, stored in change.stored_differently.items()}
+    return {(index, name): stored for index, change in changes for name, stored in change.stored_wrongly.items()}
 
 
 def _row_of(script: Script, step: int, index: int) -> RowPrediction:

@@ -38,7 +38,7 @@ def resynchronised(script: Script, observation: Observation, step: int) -> Scrip
     case = script.case
     names = [column.name for column in case.table.columns]
     model = replace(script.model, rows=[dict(zip(names, row, strict=True)) for row in case.rows])
-    again = Script(case, script.insert, model, transactions=script.transactions)
+    resumed = Script(case, script.insert, model, transactions=script.transactions)
     for item in script.items:
         if isinstance(item, Statement):
             number = item.step
@@ -48,14 +48,14 @@ def resynchronised(script: Script, observation: Observation, step: int) -> Scrip
             if number == step:
                 for index, values in observed.items():
                     model.rows[index] = values
-            again.predictions.append(prediction)
-            again.items.append(item)
+            resumed.predictions.append(prediction)
+            resumed.items.append(item)
         elif isinstance(item, ReadBack):
             rows = tuple((index, number, model.rows[index]) for index, number, _ in item.rows)
-            again.items.append(ReadBack(item.sql, rows))
+            resumed.items.append(ReadBack(item.sql, rows))
         else:
-            again.items.append(item)
-    return again
+            resumed.items.append(item)
+    return resumed
 
 
 def _is_sound(script: Script, values: Mapping[str, object]) -> bool:

@@ -79,19 +79,19 @@ class RowChange(NamedTuple):
     nothing.
 
     ``after`` holds the values after the statement: those of ``before`` when the row is not logged.
-    ``stored_differently``: columns whose stored bytes differ from those in ``after``.
+    ``stored_wrongly``: columns whose stored bytes differ from those in ``after``.
     """
 
     before: Mapping[str, object]
     after: Mapping[str, object]
     logged: bool
     columns: Mapping[str, ColumnChange]
-    stored_differently: Mapping[str, bytes] = _NOTHING
+    stored_wrongly: Mapping[str, bytes] = _NOTHING
 
     @property
     def stored(self) -> Mapping[str, object]:
         """The values that the next statement finds."""
-        return {**self.after, **self.stored_differently} if self.stored_differently else self.after
+        return {**self.after, **self.stored_wrongly} if self.stored_wrongly else self.after
 
 
 def eligible_columns(
@@ -198,15 +198,11 @@ def update_row(
             ranges=chain.document.ranges() if chain is not None and chain.document is not None else None,
             rules=tuple(chain.rules if chain is not None else rules[name]),
         )
-    stored_differently = (
-        _stored_differently(changes, fired) if logged and dialect.behaviour.storage_misses_triggers else _NOTHING
+    stored_wrongly = (
+        _stored_wrongly(changes, fired) if logged and dialect.behaviour.storage_misses_triggers else _NOTHING
     )
     return RowChange(
-        before=row,
-        after=after if logged else row,
-        logged=logged,
-        columns=changes,
-        stored_differently=stored_differently,
+        before=row, after=after if logged else row, logged=logged, columns=changes, stored_wrongly=stored_wrongly
     )
 
 
@@ -224,8 +220,9 @@ def _fire(
         )
 
 
-def _stored_differently(changes: Mapping[str, ColumnChange], fired: set[str]) -> dict[str, bytes]:
-    """Off-page documents that a trigger changed: the engine stores the SET ranges only (partial-update 8.2)."""
+def _stored_wrongly(changes: Mapping[str, ColumnChange], fired: set[str]) -> dict[str, bytes]:
+    """Documents outside the row that a trigger changed: the engine takes over the SET clause's ranges only
+    (partial-update 8.2)."""
     out: dict[str, bytes] = {}
     for name in fired & set(changes):
         change = changes[name]
@@ -248,7 +245,7 @@ def is_unpredictable(change: RowChange) -> bool:
     """
     return any(
         start + length > len(change.columns[name].after or b"")
-        for name in change.stored_differently
+        for name in change.stored_wrongly
         for start, length in change.columns[name].ranges or ()
     )
 

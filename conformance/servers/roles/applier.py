@@ -279,11 +279,11 @@ class Applier(Closing):
                 break
             entry = place.entry
             if entry is tried:
-                assert entry.outcome.again is not None
+                assert entry.outcome.second_start is not None
                 entry.outcome = replace(
                     entry.outcome,
-                    again=replace(
-                        entry.outcome.again, error=stop.error or stop.coordinator or -1, message=stop.message
+                    second_start=replace(
+                        entry.outcome.second_start, error=stop.error or stop.coordinator or -1, message=stop.message
                     ),
                 )
                 self._skip(session)
@@ -297,7 +297,7 @@ class Applier(Closing):
                 message=stop.message,
                 after=self._read(entry),
                 committed=bool(self._marks(session, entry)),
-                again=SecondStart(),
+                second_start=SecondStart(),
             )
             if entry.what.damage is not None and stop.error:
                 entry.what = replace(entry.what, damage=None)
@@ -375,11 +375,11 @@ class Applier(Closing):
         rows, committed = self._read(entry), bool(self._marks(session, entry))
         beside = self._beside(session, entry)
         outcome = entry.outcome
-        if outcome.again is None:
+        if outcome.second_start is None:
             entry.outcome = replace(outcome, after=rows, committed=committed, beside=beside)
         else:
-            again = replace(outcome.again, after=rows, committed=committed, beside=beside)
-            entry.outcome = replace(outcome, again=again)
+            second = replace(outcome.second_start, after=rows, committed=committed, beside=beside)
+            entry.outcome = replace(outcome, second_start=second)
 
     def _gone(self, entry: _Entry, death: InjectionOutcome | None) -> None:
         """The server died at this Case, or hangs (``None``): its part of the log is left out from now on."""

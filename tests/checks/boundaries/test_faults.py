@@ -210,13 +210,13 @@ def test_markers_that_are_not_printed_are_noticed(
         text_of = marked_files.text_of
         monkeypatch.setattr(marked_files, "text_of", lambda data: fault.change(text_of(data)))
     else:
-        printed = marked_files.printed
+        client_output = marked_files.client_output
 
         def changed(program: Any, path: Any, *options: str) -> Any:
-            status, text, words = printed(program, path, *options)
+            status, text, words = client_output(program, path, *options)
             return status, fault.change(text) if "--skip-gtids" in options else text, words
 
-        monkeypatch.setattr(marked_files, "printed", changed)
+        monkeypatch.setattr(marked_files, "client_output", changed)
     with pytest.raises(pytest.fail.Exception, match="failed: "):
         running.run(test_boundaries.test_marked_files_are_printed_and_applied, lab)
     assert failing(records) == {fault.requirement}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from conformance.cases.sql_case import REPLICA
-from conformance.checks.conditions import check_table_features as test_surroundings
+from conformance.checks.conditions import check_table_features as test_table_features
 from conformance.checks.conditions import table_features
 from conformance.harness import session as labs
 from conformance.harness import sql_cases as sql_runs
@@ -70,9 +70,9 @@ def found(
 ) -> Iterator[tuple[Lab, list[AnyRecord]]]:
     """A lab on the tests' server with two surroundings and one reason to stop, and its records."""
     monkeypatch.setattr(labs, "resolve", lambda *_, **__: server)
-    chosen = [item for item in table_features.SURROUNDINGS if item.name in ("virtual-column", "first-of-a-join")]
-    monkeypatch.setattr(test_surroundings, "SURROUNDINGS", chosen)
-    monkeypatch.setattr(test_surroundings, "STOPS", table_features.STOPS[2:3])
+    chosen = [item for item in table_features.TABLE_FEATURES if item.name in ("virtual-column", "first-of-a-join")]
+    monkeypatch.setattr(test_table_features, "TABLE_FEATURES", chosen)
+    monkeypatch.setattr(test_table_features, "STOPS", table_features.STOPS[2:3])
     records: list[AnyRecord] = []
     lab = Lab(Settings(cases=tmp_path), records.append)
     yield lab, records
@@ -86,8 +86,8 @@ def _failing(records: list[AnyRecord]) -> set[str]:
 
 def test_without_a_fault_they_pass(found: tuple[Lab, list[AnyRecord]]) -> None:
     lab, records = found
-    run(test_surroundings.test_surroundings, lab)
-    run(test_surroundings.test_stops_and_restarts, lab)
+    run(test_table_features.test_table_features, lab)
+    run(test_table_features.test_stops_and_restarts, lab)
     judged = {name: item.cases for item in records if isinstance(item, Block) for name in item.requirements}
     assert set(judged) == {"FR2", "D10", "D11", "FR5"}
     assert all(judged.values())
@@ -105,7 +105,9 @@ def test_faults_are_found(found: tuple[Lab, list[AnyRecord]], monkeypatch: pytes
     monkeypatch.setattr(sql_runs, "run_sql", doctored)
     lab, records = found
     item = (
-        test_surroundings.test_surroundings if fault.of == "surroundings" else test_surroundings.test_stops_and_restarts
+        test_table_features.test_table_features
+        if fault.of == "surroundings"
+        else test_table_features.test_stops_and_restarts
     )
     with pytest.raises(pytest.fail.Exception):
         run(item, lab)

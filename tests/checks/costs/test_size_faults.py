@@ -9,7 +9,7 @@ import pytest
 
 from conformance.cases.row_images import RowImage
 from conformance.cases.script import build_script
-from conformance.checks.costs.sizes import SizeProblem, compare_twins
+from conformance.checks.costs.sizes import SizeProblem, compare_on_and_off
 from conformance.judge.updates.permitted_variation import SMALL
 from conformance.reference.binlog.control_events import Xid
 from conformance.reference.binlog.rows import RowsBody, rows_body
@@ -17,7 +17,7 @@ from tests.judge.doctoring import NUMBERS, body, group_of, groups, query, script
 from tests.judge.perfect_server import observe
 
 if TYPE_CHECKING:
-    from conformance.checks.costs.sizes import TwinResult
+    from conformance.checks.costs.sizes import SizeComparison
     from tests.judge.perfect_server import Groups
 
 
@@ -91,16 +91,16 @@ SIZE_FAULTS: Final = (
 )  # fmt: skip
 
 
-def twins(image: RowImage = RowImage.MINIMAL, **fault: Any) -> TwinResult:
+def compared(image: RowImage = RowImage.MINIMAL, **fault: Any) -> SizeComparison:
     on = script(image=image)
     session = replace(on.case.session, partial_json=False)
     off = build_script(replace(on.case, session=session))
-    return compare_twins(on, observe(on, **fault), off, observe(off))
+    return compare_on_and_off(on, observe(on, **fault), off, observe(off))
 
 
 @pytest.mark.parametrize("image", RowImage)
-def test_perfect_twins_have_the_sizes_of_the_formula(image: RowImage) -> None:
-    result = twins(image)
+def test_perfect_servers_have_the_sizes_of_the_formula(image: RowImage) -> None:
+    result = compared(image)
     assert result.problems == []
     assert all(result.cases[name] for name in ("FR11", "FR13"))
     assert result.cases["FR12"] or image is not RowImage.MINIMAL  # wider images have an untouched JSON column
@@ -108,7 +108,7 @@ def test_perfect_twins_have_the_sizes_of_the_formula(image: RowImage) -> None:
 
 @pytest.mark.parametrize("fault", SIZE_FAULTS, ids=lambda fault: fault.id)
 def test_a_planted_fault_is_charged_to_its_requirement_and_step(fault: SizeFault) -> None:
-    problems = twins(**fault.observation).problems
+    problems = compared(**fault.observation).problems
     assert {problem.requirement for problem in problems} == {fault.requirement}, fault.sentence
     step = None if fault.step is None else NUMBERS[fault.step]
     assert {problem.step for problem in problems} == {step}
@@ -118,7 +118,7 @@ def test_a_planted_fault_is_charged_to_its_requirement_and_step(fault: SizeFault
 def test_a_few_bytes_for_each_row_are_free_and_more_are_not() -> None:
     """FR12 says a small constant, NR2 that the log may grow: the exact figure was only observed."""
     for fault in SIZE_FAULTS:
-        for problem in twins(**fault.observation).problems:
+        for problem in compared(**fault.observation).problems:
             more = problem.got - problem.expected
             assert problem.free == (problem.requirement != "FR13" and 0 < more <= 2 * SMALL), fault.id
     wide = SizeProblem("FR13", None, 1, 2, "other events")

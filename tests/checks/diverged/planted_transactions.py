@@ -60,7 +60,7 @@ def faultless(case: ApplierTransaction) -> ApplierOutcome:
             after=tuple(predict(row).state for row in case.after_repair()), committed=True, beside=case.beside
         )
     return ApplierOutcome(
-        stopped=True, error=error, coordinator=error, before=before, after=before, committed=False, again=again
+        stopped=True, error=error, coordinator=error, before=before, after=before, committed=False, second_start=again
     )
 
 
@@ -72,9 +72,9 @@ def _on_again(
     change: Callable[[SecondStart], SecondStart], *, repaired: bool = True
 ) -> Callable[..., ApplierOutcome | None]:
     def doctor(case: ApplierTransaction, outcome: ApplierOutcome) -> ApplierOutcome | None:
-        if outcome.again is None or (case.repaired is not None) is not repaired:
+        if outcome.second_start is None or (case.repaired is not None) is not repaired:
             return None
-        return replace(outcome, again=change(outcome.again))
+        return replace(outcome, second_start=change(outcome.second_start))
 
     return doctor
 
@@ -90,9 +90,9 @@ def _last(states: tuple[RowState | None, ...], state: RowState | None) -> tuple[
 
 
 def _beside_lost(case: ApplierTransaction, outcome: ApplierOutcome) -> ApplierOutcome | None:
-    if not case.beside or outcome.again is None:
+    if not case.beside or outcome.second_start is None:
         return None
-    return replace(outcome, again=replace(outcome.again, beside=case.beside - 1))
+    return replace(outcome, second_start=replace(outcome.second_start, beside=case.beside - 1))
 
 
 def faultless_frame(case: DamagedFrame) -> ApplierOutcome:
@@ -100,7 +100,7 @@ def faultless_frame(case: DamagedFrame) -> ApplierOutcome:
     applied = faultless(case.transaction)
     again = SecondStart(after=applied.after, committed=True, beside=applied.beside)
     return ApplierOutcome(
-        stopped=True, error=13121, coordinator=13121, before=applied.before, after=applied.before, again=again
+        stopped=True, error=13121, coordinator=13121, before=applied.before, after=applied.before, second_start=again
     )
 
 
@@ -116,10 +116,12 @@ FRAME_FAULTS: Final[dict[str, tuple[str, Callable[[DamagedFrame, ApplierOutcome]
     "stopped-without-an-error": ("fail", lambda _, outcome: replace(outcome, error=0, coordinator=0)),
     "half-of-it-is-there": ("fail", lambda _, outcome: replace(outcome, committed=True)),
     "row-changed": ("fail", lambda _, outcome: replace(outcome, after=(_OTHER,))),
-    "no-start-after-the-repair": ("fail", lambda _, outcome: replace(outcome, again=SecondStart(error=13121))),
+    "no-start-after-the-repair": ("fail", lambda _, outcome: replace(outcome, second_start=SecondStart(error=13121))),
     "lost-after-the-repair": (
         "fail",
-        lambda case, outcome: replace(outcome, again=SecondStart(after=outcome.before, beside=case.transaction.beside)),
+        lambda case, outcome: replace(
+            outcome, second_start=SecondStart(after=outcome.before, beside=case.transaction.beside)
+        ),
     ),
     "other-number": ("differs", lambda _, outcome: replace(outcome, error=1236, coordinator=1236)),
     "server-dies": ("crash", lambda _, outcome: replace(outcome, death="signal 11: 0a1")),
@@ -137,7 +139,7 @@ FAULTS: Final = (
         "passed-over-without-an-error",
         "an error, or the event is applied",
         "fail",
-        _on_stop(lambda outcome: replace(outcome, stopped=False, error=0, coordinator=0, again=None)),
+        _on_stop(lambda outcome: replace(outcome, stopped=False, error=0, coordinator=0, second_start=None)),
     ),
     TransactionFault(
         "row-changed-though-error",
@@ -236,7 +238,7 @@ FAULTS: Final = (
         "never-started-again",
         "applier restarts after the row is repaired",
         "fail",
-        _on_stop(lambda outcome: replace(outcome, again=None)),
+        _on_stop(lambda outcome: replace(outcome, second_start=None)),
     ),
     TransactionFault(
         "death-unnoticed", "process alive", "crash", lambda _, outcome: replace(outcome, death="signal 6: 0a1,b2c")

@@ -120,8 +120,8 @@ def test_outcomes_are_those_of_a_faultless_applier(applier: Applier) -> None:
             expected.after,
             expected.committed,
         )
-        if expected.again is not None:
-            assert outcome.again == expected.again
+        if expected.second_start is not None:
+            assert outcome.second_start == expected.second_start
     assert outcomes[1].message
     assert outcomes[5].after == (state_of(encode(None)),)
     assert applier.deaths == 0
@@ -134,7 +134,7 @@ def test_it_can_be_started_again_a_hundred_times(applier: Applier) -> None:
     assert {judge_transaction(case, outcome).verdict for case, outcome in zip(cases, outcomes, strict=True)} == {
         Verdict.PASS
     }
-    assert all(outcome.stopped and outcome.again and outcome.again.committed for outcome in outcomes)
+    assert all(outcome.stopped and outcome.second_start and outcome.second_start.committed for outcome in outcomes)
 
 
 def test_a_server_that_dies_is_an_outcome_and_the_rest_goes_on(
@@ -227,7 +227,7 @@ def test_a_script_shows_a_case_again(target: OwnServer, case: ApplierTransaction
     errors = [int(rows[0][0] or 0) for rows in shown if rows and len(rows[0]) == 2]
     assert errors == [faultless(case).error]
     assert len(shown[-3]) == (case.repaired is not None) + case.beside + 1  # the log's own mark at its end
-    expected = faultless(case).again
+    expected = faultless(case).second_start
     assert expected is not None
     states = [rows for rows in shown if rows and len(rows[0]) == 5]
     assert [rows[0][2] for rows in states[-len(case.rows) :]] == [

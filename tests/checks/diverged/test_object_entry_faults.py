@@ -85,7 +85,7 @@ def check(
     injector = FakeInjector(server, answer)
     lab._injector = injector  # type: ignore[assignment]
     try:
-        run(check_object_entries.test_damaged_members, lab)
+        run(check_object_entries.test_damaged_object_entries, lab)
     except pytest.fail.Exception:
         return records, injector, False
     return records, injector, True

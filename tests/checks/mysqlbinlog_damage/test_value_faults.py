@@ -19,7 +19,7 @@ from conformance.judge.damage.mysqlbinlog import PrintedLog, judge_print
 from conformance.reference.errors import DecodeError
 from conformance.report.results import Summary
 from conformance.stream import Block, CaseVerdict, Finding, Run
-from generators.damaged_values import PLACES, printed
+from generators.damaged_values import PLACES, file_with_damage
 from generators.draw import Stream
 from tests.checks.diverged.faults_of_crashes import PRINT_FAULTS, PrintFault, prints_as_released
 from tests.running import run
@@ -140,7 +140,7 @@ def test_a_fault_is_called_what_it_is(tmp_path: Path, monkeypatch: pytest.Monkey
 
 @pytest.mark.parametrize("place", PLACES)
 def test_files_are_repeatable_and_their_damage_is_seen_in_their_bytes(place: str) -> None:
-    first, again = ([printed(Stream("f", n), place) for n in range(60)] for _ in range(2))
+    first, again = ([file_with_damage(Stream("f", n), place) for n in range(60)] for _ in range(2))
     assert first == again
     damages = {damage_of_log(case.data) for case in first}
     assert damages - {""} == {
@@ -155,7 +155,7 @@ def test_files_are_repeatable_and_their_damage_is_seen_in_their_bytes(place: str
 
 @pytest.mark.parametrize("change", [{"data": "0"}, {"subject": "mysql"}, {"extra": 1}, {"hazard": "fatal"}])
 def test_what_is_no_case_is_refused(change: dict[str, Any]) -> None:
-    data = dump_case(printed(Stream("f", 1), "vector"))
+    data = dump_case(file_with_damage(Stream("f", 1), "vector"))
     with pytest.raises(DecodeError, match=r"malformed|no such subject|unknown keys"):
         load_any_case({**data, **change})
 

@@ -47,7 +47,7 @@ def _changed(_: ApplierTransaction, outcome: ApplierOutcome) -> ApplierOutcome |
 
 
 def _stays_down(_: ApplierTransaction, outcome: ApplierOutcome) -> ApplierOutcome | None:
-    return replace(outcome, again=SecondStart(error=outcome.error)) if outcome.stopped else None
+    return replace(outcome, second_start=SecondStart(error=outcome.error)) if outcome.stopped else None
 
 
 def _kept(_: ApplierTransaction, outcome: ApplierOutcome) -> ApplierOutcome | None:
@@ -62,7 +62,7 @@ def _stops(_: ApplierTransaction, outcome: ApplierOutcome) -> ApplierOutcome | N
     if outcome.stopped:
         return None
     again = SecondStart(after=outcome.before, beside=outcome.beside)
-    return replace(outcome, stopped=True, error=3649, coordinator=3649, committed=False, again=again)
+    return replace(outcome, stopped=True, error=3649, coordinator=3649, committed=False, second_start=again)
 
 
 def _changed_though_ignored(_: ApplierTransaction, outcome: ApplierOutcome) -> ApplierOutcome | None:

@@ -38,7 +38,7 @@ def perfect(case: ReplicaSchema) -> ApplierOutcome:
         return ApplierOutcome(before=held, after=states(case.replica, case.expected), committed=True)
     again = SecondStart(after=states(case.source, case.expected), committed=True)
     return ApplierOutcome(
-        stopped=True, error=case.number, coordinator=case.number, before=held, after=held, again=again
+        stopped=True, error=case.number, coordinator=case.number, before=held, after=held, second_start=again
     )
 
 
@@ -56,12 +56,12 @@ def _stopped(case: ReplicaSchema, outcome: ApplierOutcome) -> ApplierOutcome:
         coordinator=13146,
         committed=False,
         after=outcome.before,
-        again=SecondStart(after=outcome.before),
+        second_start=SecondStart(after=outcome.before),
     )
 
 
 def _applied(case: ReplicaSchema, outcome: ApplierOutcome) -> ApplierOutcome:
-    return replace(outcome, stopped=False, error=0, coordinator=0, committed=True, again=None)
+    return replace(outcome, stopped=False, error=0, coordinator=0, committed=True, second_start=None)
 
 
 def _last(outcome: ApplierOutcome, state: RowState) -> ApplierOutcome:
@@ -112,7 +112,10 @@ SCHEMA_FAULTS: Final = (
         "applier restarts after the repair",
         "A8",
         "fail",
-        _at("other type", lambda _, outcome: replace(outcome, again=SecondStart(error=13146, after=outcome.before))),
+        _at(
+            "other type",
+            lambda _, outcome: replace(outcome, second_start=SecondStart(error=13146, after=outcome.before)),
+        ),
     ),
     ReplicaSchemaFault(
         "table-repaired-but-event-lost",
@@ -120,8 +123,10 @@ SCHEMA_FAULTS: Final = (
         "A8",
         "differs",
         lambda case, outcome: (
-            replace(outcome, again=replace(outcome.again, after=states(case.source, case.rows)))
-            if case.kind == "other type" and outcome.again and states(case.source, case.rows) != outcome.again.after
+            replace(outcome, second_start=replace(outcome.second_start, after=states(case.source, case.rows)))
+            if case.kind == "other type"
+            and outcome.second_start
+            and states(case.source, case.rows) != outcome.second_start.after
             else None
         ),
     ),
@@ -185,7 +190,7 @@ def _refused(case: ApplierTransaction, outcome: ApplierOutcome) -> ApplierOutcom
         coordinator=1610,
         committed=False,
         after=outcome.before,
-        again=SecondStart(after=outcome.before, beside=case.beside),
+        second_start=SecondStart(after=outcome.before, beside=case.beside),
     )
 
 
@@ -194,7 +199,14 @@ def _diff_taken(case: ApplierTransaction, outcome: ApplierOutcome) -> ApplierOut
         return None
     after = (state_of(encode({})),)
     return replace(
-        outcome, stopped=False, error=0, coordinator=0, committed=True, again=None, after=after, beside=case.beside
+        outcome,
+        stopped=False,
+        error=0,
+        coordinator=0,
+        committed=True,
+        second_start=None,
+        after=after,
+        beside=case.beside,
     )
 
 
@@ -230,7 +242,7 @@ def _on_ignored(
 
 def _stops(case: ApplierTransaction, outcome: ApplierOutcome) -> ApplierOutcome:
     number = predict(case.rows[0]).error
-    return replace(outcome, stopped=True, error=number, coordinator=number, committed=False, again=SecondStart())
+    return replace(outcome, stopped=True, error=number, coordinator=number, committed=False, second_start=SecondStart())
 
 
 IGNORED: Final = (
@@ -254,7 +266,7 @@ IGNORED: Final = (
         "3648 still stops",
         "fail",
         _on_ignored(
-            lambda _, outcome: replace(outcome, stopped=False, error=0, coordinator=0, again=None), errors=False
+            lambda _, outcome: replace(outcome, stopped=False, error=0, coordinator=0, second_start=None), errors=False
         ),
         "A10",
     ),

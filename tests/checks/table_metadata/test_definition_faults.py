@@ -12,6 +12,7 @@ import pytest
 
 from conformance.checks.table_metadata import check as test_table_metadata
 from conformance.checks.table_metadata import definitions, unknown_fields
+from conformance.checks.table_metadata.run import MODES, Definition, DefinitionLog
 from conformance.checks.table_metadata.table_map_judge import OWNERS, concerned, judge_table_map
 from conformance.harness.profiles import SIZES
 from conformance.harness.session import Lab
@@ -23,7 +24,6 @@ from conformance.reference.tables.definitions import Column, Table, table_map
 from conformance.reference.tables.metadata import WORKLOG
 from conformance.reference.tables.table_map import TableMap
 from conformance.reference.text.table_metadata import metadata_text
-from conformance.servers.roles.definitions import MODES, Definition, DefinitionLog
 from conformance.servers.wire.capture import Captured, Position
 from conformance.stream import Block, CaseVerdict
 from tests import running

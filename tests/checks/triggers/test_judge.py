@@ -66,8 +66,8 @@ def test_generated_documents_outside_their_row_are_lost_in_ways_that_can_be_read
     for number in range(120):
         script = build_script(triggers.off_page(Stream("test", number)))
         for row in script.predictions[0].rows:
-            ways |= {unreadable(stored) == "" for stored in row.change.stored_differently.values()}
-            assert not row.change.stored_differently or row.change.logged
+            ways |= {unreadable(stored) == "" for stored in row.change.stored_wrongly.values()}
+            assert not row.change.stored_wrongly or row.change.logged
     assert ways == {True, False}
 
 

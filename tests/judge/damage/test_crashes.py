@@ -13,8 +13,8 @@ from conformance.judge.damage.crashes import (
     crash_of_rows,
     damage_of,
     damage_of_log,
-    has_bad_member,
-    has_member_twice,
+    has_bad_key_entry,
+    has_key_twice,
 )
 from conformance.reference.binlog.control_events import Opaque, Stop
 from conformance.reference.binlog.statement_events import UserVarType
@@ -104,16 +104,16 @@ def same_key(*values: JsonValue, inside: bool = False) -> bytes:
 def test_a_key_that_comes_again_is_a_damage_where_a_container_has_to_go_for_it() -> None:
     gone: list[list[JsonValue]] = [[[], 1], [["x"], None], [{}, 1], [{"a": 1}, {"b": 2}], [1, [], 1], [[], [], []]]
     for going in gone:
-        assert has_member_twice(same_key(*going)), going
-        assert has_member_twice(same_key(*going, inside=True)), going
+        assert has_key_twice(same_key(*going)), going
+        assert has_key_twice(same_key(*going, inside=True)), going
         diff = encode_diff(Operation.INSERT, parse_path("$.a"), same_key(*going))
         assert damage_of(partial_image(diff)) == "member-twice-in-diff"
         assert damage_of(full_image(same_key(*going))) == ""
     stayed: list[list[JsonValue]] = [[1, []], ["x", "y"], [1, 2, {}], [[]]]
     for staying in stayed:
-        assert not has_member_twice(same_key(*staying)), staying
-    assert not has_member_twice(encode({"a": [], "b": [], "c": {"a": []}}))
-    assert not has_member_twice(b"")
+        assert not has_key_twice(same_key(*staying)), staying
+    assert not has_key_twice(encode({"a": [], "b": [], "c": {"a": []}}))
+    assert not has_key_twice(b"")
 
 
 def test_documents_that_share_their_parts_take_no_time() -> None:
@@ -125,8 +125,8 @@ def test_documents_that_share_their_parts_take_no_time() -> None:
         inner = levels.to_bytes(2, "little") + (4 + 3 * levels + len(inner)).to_bytes(2, "little") + entries + inner
         if len(inner) > 60_000:
             break
-    assert not has_bad_member(b"\x02" + inner)
-    assert not has_member_twice(b"\x02" + inner)
+    assert not has_bad_key_entry(b"\x02" + inner)
+    assert not has_key_twice(b"\x02" + inner)
 
 
 def test_a_crash_is_when_and_what_and_the_signal() -> None:

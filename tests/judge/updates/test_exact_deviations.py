@@ -97,7 +97,7 @@ def off_page(number: int) -> Script:
 
 def stored(script: Script) -> bytes:
     (row,) = script.predictions[0].rows
-    return row.change.stored_differently["j"]
+    return row.change.stored_wrongly["j"]
 
 
 @pytest.mark.parametrize(("number", "error", "cells"), OBSERVED)

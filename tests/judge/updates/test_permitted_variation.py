@@ -20,7 +20,7 @@ from conformance.reference.partial.paths import parse_path
 from conformance.reference.tables.columns import PartialJson
 from tests.judge.doctoring import NUMBERS, D, after, body, row, script
 from tests.judge.perfect_server import observe
-from tests.judge.updates.variations import twins, with_hole
+from tests.judge.updates.variations import variations, with_hole
 
 if TYPE_CHECKING:
     from conformance.judge.updates.mismatch import Mismatch
@@ -121,14 +121,14 @@ def test_the_document_of_the_planted_faults_is_much_larger_than_a_diff() -> None
     assert len(encode(parse_text(D))) > 4 * SMALL
 
 
-def test_twins_of_generated_logs_are_free_or_failures_as_the_worklog_has_it() -> None:
+def test_variations_of_generated_logs_are_permitted_or_failures_as_the_worklog_has_it() -> None:
     """What another server might have logged in the place of each row event, within what is left free and beyond."""
     counts: Counter[tuple[str, bool]] = Counter()
     limits = Limits()
     for number in range(BLOCKS):
         made = with_option(make_script("liberties", number, limits, updates=50), limits, partial_json=True)
         names = [column.name for column in made.case.table.columns]
-        for twin in twins(made, observe(made)):
+        for twin in variations(made, observe(made)):
             counts[twin.requirement, twin.free] += 1
             assert (twin.taken_as(names) is not None) == twin.free, f"block {number}, {twin.step}: {twin.what}"
     assert set(counts) == {(name, free) for name in ("NR2", "NR3", "NR5") for free in (True, False)}
@@ -141,4 +141,4 @@ def test_a_judge_that_knows_one_form_or_takes_any_is_noticed(
 ) -> None:
     monkeypatch.setattr("tests.judge.updates.variations.variation_of", lambda *_: taken)
     with pytest.raises(AssertionError):
-        test_twins_of_generated_logs_are_free_or_failures_as_the_worklog_has_it()
+        test_variations_of_generated_logs_are_permitted_or_failures_as_the_worklog_has_it()

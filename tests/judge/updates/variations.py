@@ -69,8 +69,8 @@ def _statements(observation: Observation) -> Iterator[list[RowsBody]]:
                 bodies = []
 
 
-def twins(script: Script, observation: Observation) -> Iterator[Twin]:
-    """All twins of a block."""
+def variations(script: Script, observation: Observation) -> Iterator[Twin]:
+    """All variations of a block."""
     names = [column.name for column in script.case.table.columns]
     for step, prediction, expected, observed in as_predicted(script, observation):
         logged = [row.change for row in prediction.rows if row.change.logged]

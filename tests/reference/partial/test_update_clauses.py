@@ -179,7 +179,7 @@ def test_a_column_that_a_trigger_makes_null_has_no_diffs(size: int) -> None:
     column = change.columns["j"]
     assert (column.after, column.diffs, column.encoded) == (None, None, b"")
     assert column.ranges is not None  # the SET clause was done in place, and its ranges belong to no document now
-    assert (change.logged, change.after["j"], change.stored_differently) == (True, None, {})
+    assert (change.logged, change.after["j"], change.stored_wrongly) == (True, None, {})
 
 
 def test_only_documents_of_off_page_size_lose_what_a_trigger_did() -> None:
@@ -192,5 +192,5 @@ def test_only_documents_of_off_page_size_lose_what_a_trigger_did() -> None:
     clause = [Assignment(name, call("JSON_SET", "$[1]", 5, document=Column(name))) for name in names]
     trigger = [Assignment(name, call("JSON_SET", "$[2]", 9, document=Column(name))) for name in names]
     change = _update(row, *clause, trigger=trigger, columns=Columns(tuple(names)))
-    assert dict(change.stored_differently) == {name: encode([texts[name], 5, 2]) for name in names[::2]}
+    assert dict(change.stored_wrongly) == {name: encode([texts[name], 5, 2]) for name in names[::2]}
     assert dict(change.after) == {name: encode([texts[name], 5, 9]) for name in names}

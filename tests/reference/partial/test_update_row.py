@@ -91,7 +91,7 @@ def test_what_is_not_there_is_missing() -> None:
 def test_a_row_change_holds_the_row_before_and_after() -> None:
     row = {"n": 1, "j": encode([1]), "k": None}
     change = update_row(row, [_set("j", "$[0]", 2), Assignment("n", Constant(1))], _JSON, log_diffs=True)
-    assert (change.before, change.logged, change.stored_differently) == (row, True, {})
+    assert (change.before, change.logged, change.stored_wrongly) == (row, True, {})
     assert change.after == change.stored == {**row, "j": encode([2])}
     column = change.columns["j"]
     assert (column.before, column.after, column.in_place) == (encode([1]), encode([2]), True)
@@ -127,7 +127,7 @@ def test_a_trigger_takes_its_change_of_an_off_page_document_with_it() -> None:
         stored = encode(["x" * size, 1, 2])
         change = update_row({"j": stored, "k": None}, [_set("j", "$[1]", 5)], _JSON, log_diffs=True, trigger=trigger)
         assert change.after["j"] == encode(["x" * size, 5, 9])
-        assert change.stored_differently == ({"j": encode(["x" * size, 5, 2])} if lost else {})
+        assert change.stored_wrongly == ({"j": encode(["x" * size, 5, 2])} if lost else {})
         assert change.stored["j"] == encode(["x" * size, 5, 2 if lost else 9])
         diffs = change.columns["j"].diffs
         assert diffs is not None
@@ -137,7 +137,7 @@ def test_a_trigger_takes_its_change_of_an_off_page_document_with_it() -> None:
     change = update_row(
         {"j": stored, "k": None}, [_set("j", "$[1]", 5)], _JSON, log_diffs=True, trigger=trigger, dialect=kept
     )
-    assert (change.columns["j"].diffs, change.stored_differently) == (None, {})
+    assert (change.columns["j"].diffs, change.stored_wrongly) == (None, {})
 
 
 def test_only_chains_of_partial_functions_over_their_own_column_are_eligible() -> None:

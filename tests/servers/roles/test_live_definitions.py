@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance.checks.table_metadata.definitions import made
+from conformance.checks.table_metadata.run import MODES, Definition, log_definitions, make_tables
 from conformance.checks.table_metadata.table_map_judge import judge_table_map
 from conformance.reference.tables.create_table import parse_definition
 from conformance.reference.tables.definitions import Column, Table, create_table, table_map
-from conformance.servers.roles.definitions import MODES, Definition, log_definitions, make_tables
-from conformance.servers.roles.read_definitions import read_tables
+from tests.servers.roles.read_definitions import read_tables
 
 if TYPE_CHECKING:
     from conformance.servers.run.process import ProcessServer
