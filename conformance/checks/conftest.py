@@ -1,4 +1,4 @@
-"""The short names that the checks use, for the checks alone: pytest reads this when it collects this directory.
+"""Fixtures with short names, for the checks alone: pytest reads this file when it collects this directory.
 
 The plugin of the package is loaded into every project of the environment, where ``lab``, ``check`` and ``profile`` may
 be names of that project. So the plugin brings ``binlog_lab`` only.
@@ -48,7 +48,7 @@ def check(request: pytest.FixtureRequest, lab: Lab) -> Check:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, object]:
-    """A check fails once, at its end, for what its blocks recorded."""
+    """A check fails once, at its end, for the failures that its blocks recorded."""
     from conformance.harness.check import Check, concluding
 
     check = pyfuncitem.funcargs.get("check")

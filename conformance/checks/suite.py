@@ -1,8 +1,8 @@
 """The case suite: every Case that the kit brings along, under its id.
 
-Witnesses of the listed deviations, the recorded captures, the statements with their allowed outcomes (conditions,
-variable, warnings), and what was promoted from findings. What a run generates from its seed is not in it: those Cases
-are stored with the run's report.
+The suite has the witnesses of the listed deviations and the recorded captures. It has the statements with their allowed
+outcomes (conditions, variable, warnings), and the Cases promoted from findings. Cases that a run generates from its
+seed are not in it: they are stored with the run's report.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ CAPTURE: Final = "capture.binlog"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recording:
-    """What a server wrote for a Case. ``data`` is the line of the recorded captures."""
+    """The log that a server wrote for a Case. ``data`` is the line of the recorded captures."""
 
     data: dict[str, Any]
 
@@ -53,7 +53,7 @@ class Recording:
         return str(self.data["server_version"])
 
     def binary_log(self) -> bytes:
-        """The events as one binary log file: a description and positions of its own, all else as it was recorded."""
+        """The events as one binary log file: the kit writes a description and positions; all else is as recorded."""
         _, observation = load_capture(self.data)
         writer = FileWriter(format=FormatDescription(server_version=observation.server_version))
         return writer.start() + b"".join(map(writer.copy, observation.events))
@@ -61,7 +61,7 @@ class Recording:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuiteCase:
-    """One entry. ``origin`` says where it comes from."""
+    """One entry. ``origin`` says where the Case comes from."""
 
     case: AnyCase
     origin: str
@@ -90,9 +90,9 @@ _STATEMENTS: Final[tuple[Callable[[], Iterable[SqlCase]], ...]] = (
 
 
 def suite() -> Iterator[SuiteCase]:
-    """All of it: witnesses, recorded captures, statements with their allowed outcomes, and promoted findings.
+    """The whole suite: witnesses, recorded captures, statements with their allowed outcomes, and promoted findings.
 
-    Raises :class:`PromotionError` for a file among the promoted ones that is no Case.
+    Raises :class:`PromotionError` for a promoted file that is no Case.
     """
     for deviation in load_deviations():
         if deviation.witness is not None:

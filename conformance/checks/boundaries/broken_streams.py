@@ -1,4 +1,4 @@
-"""Broken streams: what the models foretell, and what a receiver and the client say of them."""
+"""Broken streams: what the models predict, and what a receiver and the client report."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ _AROUND: Final = 8  # events that a problem shows
 
 
 def counted(counts: Mapping[str, int]) -> str:
-    """Counts in words, the most first."""
+    """Counts of warnings as text, the most frequent first."""
     return ", ".join(f"{number} {name}" for name, number in sorted(counts.items(), key=lambda item: -item[1]))
 
 
 def expected_warnings(stream: Sequence[Placed]) -> list[ParserWarning]:
-    """What a receiver says of a stream."""
+    """The warnings that the model expects from a receiver of a stream."""
     parser = ShippedParser()
     out = []
     for event in stream:
@@ -52,7 +52,7 @@ def _before(stream: Sequence[Placed], warned: ParserWarning) -> str:
 def judge_warnings(
     expected: Sequence[ParserWarning], got: Sequence[ParserWarning], what: str, stream: Sequence[Placed] = ()
 ) -> list[Problem]:
-    """The first difference, with the events of ``stream`` in front of it."""
+    """The first difference between expected and real warnings, with the events of ``stream`` in front of it."""
     for number in range(max(len(expected), len(got))):
         wanted = expected[number] if number < len(expected) else None
         heard = got[number] if number < len(got) else None
@@ -75,20 +75,21 @@ def judge_warnings(
 
 
 def first_refused(stream: Sequence[Placed]) -> int | None:
-    """Where ``mysqlbinlog --require-row-format`` ends, by the model."""
+    """The event at which ``mysqlbinlog --require-row-format`` ends, by the model."""
     parser = RowFormatParser()
     return next((event.position for event in stream if not parser.feed(observe(event.data))), None)
 
 
 class RowFormatRun(NamedTuple):
-    """What the real client made of a file: the place of the event it refused (``None``: it read all of it)."""
+    """What the real client did with a file: the place of the event that it refused (``None``: it read the whole
+    file)."""
 
     refused: int | None
     words: str
 
 
 def run_row_format(program: Sequence[str], path: Path, stream: Sequence[Placed]) -> RowFormatRun:
-    """``mysqlbinlog --require-row-format``: the refused event is the one behind the last that it printed."""
+    """Run ``mysqlbinlog --require-row-format``: the refused event follows the last event that the client printed."""
     status, text, words = client_output(program, path, "--require-row-format", "-v")
     if not status:
         return RowFormatRun(None, words)

@@ -1,8 +1,8 @@
 """WL#4162, transaction boundaries: real transactions of every kind, and marked files (transaction-boundaries A.1).
 
-No released server writes markers, so TF1, which is about a server's own, applies to none of them. What else the worklog
-demands of markers is judged on the logs of a real server that the kit marks: those are verdicts about the kit's model.
-What shipped in its place is judged as observed, by a real replica's receiver and the real client.
+No released server writes markers, so TF1, which is about a server's own markers, applies to none of them. For the
+worklog's other demands the kit marks the logs of a real server: those verdicts are about the kit's model. A real
+replica's receiver and the real client judge the parser that shipped instead, as observed.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ _MARKED_KINDS: Final = tuple(
 
 @contextmanager
 def _schema(target: ReceiverTarget) -> Iterator[None]:
-    """The tables of the units."""
+    """Make the tables of the units."""
     session = target.session()
     session.execute_many([f"CREATE SCHEMA {_SCHEMA}", f"USE {_SCHEMA}", *transactions.tables()]).check()
     target.server.put_data(transactions.LOADED, transactions.LINES)
@@ -94,8 +94,11 @@ def executed(text: str) -> frozenset[str]:
 
 @pytest.mark.check("boundaries/real", "TF1", "TL1", "TN1", "TN2", "TP1")
 def test_real_transactions_of_every_kind(check: Check) -> None:
-    """Transactions of every kind, with GTIDs, tags and without, are accepted marked by the kit, unmarked and mixed, and
-    by what shipped; a server's own markers, if it writes any, are the worklog's."""
+    """The worklog's and the shipped parser accept transactions of every kind, marked, unmarked and mixed.
+
+    The transactions come with GTIDs, with tags and without both. The kit sets the markers; a server's own markers, if
+    it writes any, must be the worklog's.
+    """
     target = needed_target(check)
     table: dict[str, Counter[str]] = {}
     logs: dict[str, Sequence[bytes]] = {}
@@ -118,7 +121,8 @@ def _real_mode(
     table: dict[str, Counter[str]],
     logs: dict[str, Sequence[bytes]],
 ) -> None:
-    """All kinds under one setting of GTIDs. ``table``: kind to counts, which are added; ``logs``: so is the log."""
+    """Run all kinds under one setting of GTIDs. ``table`` (kind to counts) and ``logs`` receive the counts and the
+    log."""
     gtid_mode, gtid_next = _MODES[mode]
     target.set_gtid_mode(gtid_mode)
     with _schema(target):
@@ -134,7 +138,7 @@ def _real_mode(
 
 
 def _own_marks(check: Check, logs: Mapping[str, Sequence[bytes]], groups: Mapping[str, int]) -> None:
-    """The markers that the server itself wrote into the whole log of each mode."""
+    """Judge the markers that the server itself wrote into the whole log of each mode."""
     own = check.named("boundaries/own", "TF1")
     if not any(map(boundaries.has_marks, logs.values())):
         check.narrate(f"TF1: {_NO_MARKS}")
@@ -180,7 +184,7 @@ def _real_kind(
 
 
 def _artificial(check: Check, capture: Capture, whole: Captured, mode: str, counts: Counter[str]) -> None:
-    """Real dumps from some transaction on: with the dump thread's own ROTATE and FORMAT_DESCRIPTION."""
+    """Judge real dumps that begin at a later transaction, with the dump thread's own ROTATE and FORMAT_DESCRIPTION."""
     draw = Stream("boundaries", check.seed, mode, "artificial")
     place = whole.start
     starts: list[Position] = []
@@ -218,7 +222,7 @@ def _artificial(check: Check, capture: Capture, whole: Captured, mode: str, coun
 
 
 def _heard_silently(check: Check, target: ReceiverTarget, whole: Captured, mode: str) -> None:
-    """A real receiver has nothing to say of the whole log of a mode."""
+    """A real receiver gives no warning about the whole log of a mode."""
     groups = sum(event[4] in GTID_TYPES for event in whole.events)
     with check.part(f"{mode}/heard", "TP1").block(cases=groups, verdict=Verdict.DIFFERS) as block:
         stream = [boundaries.of_another(event) for event in (whole.format_description, *whole.events)]
@@ -235,7 +239,7 @@ def _heard_silently(check: Check, target: ReceiverTarget, whole: Captured, mode:
 
 @pytest.mark.check("boundaries/old", "TN2")
 def test_transactions_of_an_old_server(check: Check) -> None:
-    """A server that writes no GTID events at all: its transactions begin with BEGIN, or are statements alone."""
+    """The models accept the log of a server without GTID events: BEGIN opens a transaction, or it is one statement."""
     installation = check.needs_old_server()
     check.narrate(f"starting an old server, MySQL {installation.version}")
     with launch_old(installation, narrate=check.narrate) as server, server.connect() as session:
@@ -266,7 +270,7 @@ def _old_kind(check: Check, session: Connection, capture: Capture, kind: str) ->
 
 
 def _heard_marked(check: Check, target: ReceiverTarget, whole: Captured, mode: str) -> None:
-    """A real receiver takes the marked log as well, without a word, and its relay logs keep every marker."""
+    """A real receiver also takes the marked log without a warning, and its relay logs keep every marker."""
     events = [whole.format_description, *whole.events]
     stream = boundaries.mark_events([boundaries.of_another(event) for event in events])
     end = _end_of(whole, stream)
@@ -280,7 +284,7 @@ def _heard_marked(check: Check, target: ReceiverTarget, whole: Captured, mode: s
 
 
 def _end_of(whole: Captured, stream: Sequence[bytes]) -> tuple[str, int]:
-    """Where a receiver stands behind a log that it heard as the first file of a source."""
+    """The position of a receiver behind a log that it received as the first file of a source."""
     if whole.start.file != whole.end.file:
         return whole.end.file, whole.end.offset
     return FILE, len(boundaries.file_of(stream))

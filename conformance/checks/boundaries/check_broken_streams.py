@@ -1,5 +1,6 @@
-"""Broken streams: corrupted markers by the worklog's table, and what a real receiver and the real client say of streams
-that are cut, reordered, or lack events.
+"""Broken streams: corrupted markers by the worklog's table, and streams that are cut, reordered, or lack events.
+
+A real receiver and the real client read the latter.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ _UNREADABLE: Final = (_BEAT, EventType.ROTATE, EventType.FORMAT_DESCRIPTION, Eve
 
 @pytest.mark.check("boundaries/markers", "TM1")
 def test_corrupted_markers(check: Check) -> None:
-    """Every corruption that the transition table makes invalid is told at the exact event; all others are accepted."""
+    """The model reports a corruption that the transition table forbids at the exact event, and accepts all others."""
     counts: Counter[bool] = Counter()
     events: list[bytes] = []
     with check.block(cases=check.size()) as block:
@@ -71,13 +72,13 @@ def test_corrupted_markers(check: Check) -> None:
 
 
 def marked_stream(draw: Draw) -> list[bytes]:
-    """Some transactions as a source with the feature would have sent them, the dump thread's ROTATE first."""
+    """Some transactions as a source with the feature would send them, the dump thread's ROTATE first."""
     bodies = [body for item in streams.stream(draw, 6) for body in item if body.type != _BEAT]
     return boundaries.mark_events([streams.fake_rotate(FILE), *(item.data for item in streams.placed(bodies))])
 
 
 def corrupted(draw: Draw, events: Sequence[bytes]) -> tuple[str, list[bytes]]:
-    """A marked stream with one or two things done to it."""
+    """A marked stream with one or two corrupted places."""
     out = list(events)
     done = []
     for _ in range(1 + draw.below(2)):
@@ -105,7 +106,7 @@ def corrupted(draw: Draw, events: Sequence[bytes]) -> tuple[str, list[bytes]]:
 
 
 def broken_stream(draw: Draw, groups: int) -> tuple[list[Body], Counter[str]]:
-    """Transactions of which a third are damaged, and how many those are by what was done to them."""
+    """Transactions of which a third are damaged, and the number of damaged ones by kind of damage."""
     bodies: list[Body] = []
     counts: Counter[str] = Counter()
     for item in streams.stream(draw, groups):
@@ -120,7 +121,7 @@ def broken_stream(draw: Draw, groups: int) -> tuple[list[Body], Counter[str]]:
 
 @pytest.mark.check("boundaries/receiver", "TP2")
 def test_warnings_of_a_receiver(check: Check) -> None:
-    """Streams cut, reordered, with events removed and put in: a real receiver warns exactly where the model does."""
+    """A real receiver of streams that are cut, reordered, or lack events warns exactly where the model does."""
     target = needed_target(check)
     counts: Counter[str] = Counter()
     table: Counter[str] = Counter()
@@ -147,7 +148,7 @@ def test_warnings_of_a_receiver(check: Check) -> None:
 
 
 def _connections(draw: Draw, stream: Sequence[Placed]) -> list[list[bytes]]:
-    """The stream over two connections, the first lost at any place of the first file: the parser goes on as it was."""
+    """The stream over two connections, the first lost at any place of the first file: the parser keeps its state."""
     data = [item.data for item in stream]
     first = [number for number, item in enumerate(stream) if item.file == FILE][2:]
     place = first[draw.below(len(first))]
@@ -157,7 +158,7 @@ def _connections(draw: Draw, stream: Sequence[Placed]) -> list[list[bytes]]:
 
 @pytest.mark.check("boundaries/row-format", "TP3")
 def test_what_is_not_row_format_ends_the_client(check: Check) -> None:
-    """``mysqlbinlog --require-row-format`` ends at the event of the model, in whole and in broken files."""
+    """``mysqlbinlog --require-row-format`` ends at the event that the model names, in whole and in broken files."""
     program = check.needs_programs("mysqlbinlog", server=needed_target(check).server)
     refused = 0
     with (
@@ -195,7 +196,7 @@ _ROW_FORMAT_LEAVES: Final = re.compile(rb"insert|rollback to", re.IGNORECASE)
 
 
 def row_format_stream(draw: Draw) -> list[Placed]:
-    """A file that the client can read; every second one has few events that row format would not have."""
+    """A file that the client can read; every second file has only few events that row format forbids."""
     bodies = [body for body in broken_stream(draw, 8)[0] if body.type not in _UNREADABLE]
     bodies = [body for body in bodies if not (isinstance(body, Opaque) or _text(body) == b"")]
     if draw.chance(1, 2):

@@ -37,24 +37,24 @@ def mark_events(events: Sequence[bytes]) -> list[bytes]:
 
 
 def of_another(event: bytes) -> bytes:
-    """The event as if another server had written it: a receiver passes over those with its own id."""
+    """The event under another server's id: a receiver passes over events with its own id."""
     data = bytearray(event[:-FOOTER_SIZE])
     data[5:9] = _ANOTHER
     return bytes(data) + checksum_of(bytes(data)).to_bytes(FOOTER_SIZE, "little")
 
 
 def without_gtids(events: Iterable[bytes]) -> list[bytes]:
-    """The stream as a server writes it that knows no GTID events."""
+    """The stream as a server without GTID events writes it."""
     return [event for event in events if event[4] not in GTID_TYPES]
 
 
 def without_marks(events: Iterable[bytes]) -> list[bytes]:
-    """The stream as a server writes it that knows no markers."""
+    """The stream as a server without markers writes it."""
     return [mark(event, 0) if marker_of(_flags(event)) else event for event in events]
 
 
 def has_marks(events: Iterable[bytes]) -> bool:
-    """Whether the server marks its events: one marker is enough, so that an event without is an error."""
+    """Whether the server marks its events: one marker is enough, so that an event without a marker is an error."""
     return any(markers_of(events))
 
 
@@ -63,12 +63,13 @@ def _flags(event: bytes) -> int:
 
 
 def markers_of(events: Iterable[bytes]) -> list[int]:
-    """The markers in the headers."""
+    """The markers in the headers of events."""
     return [marker_of(_flags(event)) for event in events]
 
 
 def expected_breaks(markers: Sequence[int]) -> list[int]:
-    """Which events of a marked stream the worklog calls errors: by its grammar alone, begun anew after each error."""
+    """The events of a marked stream that the worklog calls errors: by its grammar alone, begun anew after each
+    error."""
     text = "".join(map(str, markers))
     start, out = 0, []
     for number in range(len(text)):
@@ -79,7 +80,7 @@ def expected_breaks(markers: Sequence[int]) -> list[int]:
 
 
 def breaks(events: Iterable[ObservedEvent]) -> list[int]:
-    """Which events the kit's receiver calls errors."""
+    """The events that the kit's receiver calls errors."""
     receiver = unmarked.Receiver()
     return [number for number, event in enumerate(events) if receiver.feed(event).broken]
 
@@ -91,8 +92,8 @@ def _where(events: Sequence[bytes], number: int) -> str:
 
 
 def judge_marks(events: Sequence[bytes], marked: Sequence[bytes], groups: int, coin: str) -> list[Problem]:
-    """A real stream and its marked form. ``groups``: transactions that were run; ``coin``: which markers are taken off
-    for the mixed stream."""
+    """Judge a real stream and its marked form. ``groups``: transactions that were run. ``coin``: which markers the
+    mixed stream loses."""
     problems = []
     for number, (event, other) in enumerate(zip(events, marked, strict=True)):
         if len(event) != len(other) or mark(other, 0) != event:
@@ -158,7 +159,8 @@ def judge_marks(events: Sequence[bytes], marked: Sequence[bytes], groups: int, c
 
 
 def judge_own_marks(events: Sequence[bytes], groups: int, coin: str) -> list[Problem]:
-    """A stream that its server marked itself: the types of the worklog's table, and all that is asked of marks."""
+    """Judge a stream that its server marked itself: the types by the worklog's table, and all other rules of
+    markers."""
     bare = without_marks(events)
     wanted = markers_of(mark_events(bare))
     wrong = [
@@ -175,15 +177,19 @@ def judge_own_marks(events: Sequence[bytes], groups: int, coin: str) -> list[Pro
 
 
 def transactions_of(events: Iterable[bytes]) -> list[Group]:
-    """What the reader finds in a stream, its frame left out, by types and texts of events alone: what a server marks is
-    judged for itself."""
+    """The transactions of a stream without its frame, by types and texts of events alone.
+
+    The markers of a server have a judge of their own.
+    """
     groups = read_groups(BytesIO(b"".join(without_marks(events))), 0, footer=FOOTER_SIZE)
     return [group for group in groups if group.kind is not Kind.FRAME]
 
 
 def judge_shipped(events: Sequence[bytes], groups: int, gtids: frozenset[str] | None) -> list[Problem]:
-    """The shipped parser's model accepts a real stream, and the reader finds its transactions. ``gtids``: what the
-    server says was executed meanwhile."""
+    """The shipped parser's model accepts a real stream, and the reader finds its transactions.
+
+    ``gtids``: what the server says was executed meanwhile.
+    """
     parser = ShippedParser()
     problems = []
     for number, event in enumerate(events):
@@ -227,8 +233,11 @@ def judge_shipped(events: Sequence[bytes], groups: int, gtids: frozenset[str] | 
 
 
 def judge_relay_logs(files: Sequence[bytes], gtids: Sequence[str | None]) -> list[Problem]:
-    """The relay logs of a receiver that heard whole transactions: each file is accepted by itself, and together they
-    have the transactions. ``gtids``: those of the source, in order."""
+    """Judge the relay logs of a receiver that received whole transactions.
+
+    The parser accepts each file by itself, and the files together have the transactions. ``gtids``: those of the
+    source, in order.
+    """
     problems = []
     names: list[str | None] = []
     for number, data in enumerate(files):
@@ -260,14 +269,14 @@ def judge_relay_logs(files: Sequence[bytes], gtids: Sequence[str | None]) -> lis
 
 
 def judge_relayed(sent: Sequence[bytes], files: Sequence[bytes]) -> list[Problem]:
-    """The relay logs hold the source's events byte for byte; every file has a frame of its own around them."""
+    """The relay logs hold the source's events byte for byte; a frame of its own surrounds them in every file."""
     wanted = [event for event in sent if event[4] not in _LOG_FRAME]
     got = [event for data in files for event in split_log(data) if event[4] not in _LOG_FRAME]
     return first_unequal(wanted, got, "event {} of the relay logs", "a relay log does not keep a marked event")
 
 
 def first_unequal(wanted: Sequence[bytes], got: Sequence[bytes], field: str, message: str) -> list[Problem]:
-    """The first event that is another, or missing; ``field`` has a place for its number."""
+    """The first event that differs or is missing; ``field`` has a place for its number."""
     if wanted == got:
         return []
     place = next(
@@ -285,7 +294,7 @@ def first_unequal(wanted: Sequence[bytes], got: Sequence[bytes], field: str, mes
 
 
 def split_log(data: bytes) -> Iterable[bytes]:
-    """The events of a file in memory, as they stand there."""
+    """The events of a file in memory, unchanged."""
     position = len(MAGIC)
     while position < len(data):
         end = position + int.from_bytes(data[position + 9 : position + 13], "little")

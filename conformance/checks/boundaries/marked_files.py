@@ -46,8 +46,10 @@ OTHER_WORDS: Final = re.compile(
 
 
 def mark_file(events: Sequence[bytes]) -> list[bytes]:
-    """A file's events with markers, those inside payloads too: a payload has another length then, so positions and the
-    lengths of such groups are made anew."""
+    """A file's events with markers, also inside payloads.
+
+    A marked payload has another length, so this function rewrites positions and the lengths of such groups.
+    """
     writer = FileWriter(position=len(MAGIC))
     decoder = EventDecoder()
     out: list[bytes] = []
@@ -67,7 +69,7 @@ def mark_file(events: Sequence[bytes]) -> list[bytes]:
 
 
 def all_markers(marked: Iterable[bytes]) -> list[int]:
-    """The markers of a file in the order of its text: the events inside a payload behind it."""
+    """The markers of a file in the order of its text: the markers inside a payload follow that of the payload."""
     out: list[int] = []
     for event in marked:
         out += markers_of([event])
@@ -82,7 +84,8 @@ def inner_events(event: bytes) -> Iterable[bytes]:
 
 
 def judge_text(marked: Sequence[bytes], ours: bytes, real: bytes) -> list[Problem]:
-    """Text of the marked file: a comment for every event, and all the rest as the real client prints it."""
+    """Judge the text of the marked file: a comment for every event, and everything else as the real client prints
+    it."""
     comments = _COMMENT.findall(ours)
     wanted = [BoundaryType(marker).title.encode() for marker in all_markers(marked)]
     if comments != wanted:
@@ -124,7 +127,7 @@ def text_of(data: bytes) -> bytes:
 
 
 def client_output(program: Sequence[str], path: Path, *options: str) -> tuple[int, bytes, str]:
-    """Exit status, text and words of the real client."""
+    """Exit status, standard output and standard error of the real client."""
     done = subprocess.run([*program, "--no-defaults", *options, str(path)], capture_output=True, check=False)
     return done.returncode, done.stdout, done.stderr.decode("utf-8", "replace").strip()
 
@@ -141,7 +144,7 @@ def binlog_events(text: bytes) -> list[bytes]:
 
 
 def _base64_texts(statement: bytes) -> Iterable[bytes]:
-    """One text for each event: its length is in its header."""
+    """One base64 text for each event: the length of an event is in its header."""
     lines = statement.split()
     place = 0
     while place < len(lines):
@@ -155,7 +158,8 @@ def _base64_texts(statement: bytes) -> Iterable[bytes]:
 
 
 def judge_binlog(marked: Sequence[bytes], text: bytes) -> list[Problem]:
-    """Events in BINLOG statements are those of the file, markers and all; those of payloads have a checksum there."""
+    """The events in BINLOG statements are those of the file, markers included; an event of a payload has a checksum
+    there."""
     wanted: list[bytes] = []
     for event in marked:
         if event[4] == EventType.TRANSACTION_PAYLOAD:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def needed_target(check: Check) -> ReceiverTarget:
-    """The server whose log, receiver and client are judged; skips where there can be none."""
+    """The server whose log, receiver and client the checks judge; skips where there can be none."""
     lab = check.lab
     check.needs_server("a server: its log, its replica's receiver and its mysqlbinlog are judged")
     target = lab.receiver() if dialect_of(lab.version).terms.change_source == "SOURCE" else None
@@ -23,7 +23,7 @@ def needed_target(check: Check) -> ReceiverTarget:
 
 
 def heard_problems(heard: ReceivedStream, end: tuple[str, int]) -> list[Problem]:
-    """Whether the receiver came to the end of what it was sent."""
+    """The problems of a receiver that did not come to the end of the stream."""
     if heard.place == end and not heard.error:
         return []
     return [

@@ -1,8 +1,8 @@
-"""Transactions of every kind that a binary log tells apart, as SQL: for those who look for boundaries.
+"""Transactions of every kind that a binary log distinguishes, as SQL.
 
-A unit is what a session does, and how many transactions its source logs for it (observed on 9.7.4,
-transaction-boundaries D). All units work on the tables of :func:`tables` and leave the session's settings as
-:data:`PLAIN` has them.
+A unit is what a session does, with the number of transactions that its source logs for it (observed on 9.7.4,
+transaction-boundaries D). All units use the tables of :func:`tables` and leave the session's settings as :data:`PLAIN`
+has them.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _STATEMENT_FORMAT: Final = "SET SESSION binlog_format = 'STATEMENT'"
 
 
 class Unit(NamedTuple):
-    """``groups``: transactions in the log; ``rotates``: how often the log goes on in another file."""
+    """One unit. ``groups``: transactions in the log; ``rotates``: how often the log continues in another file."""
 
     kind: str
     statements: tuple[str, ...]
@@ -34,7 +34,7 @@ class Unit(NamedTuple):
 
 
 def tables() -> tuple[str, ...]:
-    """The tables of all units, in the present schema."""
+    """Make the tables of all units in the current schema."""
     columns = "(id INT AUTO_INCREMENT PRIMARY KEY, a INT, b VARCHAR(400))"
     return (f"CREATE TABLE t {columns} ENGINE=InnoDB", f"CREATE TABLE m {columns} ENGINE=MyISAM")
 
@@ -95,7 +95,7 @@ def _xa(draw: Draw) -> tuple[list[str], int]:
 
 
 def _statement(draw: Draw, *values: str) -> tuple[list[str], int]:
-    """Statements that need what an event in front of them says."""
+    """A statement whose values stand in an event in front of it: INTVAR, RAND or USER_VAR."""
     insert = f"INSERT INTO t (a, b) VALUES ({draw.choice(values)})"
     sets = f"SET @v = {draw.below(99)}, @w = '{draw.letters(3, 'abc')}'"
     if draw.chance(1, 2):
@@ -164,6 +164,6 @@ _ROTATING: Final = "rotate"
 
 
 def unit(draw: Draw, kind: str, *, old: bool = False) -> Unit:
-    """One of this kind; ``old``: for a server that cannot compress."""
+    """A unit of this kind; ``old``: for a server that cannot compress."""
     statements, groups = KINDS[kind](draw)
     return Unit(kind, (_OLD if old else PLAIN, *statements), groups, int(kind == _ROTATING))

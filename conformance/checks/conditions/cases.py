@@ -1,5 +1,6 @@
-"""Cases for the seven conditions, and for what requirements 2 adds to them (D10 and on, observed on 9.7.4): one update
-each, and the form in which it must be logged (``judge.forms``).
+"""Cases for the seven conditions, and for what requirements 2 adds to them (D10 and on, observed on 9.7.4).
+
+Each Case has one update, and the form in which the server must log it (``judge.forms``).
 """
 
 from __future__ import annotations

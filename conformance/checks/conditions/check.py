@@ -1,8 +1,8 @@
 """The seven conditions under which an update is logged as diffs (WL#2955; requirements 2).
 
-Conditions 2, 5, 6 and 7 are also judged by every generated update; here each has statements of its own, with the
-expected form written down, so that a wrong model cannot agree with a wrong server. What those updates do not touch (log
-off, statement format, other engines and statements) is generated here as well.
+Every generated update also judges conditions 2, 5, 6 and 7. Here each condition has statements of its own, with the
+expected form written down, so that a wrong model cannot agree with a wrong server. This room also generates what those
+updates do not touch: log off, statement format, other engines and statements.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     "condition", [pytest.param(name, marks=pytest.mark.check("conditions", name)) for name in sorted(CONDITIONS)]
 )
 def test_condition(check: Check, condition: str) -> None:
-    """Each statement leaves the form of event that its condition asks for."""
+    """The server logs each statement in the form of event that its condition asks for."""
     server = check.needs_server("a server: the statements of the seven conditions are not among the recorded captures")
     part = check.part(condition)
     if condition == "D4":

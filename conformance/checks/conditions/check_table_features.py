@@ -1,5 +1,5 @@
-"""FR2, D10 and D11 with something around the documents: generated columns, partitions, views, triggers, joins, columns
-that one side lacks (``surroundings``)."""
+"""FR2, D10 and D11 for tables with generated columns, partitions, views, triggers, joins, or columns missing on one
+side."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ _Kind = TypeVar("_Kind", TableFeature, Stop)
 
 @pytest.mark.check("surroundings", "FR2", "D10", "D11")
 def test_table_features(check: Check) -> None:
-    """Each update is logged as without its surrounding, and both servers read alike after it."""
+    """A feature of the table does not change how the server logs an update, and both servers then read the same."""
     _run(check, TABLE_FEATURES, with_feature)
 
 
 @pytest.mark.check("surroundings/stops", "FR5")
 def test_stops_and_restarts(check: Check) -> None:
-    """A replica that cannot follow stops with the row as it was; repaired and started again, it has everything."""
+    """A replica that cannot apply an update stops and keeps the row; repaired and started again, it has everything."""
     _run(check, STOPS, stopped)
 
 

@@ -1,5 +1,7 @@
-"""Generated updates under conditions that the campaign of updates never has: sql Cases with the form that each must be
-logged in (D1, D3, D12, D14)."""
+"""Generated updates under conditions that the campaign of updates never has.
+
+Each is a sql Case with the form in which the server must log it (D1, D3, D12, D14).
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,8 @@ _STEPS: Final = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Condition:
-    """``setup``: behind the INSERT of the start rows. ``outcomes``: ``None`` for the form that the model predicts."""
+    """One condition. ``setup``: statements behind the INSERT of the start rows. ``outcomes``: ``None`` for the form
+    that the model predicts."""
 
     name: str
     why: str
@@ -38,7 +41,7 @@ class Condition:
 
 
 def _unsafe(sql: str) -> str:
-    """With a function that MIXED does not log as a statement, and that changes nothing."""
+    """The update with a function that MIXED does not log as a statement, and that changes nothing."""
     return sql.replace(" SET ", " SET `id`=IF(UUID() IS NULL, 0, `id`), ", 1)
 
 

@@ -1,9 +1,10 @@
-"""Generated updates of tables with something around their documents, on a pair: sql Cases (requirements checklist, the
-last table: the scenarios of the server's own test-suite).
+"""Generated updates of tables with additional features, on a pair: sql Cases.
 
-The table is small and known, ``t (id, n, j, k)`` with JSON columns j and k; its documents and updates are generated.
-What a *feature* adds must change neither how an update is logged (D11, D10) nor what the replica ends up with
-(FR2): the update has the form that the model predicts for the bare table, and both servers read alike.
+The scenarios are those of the server's own test-suite (requirements checklist, the last table).
+
+The table is small and known, ``t (id, n, j, k)`` with JSON columns j and k; the generators draw its documents and
+updates. A *feature* of the table must change neither how the server logs an update (D11, D10) nor what the replica ends
+up with (FR2). The update has the form that the model predicts for the bare table, and both servers read the same.
 """
 
 from __future__ import annotations
@@ -46,12 +47,12 @@ _JOINED_STEPS: Final = 40
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableFeature:
-    """What stands around the documents.
+    """What the table has beside its documents.
 
     ``source``, ``replica``: statements behind CREATE TABLE, on the source (and so on both), and on the replica alone.
-    ``target``: what the UPDATE names instead of t. ``read``, ``tables``: what both sides must read alike. ``joined``:
-    the updates are those of a join, of one row each; ``later``: t is not its first table. ``form``: whether the form of
-    each update is foretold.
+    ``target``: what the UPDATE names instead of t. ``read``, ``tables``: what must read the same on both sides.
+    ``joined``: the updates are those of a join, of one row each; ``later``: t is not its first table. ``form``: whether
+    the model predicts the form of each update.
     """
 
     name: str
@@ -160,7 +161,7 @@ TABLE_FEATURES: Final = (
 
 
 def table_of_documents(*, key: bool = True) -> Table:
-    """``t (id, n, j, k)``."""
+    """The table ``t (id, n, j, k)``."""
     return Table(schema="lab", name="t", columns=_COLUMNS, primary_key=((0, 0),) if key else ())
 
 
@@ -172,15 +173,17 @@ class Update(NamedTuple):
 
     @property
     def form(self) -> str:
-        """In which form it must be logged."""
+        """The form in which the server must log the update."""
         return ", ".join(chain.from_iterable(map(row_forms, self.prediction.events))) or "none"
 
 
 def updates_of(
     draw: Draw, table: Table, session: Session, rows: Sequence[Sequence[object]], *, steps: int, single: bool = False
 ) -> Iterator[Update]:
-    """At most ``steps`` updates that the server takes, and that a replica of the same start rows takes as well: the
-    stop that is a listed deviation has checks of its own. ``single``: of one row each."""
+    """At most ``steps`` updates that the server takes, and that a replica of the same start rows takes as well.
+
+    The stop that is a listed deviation has checks of its own. ``single``: updates of one row each.
+    """
     names = [column.name for column in table.columns]
     model = Model(table, "id", session, [dict(zip(names, row, strict=True)) for row in rows])
     replica: list[Mapping[str, object]] = list(model.rows)
@@ -200,7 +203,7 @@ def updates_of(
 
 
 def with_feature(draw: Draw, feature: TableFeature, image: RowImage, name: str) -> SqlCase:
-    """A table in this feature, some rows, and updates of them; after each update both servers read alike."""
+    """A table with this feature, some rows, and updates of them; after each update both servers read the same."""
     table = table_of_documents(key=feature.key)
     rows = start_rows(draw.fork("rows"), table, 1 + draw.below(3))
     session = Session(row_image=image)
@@ -216,7 +219,7 @@ def with_feature(draw: Draw, feature: TableFeature, image: RowImage, name: str) 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stop:
-    """Why the replica cannot follow: what it has, what it answers, and what repairs it.
+    """Why the replica cannot apply an update: what the replica has, what it answers, and what repairs it.
 
     ``{document}`` stands for the document on the source, ``{rest}`` for it without its member a; ``row``: what the
     replica has in row 2 until it is repaired.
@@ -303,7 +306,7 @@ def stopped(draw: Draw, stop: Stop, image: RowImage, name: str) -> SqlCase:
 def _updates(
     draw: Draw, table: Table, session: Session, rows: tuple[tuple[object, ...], ...], feature: TableFeature
 ) -> Iterator[list[SqlStatement]]:
-    """Each with what must be read after it on both sides."""
+    """Updates, each with what both sides must read after it."""
     select = f"SELECT {feature.read} FROM {feature.tables} ORDER BY 1, 2"
     steps = _JOINED_STEPS if feature.joined else _STEPS
     for update in updates_of(draw, table, session, rows, steps=steps, single=feature.joined):

@@ -1,7 +1,7 @@
-"""Counting a server's allocations for JSON: by its own count, in the performance schema (requirements FR14).
+"""Counts of a server's allocations for JSON, from the performance schema (requirements FR14).
 
-On the source the count of one session is read around each statement; the same statements run in sessions that differ
-in one condition. On a replica, where nothing else works, the server's whole count is read around a block.
+On the source this module reads the count of one session around each statement. The same statements run in sessions that
+differ in one condition. On a replica, where nothing else works, it reads the server's whole count around a block.
 """
 
 from __future__ import annotations
@@ -39,7 +39,8 @@ class Mode(NamedTuple):
     format: str
 
     def statements(self) -> list[str]:
-        """After those of the Case's session. The log is switched last: a closed one would forbid nothing else."""
+        """The mode's statements, after those of the Case's session. Switching the log comes last: a closed log would
+        forbid nothing else."""
         option = "'PARTIAL_JSON'" if self.partial_json else "''"
         return [
             f"SET SESSION binlog_format = {self.format}",
@@ -90,7 +91,7 @@ def with_option(script: Script, limits: Limits, *, partial_json: bool) -> Script
 
 
 def capture_counts(connection: Connection, script: Script) -> list[StatementCounts]:
-    """The statements of a Case (the option on in its session), counted in every mode."""
+    """Run the statements of a Case (the option on in its session) in every mode, and count their allocations."""
     off = _run(connection, script, OFF)
     without = {condition: _run(connection, script, mode) for condition, mode in WITHOUT.items()}
     on = _run(connection, script, ON)

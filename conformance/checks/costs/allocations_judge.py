@@ -1,7 +1,7 @@
-"""What counts of allocations say: whether diffs were collected for nothing (C1), and what an applier needs (FR14).
+"""Judges of allocation counts: whether a server collected diffs for nothing (C1), and what an applier needs (FR14).
 
 A server's own count for JSON memory is exact for one session and one statement (observed on 9.7.4), so one allocation
-more is enough. A count that does not move where diffs are collected for sure shows nothing, and is never a pass.
+more is enough. Where the server certainly collects diffs, a count that does not move shows nothing and is never a pass.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 class StatementCounts(NamedTuple):
     """Allocations of one statement in sessions that differ in one condition each.
 
-    ``off``: without the option (condition 2), the measure of the others. ``without``: by the condition that does not
-    hold, with the option on. ``on``: all conditions hold. ``collects``: the reference collects diffs for it then.
+    ``off``: without the option (condition 2); the other counts are compared with this one. ``without``: by the
+    condition that does not hold, with the option on. ``on``: all conditions hold. ``collects``: the reference then
+    collects diffs for the statement.
     """
 
     step: int
@@ -38,7 +39,7 @@ class Wrong(NamedTuple):
 
 
 class CaptureJudgement(NamedTuple):
-    """``shown``: whether collecting was visible wherever it had to happen."""
+    """The judgement of C1. ``shown``: whether the count moved wherever the server had to collect diffs."""
 
     wrong: tuple[Wrong, ...]
     shown: bool
@@ -51,7 +52,7 @@ class CaptureJudgement(NamedTuple):
 
 
 def judge_capture(statements: Sequence[StatementCounts]) -> CaptureJudgement:
-    """C1 over the statements of a block."""
+    """Judge C1 over the statements of a block."""
     wrong = tuple(
         Wrong(item.step, condition, item.off, count)
         for item in statements
@@ -63,7 +64,8 @@ def judge_capture(statements: Sequence[StatementCounts]) -> CaptureJudgement:
 
 
 def judge_applier(*, off: int, on: int) -> Verdict:
-    """FR14 on a replica: allocations over updates that came as whole documents, and over others that came as diffs."""
+    """Judge FR14 on a replica: allocations over updates that came as whole documents, and over updates that came as
+    diffs."""
     if off:
         return Verdict.FAIL
     return Verdict.PASS if on else Verdict.INCONCLUSIVE

@@ -1,8 +1,8 @@
-"""FR14 and C1: while the feature is off, or a condition does not hold, nothing is allocated for diffs.
+"""FR14 and C1: while the feature is off, or a condition does not hold, a server allocates nothing for diffs.
 
-Judged by the server's own count of allocations for JSON (requirements FR14, and section 5 of the worklog). With
-one release the worklog's comparison with a server that lacks the feature cannot be made: on a replica the count is 0,
-which no server can better; on a source the count of a server without the feature is not known.
+The judge is the server's own count of allocations for JSON (requirements FR14, and section 5 of the worklog). One
+release does not allow the worklog's comparison with a server that lacks the feature. On a replica the count is 0, which
+no server can better; for a source nobody knows the count of a server without the feature.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ NO_BASELINE: Final = (
 
 @contextmanager
 def _counting(check: Check) -> Iterator[Server]:
-    """A server that counts: one of the same installation, else the one under test."""
+    """A server that counts allocations: one of the same installation, else the one under test."""
     server = check.needs_server("a server: allocations are counted in one")
     if isinstance(server, OwnServer):
         with server.maker.launch(
@@ -58,7 +58,7 @@ def _counting(check: Check) -> Iterator[Server]:
 
 @pytest.mark.check("allocations/capture", "C1")
 def test_diffs_are_collected_for_the_log_only(check: Check) -> None:
-    """A statement allocates no more for JSON with the option on and another condition missing than with it off."""
+    """Where a condition is missing, a statement allocates no more for JSON with the option on than with it off."""
     with _counting(check) as server, server.connect() as connection, server.schema(connection):
         if not allocations.counts_allocations(connection):
             check.skip(_NO_COUNT)
@@ -88,7 +88,7 @@ def _problems(judged: CaptureJudgement) -> list[Problem]:
 
 @pytest.mark.check("allocations/applier", "FR14")
 def test_an_applier_of_whole_documents_allocates_nothing(check: Check) -> None:
-    """Over updates that a source logs whole, the replica's count for JSON does not move; over diffs it does."""
+    """The replica's count for JSON does not move over updates that a source logs whole; over diffs it does."""
     with check.lab.pair(gtid=True) as pair, PairRun(pair, gtid=True) as run:
         if not allocations.counts_allocations(run.replica):
             check.skip(_NO_COUNT)
@@ -122,7 +122,7 @@ def test_an_applier_of_whole_documents_allocates_nothing(check: Check) -> None:
 
 
 def _diffs(run: PairRun, draw: Stream) -> int:
-    """The replica's allocations over updates that come as diffs: what shows that the count is worth something."""
+    """The replica's allocations over updates that come as diffs: they show that the count works."""
     workload = throughput.Workload("json", "MINIMAL")
     run.source.execute("SET SESSION sql_log_bin = 1")
     run.source.execute("DROP TABLE IF EXISTS t")

@@ -1,4 +1,4 @@
-"""FR6.2: a replica hands the engine byte ranges, told by the growth of its redo log (requirements FR6.2)."""
+"""FR6.2: a replica hands the engine byte ranges, as the growth of its redo log shows (requirements FR6.2)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _TRIES: Final = 3  # a failing measurement is made again: other work of the engi
 
 @pytest.mark.check("replica_redo/in-place", "FR6")
 def test_updates_in_place_on_the_replica(check: Check) -> None:
-    """Updates that fit add less than 5 % of the document to the replica's redo log; whole documents add all of it."""
+    """Updates that fit add under 5 % of the document to the replica's redo log; whole documents add all of it."""
     draw = Stream(check.seed, "redo")
     with check.lab.pair(gtid=True) as pair, PairRun(pair, gtid=True) as run:
         if not run.replica.execute("SHOW GLOBAL STATUS LIKE 'Innodb_redo_log_current_lsn'").rows:

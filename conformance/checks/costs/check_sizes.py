@@ -33,7 +33,7 @@ _UPDATES = 50
 
 @pytest.mark.check("sizes/twins", "FR11", "FR12", "FR13")
 def test_sizes(check: Check) -> None:
-    """Twin runs of the same updates: row events differ by the stated formula, all other events have the same size."""
+    """With the option on, row events differ in size by the formula; all other events have the same size."""
     server = check.needs_server("a server: sizes are compared between two runs of the same updates")
     limits = server_limits(server)
     with server.connect() as connection, server.schema(connection) as schema:
@@ -55,7 +55,7 @@ def test_sizes(check: Check) -> None:
 
 
 def _record(check: Check, number: int, case: UpdateCase, result: SizeComparison, seconds: float) -> None:
-    """A block for each requirement, with the statements whose size is wrong."""
+    """Record a block for each requirement, with the statements whose size is wrong."""
     for requirement, cases in result.cases.items():
         with check.block(
             number, cases=cases, requirement=requirement, case=case, replays=True, seconds=seconds

@@ -1,8 +1,7 @@
 """FR15: what the feature costs in instructions, on a source and on a replica (profile ``soak`` only: it takes an hour).
 
-Instructions of the threads that do the work stand for throughput, because the clock of a shared machine cannot show two
-per cent (requirements FR15, requirements FR16). They leave out waiting: what the log saves in writes is not counted for
-it.
+Instructions of the threads that do the work stand for throughput: the clock of a shared machine cannot show two per
+cent (requirements FR15, requirements FR16). Instructions leave out waiting: the writes that the log saves do not count.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ _SIDES: Final[dict[str, Callable[..., throughput.Source | throughput.Replica]]] 
 @pytest.mark.profile("soak")
 @pytest.mark.parametrize("side", list(_SIDES))
 def test_instructions(check: Check, side: str) -> None:
-    """The median ratio of instructions, option on against off, is at most 1.02 for each kind of updates and images."""
+    """The median ratio of instructions, option on to off, is at most 1.02 for each workload and image."""
     server = check.lab.server
     if not isinstance(server, ProcessServer):
         check.skip("instructions are counted only in a server that the lab itself starts as a process")

@@ -1,7 +1,7 @@
 """Redo that a replica writes for updates of large documents (requirements FR6.2).
 
-The page log tells whether the engine got byte ranges or a whole document; free space on the replica does not, because
-a full update copies the source's.
+The page log tells whether the engine got byte ranges or a whole document; free space on the replica does not, because a
+full update copies the source's free space.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Measurement:
 
 
 def make_table(run: PairRun, draw: Draw, size: int) -> None:
-    """Rows with documents of ``size`` bytes and more, a few small values among their bulk."""
+    """Make rows with documents of ``size`` bytes and more, with a few small values among their bulk."""
     run.source.execute("DROP TABLE IF EXISTS redo")
     run.source.execute("CREATE TABLE redo (id INT PRIMARY KEY, j JSON)")
     for row in range(ROWS):
@@ -47,7 +47,7 @@ def make_table(run: PairRun, draw: Draw, size: int) -> None:
 
 
 def in_place(draw: Draw) -> str:
-    """An update whose value fits where the old one is."""
+    """An update whose value fits in the place of the old value."""
     row = draw.below(ROWS)
     what = draw.below(5)
     if what == 0:
@@ -64,7 +64,7 @@ def in_place(draw: Draw) -> str:
 
 
 def measure(run: PairRun, statements: list[str], *, partial_json: bool) -> Measurement:
-    """Run the statements on the source; what they cost on the replica."""
+    """Run the statements on the source, and measure what they cost on the replica."""
     option = "'PARTIAL_JSON'" if partial_json else "''"
     image = "SESSION binlog_row_image = 'MINIMAL'"
     run.source.execute(f"SET SESSION sql_log_bin = 1, SESSION binlog_row_value_options = {option}, {image}")
@@ -77,7 +77,7 @@ def measure(run: PairRun, statements: list[str], *, partial_json: bool) -> Measu
 
 
 def _settled(connection: Connection) -> int:
-    """The end of the redo log when nothing more is written, or after some seconds."""
+    """The end of the redo log when the server writes nothing more, or after some seconds."""
     deadline = time.monotonic() + _SETTLE_SECONDS
     before = _lsn(connection)
     while time.monotonic() < deadline:

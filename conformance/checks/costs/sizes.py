@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 class SizeProblem:
     """One statement (``step``) or other event whose size is not what the formula gives.
 
-    ``free``: a few bytes more for each row, which FR12 and NR2 leave to the server; the formula was only observed.
+    ``free``: a few more bytes for each row, which FR12 and NR2 leave to the server; the formula is only observed.
     """
 
     requirement: str
@@ -37,7 +37,7 @@ class SizeProblem:
 
 @dataclass(slots=True)
 class SizeComparison:
-    """Cases compared by requirement, and what was wrong."""
+    """Cases compared by requirement, and the statements and events with a wrong size."""
 
     cases: Counter[str] = field(default_factory=Counter)
     problems: list[SizeProblem] = field(default_factory=list)
@@ -105,7 +105,8 @@ def _statements(observation: Observation) -> Iterator[list[RowsBody]]:
 
 
 def _compare_others(on: Observation, off: Observation, result: SizeComparison) -> None:
-    """FR13: all events that are not updates. A GTID event is left out: it holds the length of its transaction."""
+    """FR13: compare all events that are not updates. A GTID event is left out: it holds the length of its
+    transaction."""
     skipped = UPDATE_TYPES | {EventType.GTID, EventType.ANONYMOUS_GTID, EventType.GTID_TAGGED}
     for group_on, group_off in zip(split_groups(on.events), split_groups(off.events), strict=True):
         sizes_on = [(event[4], len(event)) for event in group_on if event[4] not in skipped]

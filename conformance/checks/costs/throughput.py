@@ -40,7 +40,7 @@ _APPLIER: Final = (
 
 
 class Workload(NamedTuple):
-    """What a series updates (``json`` or ``other`` columns), and the image that it logs."""
+    """What a series updates (``json`` or ``other`` columns), and its row image."""
 
     updates: str
     image: str
@@ -53,7 +53,7 @@ WORKLOADS: Final = tuple(Workload(updates, image) for updates in ("json", "other
 
 
 def table(draw: Draw) -> list[str]:
-    """Rows with documents of some hundred bytes to some thousand, all with the members that the updates name."""
+    """Make rows with documents from some hundred to some thousand bytes, all with the members that the updates name."""
     rows = []
     for row in range(ROWS):
         part = draw.fork("row", row)
@@ -70,8 +70,8 @@ def table(draw: Draw) -> list[str]:
 def statements(draw: Draw, workload: Workload, count: int, turn: int) -> list[str]:
     """Updates of one row each, which leave documents about as large as they were.
 
-    The two turns of a pair (0 and 1) differ in their values only: a value that is there already would change nothing
-    the second time.
+    The two turns of a pair (0 and 1) differ in their values only: a repeated value would change nothing the second
+    time.
     """
     made = []
     for _ in range(count):
@@ -95,20 +95,20 @@ def statements(draw: Draw, workload: Workload, count: int, turn: int) -> list[st
 
 
 def set_up(connection: Connection, draw: Draw) -> None:
-    """The schema and its table, by a session that stays in it."""
+    """Make the schema and its table; the session stays in the schema."""
     connection.execute_many(
         [f"DROP SCHEMA IF EXISTS {_SCHEMA}", f"CREATE SCHEMA {_SCHEMA}", f"USE {_SCHEMA}", *table(draw)]
     ).check()
 
 
 def run(connection: Connection, sql: list[str]) -> None:
-    """The statements in packets, each a transaction."""
+    """Run the statements in packets, each a transaction."""
     for start in range(0, len(sql), _PACKET):
         connection.execute_many(sql[start : start + _PACKET]).check()
 
 
 def switch(connection: Connection, workload: Workload, *, on: bool) -> None:
-    """The session's option and image."""
+    """Set the session's option and image."""
     value = "'PARTIAL_JSON'" if on else "''"
     connection.execute(f"SET SESSION {_OPTION} = {value}, SESSION binlog_row_image = {workload.image}")
 
@@ -198,7 +198,7 @@ class Replica:
         return counted(self._counting.take(), threads)
 
     def _await_fetched(self, file: str, offset: int) -> None:
-        """Until the relay log holds everything."""
+        """Wait until the relay log holds everything."""
         deadline = time.monotonic() + _SECONDS
         while time.monotonic() < deadline:
             terms = self._pair.dialect.terms

@@ -1,8 +1,8 @@
 """FR15: whether counted instructions show that an option costs at most two per cent.
 
-A series is a list of ratios, each of two blocks of the same statements with the option on and off. Judged is the
-median with its interval of 95 %, by the order of the ratios alone: nothing is assumed about their distribution. An
-interval with the bound inside decides nothing, and so do too few pairs; neither is ever a pass.
+A series is a list of ratios, each of two blocks of the same statements with the option on and off. The judge takes the
+median with its interval of 95 %, by the order of the ratios alone: it assumes nothing about their distribution. An
+interval with the bound inside decides nothing, and neither do too few pairs; both are never a pass.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Series(NamedTuple):
 
 
 def judge_ratios(ratios: Sequence[float], bound: float = BOUND) -> Series:
-    """One series. Raises :class:`ValueError` where there is no ratio, or one that is no ratio of two counts."""
+    """Judge one series. Raises :class:`ValueError` for an empty series, or for a ratio that two counts cannot have."""
     if not ratios or not all(0 < ratio < float("inf") for ratio in ratios):
         raise ValueError(f"no ratios of two counts: {list(ratios)}")
     ordered = sorted(ratios)

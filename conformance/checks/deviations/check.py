@@ -1,4 +1,4 @@
-"""Every listed deviation is shown by its witness Case, in every run: an entry that no longer holds is an error."""
+"""Every run shows each listed deviation by its witness Case: an entry that no longer holds is an error."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @pytest.mark.check("deviations/witness", "FR2", "W1b", "W1.text", "D13", "D15", "IP3", "X1", "FR5", "TMNF3")
 def test_witnesses(check: Check) -> None:
-    """The witness of each deviation shows it, and nothing else."""
+    """The witness Case of each listed deviation shows that deviation, and nothing else."""
     lab = check.lab
     server = check.needs_server("a server: witnesses are run, not recorded")
     if not lab.deviations:
@@ -66,7 +66,7 @@ def test_witnesses(check: Check) -> None:
 
 
 def _judge_event(injector: Injector, case: EventCase, deviation: Deviation) -> tuple[bool, list[str]]:
-    """The same of an event, which a server beside the one under test is given."""
+    """Judge the witness event of a deviation, in a server beside the one under test."""
     (outcome,) = injector.run([case.injection])
     judged = judge_injection(case.injection, outcome, dialect_of(injector.server.number))
     words = [] if judged.verdict is Verdict.PASS else [f"{judged.rule}: expected {judged.expected}, got {judged.got}"]
@@ -74,7 +74,7 @@ def _judge_event(injector: Injector, case: EventCase, deviation: Deviation) -> t
 
 
 def _judge(server: Server, case: AnyCase, deviation: Deviation) -> tuple[bool, list[str]]:
-    """Whether the Case shows the deviation and nothing else; what it shows, in words."""
+    """Whether the Case shows the deviation and nothing else; and what it shows, as text."""
     if isinstance(case, SqlCase):
         differing = [verdict for verdict in judge_live_sql({"source": server}, case) if verdict.failing]
         words = [f"{item.field}: expected {item.expected}, got {item.got}" for item in differing]

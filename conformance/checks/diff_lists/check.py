@@ -1,4 +1,4 @@
-"""NR4: lists of diffs of any length are logged as they are, and applied."""
+"""NR4: a server logs lists of diffs of any length unchanged, and a replica applies them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @pytest.mark.check("liberties/long-lists", "NR4")
 def test_long_lists_of_diffs(check: Check) -> None:
-    """Lists of a hundred diffs to a thousand are logged as they are, or the document is, and a replica applies them."""
+    """The server logs a list of 100 to 1000 diffs as it is, or the whole document, and a replica applies it."""
     with check.block(cases=check.size()) as block:
         lengths: list[int] = []
         with check.lab.pair(gtid=True) as pair, PairRun(pair, gtid=True) as run:
@@ -54,7 +54,7 @@ def test_long_lists_of_diffs(check: Check) -> None:
 
 
 def compare_lengths(made: Sequence[int], logged: Sequence[int | None]) -> list[Problem]:
-    """What is wrong with the log: each list of diffs must be as long as the statement makes it."""
+    """Problems of the log: each list of diffs must be as long as the statement makes it."""
     wrong = [(one, other) for one, other in zip(made, logged, strict=False) if other not in (None, one)]
     if not wrong and len(made) == len(logged):
         return []

@@ -25,7 +25,7 @@ _PATHS: Final = ("$.a", "$.b", "$.c[0]", "$.c[1]")
 
 
 def assignments(seed: str, count: int) -> Iterator[list[str]]:
-    """The paths and values of ``count`` statements."""
+    """The paths and values of ``count`` assignments."""
     draw = Stream("long-lists", seed)
     value = 10
     for number in range(count):
@@ -38,7 +38,7 @@ def assignments(seed: str, count: int) -> Iterator[list[str]]:
 
 
 def logged_lengths(events: Iterable[bytes]) -> list[int | None]:
-    """How many diffs each row of the log has; ``None``: its document came whole."""
+    """How many diffs each row of the log has; ``None``: the log has the whole document."""
     return [
         next((len(split_diffs(value.diffs)) for value in row.after or () if isinstance(value, PartialJson)), None)
         for _, event, _ in iter_events(events)

@@ -1,7 +1,7 @@
 """FR5: events meet documents that they were not made for, and damaged events meet any document.
 
-Either an error that changes nothing, or a document that can be read; and the server lives. BINLOG statements give the
-events to the server; ``check_applier`` has what a replica's applier does with them.
+Each event must give an error that changes nothing, or a readable document; and the server must live. BINLOG statements
+give the events to the server; ``check_applier`` has what a replica's applier does with them.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def _injector(check: Check) -> Injector:
 
 
 def _run(check: Check, injector: Injector, injections: Sequence[Injection]) -> None:
-    """Inject, judge and record in blocks."""
+    """Inject, judge and record events in blocks."""
     seed = f"{check.id} {check.seed}"
 
     def judge(part: Sequence[Injection]) -> list[Tried]:
@@ -46,7 +46,10 @@ def _run(check: Check, injector: Injector, injections: Sequence[Injection]) -> N
 
 @pytest.mark.check("diverged/statements", "FR5")
 def test_diverged_documents(check: Check) -> None:
-    """The matrix of requirements FR5 and generated groups, by BINLOG statements."""
+    """Diffs on documents they were not made for give an error or a readable document: matrix and generated groups.
+
+    The matrix is that of requirements FR5; BINLOG statements give the events to the server.
+    """
     injector = _injector(check)
     injections = list(diverged.matrix())
     for number in check.blocks():
@@ -56,7 +59,10 @@ def test_diverged_documents(check: Check) -> None:
 
 @pytest.mark.check("diverged/damaged", "FR5")
 def test_damaged_events(check: Check) -> None:
-    """One field changed at a time: the list of binlog-events 11.4 and generated damages, by BINLOG statements."""
+    """Events with one damaged field give an error, and change nothing: by BINLOG statements.
+
+    The damages are the list of binlog-events 11.4 and generated ones.
+    """
     injector = _injector(check)
     allowed = injector.server.hazards()
     generated = (damaged_events.damaged(Stream("damaged", check.seed, number)) for number in check.blocks())

@@ -1,8 +1,8 @@
 """FR5 on a real applier: the transactions of a hand-written relay log meet documents that they were not made for.
 
-The applier stops with an error, or every row is a document that can be read; and the server lives. At a stop nothing of
-the transaction is there. After a repair of the row the applier starts again, and applies it and the later ones. No
-document fits a damaged event: its transaction is skipped. A damaged file is repaired.
+The applier stops with an error, or every row is a readable document; and the server lives. A stop leaves nothing of the
+transaction. After a repair of the row the applier starts again, and applies this transaction and the later ones. No
+document fits a damaged event: the lab skips its transaction. The lab repairs a damaged file.
 """
 
 from __future__ import annotations
@@ -38,14 +38,17 @@ _BLOCK: Final = 250  # transactions in one relay log
 
 
 def _allowed(applier: Applier, cases: Sequence[ApplierTransaction]) -> list[ApplierTransaction]:
-    """Those that this server may meet."""
+    """The transactions that this server may get."""
     hazards = applier.server.hazards()
     return [case for case in cases if case.hazard in hazards]
 
 
 @pytest.mark.check("applier/diverged", "FR5")
 def test_applier_and_diverged_documents(check: Check) -> None:
-    """The matrix of requirements FR5 and generated groups: stop, repair, start again."""
+    """An applier stops at diffs that do not fit, and applies them after a repair: matrix and generated groups.
+
+    The matrix is that of requirements FR5.
+    """
     applier = check.needs_applier()
     draw = Stream("applier", check.seed)
     cases = list(applier_transactions.matrix(draw.fork("matrix"), check.size("one-in")))
@@ -56,7 +59,7 @@ def test_applier_and_diverged_documents(check: Check) -> None:
 
 @pytest.mark.check("applier/damaged", "FR5")
 def test_applier_and_damaged_events(check: Check) -> None:
-    """One field changed at a time: stop, skip, start again."""
+    """An applier stops at an event with one damaged field, and goes on once its transaction is skipped."""
     applier = check.needs_applier()
     draw = Stream("applier-damaged", check.seed)
     cases = list(applier_transactions.listed_damage(draw.fork("listed")))
@@ -66,7 +69,7 @@ def test_applier_and_damaged_events(check: Check) -> None:
 
 @pytest.mark.check("applier/files", "FR5")
 def test_applier_and_damaged_files(check: Check) -> None:
-    """An event that cannot even be parsed: stop, the file repaired in its place, start again."""
+    """An applier stops at an event that it cannot parse, and goes on once the file is repaired."""
     applier = check.needs_applier()
     draw = Stream("applier-files", check.seed)
 
@@ -80,7 +83,7 @@ def test_applier_and_damaged_files(check: Check) -> None:
 
 
 def _damaged_file(lab: Lab, server: OwnServer, case: DamagedFrame, outcome: ApplierOutcome) -> Tried:
-    """By a relay log whose file was damaged, to the applier of ``server``."""
+    """Give a relay log with a damaged file to the applier of ``server``."""
     item = Tried(
         id=case.id,
         name=case.name,
@@ -96,9 +99,10 @@ def _damaged_file(lab: Lab, server: OwnServer, case: DamagedFrame, outcome: Appl
 
 @pytest.mark.check("applier/members", "FR5")
 def test_applier_and_damaged_object_entries(check: Check) -> None:
-    """Damage that may end the server: the applier meets what BINLOG statements showed.
+    """An applier lives, and stops at damaged object entries that may end a server.
 
-    Each in a relay log of its own: otherwise an end right after a stop could be put down to the Case before.
+    BINLOG statements showed the same damage. Each transaction has a relay log of its own: otherwise the Case before
+    could have caused an end right after a stop.
     """
     applier = check.needs_applier()
     draw = Stream("applier-members", check.seed)

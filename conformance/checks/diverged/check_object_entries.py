@@ -1,8 +1,8 @@
 """FR5: objects whose entries are damaged, in a diff and in an event that logs the document in full.
 
-Such an event may kill the server, so only one that the lab started itself and watches gets it. A death is a verdict
-with its signature, and the server starts again for the next event. A start takes more than a second, so a run has only
-some deaths of a kind; what is left out then is not counted.
+Such an event may kill the server, so the lab gives it only to a server that it started itself and watches. A death is a
+verdict with its signature, and the server starts again for the next event. A start takes more than a second, so a run
+has only some deaths of a kind; events left out do not count.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def made(check: Check) -> Iterator[tuple[str, Injection]]:
 
 
 def run(check: Check, injector: Injector) -> list[Tried]:
-    """All events, without those of a kind of damage that has killed the server often enough."""
+    """Run all events, except those of a kind of damage that has killed the server often enough."""
     most = check.size("deaths")
     deaths: Counter[str] = Counter()
     items: list[Tried] = []
@@ -58,7 +58,7 @@ def run(check: Check, injector: Injector) -> list[Tried]:
 
 @pytest.mark.check("diverged/members", "FR5")
 def test_damaged_object_entries(check: Check) -> None:
-    """Generated damage is an error that changes nothing; of a key that comes twice the last value counts."""
+    """Damaged object entries give an error that changes nothing; of a repeated key the last value counts."""
     check.needs_own_server(
         "a server: events are put into one", "what may crash a server is put only into one that the lab starts itself"
     )

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @pytest.mark.check("printing/damage", "P9")
 def test_damaged_diffs_are_named(check: Check) -> None:
-    """Generated damage in the frame of diffs: the real client names it, lives, and prints the event behind it."""
+    """The real client reports damage in the frame of diffs, lives, and prints the next event."""
     check.needs_server("a server's mysqlbinlog: damaged events are printed by the real client")
     program = check.needs_programs("mysqlbinlog")
     draw = Stream("printed-damage", check.seed)

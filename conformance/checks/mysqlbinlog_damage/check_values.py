@@ -1,7 +1,7 @@
 """P9: ``mysqlbinlog -v`` lives, whatever value stands in an event: objects and vectors that no server writes.
 
-The client is a program of its own, so that its end costs nothing but a moment. Every file is made from the seed; one
-that ends the client is stored with the report and nowhere else.
+The client is a program of its own, so that its end costs only a moment. The generator makes every file from the seed; a
+file that ends the client is stored with the report and nowhere else.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @pytest.mark.check("printing/values", "P9")
 def test_damaged_values_are_printed(check: Check) -> None:
-    """Generated damage inside of values: the real client lives, names it, and prints the event behind it."""
+    """The real client lives, reports damage inside of values, and prints the next event."""
     check.needs_server("a server's mysqlbinlog: damaged values are printed by the real client")
     program = check.needs_programs("mysqlbinlog")
     with check.block(cases=None) as block:

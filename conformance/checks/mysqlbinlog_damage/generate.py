@@ -15,7 +15,7 @@ _PATHS: Final = ("$.a", "$.b[1]", "$.c.d", "$[0]")
 
 
 def damaged(draw: Stream) -> tuple[str, bytes]:
-    """What is wrong, and a list of diffs with that damage in its last one."""
+    """The name of a damage, and a list of diffs with that damage in its last diff."""
     good = b"".join(_diff(draw) for _ in range(draw.below(3)))
     last = _diff(draw)
     path_length = last[1]

@@ -1,4 +1,4 @@
-"""What became of the files of a run: their verdicts, and a smaller file for the first of each kind."""
+"""Records of a run's files: their verdicts, and a smaller file for the first of each kind."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SECONDS: Final = 10.0  # for shrinking one file
 
 
 def shrink_file(program: Sequence[str], item: PrintedLog, *, seconds: float = _SECONDS) -> PrintedLog:
-    """The smallest file found in the time that shows the same."""
+    """The smallest file found in the time that shows the same failure."""
     last = item
 
     def fails(data: bytes) -> bool:
@@ -43,8 +43,8 @@ def _with(case: BytesCase, data: bytes) -> BytesCase:
 
 
 def record_files(block: BlockRecord, items: Iterable[PrintedLog], smaller: Callable[[PrintedLog], PrintedLog]) -> None:
-    """What the client did with these files, in an open block that counts its cases. ``smaller`` shrinks the first
-    Case of a finding."""
+    """Record what the client did with these files, in an open block that counts its cases. ``smaller`` shrinks the
+    first Case of a finding."""
     lab = block.check.lab
     for item in items:
         entry = explaining(lab.deviations, lab.version, item)

@@ -1,8 +1,8 @@
 """FR7: ``mysqlbinlog -v`` prints the diffs completely.
 
-Generated updates are captured, written as a file, and printed by the real client. Its lines are compared with the
-reference's byte for byte; then they are parsed and every diff of every event is looked for. Exceptions: none for these
-tables (they have no GEOMETRY and no VECTOR column, of which the client prints something false).
+The check captures generated updates and writes them to a file, which the real client prints. It compares the client's
+lines with the reference's byte for byte; then it parses them and looks for every diff of every event. Exceptions: none
+for these tables (they have no GEOMETRY and no VECTOR column, which the client prints wrongly).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 @pytest.mark.check("printing/text", "FR7")
 def test_printed_updates(check: Check) -> None:
-    """Pseudo-SQL of generated updates: every line is as predicted, and every diff is found again in the text."""
+    """``mysqlbinlog -v`` prints each line of generated updates as predicted, and the text holds every diff."""
     if check.lab.server is None:
         _recorded(check.named("printing/reference"))
         return
@@ -49,7 +49,7 @@ def test_printed_updates(check: Check) -> None:
 def _judge_block(
     check: Check, client: Client, number: int, case: UpdateCase, bodies: list[RowsBody], begun: float
 ) -> None:
-    """Print and judge one file. Where something is wrong the file is kept among the run's Cases."""
+    """Print and judge one file. The file of a failure is kept among the run's Cases."""
     text: list[Problem] = []
     missing: list[Problem] = []
     rows = sum(len(body.rows) for body in bodies)
@@ -83,7 +83,7 @@ def _judge_block(
 
 
 def _recorded(check: Check) -> None:
-    """Without a server there is no client: the text is the reference's own, read back against recorded events."""
+    """Without a server there is no client: read the reference's own text back, against recorded events."""
     for number, data in enumerate(recorded()):
         script, observation = load_capture(data)
         bodies = run.row_events(observation.events)
@@ -94,7 +94,7 @@ def _recorded(check: Check) -> None:
 
 @pytest.mark.check("printing/example", "FR7")
 def test_worklog_example(check: Check) -> None:
-    """The worklog's own seven diffs, which no statement makes, printed by the real client: all of them, in order."""
+    """The real client prints all of the worklog's own seven diffs, in order; no statement makes this list."""
     check.needs_server("a server's mysqlbinlog: the worklog's example is printed by the real client")
     program = check.needs_programs("mysqlbinlog")
     begun = time.perf_counter()

@@ -1,7 +1,7 @@
 """FR7: the pseudo-SQL of ``mysqlbinlog -v`` says all that an update did: run as SQL, it does the same.
 
-Some types are not in the text (``pseudo_statements``): what they become must be exactly as predicted, and is listed
-with the verdict ``info``. Any other difference from the source's documents is a failure.
+The text lacks some types (``pseudo_statements``): what they become must be exactly as predicted, and has the verdict
+``info``. Any other difference from the source's documents is a failure.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 @pytest.mark.check("printing/executed", "FR7")
 def test_executed_updates(check: Check) -> None:
-    """Printed updates, run on copies of the rows from before them: the same documents as on the source."""
+    """Printed updates, run on copies of the old rows, give the same documents as on the source."""
     with run.mysqlbinlog(check, "a server: what its mysqlbinlog prints is run on it") as client:
         for number, script in enumerate(_scripts(check, client.limits)):
             with check.block(number, case=script.case) as block:
@@ -54,7 +54,7 @@ def _with_the_option(case: UpdateCase) -> UpdateCase:
 
 
 def _execute(client: Client, script: Script) -> Executed:
-    """One block: run it, print its log, run what is printed."""
+    """Run one block, print its log, and run the printed text."""
     try:
         bodies = client.write_log(script, run_with_copies)
     except SqlError as error:

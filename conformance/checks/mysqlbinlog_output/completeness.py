@@ -1,7 +1,7 @@
-"""Whether printed rows say everything that stands in the events: every row, column, diff, path and value (FR7).
+"""Whether printed rows have everything of the events: every row, column, diff, path and value (FR7).
 
-The text tells no more of some values than a string: a date in a document prints as one. For these the reference's
-text decides, which every update compares with the server's.
+The text shows some values as a string only: a date in a document prints as one. For these the reference's text decides,
+which every update compares with the server's.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _FUNCTIONS: Final = {Operation.REPLACE: b"JSON_REPLACE", Operation.REMOVE: b"JSO
 
 @dataclass(slots=True)
 class Completeness:
-    """Counts of what was compared, and what was wrong."""
+    """Counts of compared parts, and the differences."""
 
     rows: int = 0
     diffs: int = 0
@@ -169,7 +169,7 @@ def _same_argument(value: JsonValue, shown: Bare | Quoted | CastJson | None) -> 
 
 
 def _same_document(value: JsonValue, text: bytes, *, scalars: bool = False) -> bool:
-    """Whether the text is that of the document. ``scalars``: a lone string or opaque value has no JSON quotes."""
+    """Whether the text is that of the document. ``scalars``: a scalar string or opaque value has no JSON quotes."""
     if scalars and isinstance(value, str | Opaque):
         return text == _bytes(_scalar_text(value))
     try:
@@ -180,7 +180,7 @@ def _same_document(value: JsonValue, text: bytes, *, scalars: bool = False) -> b
 
 
 class _Number(str):
-    """A number's own text."""
+    """The text of a number, unchanged."""
 
     __slots__ = ()
 

@@ -1,4 +1,4 @@
-"""What no statement of a generated update prints: the worklog's example, and updates whose text is hard to run."""
+"""Updates that no statement of a campaign prints: the worklog's example, and updates whose text is hard to run."""
 
 from __future__ import annotations
 

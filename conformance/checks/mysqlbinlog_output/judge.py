@@ -1,7 +1,7 @@
 """The pseudo-SQL of ``mysqlbinlog -v``: what the client printed against the reference's text.
 
-The printer of the reference says which bytes the client must print. A second, independent judge reads the text back by
-its grammar and says whether it holds everything that stands in the events (``completeness``).
+The printer of the reference says which bytes the client must print. A second, independent judge (``completeness``)
+reads the text back by its grammar and says whether it holds everything of the events.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Reading pseudo-SQL back: a strict parser of the ``###`` lines of ``mysqlbinlog -v`` (mysqlbinlog-output 3,
 mysqlbinlog-output 4).
 
-Written from the grammar alone and independent of the printer of the reference, so that it judges the one and the
-other. What the grammar does not give is refused, with the line.
+The reader is written from the grammar alone and independent of the reference's printer, so that it judges both client
+and printer. It refuses a line that the grammar does not give, and names it.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ PseudoValue: TypeAlias = "Bare | Quoted | Calls | None"
 
 @dataclass(frozen=True, slots=True)
 class PseudoSqlRow:
-    """One block. An image that is not printed is ``None``."""
+    """One block of rows. An image that the client did not print is ``None``."""
 
     verb: str  # INSERT, UPDATE, DELETE
     schema: str

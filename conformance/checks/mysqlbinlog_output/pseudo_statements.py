@@ -1,4 +1,4 @@
-"""The updates that ``mysqlbinlog -v`` prints as SQL that a server runs, and what running it must give.
+"""The updates that ``mysqlbinlog -v`` prints, as SQL that a server runs, and the result that it must give.
 
 The text does not carry all types (requirements FR7; mysqlbinlog-output 3.2, mysqlbinlog-output 4.1):
 
@@ -6,7 +6,7 @@ The text does not carry all types (requirements FR7; mysqlbinlog-output 3.2, mys
 - a DOUBLE reads as a DECIMAL, and a DECIMAL inside a container as a DOUBLE;
 - a string that is a whole document has lost its quotes.
 
-Nor does an UPDATE store what is equal by ``=`` to the old document (0 for -0.0): on the source another column of the
+Nor does an UPDATE store a value that equals the old document by ``=`` (0 for -0.0): on the source another column of the
 row had changed. This module predicts what comes of that. It reads the event's own values and never the text, so that a
 text with another value explains nothing.
 """
@@ -51,8 +51,8 @@ UNCHANGED: Final = "an UPDATE does not store a document that is equal to the old
 
 
 class Result(NamedTuple):
-    """A column after the statement: the text (``None``: SQL NULL) and whether ``=`` holds with the source's; or the
-    number of the error."""
+    """A column after the statement: the text (``None``: SQL NULL) and whether ``=`` holds with the source's column; or
+    the number of the error."""
 
     text: bytes | None = None
     equal: bool = False
@@ -60,7 +60,7 @@ class Result(NamedTuple):
 
 
 class Predicted(NamedTuple):
-    """What running the text must give, and what the text cannot carry of the event's values."""
+    """The result that running the text must give, and the parts of the event's values that the text cannot carry."""
 
     result: Result
     losses: frozenset[str]
@@ -90,7 +90,7 @@ def printed_updates(text: bytes, schema: str, table: str) -> list[dict[int, byte
 def expression(text: bytes, number: int, name: str) -> str:
     """The text of a new value with the column's quoted name in the place of ``@number``.
 
-    Escapes that SQL does not have are written as the bytes that they stand for; nothing else of the text is changed.
+    Escapes that SQL lacks become the bytes that they stand for; the rest of the text stays as it is.
     """
     column = b"@%d" % number
 

@@ -30,7 +30,7 @@ UPDATES: Final = 50  # of a block
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Client:
-    """The client, and the server whose updates it prints. ``path``: the file of the present block."""
+    """The client, and the server whose updates it prints. ``path``: the file of the current block."""
 
     program: Sequence[str]
     connection: Connection
@@ -40,7 +40,7 @@ class Client:
     path: Path
 
     def write_log(self, script: Script, perform: Callable[[Client, Script], object]) -> list[RowsBody]:
-        """Perform a Case and write its part of the log to the file; its row events."""
+        """Perform a Case and write its part of the log to the file; returns its row events."""
         start = self.capture.mark(self.connection)
         perform(self, script)
         end = self.capture.mark(self.connection)
@@ -81,7 +81,7 @@ def mysqlbinlog(check: Check, what: str) -> Iterator[Client]:
 
 
 def run_updates(client: Client, script: Script) -> None:
-    """The statements of a Case, and nothing else."""
+    """Run the statements of a Case, and nothing else."""
     run_case(client.connection, client.capture, script, client.schema)
 
 

@@ -1,8 +1,8 @@
-"""Generated updates as ``mysqlbinlog -v`` prints them, run on tables with the documents that they were made for.
+"""Generated updates as ``mysqlbinlog -v`` prints them, run on tables with the documents before the updates.
 
-The source copies every row that an update changes, before and behind it, inside the same transaction: real documents,
-with their types. The printed text of each column is then run on the copy from before. The result is compared with the
-copy from behind it, as text and by SQL ``=``.
+The source copies every row before and after an update, inside the same transaction: real documents, with their types.
+The printed text of each column then runs on the old copy. The judge compares the result with the new copy, as text and
+by SQL ``=``.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Assigned(NamedTuple):
 
 @dataclass(slots=True)
 class Executed:
-    """What came of the text: problems, and by its words how often the text could not carry what the event has."""
+    """The results of the text: problems, and how often the text could not carry the event's value, by reason."""
 
     assigned: int = 0
     problems: list[Problem] = field(default_factory=list)
@@ -64,7 +64,7 @@ def logged_rows(script: Script) -> list[RowChange]:
 
 
 def run_with_copies(client: Client, script: Script) -> None:
-    """Run a Case, and copy each row that it changes: raises :class:`SqlError` for an update that is refused."""
+    """Run a Case, and copy each row that it changes. Raises :class:`SqlError` for an update that the server refuses."""
     case = script.case
     names = [quote_identifier(case.table.columns[index].name) for index in case.table.json_columns]
     columns = ", ".join(f"{name} JSON" for name in names)
@@ -94,7 +94,8 @@ def _with_copies(script: Script, names: str) -> Iterator[str]:
 
 
 def assigned_columns(script: Script, schema: str, text: bytes, bodies: Sequence[RowsBody]) -> list[Assigned]:
-    """The statements of the printed rows. Raises :class:`ValueError` if other rows are printed than were changed."""
+    """The statements of the printed rows. Raises :class:`ValueError` if the client prints other rows than the changed
+    ones."""
     case = script.case
     updates = printed_updates(text, schema, case.table.name)
     changes = logged_rows(script)
@@ -177,7 +178,7 @@ def _judge_answer(done: Executed, item: Assigned, answer: Answer) -> None:
 
 
 def _judge(done: Executed, item: Assigned, got: Result, source: bytes | None, words: str) -> None:
-    """As on the source, by text and by ``=``; or exactly what the text cannot carry."""
+    """The result must be as on the source, by text and by ``=``; or differ by exactly what the text cannot carry."""
     if got.error is None and got.equal and got.text == source:
         return
     if item.predicted.losses and got == item.predicted.result:

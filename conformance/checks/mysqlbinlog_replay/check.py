@@ -1,4 +1,4 @@
-"""FR3: the output of ``mysqlbinlog``, fed to a server with the same rows, makes the same changes."""
+"""FR3: the output of ``mysqlbinlog`` makes the same changes on a server with the same rows."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _UPDATES = 50  # of a block
 
 @pytest.mark.check("replaying/rows", "FR3")
 def test_replayed_updates(check: Check) -> None:
-    """Generated updates through ``mysqlbinlog --skip-gtids | mysql``: the same text and stored bytes in all rows."""
+    """``mysqlbinlog --skip-gtids | mysql`` replays generated updates: all rows have the same text and stored bytes."""
     server = check.needs_own_server(
         "a server: the output of mysqlbinlog is fed to a second one",
         "a second server of the same installation is started beside the lab's own only",

@@ -1,6 +1,6 @@
 """What a replay of ``mysqlbinlog``'s output must leave: the source's rows, with the documents of the reference applier.
 
-A replay that stops is right only where a listed deviation makes the applier refuse that very statement.
+A replay may stop only where a listed deviation makes the applier refuse that very statement.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ _SHOWN: Final = 300  # characters of a value
 
 
 class Expected(NamedTuple):
-    """What the reference applier makes of a log: the documents of all rows in start order, or the diff it refuses."""
+    """What the reference applier makes of a log: the documents of all rows in start order, or the diff that it
+    refuses."""
 
     model: ReplicaModel
     refusal: Refusal | None
@@ -69,12 +70,13 @@ def judge(
 
 
 def print_problem(error: PrintFailed) -> Problem:
-    """There is no text to be replayed."""
+    """The problem of a block for which mysqlbinlog printed no text."""
     return Problem(field="mysqlbinlog", expected="a text", got=str(error), message="mysqlbinlog failed")
 
 
 def expected_of(script: Script, events: Sequence[bytes], *, refuses: bool = True) -> Expected:
-    """Apply the captured events to the start rows. ``refuses`` off: without refusals that a switch explains."""
+    """Apply the captured events to the start rows. ``refuses`` off: without refusals that a switch of the dialect
+    explains."""
     case = script.case
     names = [column.name for column in case.table.columns]
     json = [case.table.columns[index].name for index in case.table.json_columns]
@@ -89,7 +91,7 @@ def expected_of(script: Script, events: Sequence[bytes], *, refuses: bool = True
 
 
 def compare_states(expected: State, got: State, names: Sequence[str]) -> list[Problem]:
-    """Rows that are not the same on both servers."""
+    """Rows that differ between the two servers."""
     problems: list[Problem] = []
     for what, wanted, found in (
         ("text", expected.texts, got.texts),
@@ -119,8 +121,8 @@ def compare_states(expected: State, got: State, names: Sequence[str]) -> list[Pr
 
 
 def _expected_state(script: Script, source: State, model: ReplicaModel) -> State:
-    """The source's rows, with the documents as the applier stores them: free space may be another
-    (requirements NR5)."""
+    """The source's rows, with the documents as the applier stores them: their free space may differ (requirements
+    NR5)."""
     case = script.case
     places = {case.table.columns[index].name: index for index in case.table.json_columns}
     final = script.model.rows
@@ -137,7 +139,8 @@ def _expected_state(script: Script, source: State, model: ReplicaModel) -> State
 def _stopped(
     script: Script, refusal: Refusal | None, replayed: Replayed, deviations: Iterable[Deviation], version: Version
 ) -> Problem:
-    """The replay stopped: at which statement, and whether a listed deviation of the applier explains it there."""
+    """The statement at which the replay stopped, and whether a listed deviation of the applier explains the stop
+    there."""
     steps = [number for number, prediction in enumerate(script.predictions) if prediction.events]
     step = steps[replayed.statements] if replayed.statements < len(steps) else None
     deviation = None

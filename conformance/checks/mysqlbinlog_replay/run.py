@@ -1,6 +1,6 @@
 """Generated updates on one server, and the text that ``mysqlbinlog`` prints of them on another with the same rows.
 
-Stored bytes are read from the log: the DELETE of all rows under a FULL image has every document as it is stored.
+The module reads stored bytes from the log: the DELETE of all rows under a FULL image has every stored document.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Servers(NamedTuple):
 
 
 class Replay(NamedTuple):
-    """What came of a block. ``target`` is ``None`` where the replay stopped with an error."""
+    """The result of a block. ``target`` is ``None`` where the replay stopped with an error."""
 
     events: tuple[bytes, ...]
     source: State
@@ -105,7 +105,7 @@ def replay(servers: Servers, script: Script) -> Replay:
 
 
 def take_state(node: Node, case: UpdateCase) -> State:
-    """Read a table, then empty it: the rows as they were stored stand in the log."""
+    """Read a table, then empty it: the log of the DELETE has the rows as they were stored."""
     connection = node.connection
     name = quote_identifier(case.table.name)
     place = next(index for index, column in enumerate(case.table.columns) if column.name == case.selector)
@@ -124,6 +124,6 @@ def take_state(node: Node, case: UpdateCase) -> State:
 
 
 def _end_of_first(events: tuple[bytes, ...]) -> int:
-    """Where the first transaction ends in the file."""
+    """The end of the first transaction in the file."""
     last = split_groups(events)[0][-1]
     return int.from_bytes(last[13:17], "little")

@@ -1,5 +1,5 @@
-"""FR10 and the old side of FR8: a real server from before the feature gets events of the server under test
-(requirements FR8, requirements FR10).
+"""FR10 and FR8: a real server from before the feature gets events of the server under test (requirements FR8,
+requirements FR10).
 
 Without an old server (binlog-lab servers install --old) the checks do not apply, and the report says how to get one.
 """
@@ -93,7 +93,7 @@ def test_binlog_statements_on_an_old_server(check: Check) -> None:
 
 @pytest.mark.check("old/relay", "FR10", "X2")
 def test_relay_log_of_an_old_server(check: Check) -> None:
-    """An old applier works through updates logged with the option off, and stops with an error at an event 39."""
+    """An old applier applies updates logged with the option off, and stops with an error at an event 39."""
     draw = Stream("old-relay", check.seed)
     count = check.size()
     with (
@@ -135,7 +135,7 @@ def test_relay_log_of_an_old_server(check: Check) -> None:
 
 @pytest.mark.check("old/log", "X1")
 def test_log_of_an_old_server(check: Check) -> None:
-    """The log of an old server, through the new mysqlbinlog and mysql, gives the same rows on the new one."""
+    """The new mysqlbinlog and mysql apply the log of an old server: the new server has the same rows."""
     new_server = check.needs_own_server(
         "a server under test and an old one beside it", "client programs come with a server that the lab starts"
     )

@@ -1,4 +1,4 @@
-"""NF1 and NF2 of WL#4618: an old server reads a log with metadata, and a new one reads the old server's log without
+"""NF1 and NF2 of WL#4618: an old server reads a log with metadata, and a new server reads a log without
 (table-map-metadata 7.4).
 
 Without an old server (binlog-lab servers install --old) the check does not apply.
@@ -68,7 +68,7 @@ def _servers(check: Check, server: OwnServer) -> Iterator[_Servers]:
 
 @pytest.mark.check("metadata-versions", "TMX1", "TMX2")
 def test_old_and_new_servers(check: Check) -> None:
-    """Each server applies rows that the other one logs, with metadata and without, and has the same values then."""
+    """Each server applies the other one's rows, with metadata and without, and then has the same values."""
     server = check.needs_server("a server under test and an old one beside it")
     to_old, from_old = check.part("to-old", "TMX2"), check.part("from-old", "TMX1")
     if not isinstance(server, OwnServer):
@@ -89,7 +89,7 @@ def test_old_and_new_servers(check: Check) -> None:
 
 
 def _to_old(block: BlockRecord, servers: _Servers, draw: Stream, description: bytes) -> None:
-    """NF2: with FULL and MINIMAL in turn, by BINLOG statements and by the old applier."""
+    """NF2: give the old server rows with FULL and MINIMAL metadata in turn, by BINLOG statements and by its applier."""
     made = transfer.table(draw, block.number)
     setting = ("FULL", "MINIMAL")[block.number % 2]
     with global_variable(servers.new_server, "binlog_row_metadata", setting):
@@ -106,7 +106,7 @@ def _to_old(block: BlockRecord, servers: _Servers, draw: Stream, description: by
 
 
 def _from_old(block: BlockRecord, servers: _Servers, draw: Stream) -> None:
-    """NF1: the TABLE_MAP ends with its null bitmap."""
+    """NF1: give the new server the old one's rows, whose TABLE_MAP ends with its null bitmap."""
     made = transfer.table(draw, block.number)
     transfer.make(servers.old, made)
     written = transfer.write(servers.old, servers.old_log, draw.fork("rows"), made, block.cases or 0)
@@ -117,7 +117,7 @@ def _from_old(block: BlockRecord, servers: _Servers, draw: Stream) -> None:
 
 
 def judge(written: Written, taken: Taken, how: str) -> list[Problem]:
-    """What a server has after the log of the other one, against what that one has."""
+    """The differences between a server's rows and those of the server whose log it got."""
     if taken.error is not None:
         return [_problem(written, f"error, {how}", "none", str(taken.error), "the log of the other server is refused")]
     if len(written.rows) != len(taken.rows):

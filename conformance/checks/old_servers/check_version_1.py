@@ -1,4 +1,4 @@
-"""X1 for row events of old sources, of version 1 (types 23 to 25) and version 2.
+"""X1 for row events of old sources: version 1 (types 23 to 25) and version 2.
 
 The reference builds the events, and BINLOG statements give them to the server: no old server is needed.
 """
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @pytest.mark.check("old/version-1", "X1")
 def test_row_events_of_old_sources(check: Check) -> None:
-    """Rows that an old source wrote, updated or deleted are so on the new server."""
+    """The new server applies the rows that an old source wrote, updated or deleted."""
     server = check.needs_started_server(
         "a server: the events are given to one", "events are given only to a server that the lab started itself"
     )

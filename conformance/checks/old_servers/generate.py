@@ -1,6 +1,6 @@
-"""Updates of a table without JSON columns: an old server knows every word of them.
+"""Updates of a table without JSON columns: an old server knows every word of their statements.
 
-Event 39 is written for such tables too (requirements 0.2).
+The server writes event 39 for such tables too (requirements 0.2).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ OFF, ON = "plain", "diffs"  # the tables whose updates are logged without and wi
 
 
 def create(table: str) -> str:
-    """The table, in words that servers of all versions know."""
+    """Make the table, in words that servers of all versions know."""
     columns = ", ".join(f"{name} {kind} NULL" for name, kind in COLUMNS.items())
     return (
         f"CREATE TABLE {table} (id INT NOT NULL PRIMARY KEY, n INT NOT NULL, {columns}) "

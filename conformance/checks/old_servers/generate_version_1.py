@@ -1,8 +1,9 @@
-"""Row events of old servers, put before a new one by BINLOG statements: version 1, which servers up to 8.2 write, and
-version 2, which they write otherwise (binlog-events 10.0, versions 5.6).
+"""Row events of old servers, for BINLOG statements on a new server.
+
+Servers up to 8.2 write version 1, and write version 2 differently from newer ones (binlog-events 10.0, versions 5.6).
 
 Each Case fills a table by SQL and gives one event of an old server: rows written, updated or deleted. Every server
-knows the columns, and their values are known as text.
+knows the columns, and the text of their values is known.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ Value = int | bytes | None
 
 @dataclass(frozen=True, slots=True)
 class _Change:
-    """An event's rows, and what the table holds then."""
+    """An event's rows, and the table's rows after it."""
 
     type: EventType
     rows: tuple[Row, ...]

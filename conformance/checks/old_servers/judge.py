@@ -1,4 +1,4 @@
-"""What an old server makes of events, held against what it must: the rows of a new server, or an error."""
+"""Judges of an old server that gets events: it must have the rows of a new server, or give an error."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _SHOWN: Final = 1000  # characters of a row
 
 
 def compare_rows(expected: Rows, got: Rows, statement: str, message: str) -> list[Problem]:
-    """The rows of two servers, or of one before and after."""
+    """Compare the rows of two servers, or of one server before and after."""
     if expected == got:
         return []
     field, wanted, found = "rows", str(len(expected)), str(len(got))
@@ -25,7 +25,7 @@ def compare_rows(expected: Rows, got: Rows, statement: str, message: str) -> lis
 
 
 def accepted(statement: str) -> Problem:
-    """An old server gave no error for an event 39."""
+    """The problem of an old server that gave no error for an event 39."""
     return Problem(
         field="error",
         expected="an error",
@@ -36,7 +36,7 @@ def accepted(statement: str) -> Problem:
 
 
 def refused(error: int, statement: str) -> Problem:
-    """An old server gave an error for an event that every server knows."""
+    """The problem of an old server that gave an error for an event that every server knows."""
     return Problem(
         field="error",
         expected="none",
@@ -47,7 +47,7 @@ def refused(error: int, statement: str) -> Problem:
 
 
 def other_error(expected: int, got: int, statement: str) -> Problem:
-    """An old server refused an event 39 with another number than was observed."""
+    """The problem of an old server that refused an event 39 with another number than observed."""
     return Problem(
         field="error",
         expected=str(expected),

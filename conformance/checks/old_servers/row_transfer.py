@@ -1,7 +1,7 @@
-"""Rows of every type that an old server knows, written by one server and given to another (WL#4618, NF1 and NF2).
+"""Rows of every type that an old server knows, written by one server and applied by another (WL#4618, NF1 and NF2).
 
-Both servers have the table. One of them logs rows; the other gets them as BINLOG statements or, the old one, as a relay
-log. Both must then show the same rows. Only the log of the new server has metadata.
+Both servers have the table. One of them logs rows; the other gets them as BINLOG statements, or the old server gets
+them as a relay log. Both must then show the same rows. Only the log of the new server has metadata.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _SESSION: Final = (*SESSION, "SET SESSION sql_mode='ALLOW_INVALID_DATES', SESSIO
 
 
 class Taken(NamedTuple):
-    """What a server said to rows of the other one (``None``: taken), and the rows that it has then."""
+    """A server's error for the rows of the other one (``None``: no error), and its rows afterwards."""
 
     error: int | None
     rows: Rows
@@ -63,7 +63,7 @@ class Written:
 
 
 def table(draw: Draw, number: int) -> Table:
-    """Table ``number``: consecutive kinds of columns of those that an old server knows."""
+    """Table ``number``: consecutive kinds of the columns that an old server knows."""
     columns = [Column(name="id", type="INT", nullable=False)]
     for place in range(COLUMNS):
         shape = KNOWN[(number * COLUMNS + place) % len(KNOWN)]
@@ -74,12 +74,12 @@ def table(draw: Draw, number: int) -> Table:
 
 
 def make(connection: Connection, made: Table) -> None:
-    """The empty table, anew."""
+    """Make the table anew, empty."""
     connection.execute_many([*_SESSION, f"DROP TABLE IF EXISTS {NAME}", create_table(made)]).check()
 
 
 def write(connection: Connection, capture: Capture, draw: Draw, made: Table, rows: int) -> Written:
-    """Rows inserted, half of them changed and some deleted: what is logged and what is left."""
+    """Insert rows, change half of them and delete some: the logged events and the remaining rows."""
     columns = made.columns[1:]
 
     def values(*key: str | int) -> list[str]:
@@ -110,7 +110,7 @@ def write(connection: Connection, capture: Capture, draw: Draw, made: Table, row
 
 
 def read(connection: Connection, made: Table) -> Rows:
-    """All rows by key, strings as their bytes: two servers may show the same characters differently."""
+    """All rows by key, with strings as bytes: two servers may show the same characters differently."""
     fields = ", ".join(
         f"HEX({quote_identifier(item.name)})" if item.charset else quote_identifier(item.name) for item in made.columns
     )
@@ -129,14 +129,14 @@ def by_statement(connection: Connection, written: Written) -> Taken:
 
 
 def by_relay_log(server: ProcessServer, connection: Connection, description: bytes, written: Written) -> Taken:
-    """Give the transactions to an old applier."""
+    """Give the transactions to an old server's applier, as a relay log."""
     data, _ = log_file([description, *written.events])
     applied = apply_relay_log(server, connection, data)
     return Taken(applied.error or None, read(connection, written.table))
 
 
 def _transactions(events: Sequence[bytes]) -> list[list[bytes]]:
-    """Each TABLE_MAP with the row events behind it: the next one ends the statement."""
+    """Each TABLE_MAP with the row events behind it, which end at the next TABLE_MAP."""
     found: list[list[bytes]] = []
     for event in events:
         if event[4] == TABLE_MAP or not found:

@@ -103,6 +103,6 @@ def by_statement(connection: Connection, events: Sequence[bytes], table: str) ->
 
 
 def by_relay_log(server: OwnServer, connection: Connection, data: bytes) -> tuple[int, int, Rows]:
-    """An old applier works through a relay log: the error that stopped it, its position, and the rows it leaves."""
+    """Give a relay log to an old applier: the error that stopped it, its position, and the rows it leaves."""
     applied = apply_relay_log(server, connection, data)
     return applied.error, applied.position, read(connection, OFF)

@@ -1,4 +1,4 @@
-"""Cases that were promoted from findings: every run judges them once more, under the requirement of each.
+"""Cases promoted from findings: every run judges each once more, under its requirement.
 
 The files stand in ``harness/promoted_cases``, or in the user's own directory of Cases.
 """

@@ -1,6 +1,7 @@
-"""Cases that were promoted from findings, each judged once more in every run.
+"""Cases promoted from findings: every run judges each once more.
 
-One item for each requirement that stands first in such a Case, so that ``-r`` selects among them as among other checks.
+The check has one item for each requirement that such a Case names first, so that ``-r`` selects among them as among
+other checks.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ _VERDICTS: Final = {Word.FIXED: Verdict.PASS, Word.FAILED: Verdict.FAIL, Word.ER
     "requirement", [pytest.param(name, marks=pytest.mark.check(_CHECK, name)) for name in _REQUIREMENTS]
 )
 def test_promoted_cases(check: Check, requirement: str) -> None:
-    """Every promoted Case of the kit, and every one of the user's own, ends as it must."""
+    """Every promoted Case of the kit and of the user ends as it must."""
     server = check.needs_server("a server: promoted Cases are run, not recorded")
     lab = check.lab
     entries = [entry for entry in lab.deviations if applies(entry.versions, lab.version)]
@@ -49,7 +50,7 @@ def test_promoted_cases(check: Check, requirement: str) -> None:
 
 
 def _record(check: Check, block: BlockRecord, case: AnyCase, replay: ReplayOutcome) -> None:
-    """The verdict of one Case, which is stored where it does not end as it must."""
+    """Record the verdict of one Case; a Case that does not end as it must is stored."""
     verdict = _VERDICTS[replay.word]
     deviation = replay.deviations[0] if replay.deviations else None
     block.count(verdict, deviation=deviation, reason=f"{case.id} does not end as it must")

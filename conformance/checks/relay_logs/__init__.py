@@ -1,1 +1,1 @@
-"""RL1: relay logs of sound events in an order that no source writes: the replica that reads them lives."""
+"""RL1: a replica reads relay logs of sound events in an order that no source writes, and lives."""

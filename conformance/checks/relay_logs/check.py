@@ -1,7 +1,8 @@
 """RL1: relay logs of sound events in an order that no source writes.
 
-Such a log may kill the replica, so only servers that the lab started itself get one. A log in a wrong order goes to a
-server of its own, which has read sound logs at most. A start takes a second: a run has a few logs of each order.
+Such a log may kill the replica, so the lab gives it only to servers that it started itself. A log in a wrong order goes
+to a server of its own, which may have read sound logs before. A start takes a second: a run has a few logs of each
+order.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ def made(check: Check) -> Iterator[tuple[str, str, bytes]]:
 
 
 def read(reader: LogReader, kind: str, data: bytes) -> LogEnd:
-    """What becomes of a server that gets a log; it reads logs of some kinds more than once."""
+    """The end of a server that gets a log; it reads logs of some kinds several times."""
     end = reader.read(data, TABLES)
     for _ in range(_TIMES.get(kind, 1) - 1):
         if end.death or end.silent or end.waits:
@@ -56,7 +57,7 @@ def read(reader: LogReader, kind: str, data: bytes) -> LogEnd:
 
 
 def tried(name: str, data: bytes, end: LogEnd) -> Tried:
-    """A log with what the judge says of its end."""
+    """A log with the judge's verdict on how the server ended."""
     return Tried(
         id=f"log-{hashlib.blake2b(data, digest_size=6).hexdigest()}",
         name=name,
@@ -68,7 +69,7 @@ def tried(name: str, data: bytes, end: LogEnd) -> Tried:
 
 
 def run(check: Check, reader: LogReader) -> list[Tried]:
-    """All logs, each that is not sound on a server that has read no other one of these."""
+    """Run all logs; each log that is not sound goes to a server that has read no other such log."""
     items: list[Tried] = []
     for name, kind, data in made(check):
         items.append(tried(name, data, read(reader, kind, data)))
@@ -81,7 +82,7 @@ def run(check: Check, reader: LogReader) -> list[Tried]:
 
 @pytest.mark.check("relay-logs/orders", "RL1")
 def test_relay_logs_in_an_order_that_no_source_writes(check: Check) -> None:
-    """The replica refuses a generated log, sound or in a wrong order, or stops, waits or goes on; and it lives."""
+    """A replica that reads sound events in a wrong order refuses the log, stops, waits or goes on; and it lives."""
     server = check.needs_own_server(
         "a server: relay logs are given to one",
         "what may crash a server is put only into one that the lab starts itself",

@@ -1,7 +1,7 @@
-"""Row events for a replica whose table is not the source's (requirements FR5, requirements checklist), and for one
-without a key, where an event may come to the same row several times (hash scan).
+"""Row events for a replica whose table differs from the source's (requirements FR5, requirements checklist). Other
+events are for a table without a key, where an event may come to the same row several times (hash scan).
 
-``expected`` is what must be there at the end, by the rules that were observed on 9.7.4:
+``expected`` are the rows at the end, by the rules observed on 9.7.4:
 
 - Columns go by their place. The applier passes over those that the replica lacks at the end, diffs included.
 - Further columns of the replica keep their values.
@@ -33,10 +33,10 @@ CANNOT_CONVERT: Final = 13146
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplicaSchema:
-    """One Case. ``rows``: the rows of the source; ``held``: those of the replica, in its own columns; ``changes``: the
-    row images of the updates in their order; ``before`` and ``after``: the columns in them (``None``: all);
-    ``single``: all updates are in one event, else each has one. ``number``: the error that is due, 0: none.
-    ``expected``: the replica's rows when all is applied, which after an error is when its table is the source's."""
+    """One Case. ``rows``: the rows of the source; ``held``: those of the replica, in its own columns. ``changes``: the
+    row images of the updates in their order; ``before`` and ``after``: the columns in them (``None``: all). ``single``:
+    one event has all updates, else each update has an event. ``number``: the error that is due, 0: none. ``expected``:
+    the replica's rows when all is applied; after an error, when its table has become the source's."""
 
     kind: str
     source: Table
@@ -66,21 +66,21 @@ class ReplicaSchema:
 
     @property
     def id(self) -> str:
-        """By content."""
+        """The id, by content."""
         text = repr((self.replica.columns, self.replica.primary_key, self.held)).encode()
         content = b"".join((text, *self.events(1, 1)))
         return f"reshaped-{hashlib.blake2b(content, digest_size=6).hexdigest()}"
 
 
 def written(table: Table, rows: Iterable[Image], *, server_id: int, table_id: int) -> tuple[bytes, ...]:
-    """Table map and WRITE_ROWS event that put rows into a table, byte for byte."""
+    """The table map and WRITE_ROWS event that put rows into a table, byte for byte."""
     shape = table_map(table, table_id=table_id)
     body = rows_body(shape, EventType.WRITE_ROWS, [Row(None, row) for row in rows])
     return tuple(encode_event(event, server_id=server_id) for event in (shape, body))
 
 
 def states(table: Table, rows: Sequence[Image]) -> tuple[RowState | None, ...]:
-    """How SQL reads rows as text, column by column."""
+    """The rows as SQL reads them: text, column by column."""
     return tuple(
         [_state(column, value) for row in rows for column, value in zip(table.columns, row, strict=True)] or [None]
     )

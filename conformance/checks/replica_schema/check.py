@@ -1,4 +1,4 @@
-"""Replicas with another table than the source's (A8), and tables without a key (FR2).
+"""Replicas whose table differs from the source's (A8), and tables without a key (FR2).
 
 The transactions come from a relay log written by hand.
 """
@@ -26,7 +26,7 @@ _BLOCK: Final = 200  # Cases in one relay log, each with a table of its own
 
 
 def _run(check: Check, make: Callable[[Draw, str], ReplicaSchema], verdict: Verdict) -> None:
-    """Make, apply, judge and record in blocks. ``verdict``: of a wrong outcome that leaves the replica sound."""
+    """Make, apply, judge and record Cases in blocks. ``verdict``: of a wrong outcome that leaves the replica sound."""
     applier = check.needs_applier()
     draw = Stream(check.id, check.seed)
 
@@ -40,11 +40,11 @@ def _run(check: Check, make: Callable[[Draw, str], ReplicaSchema], verdict: Verd
 
 @pytest.mark.check("applier/other-table", "A8")
 def test_replica_with_another_table(check: Check) -> None:
-    """Fewer columns, more columns, no JSON column, another type in its place."""
+    """A replica with fewer or more columns, or another type in the place of JSON, applies or stops as observed."""
     _run(check, generate.other_table, Verdict.DIFFERS)
 
 
 @pytest.mark.check("applier/no-key", "FR2")
 def test_updates_without_a_key(check: Check) -> None:
-    """The same rows several times in one transaction, found by all their columns; one that diverged is not found."""
+    """A table without a key: updates find a row by all its columns, also several times; a diverged row is not found."""
     _run(check, generate.without_key, Verdict.FAIL)

@@ -1,4 +1,4 @@
-"""A10: an applier that was told to ignore errors passes over exactly these.
+"""A10: an applier whose settings ignore errors passes over exactly these errors.
 
 Damaged events meet the same settings. IDEMPOTENT mode refuses them as STRICT does (FR5). An applier passes over them
 only where it ignores their own error (A10).
@@ -25,7 +25,7 @@ _CORRUPTED: Final = frozenset((1610, 3142, 3157, 3649))
 
 @pytest.mark.check("applier/idempotent", "A10")
 def test_missing_rows_in_idempotent_mode(check: Check) -> None:
-    """1032 is ignored, 3648 still stops."""
+    """An applier in IDEMPOTENT mode ignores 1032 (missing row) and still stops at 3648."""
     applier = check.needs_applier()
     with applier.executing("IDEMPOTENT"):
         _ignorable(check, applier, _MISSING)
@@ -33,7 +33,7 @@ def test_missing_rows_in_idempotent_mode(check: Check) -> None:
 
 @pytest.mark.check("applier/idempotent-damage", "FR5")
 def test_damaged_events_in_idempotent_mode(check: Check) -> None:
-    """Nothing about damage is ignored there: an error, nothing changed, and the applier can go on."""
+    """IDEMPOTENT mode ignores no damage: the applier stops with an error, changes nothing, and can go on."""
     applier = check.needs_applier()
     with applier.executing("IDEMPOTENT"):
         _damaged(check, applier, _MISSING)
@@ -41,7 +41,7 @@ def test_damaged_events_in_idempotent_mode(check: Check) -> None:
 
 @pytest.mark.check("applier/skip-errors", "A10")
 def test_skipped_errors(check: Check) -> None:
-    """3648 is ignored by an option of the start, 1032 still stops."""
+    """An option of the start makes the applier ignore 3648; it still stops at 1032."""
     with _told_to_ignore(check, check.needs_applier(), _DOES_NOT_FIT) as ignoring:
         _ignorable(check, ignoring, _DOES_NOT_FIT)
         _damaged(check.named(f"{check.id}-damage"), ignoring, _DOES_NOT_FIT)
@@ -49,7 +49,7 @@ def test_skipped_errors(check: Check) -> None:
 
 @pytest.mark.check("applier/skip-damage", "A10")
 def test_skipped_damage(check: Check) -> None:
-    """An option of the start names errors of damaged events: these events are passed over, others stop."""
+    """An applier passes over damaged events whose errors an option of the start names, and stops at others."""
     applier = check.needs_applier()
     for ignored in [_CORRUPTED] if check.quick else [frozenset((number,)) for number in sorted(_CORRUPTED)]:
         with _told_to_ignore(check, applier, ignored) as ignoring:

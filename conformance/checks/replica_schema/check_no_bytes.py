@@ -25,7 +25,7 @@ _NOTHING: Final = RowState(valid=True, text=b"null", size=0, free=0)
 
 @pytest.mark.check("applier/zero-length", "A9")
 def test_json_values_of_no_bytes(check: Check) -> None:
-    """From events, as what diffs meet, and made of NULL by INSERT IGNORE and UPDATE IGNORE."""
+    """A replica handles JSON values of no bytes from events, under diffs, and from INSERT IGNORE and UPDATE IGNORE."""
     applier = check.needs_applier()
     draw = Stream(check.id, check.seed)
     cases = [applier_transactions.without_bytes(draw.fork(number)) for number in check.blocks()]
@@ -35,7 +35,7 @@ def test_json_values_of_no_bytes(check: Check) -> None:
 
 
 def _made_of_null(applier: Applier, draw: Draw) -> Tried:
-    """NULL for a column that is NOT NULL, let through by IGNORE."""
+    """The value that IGNORE makes of NULL in a column that is NOT NULL."""
     session = applier.session()
     table = f"{SCHEMA}.made"
     update = draw.below(2) == 1

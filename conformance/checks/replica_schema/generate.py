@@ -1,4 +1,4 @@
-"""Replicas with another table than the source's, and tables without a key (requirements FR5)."""
+"""Replicas whose table differs from the source's, and tables without a key (requirements FR5)."""
 
 from __future__ import annotations
 
@@ -68,8 +68,8 @@ def other_table(draw: Draw, name: str) -> ReplicaSchema:
 def without_key(draw: Draw, name: str) -> ReplicaSchema:
     """A table without a key: several updates of a few rows; or a document that diverged.
 
-    No source logs a row twice in one event, and a hash scan would find it by its first image only: one event holds
-    them all only where each row is in it once.
+    No source logs a row twice in one event, and a hash scan would find it by its first image only. So one event holds
+    all updates only where each row is in it once.
     """
     diverged = draw.below(4) == 3
     columns = [
@@ -117,7 +117,7 @@ def _rows(draw: Draw, table: Table, count: int) -> list[Image]:
 
 
 def _updates(draw: Draw, kind: str, source: Table, rows: Sequence[Image], count: int, *, full: bool) -> ReplicaSchema:
-    """Updates as a source logs them: diffs where there are some, documents else; the replica has the same rows."""
+    """Updates as a source logs them: diffs where there are any, else documents; the replica has the same rows."""
     now = {row[0]: row for row in rows}
     assigned = sorted(draw.sample(tuple(range(1, len(source.columns))), 1 + draw.below(len(source.columns) - 1)))
     before = None if full else (0,)
@@ -153,7 +153,7 @@ def _updates(draw: Draw, kind: str, source: Table, rows: Sequence[Image], count:
 
 
 def _change(draw: Draw, column: Column, old: Value | None) -> tuple[Value | None, Value | None]:
-    """A new value as the event has it, and as the table."""
+    """A new value, as the event and as the table have it."""
     if column.is_json and isinstance(old, bytes) and draw.below(5):
         data = encode_diffs(logged(draw.fork("diffs"), old)[0])
         try:
@@ -175,7 +175,7 @@ def _narrow(case: ReplicaSchema, count: int) -> ReplicaSchema:
 
 
 def _retyped(draw: Draw, case: ReplicaSchema) -> ReplicaSchema:
-    """One of the replica's JSON columns is none."""
+    """The replica has another type for one of its JSON columns."""
     index = draw.choice(case.source.json_columns)
     kind = draw.choice((*_TEXTS, *_TEXTS, "VARCHAR", "INT"))
     column = _column(draw, index, kind)

@@ -1,4 +1,5 @@
-"""A replica whose table is not the source's: applied as observed, or stopped with the number and nothing done."""
+"""The judge of a replica whose table differs: it applied the event as observed, or stopped with the number and changed
+nothing."""
 
 from __future__ import annotations
 
@@ -16,7 +17,8 @@ if TYPE_CHECKING:
 
 
 def judge(case: ReplicaSchema, outcome: ApplierOutcome, verdict: Verdict) -> Judged:
-    """One Case. ``verdict``: what a wrong outcome is that leaves the replica sound, by the basis of the requirement."""
+    """Judge one Case. ``verdict``: of a wrong outcome that leaves the replica sound, by the basis of the
+    requirement."""
     broken = broken_stop(outcome)
     if broken is not None:
         return broken
@@ -44,7 +46,7 @@ def judge(case: ReplicaSchema, outcome: ApplierOutcome, verdict: Verdict) -> Jud
 def _rows(
     verdict: Verdict, rule: str, expected: tuple[RowState | None, ...], got: tuple[RowState | None, ...]
 ) -> Judged:
-    """The first column that is not as it must be."""
+    """The first column with a wrong value."""
     for wanted, found in zip(expected, got, strict=False):
         if wanted != found:
             return Judged(verdict, rule, show(wanted), show(found))

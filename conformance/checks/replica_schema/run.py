@@ -1,4 +1,4 @@
-"""Replicas with another table than the source's, on a server whose applier reads a relay log written by hand.
+"""Replicas whose table differs from the source's, on a server whose applier reads a relay log written by hand.
 
 Every Case has a table of its own. The repair after an error puts a table like the source's in its place.
 """
@@ -63,12 +63,12 @@ def _rows(case: ReplicaSchema, number: int) -> tuple[bytes, ...]:
 
 
 def script(case: ReplicaSchema, version: str) -> tuple[str, ...]:
-    """Statements that show a Case again."""
+    """Statements that run a Case again."""
     return script_of(transaction_of(case), [*_tables(case), binlog_statement(*_rows(case, 0))], version)
 
 
 def tried(lab: Lab, server: OwnServer, case: ReplicaSchema, outcome: ApplierOutcome, verdict: Verdict) -> Tried:
-    """A Case with what the judge says. ``verdict``: of a wrong outcome that leaves the replica sound."""
+    """A Case with the judge's verdict. ``verdict``: of a wrong outcome that leaves the replica sound."""
     item = Tried(
         id=case.id,
         name=case.name,
@@ -87,7 +87,7 @@ def _spare(case: ReplicaSchema) -> Table:
 
 
 def _read(table: Table) -> str:
-    """All rows as text, each column as the injector's ``STATE`` has a document, without its sizes."""
+    """All rows as text; each column reads as the injector's ``STATE`` reads a document, without its sizes."""
     columns = ", ".join(
         f"{name} IS NULL, 1, CAST({name} AS CHAR), NULL, NULL"
         for name in (quote_identifier(column.name) for column in table.columns)

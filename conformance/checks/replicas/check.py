@@ -1,9 +1,9 @@
-"""FR2, FR6.1 and A7: a replica that has the same documents gets the same documents, and logs them by its own settings.
+"""FR2, FR6.1 and A7: a replica with the same documents ends with the same documents, and logs them by its own settings.
 
-Generated updates on real pairs, in every combination of row image and option on both sides, key or no key,
-compression, GTIDs or positions, and one or several workers. Afterwards every row is compared: as text, by the SQL
-``=``, and in its stored bytes, which must be those that the reference applier makes. The replica's own log is
-compared byte for byte with its prediction.
+Generated updates run on real pairs in all combinations of row image and option on both sides, and with a key or
+without. Compression, GTIDs or positions, and the number of workers vary too. Afterwards the check compares every row as
+text, by the SQL ``=``, and in its stored bytes, which must be those of the reference applier. It compares the replica's
+own log byte for byte with its prediction.
 """
 
 from __future__ import annotations
@@ -38,8 +38,11 @@ _UPDATES: Final = 20  # of a block
 @pytest.mark.check("replicas", "FR2", "FR6", "A7")
 @pytest.mark.parametrize("gtid", [True, False], ids=["gtid", "positions"])
 def test_replica_equals_source(check: Check, gtid: bool) -> None:
-    """Text, = and stored bytes of every row after generated updates; a stop is known, at its diff, or a failure. The
-    replica's own log has the events that its own settings ask for, with the diffs that came in."""
+    """A replica has the source's text and the reference's bytes in every row, and logs by its own settings.
+
+    Documents are also equal by ``=``. A stop is known, at its diff, or a failure. The replica's own log has the events
+    of its settings, with the diffs that came in.
+    """
     draw = Stream(check.seed, "pairs", int(gtid))
     settings = check.size("settings") or None
     rows = check.part("gtid" if gtid else "positions", "FR2")
@@ -63,13 +66,13 @@ def test_replica_equals_source(check: Check, gtid: bool) -> None:
 
 
 def narrow_replicas() -> tuple[ReplicaSettings, ...]:
-    """Those that log no more of a row's old values than its key."""
+    """Replicas that log no more of a row's old values than its key."""
     return tuple(replica for replica in REPLICAS if replica.image is RowImage.MINIMAL)
 
 
 @pytest.mark.check("replicas/narrow", "A7", "FR6")
 def test_before_images_of_the_replica(check: Check) -> None:
-    """Replicas with the narrowest before-image get diffs: the documents that these are applied to are not logged."""
+    """Replicas with the narrowest before-image apply diffs to documents that they do not log."""
     draw = Stream(check.seed, "before-images")
     records = PairRecords(check.named(check.id, "FR2"))
     own = ReplicaBinlogRecords.of(check.part("own-log"))
@@ -92,7 +95,7 @@ def test_before_images_of_the_replica(check: Check) -> None:
 
 
 def _run_block(run: PairRun, script: Script, records: PairRecords, own: ReplicaBinlogRecords, note: str) -> None:
-    """One block and its records; the pair is ready for another one afterwards."""
+    """Run one block and write its records; afterwards the pair is ready for another block."""
     block = run.block(script)
     run.ready = not block.broken
     records.add(script, block, note, run=run)
@@ -105,7 +108,7 @@ def _run_block(run: PairRun, script: Script, records: PairRecords, own: ReplicaB
     "requirement", [pytest.param(name, marks=pytest.mark.check("replicas/witness", name)) for name in ("FR2", "FR4")]
 )
 def test_witnesses_stop_a_replica(check: Check, requirement: str) -> None:
-    """The applier of a real pair stops at the witness of each deviation that explains stops, where it is foretold."""
+    """The applier of a real pair stops at the witness of each deviation that explains stops, where predicted."""
     lab = check.lab
     listed = [
         item

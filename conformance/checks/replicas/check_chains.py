@@ -1,7 +1,7 @@
 """FR6.1 and A7 on a chain of three: each server logs by its own settings, and the last has the documents of the first.
 
-Every combination of the option on the three servers, among them a middle server with the option off between two that
-have it on, and the other way round; images, keys, compression and workers are drawn.
+The option takes every combination on the three servers, among them a middle server with the other setting than both
+neighbours. The generator draws images, keys, compression and workers.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ OPTIONS: Final = tuple(product((True, False), repeat=3))  # on the first, the mi
 @pytest.mark.check("chains", "FR6", "A7")
 @pytest.mark.parametrize("gtid", [True, False], ids=["gtid", "positions"])
 def test_chain(check: Check, gtid: bool) -> None:
-    """The last server's documents are the first's; the own logs of the other two are as their settings ask."""
+    """The last of three servers has the first one's documents; the other two log by their own settings."""
     rows = check.part("gtid" if gtid else "positions", "FR6")
     draw = Stream(check.seed, "chains", int(gtid))
     last_rows = PairRecords(rows)

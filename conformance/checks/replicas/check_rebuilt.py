@@ -1,8 +1,8 @@
-"""FR4: diffs apply where the replica's documents are equal as text or by = only (requirements FR4).
+"""FR4: diffs apply where the replica's documents are equal only as text or by = (requirements FR4).
 
-A replica's rows are made anew: with other free space, from their text (so that a DATE becomes a string), with numbers
-of other types. The relation of each document that held then must hold after all updates, and the applier must run.
-Stored bytes must be those that the reference applier makes.
+The check makes a replica's rows anew: with other free space, from their text (so that a DATE becomes a string), with
+numbers of other types. The relation of each document must then still hold after all updates, and the applier must run.
+Stored bytes must be those of the reference applier.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ _WITH_KEY: Final = tuple(item for item in _PARTIAL if item.key)
 
 @pytest.fixture(scope="module")
 def met() -> Counter[str]:
-    """Logged updates on rebuilt replicas, by how their rows differed."""
+    """Logged updates on rebuilt replicas, by the difference of their rows."""
     return Counter()
 
 
 @pytest.mark.check("rebuilt_replicas", "FR4")
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
 def test_rebuilt_replica(check: Check, met: Counter[str], kind: Kind) -> None:
-    """Documents that were equal as text, or by =, still are after generated updates; every stop is known."""
+    """Documents that were equal as text, or by =, are still so after generated updates; every stop is known."""
     draw = Stream(check.seed, "rebuilt", kind.name)
     rows = check.part(kind.name)
     seed = f"{check.seed}/{rows.id}"
@@ -75,7 +75,7 @@ def test_rebuilt_replica(check: Check, met: Counter[str], kind: Kind) -> None:
 
 
 def _judge(run: PairRun, records: PairRecords, script: Script, note: str) -> None:
-    """Run and record a block; the pair is ready for the next one afterwards."""
+    """Run and record a block; afterwards the pair is ready for the next block."""
     block = run.block(script)
     run.ready = not block.broken
     records.add(script, block, note, run=run)
@@ -85,7 +85,7 @@ def _judge(run: PairRun, records: PairRecords, script: Script, note: str) -> Non
 
 @pytest.mark.check("rebuilt_replicas/cloned", "FR4")
 def test_cloned_replica(check: Check, met: Counter[str]) -> None:
-    """A replica loaded from mysqldump goes on behind the original; relations hold, and every stop is known."""
+    """A replica loaded from mysqldump follows the source: relations of documents hold, and every stop is known."""
     draw = Stream(check.seed, "cloned")
     records = PairRecords(check)
     padded = next(kind for kind in KINDS if kind.name == "padded-source")
@@ -114,7 +114,7 @@ def test_cloned_replica(check: Check, met: Counter[str]) -> None:
 
 @pytest.mark.check("rebuilt_replicas/shares", "FR4")
 def test_enough_rows_differed(check: Check, met: Counter[str]) -> None:
-    """The checks above met rows that differ in each of the ways that FR4 speaks of, in the shares that were planned."""
+    """The checks on rebuilt replicas met enough rows of each difference that FR4 names."""
     updates = met["updates"]
     shares = {name: met[name] / updates if updates else 0.0 for name in WANTED}
     said = ", ".join(f"{met[name]:,} on {name} rows ({share:.0%})" for name, share in shares.items())

@@ -1,7 +1,7 @@
-"""The worklog's scenario 3: an external reader needs nothing but the log (WL#4618), and the value encodings behind it.
+"""The worklog's scenario 3: an external reader needs nothing but the log (WL#4618), and the encodings of values.
 
-Generated values of every column type in every character set are inserted, changed and deleted on the server with
-binlog_row_metadata=FULL; a reader that gets only the events must tell the names and values that SELECT shows.
+The check inserts, changes and deletes generated values of every column type and character set, with
+binlog_row_metadata=FULL. A reader that gets only the events must find the names and values that SELECT shows.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _VARIABLE: Final = "binlog_row_metadata"
 
 @pytest.mark.check("row-values", "TMV1", "TMV2")
 def test_values_from_the_log_alone(check: Check) -> None:
-    """Both images of every row tell the names and values that SELECT shows, and encode to the event's own bytes."""
+    """A reader of the log alone finds the names and values of SELECT; row images encode to the event's bytes."""
     server = check.needs_server("a server: rows of every column type are not among the recorded captures")
     values, events = check.part("TMV1", "TMV1"), check.part("TMV2", "TMV2")
     if not server.started_by_us:
@@ -89,7 +89,7 @@ def _problems(differences: Iterable[Difference], observed: Observed, message: st
 
 
 def _again(check: Check) -> str:
-    """The same values again: they depend on the seed alone."""
+    """Generate the same values once more: they depend on the seed alone."""
     profile = check.lab.settings.profile
     return shlex.join(
         ["binlog-lab", "conformance", "-r", check.requirements[0], "--profile", profile, "--seed", check.seed]

@@ -1,4 +1,4 @@
-"""What a reader of the log alone must tell of a row, from what SELECT shows of it (WL#4618, scenario 3).
+"""What a reader of the log alone must find in a row, from what SELECT shows of it (WL#4618, scenario 3).
 
 A reader's answer is the JSON object of one row change (design: ``decode --format jsonl``), parsed by :func:`parse`. A
 server's is a :class:`Cell` for each value. Columns are those of the CREATE TABLE, which the reader has not seen.
@@ -23,21 +23,21 @@ _SURROGATE: Final = b"\xed"  # with A0 to BF behind it: how UTF-8 would write a 
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A number of a JSON text as it is written, so that 1 and 1.0 and "1" are three things."""
+    """A number as the JSON text writes it, so that 1 and 1.0 and "1" differ."""
 
     text: str
 
 
 class Cell(NamedTuple):
-    """A value as the server shows it in UTF-8, and its bytes where that may not be all of it: of a string, and of the
-    names of an ENUM or a SET."""
+    """A value as the server shows it in UTF-8, and its bytes where UTF-8 may lose some: strings, and names of an ENUM
+    or a SET."""
 
     shown: bytes | None
     stored: bytes | None = None
 
 
 class Difference(NamedTuple):
-    """One value, or one name (``column`` is then empty), that the log tells otherwise than the table."""
+    """One value, or one name (``column`` is then empty), that differs between log and table."""
 
     row: int
     column: str
@@ -53,7 +53,7 @@ def parse(line: str) -> Any:
 def compare_rows(
     columns: Sequence[Column], rows: Sequence[Sequence[Cell]], images: Sequence[Mapping[str, Any] | None]
 ) -> Iterator[Difference]:
-    """Everything that the images of the reader tell otherwise than the server's rows, which are in the same order."""
+    """All differences between the reader's images and the server's rows, which are in the same order."""
     names = [column.name for column in columns]
     if len(rows) != len(images):
         yield Difference(min(len(rows), len(images)), "", f"{len(rows)} rows", f"{len(images)} rows")
@@ -68,7 +68,7 @@ def compare_rows(
 
 
 def matches(column: Column, cell: Cell, got: Any) -> bool:
-    """Whether the reader's value is the server's."""
+    """Whether the reader's value is the server's value."""
     shown, stored = cell
     kind = column.type
     if shown is None:

@@ -1,7 +1,7 @@
-"""Rows of generated values on a real server, and what the log alone tells of them.
+"""Rows of generated values on a real server, and what a reader finds in their log alone.
 
-A block is one table with rows that are inserted, all changed and all deleted, in one capture. What the server shows in
-between is what both images of every row event must tell. The reader gets a file with the events and nothing else.
+A block is one table whose rows one capture inserts, changes and deletes. Both images of every row event must have the
+values that the server shows in between. The reader gets a file with the events and nothing else.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Observed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judged:
-    """``values``: what the log tells otherwise. ``events``: rows events whose values encode to other bytes."""
+    """``values``: differences between log and table. ``events``: rows events whose values encode to other bytes."""
 
     values: tuple[Difference, ...]
     events: tuple[Difference, ...]
@@ -67,7 +67,7 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """What a server has to make columns of."""
+    """Whether a server has VECTOR columns, and its collations."""
 
     vectors: bool
     collations: frozenset[str]
@@ -126,7 +126,7 @@ def _row(draw: Draw, columns: Sequence[Column]) -> list[str]:
 
 
 def read(connection: Connection, made: Table) -> Rows:
-    """All rows by key: each value as it is shown, and the bytes of what has a character set."""
+    """All rows by key: each value as the server shows it, and the bytes of values with a character set."""
     fields: list[str] = []
     twice: list[bool] = []
     for column in made.columns:
@@ -189,7 +189,7 @@ def judge(observed: Observed) -> Judged:
 
 
 def _included(observed: Observed) -> dict[tuple[str, str], Sequence[int]]:
-    """Which columns stand in the images of each operation: an INSERT names all, an UPDATE all but the key."""
+    """The columns in the images of each operation: an INSERT names all, an UPDATE all but the key."""
     every = range(len(observed.table.columns))
     body = table_map(observed.table)
     before = before_columns(body, {0}, {0}, observed.row_image)

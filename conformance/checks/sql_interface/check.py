@@ -1,8 +1,8 @@
 """The variable and its warnings, statement by statement (WL#2955, section 1; requirements 1).
 
 The Cases are tables and their products (``variable_cases``, ``warning_cases``, ``startup_cases``): finite, and the same
-in every profile. What changes global values runs only on a server that the lab started; what restarts a server has one
-of its own, of the same installation.
+in every profile. Cases that change global values run only on a server that the lab started; Cases that restart a server
+have one of their own, of the same installation.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ _DECIDED: Final = frozenset(
 
 @pytest.fixture(scope="module")
 def restartable(lab: Lab) -> Iterator[OwnServer | None]:
-    """A server that Cases start with options of their own: not running yet. ``None`` where the lab has no such."""
+    """A server that Cases start with options of their own; it does not run yet. ``None`` where the lab has no such
+    server."""
     server = lab.server
     if not isinstance(server, OwnServer):
         yield None
@@ -55,19 +56,19 @@ def _restart(check: Check, cases: Iterable[SqlCase], own: OwnServer | None) -> N
 
 @pytest.mark.check("sql-interface/values", "S1")
 def test_values(check: Check) -> None:
-    """Every input is taken or refused as the table says; a refused one leaves the value as it was."""
+    """The server takes or refuses every value as the table says; a refused value leaves the variable as it was."""
     _run(check, variable_cases.value_cases())
 
 
 @pytest.mark.check("sql-interface/scopes", "S2")
 def test_scopes(check: Check) -> None:
-    """Open sessions keep their value, new ones copy the global one, and DEFAULT takes it over."""
+    """Open sessions keep their value, new sessions copy the global value, and DEFAULT takes it over."""
     _run(check, variable_cases.scope_cases())
 
 
 @pytest.mark.check("sql-interface/restrictions", "S3")
 def test_restrictions(check: Check) -> None:
-    """No setting in transactions, procedures, functions and triggers, except PERSIST_ONLY."""
+    """Transactions, procedures, functions and triggers refuse to set the variable, except with PERSIST_ONLY."""
     _run(check, variable_cases.restriction_cases())
 
 
@@ -79,19 +80,20 @@ def test_privileges(check: Check) -> None:
 
 @pytest.mark.check("sql-interface/hint", "S5")
 def test_hint(check: Check) -> None:
-    """The optimizer hint is ignored, with a warning."""
+    """The server ignores the optimizer hint, with a warning."""
     _run(check, variable_cases.hint_cases())
 
 
 @pytest.mark.check("sql-interface/session-warnings", "W0", "W1a", "W1b", "W1.text", "W3a", "W3b", "W3.text")
 def test_session_warnings(check: Check) -> None:
-    """Every SET of a session variable out of every state gives the warnings of the triggers, and no other."""
+    """Every SET of a session variable, from every state, gives the warnings of the triggers, and no other."""
     _run(check, warning_cases.session_cases())
 
 
 @pytest.mark.check("sql-interface/global-warnings", "W0", "W1c", "W1d", "W1.text", "W3c", "W3d", "W3.text")
 def test_global_warnings(check: Check) -> None:
-    """The same for every SET GLOBAL, PERSIST and PERSIST_ONLY out of every state of the global values."""
+    """Every SET GLOBAL, PERSIST and PERSIST_ONLY, from every state, gives the warnings of the triggers, and no
+    other."""
     _run(check, warning_cases.global_cases())
 
 
@@ -99,13 +101,14 @@ def test_global_warnings(check: Check) -> None:
     "sql-interface/warnings-without-a-log", "W0", "W1a", "W1b", "W1c", "W1d", "W1e", "W1.text", "W3b", "W3d", "W3.text"
 )
 def test_warnings_without_a_log(check: Check, restartable: OwnServer | None) -> None:
-    """The same on a server that writes no binary log."""
+    """A server without a binary log gives the warnings of the triggers, and no other."""
     _restart(check, [warning_cases.closed_log_case()], restartable)
 
 
 @pytest.mark.check("sql-interface/warning-2", "W2a", "W2b", "W2c", "W2.text")
 def test_warning_2(check: Check, restartable: OwnServer | None) -> None:
-    """Warning 2 where the variable of version 1 row events still exists; elsewhere nothing of it is left."""
+    """The server gives warning 2 where it has the variable of version 1 row events; other servers have no trace of
+    it."""
     with check.needs_server(_NEEDS).connect() as connection:
         present = connection.variable("GLOBAL.log_bin_use_v1_row_events") is not None
     cases = list(warning_cases.v1_cases(present=present))

@@ -1,6 +1,6 @@
 """Cases of a server's start: the option on the command line; warnings 1 and 3 from there, a file and persisted values.
 
-Finite because a server is started for each (requirements 1: command line, 1e, startup of warning 3).
+The Cases are few because each starts a server (requirements 1: command line, 1e, startup of warning 3).
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def _case(name: str, requirement: str, *statements: SqlStatement, rev: int = 1) 
 
 
 def command_line_cases() -> Iterator[SqlCase]:
-    """What the command line takes, and what ends the start."""
+    """Values that the command line takes, and values that end the start."""
     outcome = Outcome(warnings=(ONLY_AFTER_AT_START,))  # FULL is only the default here
     started = _start("W3e", (_NAME, "1"), outcomes=(outcome,), texts=only_after_texts_at_start())
     yield _case("number", "S6", started, read("GLOBAL", "PARTIAL_JSON", "S6"), rev=2)
@@ -118,5 +118,5 @@ def _persist(*values: tuple[str, str]) -> list[SqlStatement]:
 
 
 def _wrapped(number: int) -> tuple[Outcome, ...]:
-    """Observed on 9.7.4: the session warning comes wrapped, not in its own message for the error log."""
+    """The session warning comes wrapped, not in its own message for the error log (observed on 9.7.4)."""
     return Outcome(warnings=(number,)), Outcome(warnings=(WRAPPED,))

@@ -73,7 +73,7 @@ def read(scope: str, value: str, judges: str, *, session: str = "main", note: st
 
 
 def value_cases() -> Iterator[SqlCase]:
-    """Every input of the table, in every scope that has a live value, from both start values."""
+    """Every input of the table, in every scope with a live value, from both start values."""
     inputs = [*((text, None, value) for text, value in ACCEPTED.items())]
     refusals = [(text, error, None) for text, error in REFUSED.items()]
     for scope, (number, (text, error, value)) in product(SCOPES[:3], enumerate([*inputs, *refusals])):
@@ -146,7 +146,7 @@ _CONTEXTS: Final = {
 
 
 def restriction_cases() -> Iterator[SqlCase]:
-    """Where the variable must not be set: in transactions, procedures, functions and triggers."""
+    """The contexts that refuse to set the variable: transactions, procedures, functions and triggers."""
     for (name, begin), scope, value in product(_CONTEXTS.items(), SCOPES, (ON, OFF)):
         allowed = scope == "PERSIST_ONLY"
         live = "SESSION" if scope == "SESSION" else "GLOBAL"
@@ -239,7 +239,8 @@ def privilege_cases() -> Iterator[SqlCase]:
 
 
 def hint_cases() -> Iterator[SqlCase]:
-    """The optimizer hint is ignored with a warning, whatever the value, the statement and the session's own value."""
+    """The server ignores the optimizer hint with a warning, whatever the value, the statement and the session's own
+    value."""
     for (own, value), text, verb in product(
         ((ON, "PARTIAL_JSON"), (OFF, "")), ("PARTIAL_JSON", "'PARTIAL_JSON'", "0", "1"), ("SELECT", "UPDATE")
     ):

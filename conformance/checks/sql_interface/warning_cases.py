@@ -1,8 +1,8 @@
-"""Cases for warnings 1 and 3 at run time: every state of the variables involved, and every SET out of it.
+"""Cases for warnings 1 and 3 at run time: every state of the variables involved, and every SET from it.
 
-The expected warnings follow from the triggers of the worklog's warnings 1 and 3 (requirements 1), the
-numbers from its table. Setting the option gives one warning at most: warning 1 comes first. A SET that must warn stands
-there in every spelling that the grammar has for its scope and its value, and judges the warning's text as well.
+The expected warnings follow from the triggers of the worklog's warnings 1 and 3 (requirements 1), the numbers from its
+table. Setting the option gives one warning at most: warning 1 comes first. A SET that must warn appears in every
+spelling that the grammar has for its scope and value. It also judges the warning's text.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ _GLOBALS: Final = (OPTION, "binlog_format", "binlog_row_image")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class State:
-    """What decides about the warnings of a SET in a scope. ``log``: the log is open, and on for the session; where it
-    is not, ``closed`` says that the server has none."""
+    """The state that decides about the warnings of a SET in a scope. ``log``: the log is open, and on for the session;
+    where it is not, ``closed`` says that the server has none."""
 
     format: str
     image: str
@@ -57,7 +57,7 @@ class State:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Expected:
-    """The requirement (W0: no trigger), the numbers of the warnings, and their texts with the requirement of those."""
+    """The requirement (W0: no trigger), the numbers of the warnings, and their texts with the texts' requirement."""
 
     requirement: str
     warnings: tuple[int, ...] = ()
@@ -74,7 +74,7 @@ def _warning_3(requirement: str) -> Expected:
 
 
 def after_option(state: State, value: str, *, session: bool) -> Expected:
-    """Triggers 1a and 1c, 3a and 3c: the option is set."""
+    """Triggers 1a, 1c, 3a and 3c: a SET of the option."""
     if not value:
         return Expected(requirement="W0")
     statement = (STATEMENT,) if state.format == "STATEMENT" else ()
@@ -89,7 +89,7 @@ def after_option(state: State, value: str, *, session: bool) -> Expected:
 
 
 def after_format(state: State, value: str, *, session: bool) -> Expected:
-    """Triggers 1b and 1d: the format is set."""
+    """Triggers 1b and 1d: a SET of the format."""
     if value == "STATEMENT" and state.option:
         disabled = () if state.log else (DISABLED,)
         return _warning_1("W1b" if session else "W1d", ignored_texts(STATEMENT, *disabled, observed=STATEMENT))
@@ -97,7 +97,7 @@ def after_format(state: State, value: str, *, session: bool) -> Expected:
 
 
 def after_image(state: State, value: str, *, session: bool) -> Expected:
-    """Triggers 3b and 3d: the image is set."""
+    """Triggers 3b and 3d: a SET of the image."""
     if value == "FULL" and state.option:
         return _warning_3("W3b" if session else "W3d")
     return Expected(requirement="W0")
@@ -123,7 +123,7 @@ _SCOPES: Final[dict[str, tuple[str, ...]]] = {
 
 
 def settings_of(scope: str, variable: str, value: str, state: State) -> list[SqlStatement]:
-    """SET of one of the three variables, in all its spellings if it must warn, with what it must give."""
+    """The SET statements of one of the three variables, in all spellings if it must warn, with their warnings."""
     rules = {OPTION: after_option, "binlog_format": after_format, "binlog_row_image": after_image}
     expected = rules[variable](state, value, session=scope == "SESSION")
     if scope == "PERSIST_ONLY":
@@ -152,7 +152,7 @@ def _settings(scope: str, state: State) -> list[SqlStatement]:
 
 
 def _log_bin(state: State) -> Iterator[SqlStatement]:
-    """Trigger 1b, second part. 9.7.4 does not warn here: its text is that of its other warnings."""
+    """Trigger 1b, second part. 9.7.4 does not warn here; a warning would have the text of its other warnings."""
     causes = (STATEMENT,) if state.format == "STATEMENT" else ()
     for prefix, value in product(_SCOPES["SESSION"], ("0", "1", "OFF", "ON")):
         trigger = value in ("0", "OFF") and bool(state.option)
@@ -169,7 +169,7 @@ def _log_bin(state: State) -> Iterator[SqlStatement]:
 
 
 def judged_by(statements: Iterable[SqlStatement]) -> tuple[str, ...]:
-    """All that the statements are evidence for."""
+    """All requirements that the statements are evidence for."""
     return tuple(sorted({name for item in statements for name in item.requirements}))
 
 
@@ -180,7 +180,7 @@ def _each_from(state: State, restore: str, settings: list[SqlStatement]) -> tupl
 
 
 def session_cases() -> Iterator[SqlCase]:
-    """Every state of a session, and every SET of a session variable out of it."""
+    """Every state of a session, and every SET of a session variable from it."""
     for form, image, option, log in product(FORMATS, IMAGES, VALUES, (True, False)):
         state = State(format=form, image=image, option=option, log=log)
         settings = [*_settings("SESSION", state), *_log_bin(state)]
@@ -197,7 +197,7 @@ def session_cases() -> Iterator[SqlCase]:
 
 
 def global_cases() -> Iterator[SqlCase]:
-    """Every state of the global values, and every SET of them out of it; the session's own values play no part."""
+    """Every state of the global values, and every SET of them from it; the session's own values play no part."""
     for scope, form, image, option in product(("GLOBAL", "PERSIST", "PERSIST_ONLY"), FORMATS, IMAGES, VALUES):
         state = State(format=form, image=image, option=option)
         settings = _settings(scope, state)
@@ -243,7 +243,7 @@ _V1_IGNORED: Final = "log_bin_use_v1_row_events=1 will be ignored"
 
 
 def v1_cases(*, present: bool) -> Iterator[SqlCase]:
-    """Warning 2, on servers that still have the variable; on others, that nothing of it is left."""
+    """Warning 2, on servers that still have the variable; on others, the absence of the variable and the warning."""
     if present:
         yield from _v1_warning_cases()
         return

@@ -1,8 +1,8 @@
-"""The whole texts of warnings 1, 2 and 3: as the worklog words them, and as 9.7.4 words the first otherwise.
+"""The whole texts of warnings 1, 2 and 3: as the worklog words them, and as 9.7.4 words the first differently.
 
-The worklog's (WL#2955, section 1, WARNINGS) come first. What 9.7.4 was observed to say instead is the listed deviation
-``warning-1-text``, exact to the text of each cause; any third text is a failure. Values that were persisted are set
-while the server starts; 9.7.4 then logs the warning of a session behind some words of its own, under MY-013140.
+The worklog's (WL#2955, section 1, WARNINGS) come first. The texts of 9.7.4 are the listed deviation ``warning-1-text``,
+exact to the text of each cause; any third text is a failure. The server sets persisted values while it starts; 9.7.4
+then logs the warning of a session behind a prefix, under MY-013140.
 """
 
 from __future__ import annotations
@@ -41,7 +41,8 @@ _ONLY_AFTER: Final = (
 
 
 def ignored_texts(*causes: str, observed: str) -> tuple[WarningText, ...]:
-    """Warning 1 of a SET: the worklog's, naming one of the causes that hold; 9.7.4's, naming the one it names."""
+    """Warning 1 of a SET: the worklog's text names one of the causes that hold; the text of 9.7.4 names its own
+    cause."""
     return (
         *(WarningText(number=IGNORED, text=_IGNORED.format(cause)) for cause in causes),
         _otherwise(IGNORED, _IGNORED_OTHERWISE.format(observed)),
@@ -57,7 +58,7 @@ def ignored_texts_at_start(cause: str) -> tuple[WarningText, ...]:
 
 
 def ignored_texts_of_persisted(cause: str, *, observed: str) -> tuple[WarningText, ...]:
-    """Warning 1 in the error log, of persisted values."""
+    """Warning 1 in the error log, for persisted values."""
     return (
         *ignored_texts_at_start(cause)[:1],
         WarningText(number=WRAPPED, text=_wrapped(IGNORED, _IGNORED.format(cause))),
@@ -76,7 +77,7 @@ def only_after_texts_at_start() -> tuple[WarningText, ...]:
 
 
 def only_after_texts_of_persisted() -> tuple[WarningText, ...]:
-    """Warning 3 in the error log, of persisted values."""
+    """Warning 3 in the error log, for persisted values."""
     return (*only_after_texts_at_start(), WarningText(number=WRAPPED, text=_wrapped(ONLY_AFTER, _ONLY_AFTER)))
 
 

@@ -1,7 +1,8 @@
-"""WL#4618: what TABLE_MAP says about a table, and what ``mysqlbinlog --print-table-metadata`` makes of it.
+"""The content of TABLE_MAP (WL#4618), and what ``mysqlbinlog --print-table-metadata`` prints of it.
 
-Generated tables are made on the server; a row goes into each with ``binlog_row_metadata`` MINIMAL and out again with
-FULL. Every TABLE_MAP is predicted from the definition and compared byte for byte, every text with the reference's.
+The check makes generated tables on the server; it inserts a row into each with ``binlog_row_metadata`` MINIMAL and
+deletes it with FULL. It compares every TABLE_MAP byte for byte with a prediction from the definition, and every text
+with the reference's.
 """
 
 from __future__ import annotations
@@ -40,7 +41,8 @@ _BLOCK: Final = 100
     *("TMF1", "TMF2", "TMF3", "TMF4", "TMF5", "TMF6", "TMF7", "TMM1", "TMG1", "TMG2", "TMG3", "TMG4", "TMP1"),
 )
 def test_table_maps(check: Check) -> None:
-    """Each TABLE_MAP of generated tables as predicted, with both settings; each text of it as predicted."""
+    """The server writes each TABLE_MAP of generated tables as predicted, with MINIMAL and FULL; so is each text of
+    it."""
     lab = check.lab
     server = _server(check, "TMF7")
     program = _program(check, server)
@@ -60,7 +62,7 @@ def test_table_maps(check: Check) -> None:
 
 @pytest.mark.check("table-map/unknown-fields", "TMNF3")
 def test_unknown_fields(check: Check) -> None:
-    """A field that nobody knows yet, anywhere in a TABLE_MAP: client and applier read the event as without it."""
+    """Client and applier read a TABLE_MAP with an unknown field, at any place, as without the field."""
     server = _server(check)
     program = _program(check, server)
     entry = check.lab.listed(name=unknown_fields.DEVIATION)
@@ -94,7 +96,7 @@ def _parts(total: int) -> Iterator[tuple[int, range]]:
 
 
 def _server(check: Check, *requirements: str) -> Server:
-    """The server, if it is one of the lab's own; ends the check without one. ``requirements``: that say so."""
+    """The server, if the lab started it; ends the check without one. ``requirements``: recorded as not applicable."""
     server = check.needs_server("a server: tables are made, and their events captured")
     if not server.started_by_us:
         reason = "the global variable binlog_row_metadata is changed, which is left to servers of the lab"

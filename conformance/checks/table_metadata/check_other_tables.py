@@ -1,6 +1,6 @@
-"""The worklog's scenarios 1, 2 and 4 on live pairs: what becomes of rows on a replica with another table (WL#4618).
+"""The worklog's scenarios 1, 2 and 4 on live pairs: rows on a replica with another table (WL#4618).
 
-Every outcome is printed, one line for each look at the replica: the scenarios' outcome table.
+The check prints every outcome, one line for each look at the replica: the scenarios' outcome table.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _CONVERSIONS: Final = "replica_type_conversions"
     [pytest.param(name, marks=pytest.mark.check("other-tables", name)) for name in ("TMR1", "TMR2", "TMR4")],
 )
 def test_other_tables(check: Check, requirement: str) -> None:
-    """The replica has the source's values, or stops, or does what was observed: no other value, no other error."""
+    """A replica with another table has the source's values, stops, or does what was observed, with no other error."""
 
     def tell(case: SqlCase, verdict: SqlVerdict) -> None:
         check.narrate(f"{requirement} {outcome_line(case, verdict)}")
@@ -47,7 +47,7 @@ def test_other_tables(check: Check, requirement: str) -> None:
 
 
 def outcome_line(case: SqlCase, verdict: SqlVerdict) -> str:
-    """One line of the outcome table: what was looked at, what was there, and whether it may be."""
+    """One line of the outcome table: the look, its result, and whether the result is permitted."""
     statement = case.statements[verdict.index]
     got = verdict.got
     if got in ("", "success"):  # told against an outcome that has no rows: those of the one that fitted

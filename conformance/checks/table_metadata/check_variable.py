@@ -1,7 +1,7 @@
 """The variable binlog_row_metadata (WL#4618, interface I1): values, scope, effect, privileges, the option at a start.
 
-The Cases are tables and their products (``metadata_variable_cases``); the effect is judged on generated sessions. What
-changes global values runs only on a server that the lab started.
+The Cases are tables and their products (``variable_cases``); generated sessions show the effect. Cases that change
+global values run only on a server that the lab started.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ def _run(check: Check, statements: Iterable[SqlCase]) -> None:
 
 @pytest.mark.check("metadata-variable/values", "TMS1")
 def test_values(check: Check) -> None:
-    """Every input is taken or refused as the table says; a refused one leaves the value as it was."""
+    """The server takes or refuses every value as the table says; a refused value leaves the variable as it was."""
     _run(check, cases.value_cases())
 
 
 @pytest.mark.check("metadata-variable/scope", "TMS2")
 def test_scope(check: Check) -> None:
-    """There is a global value only; persisting follows the general rules."""
+    """The variable has a global value only; persisting follows the general rules."""
     _run(check, cases.scope_cases())
 
 
@@ -62,7 +62,7 @@ def test_start(check: Check) -> None:
 
 @pytest.mark.check("metadata-variable/effect", "TMS3")
 def test_effect(check: Check) -> None:
-    """The next TABLE_MAP of every session has the items of the value that the variable has then."""
+    """The next TABLE_MAP of every session has the items of the variable's current value."""
     server = check.needs_started_server(_NEEDS)
     draw = Stream("metadata-effect", check.seed)
     with server.connect() as admin, server.schema(admin) as schema:
@@ -88,7 +88,7 @@ def test_effect(check: Check) -> None:
 
 
 def judge(effect: Effect) -> list[Problem]:
-    """Each TABLE_MAP against the setting of its moment."""
+    """Compare each TABLE_MAP with the setting of its moment."""
     wanted, seen = effect.expected, effect.seen
     problems = [
         Problem(

@@ -1,4 +1,5 @@
-"""Generated table definitions on a server: one block made, logged, printed by the real client, and judged."""
+"""Generated table definitions on a server: a block makes them, logs rows, prints the log by the real client, and
+judges."""
 
 from __future__ import annotations
 
@@ -42,7 +43,7 @@ _AROUND: Final = 200  # characters of a text in front of a difference
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Broken:
-    """A sentence that one table's event or text breaks."""
+    """A rule that one table's event or text breaks."""
 
     requirement: str
     verdict: Verdict
@@ -50,14 +51,14 @@ class Broken:
 
 
 def made(seed: str, numbers: range, schema: str, log: LogForms = MYSQL.log) -> list[Definition]:
-    """The definitions with these numbers; they depend on nothing but seed and number. A server of an older version gets
-    those that it can have."""
+    """The definitions with these numbers; they depend only on seed and number. An older server gets those that it can
+    have."""
     tables = [definition(Stream("definitions", seed, number), schema=schema, name=f"t{number}") for number in numbers]
     return [Definition(table=table, values=row_values(table)) for table in tables if definable(table, log)]
 
 
 def run_block(connection: Connection, capture: Capture, definitions: Sequence[Definition]) -> DefinitionLog:
-    """Make the tables in the present schema, and have their events written."""
+    """Make the tables in the current schema, and have their events written."""
     make_tables(connection, definitions)
     return log_definitions(connection, capture, definitions)
 
@@ -92,7 +93,7 @@ def judge_events(lab: Lab, definitions: Sequence[Definition], log: DefinitionLog
 
 
 def _broken_rules(log: DefinitionLog) -> list[Broken]:
-    """Fields of the block's events that no definition decides."""
+    """Broken rules of the event fields that no definition decides."""
     return [
         Broken(
             requirement="TMG1",
@@ -104,7 +105,7 @@ def _broken_rules(log: DefinitionLog) -> list[Broken]:
 
 
 def judge_text(definitions: Sequence[Definition], log: DefinitionLog, text: bytes) -> list[Broken]:
-    """What the client printed behind each ``Table_map``, in their order."""
+    """Judge what the client printed behind each ``Table_map``, in their order."""
     found = []
     place = 0
     for mode in MODES:
@@ -161,7 +162,7 @@ def _statements(item: Definition, mode: str) -> tuple[str, ...]:
 
 
 def client_text(program: Sequence[str], data: bytes) -> bytes:
-    """All that the client prints of a log."""
+    """Everything that the client prints of a log."""
     with TemporaryDirectory(prefix="binlog-lab-") as directory:
         path = Path(directory) / "block.binlog"
         path.write_bytes(data)
@@ -177,7 +178,7 @@ def record_block(
     printed: bool,
     begun: float,
 ) -> None:
-    """The records of one block: for each requirement how many events it was about, and what breaks it."""
+    """Write the records of one block: for each requirement the number of events it is about, and what breaks it."""
     cases = Counter(name for mode in MODES for item in definitions for name in concerned(item.table, mode))
     if printed:
         cases[TEXT] = len(MODES) * len(definitions)

@@ -1,8 +1,8 @@
-"""The worklog's scenarios 1, 2 and 4 on a pair: a replica whose table is another one (WL#4618; table-map-metadata 7).
+"""The worklog's scenarios 1, 2 and 4 on a pair whose replica has another table (WL#4618; table-map-metadata 7).
 
-The worklog tells these stories as reasons for the metadata, and puts its use in an applier outside its scope. So what
-is right passes, an applier that stops passes, and what 9.7.4 was observed to do instead is told (``info``), with the
-value that would be right. Anything else differs.
+The worklog gives these scenarios as reasons for the metadata, and puts its use in an applier outside its scope. So the
+right value passes, and an applier that stops passes. What 9.7.4 does instead, as observed, has the verdict ``info``,
+with the right value. Anything else differs.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ _ALL: Final = "SELECT * FROM t ORDER BY id"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Look:
-    """A change on the source, and what the replica may show then: what is right, if anything can be, and what was
-    observed besides."""
+    """A change on the source, and what the replica may then show: the right value, if there is one, and observed
+    values."""
 
     change: str
     right: Rows | None
@@ -42,7 +42,8 @@ class Look:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scenario:
-    """One pair of tables under some settings of ``replica_type_conversions``; ``brief``: those of a quick run."""
+    """One pair of tables under some settings of ``replica_type_conversions``; ``brief``: the settings of a quick
+    run."""
 
     requirement: str
     name: str
@@ -68,7 +69,7 @@ _CUT: Final = _rows("414243", "", "78")  # at the first byte that is not valid
 
 
 def _text(kind: str, source: str, replica: str, *, into: str = "", key: str = "") -> tuple[str, str]:
-    """Both tables. The key column is text too where ``key`` says so."""
+    """Both tables. ``key``: whether the key column is text too."""
     column = f"a {{}} CHARACTER SET {{}}{' NOT NULL' if key else ''}"
     ends = f", {key}" if key else ", PRIMARY KEY (id)"
     return (
@@ -191,7 +192,7 @@ _PAIR: Final = "INSERT INTO t (id, a, b) VALUES (1, 2, 3), (2, 4, 5)"
 
 
 def _changes(right: tuple[Rows, Rows, Rows], observed: tuple[Rows, Rows, Rows] | None = None) -> tuple[Look, ...]:
-    """Rows are inserted, one is updated, one is deleted."""
+    """Statements that insert rows, update one and delete one."""
     sqls = (_INSERT, "UPDATE t SET a = 9 WHERE id = 1", "DELETE FROM t WHERE id = 2")
     other = [() if observed is None else (rows,) for rows in observed or right]
     return tuple(Look(change=sql, right=rows, observed=o) for sql, rows, o in zip(sqls, right, other, strict=True))
@@ -318,7 +319,7 @@ SCENARIOS: Final = (*CHARSETS, *SIGNS, *SHAPES)
 
 
 def case(scenario: Scenario, conversions: str, metadata: str) -> SqlCase:
-    """The tables are made on each side without the log; then the source writes, and the replica is looked at."""
+    """Make the tables on each side without the log; then the source writes, and the Case reads the replica."""
     requirement = scenario.requirement
     statements = [
         SqlStatement(sql=f"SET GLOBAL {VARIABLE} = '{metadata}'"),
@@ -353,7 +354,7 @@ def case(scenario: Scenario, conversions: str, metadata: str) -> SqlCase:
 
 
 def outcomes(look: Look) -> tuple[Outcome, ...]:
-    """What is right, an applier that stops, and what was observed."""
+    """The allowed outcomes: the right value, an applier that stops, and what was observed."""
     right = () if look.right is None else (Outcome(rows=look.right),)
     fine = tuple(Outcome(rows=rows) for rows in look.fine)
     told = tuple(Outcome(rows=rows, verdict=Verdict.INFO) for rows in look.observed)

@@ -1,7 +1,7 @@
-"""A TABLE_MAP event against the definition of its table: the bytes first, then whose sentence the difference breaks.
+"""A TABLE_MAP event against the definition of its table: first the bytes, then the rule that a difference breaks.
 
-The table id, the timestamp and what else no model can know is borrowed (``judge.borrowed``); lengths and checksum are
-not.
+The table id, the timestamp and other facts that no model can know are borrowed (``judge.borrowed``); lengths and
+checksum are not.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ _SHOWN: Final = 2_000  # characters of a side
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MapMismatch:
-    """One sentence that an event breaks. ``observed``: what is broken was only observed, no worklog asks for it."""
+    """One rule that an event breaks. ``observed``: the rule is only observed, and no worklog asks for it."""
 
     requirement: str
     field: str
@@ -71,12 +71,12 @@ class MapMismatch:
 
 
 def concerned(table: Table, mode: str) -> set[str]:
-    """The requirements that have something to say about this table's event."""
+    """The requirements with a rule for this table's event."""
     return {FORMAT, MODE, TYPES} | {OWNERS[Field(item.field)] for item in table_map(table, mode).metadata}
 
 
 def judge_table_map(table: Table, mode: str, event: bytes, dialect: Dialect = MYSQL) -> list[MapMismatch]:
-    """All that is wrong with the event that was written for ``table`` with this ``binlog_row_metadata``."""
+    """All differences of the event that the server wrote for ``table`` with this ``binlog_row_metadata``."""
     stored = int.from_bytes(event[-FOOTER_SIZE:], "little")
     algorithm = Checksum.CRC32 if checksum_of(event[:-FOOTER_SIZE]) == stored else Checksum.NONE
     rules = WORKLOG if dialect.numbering.worklog_metadata else version_rules(dialect.log)
@@ -108,7 +108,7 @@ def _unreadable(expected: str, got: str) -> MapMismatch:
 
 
 def _original(wanted: TableMap, got: TableMap) -> list[MapMismatch]:
-    """What a TABLE_MAP had before there was metadata."""
+    """Compare the parts that a TABLE_MAP had before there was metadata."""
     found = []
     for name, requirement, message in (
         ("flags", FORMAT, "other flags"),
@@ -131,7 +131,7 @@ def _first_difference(one: object, other: object) -> tuple[str, str]:
 
 
 def _fields(wanted: TableMap, got: TableMap) -> list[MapMismatch]:
-    """The optional fields, each by its owner's sentence."""
+    """Compare the optional fields, each under the requirement that owns it."""
     expected = {item.field: item for item in wanted.metadata}
     observed = {item.field: item for item in got.metadata}
     numbers = [item.field for item in got.metadata]

@@ -1,8 +1,8 @@
-"""TABLE_MAP events with a field that nobody knows yet, put before the real client and the real applier (NF3).
+"""TABLE_MAP events with an unknown field, given to the real client and the real applier (NF3).
 
-What 9.7.4 does instead of going over the field is modelled here, so that nothing else is taken for the listed
-deviation: its reader goes on inside the field's value. If that ends in the middle of a field, all of the metadata is
-dropped, and an applier that needs the dimensions of a VECTOR refuses the event.
+This module models what 9.7.4 does instead of skipping the field, so that nothing else passes for the listed deviation:
+its reader goes on inside the field's value. If the value ends in the middle of a field, the reader drops all metadata.
+An applier that needs the dimensions of a VECTOR then refuses the event.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _LAST: Final = int(max(Field))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unknown:
-    """A TABLE_MAP as it was written, the same with one field more, and the rows behind it."""
+    """A TABLE_MAP as the server wrote it, the same with one more field, and the rows behind it."""
 
     item: Definition
     written: bytes
@@ -66,15 +66,15 @@ class Unknown:
 
     @property
     def read_inside(self) -> TableMap:
-        """What the reader of 9.7.4 makes of it."""
+        """What the reader of 9.7.4 makes of the field's value."""
         return replace(self.plain, metadata=_read_inside(self.table))
 
 
 def with_unknown(draw: Draw, table: TableMap) -> tuple[int, UnknownField]:
-    """A field of a number beyond the known ones, and its place among those of ``table``.
+    """Add a field with a number beyond the known ones, at its place among those of ``table``.
 
-    Where a value would make the reader of 9.7.4 lose its way among the others, what it then finds depends on more than
-    is modelled: such values stand in front, where nothing has been read, or at the end.
+    A value may make the reader of 9.7.4 lose its way among the other fields; what it then finds depends on more than is
+    modelled. Such values stand in front, where nothing has been read, or at the end.
     """
     number = 14 + draw.below(242) if draw.below(2) else 14
     last = len(table.metadata)
@@ -108,7 +108,7 @@ def small_definitions(seed: str, numbers: range, schema: str, log: LogForms = MY
 
 
 def with_unknown_fields(seed: str, definitions: Sequence[Definition], log: DefinitionLog) -> list[Unknown]:
-    """Each table's event of an insert with a field more, at any place among the others."""
+    """Each table's event of an insert with one more field, at any place among the others."""
     events = log.captured.events
     behind = dict(pairwise(events))
     found = []
@@ -134,7 +134,7 @@ def with_unknown_fields(seed: str, definitions: Sequence[Definition], log: Defin
 
 
 def file_of(log: DefinitionLog, made: Iterable[Unknown]) -> bytes:
-    """The log of the inserts with these events in the place of those that were written."""
+    """The log of the inserts with these events in the place of the server's."""
     instead = {one.written: one.event for one in made}
     last = max(log.captured.events.index(one.rows) for one in made)
     events = tuple(instead.get(event, event) for event in log.captured.events[: last + 2])
@@ -142,7 +142,7 @@ def file_of(log: DefinitionLog, made: Iterable[Unknown]) -> bytes:
 
 
 def judge_texts(made: Sequence[Unknown], text: bytes) -> list[Problem]:
-    """What the client printed of each, which must be what it prints without the field."""
+    """Judge what the client printed of each event: it must be what the client prints without the field."""
     found = []
     place = 0
     for one in made:
@@ -159,7 +159,8 @@ def judge_texts(made: Sequence[Unknown], text: bytes) -> list[Problem]:
 
 
 def apply(session: Connection, description: bytes, made: Sequence[Unknown]) -> list[tuple[int | None, int | None]]:
-    """The error of each event in a BINLOG statement, ``None`` where it is applied: without the field, and with it."""
+    """Apply each event as a BINLOG statement, without the field and with it: its error, or ``None`` where it is
+    applied."""
     session.execute(binlog_statement(description))
     session.execute("SET SESSION gtid_next = 'AUTOMATIC'")
     return [(_applied(session, one, one.written), _applied(session, one, one.event)) for one in made]

@@ -62,7 +62,7 @@ def _read(value: str, judges: str, note: str = "") -> SqlStatement:
 
 
 def value_cases() -> Iterator[SqlCase]:
-    """Every input of the table, in both scopes that have a live value, from both start values."""
+    """Every input of the table, in both scopes with a live value, from both start values."""
     inputs: list[tuple[str, int | None, str]] = [(text, None, value) for text, value in ACCEPTED.items()]
     inputs += [(text, error, "") for text, error in REFUSED.items()]
     for scope, (number, (text, error, value)) in product(_SCOPES[:2], enumerate(inputs)):
@@ -86,7 +86,7 @@ def value_cases() -> Iterator[SqlCase]:
 
 
 def scope_cases() -> Iterator[SqlCase]:
-    """No session has a value of its own; what is persisted, and what lives."""
+    """Sessions have no value of their own; statements change the global value, the persisted value, or both."""
     for old, new in product((MINIMAL, FULL), repeat=2):
         yield SqlCase(
             id=slug("metadata-scope", old, new),
@@ -129,7 +129,8 @@ def privilege_cases() -> Iterator[SqlCase]:
 
 
 def start_cases() -> Iterator[SqlCase]:
-    """What a start takes, from the command line and from a file, and what ends it: a few, as each is a start."""
+    """Values that a start takes, from the command line and from a file, and values that end it: a few, as each is a
+    start."""
     for argument, from_file in (("FULL", False), ("full", True)):
         yield _start(argument, argument, _read(FULL, "TMS5", f"given as {argument}"), from_file=from_file)
     yield SqlCase(

@@ -1,7 +1,7 @@
-"""TMS3: what the next TABLE_MAP of every session has after a change of binlog_row_metadata.
+"""TMS3: the next TABLE_MAP of every session after a change of binlog_row_metadata.
 
-Some sessions change tables of their own, in and outside transactions, while another one changes the variable. The
-setting of a TABLE_MAP is told by its items: COLUMN_NAME and COLUMN_VISIBILITY come with FULL only, and always.
+Some sessions change tables of their own, in and outside transactions, while another session changes the variable. The
+items of a TABLE_MAP show its setting: COLUMN_NAME and COLUMN_VISIBILITY come always and only with FULL.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _ONLY_FULL: Final = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Effect:
-    """One session's statements, the settings under which they ran, and those that its TABLE_MAPs show."""
+    """One session's statements, the settings under which they ran, and the settings that its TABLE_MAPs show."""
 
     statements: tuple[str, ...]
     expected: tuple[str, ...]

@@ -1,7 +1,7 @@
 """A BEFORE UPDATE trigger that changes a JSON column: the log holds its change (D13, FR2), and so does the row (D15).
 
-Generated triggers and SET clauses, with documents inside the row and outside it; and on a real pair, whose replica
-must hold what its source holds.
+The triggers and SET clauses are generated, for documents inside the row and outside it. On a real pair the replica must
+have the same documents as its source.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _NEEDS: Final = "a server: updates with triggers are not among the recorded capt
 
 @pytest.mark.check("triggers/log", "D13", "D15")
 def test_documents_inside_the_row(check: Check) -> None:
-    """What is logged and what is stored is what the SET clause and then the trigger made of the row."""
+    """The server logs and stores what the SET clause and then the trigger make of the row."""
     server = check.needs_server(_NEEDS)
     cases = (triggers.case(Stream("triggers", check.seed, number)) for number in check.blocks())
     for result in run_triggers.run(server, cases):
@@ -39,7 +39,7 @@ def test_documents_inside_the_row(check: Check) -> None:
 
 @pytest.mark.check("triggers/off-page", "D13", "D15")
 def test_documents_outside_the_row(check: Check) -> None:
-    """The same of documents that the engine can change in their pages."""
+    """The same holds for documents outside the row, which the engine can change in their pages."""
     server = check.needs_server(_NEEDS)
     check.needs_leave(Hazard.CORRUPTS_ROW, "may corrupt a row")
     cases = (triggers.off_page(Stream("triggers-off-page", check.seed, number)) for number in check.blocks())
@@ -49,7 +49,7 @@ def test_documents_outside_the_row(check: Check) -> None:
 
 @pytest.mark.check("triggers/replica", "FR2")
 def test_replica_of_a_table_with_a_trigger(check: Check) -> None:
-    """A replica holds what its source holds: the trigger does not fire on it, so the log must tell."""
+    """A replica has its source's documents: the trigger does not fire there, so the log must have its change."""
     records = PairRecords(check)
     with check.lab.pair(gtid=True) as pair, PairRun(pair, gtid=True) as run:
         limits = server_limits(pair.source)
@@ -67,6 +67,7 @@ def test_replica_of_a_table_with_a_trigger(check: Check) -> None:
 
 
 def _inside(script: Script) -> bool:
-    """Whether no row grows until its documents leave it: the source itself would lose them (D15, judged apart)."""
+    """Whether no row grows until its documents leave it: the source itself would lose them (D15 has a check of its
+    own)."""
     rows = [row.change.after for prediction in script.predictions for row in prediction.rows]
     return all(sum(len(value) for value in row.values() if isinstance(value, bytes)) < OFF_PAGE // 2 for row in rows)

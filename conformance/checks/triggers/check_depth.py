@@ -32,7 +32,7 @@ _CHECK: Final = UpdateCheck(
 
 @pytest.mark.check("depth/updates", "IP3")
 def test_nesting_is_limited(check: Check) -> None:
-    """A result of 100 levels can be read; a deeper one is refused, and the row is as it was."""
+    """The server refuses a result deeper than 100 levels and keeps the row; it can read a result of 100 levels."""
     server = check.needs_server("a server: documents of the greatest depth are not among the recorded captures")
     check.needs_leave(Hazard.CORRUPTS_ROW, "may leave a row that cannot be read")
     cases = (depth.case(Stream("depth", check.seed, number)) for number in check.blocks())
@@ -42,7 +42,7 @@ def test_nesting_is_limited(check: Check) -> None:
 
 @pytest.mark.check("depth/replica", "FR4")
 def test_replica_without_the_room(check: Check) -> None:
-    """A replica with the same document goes on, also where it cannot do in place what its source did."""
+    """A replica with the same document goes on, also where it cannot update in place as its source did."""
     records = PairRecords(check)
     replica = REPLICAS[0]
     with check.lab.pair(gtid=True) as pair, PairRun(pair, gtid=True) as run:

@@ -1,7 +1,8 @@
-"""F3 of partitioned tables: each row event names the partition of its rows, and of updates where they came from.
+"""F3 of partitioned tables: each row event names the partition of its rows, and an update event also their old
+partition.
 
-Both numbers are foretold from the definition of the table, and compared with the rest of the event byte for byte. Most
-updates move rows: a statement then leaves an event for each run of rows between the same two partitions.
+The model predicts both numbers from the definition of the table, and compares them with the rest of the event byte for
+byte. Most updates move rows: a statement then leaves an event for each run of rows between the same two partitions.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ CHECKS: Final = (
 
 @pytest.mark.check("partitions", "F3", "IP1")
 def test_partitions(check: Check) -> None:
-    """The extra data of every row event is as foretold, and so are the rows that were moved."""
+    """The extra data of every row event and the moved rows are as predicted."""
     server = check.needs_server("a server: partitioned tables are not among the recorded captures")
     if not check.lab.dialect.log.partition_chunk:
         check.part("event-bytes").leave_out("row events of this version do not name partitions", "F3")

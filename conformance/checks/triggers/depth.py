@@ -47,7 +47,7 @@ def case(draw: Draw) -> UpdateCase:
 
 
 def without_room(draw: Draw) -> UpdateCase:
-    """The same with a replica whose row is made anew, without the room that the source's row has."""
+    """The same Case with a replica whose row is made anew, without the room that the source's row has."""
     total = MAX_DEPTH + draw.choice((1, 0, 5, 20))
     levels = draw.integer(max(30, total - _MOST), MAX_DEPTH - 6)
     document = documents.nested(draw.fork("document"), levels, leaf="p" * _ROOM)

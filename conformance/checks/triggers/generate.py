@@ -1,7 +1,7 @@
 """Tables with a BEFORE UPDATE trigger that changes a JSON column, and updates of the same column.
 
-The rows hold one document and its near relatives, so that a trigger, which is the same for all rows, hits the same
-places as the SET clauses do.
+The rows hold one document and its variations. So a trigger, which is the same for all rows, hits the same places as the
+SET clauses.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def _trigger(draw: Draw, base: bytes) -> tuple[Assignment, ...]:
 
 
 def body(draw: Draw, base: bytes) -> tuple[Assignment, ...]:
-    """What the trigger assigns."""
+    """The assignments of the trigger."""
     style = draw.choice(_BODIES)
     made = [Assignment("j", _expression(draw, style, base))]
     if style == "other column":
@@ -102,7 +102,7 @@ def _expression(draw: Draw, style: str, base: bytes) -> Expression:
 
 
 def step(draw: Draw, base: bytes, row: int) -> Step:
-    """An update of the column: mostly one that is eligible."""
+    """An update of the column: mostly one that is eligible for partial update."""
     expression = updates.whole(draw, "j", base) if draw.below(6) == 5 else updates.partial(draw, "j", base)
     made = [Assignment("j", expression)]
     if draw.below(3) == 2:

@@ -1,7 +1,6 @@
 """Updates of partitioned tables, many of which move rows from one partition to another.
 
-The table is small and known, ``t (id, n, j, k, c)``; how it is divided, its key, its documents and its updates are
-drawn.
+The table is small and known, ``t (id, n, j, k, c)``; the generator draws its partitions, key, documents and updates.
 """
 
 from __future__ import annotations
@@ -27,7 +26,8 @@ _SMALL: Final = tuple(range(10))
 
 
 def case(draw: Draw, number: int, *, steps: int = 6) -> UpdateCase:
-    """Case ``number`` of a seed: the methods, and whether rows move, take turns."""
+    """Case ``number`` of a seed: the partitioning methods take turns, and so do updates that move rows and that do
+    not."""
     method = METHODS[number % len(METHODS)]
     moving = number // len(METHODS) % 4 != 3  # divided by n, which the updates change; otherwise by the id
     keyed = draw.below(3) > 0
@@ -63,7 +63,7 @@ def case(draw: Draw, number: int, *, steps: int = 6) -> UpdateCase:
 
 
 def _step(draw: Draw, step: Step, *, nullable: bool, listed: bool) -> Step:
-    """The same documents, and a value of n that the table has a partition for."""
+    """An update with the same documents, and a value of n that the table has a partition for."""
     documents = tuple(item for item in step.assignments if item.column not in ("id", "n"))
     if draw.below(3) == 2:
         return replace(step, assignments=documents)

@@ -35,7 +35,7 @@ OFF_PAGE: Final = (
 
 
 def run(server: Server, cases: Iterable[UpdateCase]) -> Iterator[BlockResult]:
-    """Each Case run and judged. One whose row could bring the server down when it is read is left out."""
+    """Run and judge each Case. A Case whose row could end the server when it is read is left out."""
     limits = server_limits(server)
     with server.connect() as connection, server.schema(connection) as schema:
         capture = server.capture()
@@ -52,8 +52,8 @@ def run(server: Server, cases: Iterable[UpdateCase]) -> Iterator[BlockResult]:
 
 
 def _harmful(script: Script) -> bool:
-    """Whether what is stored cannot be foretold; or an object in it would have a key outside itself: 9.7.4 dies over
-    such a key that it reads (FR5)."""
+    """Whether the stored bytes cannot be predicted, or an object in them has a key outside itself: 9.7.4 dies when it
+    reads such a key (FR5)."""
     changes = [row.change for prediction in script.predictions for row in prediction.rows]
     stored = [document for change in changes for document in change.stored_wrongly.values()]
     return any(map(is_unpredictable, changes)) or any(map(has_bad_key_entry, stored))

@@ -1,7 +1,7 @@
-"""FR8: with the option off the log is as it was before the feature.
+"""FR8: with the option off the log is as before the feature.
 
-A build without the feature is not at hand. In its place the same workload is run with the option off in session and
-server, off in the session alone, and on. An independent encoder's prediction of every event does the rest
+No build without the feature is at hand. In its place the check runs the same workload with the option off in session
+and server, off in the session alone, and on. An independent encoder's prediction of every event does the rest
 (``updates/event-bytes``).
 """
 
@@ -25,7 +25,7 @@ _UPDATES = 50  # of a block
 
 @pytest.mark.check("unchanged/off", "FR8")
 def test_other_events_are_unchanged(check: Check) -> None:
-    """The same workload off, off with the global option on, and on: equal bytes, but for the updates of the last."""
+    """The same workload with the option off leaves equal bytes, whatever the global option; on, only updates differ."""
     server = check.needs_started_server(
         "a server: the same workload is run three times",
         "a global variable is changed, which is left to servers of the lab",

@@ -1,4 +1,4 @@
-"""FR9: the type of the option can grow new members, so a server refuses those that it does not know."""
+"""FR9: the type of the option can grow new members, so a server refuses members that it does not know."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LATER: Final = ("PARTIAL_BLOB", "PARTIAL_TEXT", "j:PARTIAL_JSON", "PARTIAL_JSON
 
 @pytest.mark.check("option/members", "FR9")
 def test_unknown_members_are_refused(check: Check) -> None:
-    """Lists with a member that the server does not know are refused and change nothing; other lists are taken."""
+    """The server refuses lists with a member that it does not know, and changes nothing; it takes other lists."""
     server = check.needs_server("a server: the option is set to lists of members")
     draw = Stream("unknown-members", check.seed)
     wrong: list[Problem] = []
@@ -73,7 +73,7 @@ def _list_of_members(draw: Stream) -> tuple[str, str, bool]:
 
 
 def _unknown(draw: Stream) -> str:
-    """A member that no server knows yet: what the worklog thinks of for later, or a made-up name."""
+    """A member that no server knows yet: one that the worklog plans for later, or a made-up name."""
     if draw.below(4) == 3:
         return draw.choice(_LATER)
     return "X" + draw.letters(1 + draw.below(20), "ABCXYZ_09:")

@@ -1,7 +1,8 @@
-"""The log of the same workload run several times: with the option off it must not change, with it on updates alone do.
+"""The log of the same workload run several times: with the option off it must not change, with it on only updates
+change.
 
-What no model can know is taken from one side, as the judge does (``judge.borrowed``), and held against its rule in
-every run; every other byte is compared.
+Facts that no model can know are taken from one side (``judge.borrowed``), and held against their rule in every run; the
+judge compares every other byte.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ _SHOWN: Final = 2000  # hexadecimal digits of an event
 
 
 def broken_rules(script: Script, observation: Observation) -> list[Problem]:
-    """Fields of one run that no other run decides."""
+    """Fields of one run that break their rule."""
     return [
         Problem(field=item.field, expected=item.expected, got=item.got, message=item.message)
         for item in judge_rules(script, observation)
@@ -100,7 +101,7 @@ def _decoded(events: Sequence[bytes]) -> list[tuple[bytes, Event]]:
 
 
 def _statements(events: list[tuple[bytes, Event]]) -> list[list[RowsBody] | tuple[bytes, Event]]:
-    """Events in order, those of an update statement together: how many they are depends on their sizes."""
+    """Events in order, those of an update statement together: their number depends on their sizes."""
     out: list[list[RowsBody] | tuple[bytes, Event]] = []
     for update, run in groupby(events, lambda item: item[1].body.type in UPDATE_TYPES):
         if update:
@@ -113,7 +114,8 @@ def _statements(events: list[tuple[bytes, Event]]) -> list[list[RowsBody] | tupl
 def _same_event(
     where: str, one: tuple[bytes, Event], other: tuple[bytes, Event], *, lengths: bool = True
 ) -> list[Problem]:
-    """Two events that must be the same. ``lengths``: also the length that a GTID event gives of its transaction."""
+    """Compare two events that must be the same. ``lengths``: also the length that a GTID event gives of its
+    transaction."""
     raw, event = other
     body = borrow(one[1].body, event.body)
     if not lengths and isinstance(body, Gtid) and isinstance(event.body, Gtid):
@@ -133,7 +135,7 @@ def _same_event(
 
 
 def _same_update(where: str, off: list[RowsBody], on: list[RowsBody]) -> list[Problem]:
-    """The same update statement twice: only type, value_options, and diffs in place of documents may differ."""
+    """Compare the same update statement twice: only type, value_options, and diffs in place of documents may differ."""
     problems = []
     heads = [
         {

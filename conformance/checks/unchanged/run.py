@@ -32,7 +32,7 @@ class Run(NamedTuple):
 
 
 def three_runs(connection: Connection, capture: Capture, schema: str, case: UpdateCase, limits: Limits) -> list[Run]:
-    """Off, off with the global option on, and on."""
+    """Run the workload with the option off, off with the global option on, and on."""
     runs = []
     for everywhere, session in _SETTINGS:
         # Compressed transactions have other bytes for other reasons.
@@ -55,7 +55,7 @@ def _globally(connection: Connection, *, on: bool) -> Iterator[None]:
 
 
 def set_option(connection: Connection, value: str) -> tuple[int | None, str | None]:
-    """Set the session's option: the error, and the value read back."""
+    """Set the session's option: the error, and the value that the session then has."""
     error = None
     try:
         connection.execute(f"SET SESSION {OPTION} = '{value}'")

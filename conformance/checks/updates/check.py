@@ -1,7 +1,6 @@
-"""Generated updates, predicted and compared byte for byte: one campaign, one item for each thing that is judged
-(requirements FR1).
+"""Generated updates, predicted and compared byte for byte (requirements FR1).
 
-The campaign's blocks are run once; each item answers for the mismatches of its kind (``UPDATE_CHECKS``).
+One campaign runs the blocks once; each item answers for the mismatches of its kind (``UPDATE_CHECKS``).
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ def campaign(lab: Lab) -> UpdateCampaign:
 
 @pytest.mark.check("updates/event-bytes", "FR1", "D2", "D5", "D6", "D7", "F3")
 def test_event_bytes(check: Check, campaign: UpdateCampaign) -> None:
-    """Every event of every transaction, and the rows changed or the error of every statement, are as predicted."""
+    """Every event, and every statement's changed rows or error, are as predicted."""
     campaign.judge(check)
 
 

@@ -1,7 +1,7 @@
-"""NFR1: ``value_options`` is a bitmap in a packed integer, so that other kinds of partial values can come.
+"""NFR1: ``value_options`` is a bitmap in a packed integer, so that later versions can add kinds of partial values.
 
 BINLOG statements give the events to a server. The number comes in every form of a packed integer: servers read the
-longer forms of a known number, and refuse bits that no version defines (requirements NFR1).
+longer forms of a known number, and refuse undefined bits (requirements NFR1).
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ _FORMS = {1: (b"", 1), 2: (b"\xfc", 2), 3: (b"\xfd", 3), 8: (b"\xfe", 8)}  # byt
 
 
 class Form(NamedTuple):
-    """One event: ``known`` is whether the number has known bits only."""
+    """One event. ``known``: the number has defined bits only."""
 
     injection: Injection
     known: bool
 
 
 def packed(number: int, size: int) -> bytes:
-    """A packed integer in the form with so many bytes for the number, needed or not."""
+    """A packed integer in the form with this many bytes for the number, needed or not."""
     first, width = _FORMS[size]
     return first + number.to_bytes(width, "little")
 
@@ -60,7 +60,7 @@ def make(draw: Stream, number: int) -> Form:
 
 @pytest.mark.check("value-options/forms", "NFR1")
 def test_value_options(check: Check) -> None:
-    """Server and reference read the longer forms of known numbers; unknown bits are refused, and nothing changes."""
+    """Server and reference read the longer forms of known numbers; they refuse unknown bits and change nothing."""
     server = check.needs_own_server(
         "a server: events are put before it by BINLOG statements",
         "events are injected only into a server that the lab starts",
@@ -86,7 +86,7 @@ def test_value_options(check: Check) -> None:
 
 
 def judge(form: Form, outcome: InjectionOutcome, version: str) -> Problem | None:
-    """What a server must do with a form, and the reference too."""
+    """What server and reference must do with a form."""
     predicted = predict(form.injection)
     if bool(predicted.error) == form.known:
         got = f"refused ({predicted.error})" if predicted.error else "read"
