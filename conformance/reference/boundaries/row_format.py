@@ -1,5 +1,5 @@
-"""``mysqlbinlog --require-row-format``: the only use of the shipped parser in that program (transaction-boundaries
-B.4).
+"""``mysqlbinlog --require-row-format``: the only use of the shipped parser in that program
+(transaction-boundaries B.4).
 
 The program ends at the first event that does not belong to a stream of row changes. It checks the kind of each event,
 and whether a BEGIN came before it. It does not show the parser's own errors about the order of events.
