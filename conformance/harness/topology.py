@@ -167,7 +167,7 @@ class Pairs:
         performance_schema: bool,
     ) -> OwnServer:
         self._ids += 1
-        logs_too = dialect_of(maker.number).words.named(_LOGS_WHAT_IT_APPLIES)
+        logs_too = dialect_of(maker.number).terms.named(_LOGS_WHAT_IT_APPLIES)
         return maker.launch(
             server_id=self._ids,
             options={logs_too: "ON", **options},

@@ -28,7 +28,7 @@ LAST_OBSERVED: Final[Version] = (9, 7, 99)
 _NO_END: Final[Version] = (1 << 16, 0, 0)
 _PACKAGE: Final = "conformance.requirements"
 _DATA: Final = "dialects.toml"
-_PARTS: Final = ("log", "json", "words", "server")
+_PARTS: Final = ("log", "json", "terms", "server")
 _VERSION: Final = re.compile(r"(\d+)\.(\d+)(?:\.(\d+))?(?:[-+_ ~].*)?", re.DOTALL)
 _FORKS: Final = re.compile(r"mariadb", re.IGNORECASE)
 

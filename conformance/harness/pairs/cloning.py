@@ -47,7 +47,7 @@ def clone(pair: Pair, replica: Connection, schema: str, after: int) -> Rebuild:
         pair.unlink()
         replica.execute("SET SESSION sql_log_bin = 0")
         replica.execute(f"DROP SCHEMA {schema}")
-        replica.execute(pair.dialect.words.reset)
+        replica.execute(pair.dialect.terms.reset)
         _client(pair.replica, "mysql", "--default-character-set=utf8mb4", given=dump)
         pair.link()
         json = [case.table.columns[index].name for index in case.table.json_columns]

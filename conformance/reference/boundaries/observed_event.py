@@ -22,7 +22,7 @@ _VARIABLE: Final = HEADER_SIZE + 13
 GTID_TYPES: Final = frozenset((EventType.GTID, EventType.ANONYMOUS_GTID, EventType.GTID_TAGGED))
 
 
-class Seen(NamedTuple):
+class ObservedEvent(NamedTuple):
     """One event. ``text`` is empty for everything but QUERY."""
 
     type: int
@@ -40,15 +40,15 @@ def query_text(data: bytes, footer: int = FOOTER_SIZE, start: int = 0, end: int 
     return data[first:stop]
 
 
-def seen(data: bytes, footer: int = FOOTER_SIZE) -> Seen:
+def observe(data: bytes, footer: int = FOOTER_SIZE) -> ObservedEvent:
     """An event as it stands in a file; ``footer``: bytes of its checksum."""
     if len(data) < HEADER_SIZE:
         raise DecodeError("truncated", "an event header needs 19 bytes", offset=0, expected=HEADER_SIZE, got=len(data))
     _, code, _, _, log_pos, flags = HEADER.unpack_from(data)
-    return Seen(code, flags, log_pos, query_text(data, footer) if code == EventType.QUERY else b"")
+    return ObservedEvent(code, flags, log_pos, query_text(data, footer) if code == EventType.QUERY else b"")
 
 
-def seen_of(event: Event) -> Seen:
+def observe_decoded(event: Event) -> ObservedEvent:
     """A decoded event."""
     header, body = event.header, event.body
-    return Seen(header.type, header.flags, header.log_pos, body.text if isinstance(body, Query) else b"")
+    return ObservedEvent(header.type, header.flags, header.log_pos, body.text if isinstance(body, Query) else b"")

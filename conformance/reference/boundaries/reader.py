@@ -22,7 +22,7 @@ from conformance.reference.binlog.format_description import FormatDescription
 from conformance.reference.binlog.gtid import GtidTagged, gtid_text
 from conformance.reference.binlog.header import ENCRYPTED_MAGIC, HEADER, HEADER_SIZE, MAGIC, footer_size
 from conformance.reference.boundaries.markers import SHIFT, BoundaryType
-from conformance.reference.boundaries.observed_event import Seen, query_text
+from conformance.reference.boundaries.observed_event import ObservedEvent, query_text
 from conformance.reference.boundaries.unmarked import GUESSES, ROLES, Role, query_role, role_of
 from conformance.reference.errors import DecodeError, Unsupported
 from conformance.reference.event_types import EventType
@@ -180,7 +180,7 @@ def read_groups(  # noqa: C901 - one loop over headers, without a call for most 
             if role is _BEGIN_ROLE:
                 begins = Kind.DML if text == b"BEGIN" else Kind.XA
         elif role is None:
-            role = role_of(Seen(code, flags, log_pos), relay=relay)
+            role = role_of(ObservedEvent(code, flags, log_pos), relay=relay)
         kind = flags >> shift & 7 or _TYPES[role][0 if not open_group else 2 if begun else 1]
         if kind == _IGNORE:
             if open_group or fragment:

@@ -13,7 +13,7 @@ from conformance.reference.boundaries.shipped import EventClass, ShippedParser, 
 from conformance.reference.event_types import EventType
 
 if TYPE_CHECKING:
-    from conformance.reference.boundaries.observed_event import Seen
+    from conformance.reference.boundaries.observed_event import ObservedEvent
 
 _NEVER: Final = frozenset(
     (
@@ -36,7 +36,7 @@ class RowFormatParser:
     def __init__(self) -> None:
         self._parser = ShippedParser()
 
-    def feed(self, event: Seen) -> bool:
+    def feed(self, event: ObservedEvent) -> bool:
         """Whether the event is row format; the program ends at the first that is not."""
         self._parser.feed(event)
         state = self._parser.state

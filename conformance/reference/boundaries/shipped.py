@@ -17,7 +17,7 @@ from enum import Enum
 from typing import Final, NamedTuple
 
 from conformance.reference.binlog.header import Flag
-from conformance.reference.boundaries.observed_event import GTID_TYPES, Seen
+from conformance.reference.boundaries.observed_event import GTID_TYPES, ObservedEvent
 from conformance.reference.event_types import EventType
 
 
@@ -145,7 +145,7 @@ def classify_query(text: bytes) -> EventClass:
     return EventClass.END_XA_TRX if upper.startswith(b"XA ROLLBACK") else EventClass.STATEMENT
 
 
-def classify(event: Seen) -> EventClass:
+def classify(event: ObservedEvent) -> EventClass:
     """The class of an event."""
     if event.type == EventType.QUERY:
         return classify_query(event.text)
@@ -175,7 +175,7 @@ class ShippedParser:
         """In a transaction: a relay log is not rotated and a GTID does not count as received until it is over."""
         return self.state not in (State.NONE, State.ERROR)
 
-    def feed(self, event: Seen) -> Complaint | None:
+    def feed(self, event: ObservedEvent) -> Complaint | None:
         """The next event; the parser goes on from the state that it leads to, error or not."""
         kind = classify(event)
         before = self.state

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from conformance.reference.binlog.header import HEADER_SIZE, Flag, decode_header
 from conformance.reference.boundaries.markers import SHIFT, BoundaryType, mark
-from conformance.reference.boundaries.observed_event import GTID_TYPES, Seen, seen
+from conformance.reference.boundaries.observed_event import GTID_TYPES, ObservedEvent, observe
 from conformance.reference.boundaries.shipped import EventClass, ShippedParser, classify
 from conformance.reference.errors import DecodeError
 from conformance.reference.event_types import EventType
@@ -55,7 +55,7 @@ _STATEMENTS: Final = frozenset((EventType.QUERY, EventType.EXECUTE_LOAD_QUERY))
 _PRE_STATEMENTS: Final = frozenset((EventType.INTVAR, EventType.RAND, EventType.USER_VAR))
 
 
-def constructed(event: Seen, *, immediate: bool) -> BoundaryType:
+def constructed(event: ObservedEvent, *, immediate: bool) -> BoundaryType:
     """The type that the constructor gives (transaction-boundaries A.6). ``immediate``: the statement is logged by
     itself, not inside a group."""
     if event.type not in _STATEMENTS:
@@ -68,7 +68,7 @@ def constructed(event: Seen, *, immediate: bool) -> BoundaryType:
     return _SELF if immediate else _INSIDE
 
 
-def mark_group(events: Sequence[Seen]) -> list[BoundaryType]:
+def mark_group(events: Sequence[ObservedEvent]) -> list[BoundaryType]:
     """The types of one whole group as its source writes them; the first may be a GTID."""
     begun = False
     types: list[BoundaryType] = []
@@ -92,7 +92,7 @@ def mark_group(events: Sequence[Seen]) -> list[BoundaryType]:
 def mark_inside(data: bytes, *, shift: int = SHIFT) -> bytes:
     """The uncompressed events of a payload, marked as if they were not compressed: their GTID stands in front of it."""
     events = list(split_inner(data))
-    types = mark_group([Seen(EventType.GTID), *(seen(event, 0) for event in events)])[1:]
+    types = mark_group([ObservedEvent(EventType.GTID), *(observe(event, 0) for event in events)])[1:]
     return b"".join([mark(event, kind, footer=0, shift=shift) for event, kind in zip(events, types, strict=True)])
 
 
@@ -107,13 +107,13 @@ def split_inner(data: bytes) -> Iterator[bytes]:
         position += header.length
 
 
-def mark_stream(events: Iterable[Seen], *, relay: bool = False) -> Iterator[BoundaryType]:
+def mark_stream(events: Iterable[ObservedEvent], *, relay: bool = False) -> Iterator[BoundaryType]:
     """The types of a whole stream. Groups are told apart by the shipped parser; what it passes over is the frame.
 
     A group that the end of the stream cuts off is marked as far as it goes.
     """
     parser = ShippedParser()
-    group: list[Seen] = []
+    group: list[ObservedEvent] = []
     places: list[BoundaryType | None] = []
     for event in events:
         aside = classify(event) is EventClass.IGNORE
@@ -129,14 +129,14 @@ def mark_stream(events: Iterable[Seen], *, relay: bool = False) -> Iterator[Boun
     yield from _filled(places, group)
 
 
-def _filled(places: Sequence[BoundaryType | None], group: Sequence[Seen]) -> Iterator[BoundaryType]:
+def _filled(places: Sequence[BoundaryType | None], group: Sequence[ObservedEvent]) -> Iterator[BoundaryType]:
     """The types of a group, with those of the frame events that stand in it."""
     types = iter(mark_group(group) if group else ())
     for place in places:
         yield next(types) if place is None else place
 
 
-def _frame(event: Seen, *, relay: bool, open_group: bool) -> BoundaryType:
+def _frame(event: ObservedEvent, *, relay: bool, open_group: bool) -> BoundaryType:
     """What stands around groups: the dump thread's ROTATE is passed over, as is what a relay log has inside a group."""
     fake = event.type == EventType.ROTATE and (event.flags & Flag.ARTIFICIAL or not event.log_pos)
     own = relay and (open_group or event.flags & (Flag.RELAY_LOG | Flag.ARTIFICIAL))

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from conformance.reference.binlog.header import Flag
 from conformance.reference.boundaries.markers import SHIFT, BoundaryType, marker_of
-from conformance.reference.boundaries.observed_event import GTID_TYPES, Seen
+from conformance.reference.boundaries.observed_event import GTID_TYPES, ObservedEvent
 from conformance.reference.boundaries.worklog import BoundaryParser, BrokenBoundary
 from conformance.reference.event_types import EventType
 
@@ -90,7 +90,7 @@ def query_role(text: bytes) -> Role:
     return Role.STATEMENT
 
 
-def role_of(event: Seen, *, relay: bool = False) -> Role:
+def role_of(event: ObservedEvent, *, relay: bool = False) -> Role:
     """``relay``: the stream is a relay log, in which the replica's own frame may stand inside a group."""
     if event.type == EventType.QUERY:
         return query_role(event.text)
@@ -127,7 +127,7 @@ class Receiver:
         self._relay = relay
         self._shift = shift
 
-    def feed(self, event: Seen) -> Judged:
+    def feed(self, event: ObservedEvent) -> Judged:
         """The next event."""
         role = role_of(event, relay=self._relay)
         guess = GUESSES[role][0 if not self.parser.in_group else 2 if self._begun else 1]

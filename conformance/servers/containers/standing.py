@@ -90,17 +90,17 @@ def password_of(container: Container) -> str:
 
 def reset_server(connection: Connection, number: tuple[int, int, int]) -> None:
     """Without what a run has left: a source, schemas of the lab, the log."""
-    words = dialect_of(number).words
+    terms = dialect_of(number).terms
     schemas = connection.execute("SHOW SCHEMAS").texts()
     connection.execute_many(
         [
-            f"STOP {words.replica}",
-            f"RESET {words.replica} ALL",
+            f"STOP {terms.replica}",
+            f"RESET {terms.replica} ALL",
             *(
                 f"DROP SCHEMA {quote_identifier(str(row[0]))}"
                 for row in schemas
                 if str(row[0]).startswith(SCHEMA_PREFIX)
             ),
-            words.reset,
+            terms.reset,
         ]
     ).check()
