@@ -1,7 +1,7 @@
 """Containers that outlive their lab: those that a run kept (``--keep``) and those of ``binlog-lab servers start``.
 
-A later run that is to keep its servers too, and wants one of the same image and options, takes a stopped one and makes
-it as good as new: without schemas, source, and log.
+A later run with ``--keep`` that needs a server of the same image and options reuses a stopped one. It first removes the
+server's schemas, source and log.
 """
 
 from __future__ import annotations
