@@ -439,8 +439,8 @@ def encode_head(head: RowsHead) -> bytes:
 
 
 def fixed_size(event: RowsHead) -> int:
-    """The bytes of an event that the size limit counts beside the rows: neither header nor checksum (binlog-events
-    10.1).
+    """The bytes of an event that the size limit counts beside the rows: neither header nor checksum
+    (binlog-events 10.1).
     """
     bitmap = bitmap_size(event.column_count)
     bitmaps = bitmap * (2 if event.type in UPDATE_TYPES else 1)

@@ -48,8 +48,8 @@ def find_room(parent: View, index: int, need: int) -> int | None:
 
 
 def replace_in_place(parent: View, index: int, kind: int, data: bytes, ranges: list[Range]) -> bool | None:
-    """Write a value over an element of ``parent``, whose data must be the document's ``bytearray`` (partial-update
-    3.2).
+    """Write a value over an element of ``parent``, whose data must be the document's ``bytearray``
+    (partial-update 3.2).
 
     Returns ``None`` when the value does not fit, else whether any byte changed. Adds the written ranges to ``ranges``:
     the whole value if one of its bytes differs, the whole value entry if it differs (partial-update 3.4).
