@@ -67,7 +67,7 @@ def _opaque(kind: int, payload: bytes) -> bytes:
 _GOOD: Final = partial_image(diff())
 _DIFFS: Final = diff()
 
-# By the number that was observed (requirements FR5); what is damaged stands in its name.
+# By the observed number (requirements FR5); the name of an event has its damage.
 _CORRUPTED: Final[dict[str, bytes]] = {
     **{f"operation-{code}": partial_image(diff(code)) for code in (3, 4, 127, 255)},
     "path-empty": _path(""),

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 STORED: Final = encode({"n": 1, "pad": "p" * 40})
 DIFF, FULL = "diff", "full"
-# Key entries are what requirements FR5 names; the other numbers are their control: there an error is what is observed.
+# Requirements FR5 names key entries; the other numbers are their control: there an error is the observed result.
 _KEYS: Final = mix(("key-beyond", 2), ("key-in-header", 2), ("key-length", 2))
 _OTHERS: Final = ("value-beyond", "value-in-header", "count", "size", "cut")
 _LETTERS: Final = "abcdefghijklmnop"

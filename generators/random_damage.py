@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from generators.draw import Draw
 
 _SIZES: Final = mix((Size.SMALL, 8), (Size.TINY, 4), (Size.TUNED, 1))
-# What is edited: the value of a diff, a whole document, the list of diffs, a path, the row.
+# Places of edits: the value of a diff, a whole document, the list of diffs, a path, the row.
 _PLACES: Final = mix(("value", 8), ("document", 5), ("diffs", 3), ("path", 1), ("row", 2))
 ROW: Final = "mutated-row"
 """The name where all of the row was open to damage: what stands behind its new end is read as another row."""

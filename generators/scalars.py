@@ -200,7 +200,7 @@ def _cut(repeated: str, size: int) -> str:
         return repeated[:size]
     raw = repeated.encode()[:size]
     kept = raw.decode("utf-8", "ignore")
-    # What is lost is the beginning of one character: at most three bytes, made up with letters.
+    # The cut loses the beginning of one character: at most three bytes, which letters replace.
     return kept + "x" * (size - len(kept.encode()))
 
 

@@ -173,7 +173,7 @@ def _at(part: str, load: Callable[[], Any]) -> Any:
         return load()
     except DecodeError as error:
         raise error.at(part) from None
-    except CodecError as error:  # of a typed value that nobody can encode
+    except CodecError as error:  # a typed value that has no encoding
         raise DecodeError(error.code, error.message, got=error.got, path=(part, *error.path)) from None
     except _MALFORMED as error:
         raise DecodeError("case-format", f"incomplete or malformed: {error!r}", path=(part,)) from None

@@ -79,4 +79,4 @@ class Observation:
     server_version: str
     thread_id: int
     schema: str
-    log: LogFacts | None = None  # None: nobody asked, as for captures of other origin
+    log: LogFacts | None = None  # None: the facts are unknown, as for captures of other origin

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 VARIABLE: Final = "BINLOG_LAB_CASES"
 SHIPPED: Final = Path(__file__).with_name("promoted_cases")
 SLUG: Final = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
-_ABOUT: Final = ("id", "rev", "requirements", "seed", "note")  # of a Case, beside what it does
+_ABOUT: Final = ("id", "rev", "requirements", "seed", "note")  # fields of a Case that do not change what it does
 
 
 class PromotionError(Exception):

@@ -74,7 +74,7 @@ class BlockRecord:
     _verdicts: Counter[Verdict] = field(default_factory=Counter)
     _deviations: Counter[str] = field(default_factory=Counter)
     _uncounted: int = 0  # differing cases that are no failures
-    _counted: int = 0  # failures whose verdict alone does not say so
+    _counted: int = 0  # failures that the verdict alone does not show
     _shown: int = 0
     _seen: Counter[str] = field(default_factory=Counter)
     _stored: tuple[str, str | None] | None = None

@@ -32,7 +32,7 @@ class StoredCases:
         if self.cases is None:
             return None
         path = self.cases / f"{case['id']}.json"
-        if not path.exists():  # an id has one content in a run, and a full disk must not cut what is stored already
+        if not path.exists():  # an id has one content in a run, and a full disk must not cut a stored file
             path.write_text(json.dumps(case, indent=1) + "\n", encoding="utf-8")
         return path
 

@@ -138,7 +138,7 @@ def _record(check: Check, result: BlockResult, item: UpdateCheck, *, first: bool
             texts_compared=judgement.texts if "text" in item.kinds else 0,
             sizes_compared=judgement.sizes if "size" in item.kinds else 0,
         )
-        if first:  # what is counted once for all checks of a block
+        if first:  # counts that all checks of a block share
             block.seconds = result.seconds
             block.compared(
                 updates_compared=judgement.updates,
@@ -177,7 +177,7 @@ def _show(
     """Write the verdict of one mismatch, its bytes side by side; the first of its kind becomes a finding."""
     kept = block.check.lab.stored
     name = signature(item.id, mismatch)
-    if deviation:  # apart, so that what is listed hides no failure of the same kind
+    if deviation:  # apart, so that a listed deviation hides no failure of the same kind
         name = f"{name}:{mismatch.deviation}"
     new = kept.first(name)
     kept.shown += 1

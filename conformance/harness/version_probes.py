@@ -156,7 +156,7 @@ def _program_defaults(server: ProcessServer) -> dict[str, str]:
         name = name.replace("-", "_")
         if name in COMPILED and value.strip():
             value = value.strip()
-            # Where the log is off there is no name of its files: the text says so in place of a value.
+            # Where the log is off its files have no name: the text says so in place of a value.
             found[f"default {name}"] = {"TRUE": "ON", "FALSE": "OFF"}.get(value, value)
     if "default log_bin" in found:
         found["default log_bin"] = "OFF" if found["default log_bin"].startswith("(No") else "ON"

@@ -96,7 +96,7 @@ def probe_all(version: Version, answers: Answers) -> tuple[Probed, ...]:
             found = probe(row, answers)
         except Undecided as undecided:
             out.append(Probed(row=row, cell=cell, found=None, agrees=None, note=str(undecided)))
-        except (CodecError, ValueError, LookupError, TypeError) as error:  # bytes and texts of a server nobody knows
+        except (CodecError, ValueError, LookupError, TypeError) as error:  # bytes and texts of an unknown server
             note = f"the answer makes no sense: {type(error).__name__}: {error}"
             out.append(Probed(row=row, cell=cell, found=None, agrees=None, note=note))
         else:

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from conformance.judge.replica import LoggedRow, Transaction
 
 SHARE: Final = 0.05  # of the document: what an update in place may add to the redo log
-_KNOWN: Final = frozenset(("uuid", "gno", "server_id"))  # what came in says these
+_KNOWN: Final = frozenset(("uuid", "gno", "server_id"))  # known from the received events
 _NOISE: Final = 0.01  # of the document: more than this without any work decides nothing
 _LARGE: Final = frozenset((BLOB, JSON, GEOMETRY, VECTOR))  # types that an applier keeps as a BLOB
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from conformance.reference.dialect import Dialect
 
-# ER_REPLICA_WORKER_STOPPED_PREVIOUS_THD_ERROR, of workers that only waited for the one that failed. The coordinator may
+# ER_REPLICA_WORKER_STOPPED_PREVIOUS_THD_ERROR, of workers that only waited for the failed worker. The coordinator may
 # repeat this number instead of the true one (observed on 9.7.4).
 AFTER_ANOTHER: Final = 3030
 MARKS: Final = Table(

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     Rows = Sequence[Mapping[str, object]]
 
-# Members of the same length stand behind each other in a document: what is removed leaves its room to the one before.
+# Members of the same length stand behind each other in a document: a removed member leaves its room to the one before.
 _ONE, _GROWS, _NAME = "zz one", "zz pad", "zz qad"
 _PAD: Final = "p" * 90
 _MEMBER: Final = f'$."{_NAME}"'
@@ -68,7 +68,7 @@ class Kind:
     trap: Callable[[UpdateCase], tuple[Step, ...]]
     make: str
     share: int  # of the blocks
-    keyless_in: int = 2  # one of so many blocks has no key; where no row is found then, more would say nothing new
+    keyless_in: int = 2  # one of so many blocks has no key: few, as the applier may find no row there
 
     def prepare(self, case: UpdateCase, *, trap: bool) -> UpdateCase:
         """The Case with its first steps."""

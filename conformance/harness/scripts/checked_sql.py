@@ -20,7 +20,7 @@ AS_EXPECTED: Final = "as expected"
 RUN_WITH: Final = "mysql --force --unbuffered --vertical --default-character-set=utf8mb4"
 BEFORE: Final = "SET @conditions = 0, @number = NULL, @text = NULL, @errors = 0;"
 SUCCEEDED: Final = "@errors = 0"
-CHANGED: Final = "IF(@errors, '', CONCAT(', rows changed: ', @changed))"  # behind what is told of an UPDATE
+CHANGED: Final = "IF(@errors, '', CONCAT(', rows changed: ', @changed))"  # behind the output about an UPDATE
 # Which of several conditions is the error of the statement is not told; the client prints it above.
 _READ: Final = (
     "GET DIAGNOSTICS @conditions = NUMBER, @changed = ROW_COUNT;",

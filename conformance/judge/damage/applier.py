@@ -92,7 +92,7 @@ def judge_damaged_frame(case: DamagedFrame, outcome: ApplierOutcome, dialect: Di
     if outcome.after != outcome.before:
         rule = "the row changed although the event was refused"
         return Judged(Verdict.FAIL, rule, show(outcome.before[0]), show(outcome.after[0]))
-    # The rest is what is demanded after any repair.
+    # The same demands hold after any repair.
     repaired = replace(case.transaction, repaired=tuple(row.stored or b"" for row in case.transaction.rows))
     judged = _again(repaired, outcome, dialect)
     if judged.verdict is Verdict.PASS and outcome.coordinator != READ_FAILURE:

@@ -53,7 +53,7 @@ _OUTSIDE: Final = frozenset(
         "execution_time",
         "xid",
     )
-)  # judged by what the server says outside of its events
+)  # judged by facts that the server shows outside of its events
 
 RULES: Final = {
     "timestamp": "within the run by the server's clock; the same in a statement, never back, not behind the commit",

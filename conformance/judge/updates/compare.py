@@ -40,7 +40,7 @@ _RESYNCS: Final = 20  # a server that differs more often in one Case is beyond f
 def judge(script: Script, observation: Observation) -> Judgement:
     """Compare counts, event bytes, and the rows read back."""
     judgement = compare(script, observation)
-    first = judgement.mismatches  # in the order of the log, which tells causes before their effects
+    first = judgement.mismatches  # in the order of the log, where causes precede their effects
     found: list[Mismatch] = []
     since = -1
     for _ in range(_RESYNCS):
@@ -52,7 +52,7 @@ def judge(script: Script, observation: Observation) -> Judgement:
         later = _later(judgement, step)
         resumed = resynchronised(script, observation, step) if later else None
         if resumed is not None:
-            # The log may be what is wrong, not the rows: the new predictions must explain more than the old ones.
+            # The log may be wrong, not the rows: the new predictions must explain more than the old ones.
             other = compare(resumed, observation)
             if len(_later(other, step)) < len(later):
                 script, judgement = resumed, other

@@ -198,7 +198,7 @@ def _variation(
         got = observed.typed().body
         algorithm = Checksum.NONE if observed.checksum is None else Checksum.CRC32
         if not isinstance(got, RowsBody) or complete(got, observed.header, algorithm=algorithm) != event:
-            return None  # more differs than what the event says: its header, its checksum, bytes that nobody reads
+            return None  # more than the content differs: header, checksum, or unread bytes
     except CodecError:
         return None
     names = [column.name for column in script.case.table.columns]

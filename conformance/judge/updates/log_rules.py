@@ -214,7 +214,7 @@ class _Log:
             if self.thread_id is not None:
                 self.expect("QUERY_EVENT.thread_id", self.thread_id, thread_id)
             longest = self.committed_at // _SECOND - int.from_bytes(event[:4], "little")
-            if not self.applied:  # a worker's BEGIN may say a second more (observed on 9.7.4)
+            if not self.applied:  # a worker's BEGIN may be a second later (observed on 9.7.4)
                 self.within("QUERY_EVENT.execution_time", 0, max(0, longest), seconds)
         elif kind == EventType.XID and len(event) >= HEADER_SIZE + _XID.size:
             self.xid_of(_XID.unpack_from(event, HEADER_SIZE)[0], note)
@@ -320,7 +320,7 @@ class _Log:
         """
         if self.facts is None or not self.facts.writesets:
             return self.own, sequence - 1
-        if note is None:  # nobody says which rows
+        if note is None:  # the rows are unknown
             return min(self.floor, self.own), sequence - 1
         if note.keys is None:
             return self.own, sequence - 1
