@@ -100,15 +100,19 @@ def mutants_of(module: str) -> list[Mutant]:
 def plant(mutant: Mutant, module: ModuleType) -> None:
     """Give the function in this process the mutant's code: whoever holds the function has the mutant."""
     owner, _, name = mutant.function.rpartition(".")
+    target = _function(vars(vars(module)[owner])[name] if owner else vars(module)[name])
     tree = ast.parse(mutant.text)
     if owner:  # inside of a class, for super() and names of the class
+        (function,) = tree.body
+        assert isinstance(function, ast.FunctionDef)
+        if "__class__" in target.__code__.co_freevars:  # which a mutant without super() must have as well
+            function.body.insert(0, ast.Expr(ast.Name("__class__", ast.Load())))
         tree = ast.Module([ast.ClassDef(owner, bases=[], keywords=[], body=tree.body, decorator_list=[])], [])
         ast.fix_missing_locations(tree)
     space = dict(vars(module))
     code = compile(tree, f"<{mutant.module} {mutant.function}>", "exec", flags=_ANNOTATIONS, dont_inherit=True)
     exec(code, space)
     changed = _function(vars(space[owner])[name] if owner else space[name])
-    target = _function(vars(vars(module)[owner])[name] if owner else vars(module)[name])
     target.__code__ = changed.__code__
     target.__defaults__ = changed.__defaults__
     target.__kwdefaults__ = changed.__kwdefaults__

@@ -58,6 +58,19 @@ except DecodeError as error:
     assert done.stdout == "XXbad-operationXX\n"
 
 
+def test_a_mutant_without_super_is_planted_like_any_other() -> None:
+    code = """
+from conformance.reference import cursor
+from tests.mutation.mutants import mutants_of, plant
+end = "super().take(v2, v1)) => self._noted(self.pos, v1, None)"
+(mutant,) = [item for item in mutants_of("cursor") if item.key.startswith("Recorder.take:") and item.key.endswith(end)]
+plant(mutant, cursor)
+print(cursor.Recorder(b"ab").take(1, "field"))
+"""
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout == "None\n"
+
+
 def test_what_is_killed_or_lives_is_said_and_kept(tmp_path: Path) -> None:
     command = [
         sys.executable, "-m", "tests.mutation", "text.session", "--tests", "tests/reference/text/test_session.py",

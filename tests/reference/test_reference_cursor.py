@@ -180,6 +180,8 @@ def test_lists_of_packed_integers_and_strings_end_where_they_should() -> None:
         (Cursor.packed_strings, "01610262", "truncated", 3),
         (Cursor.packed_bytes, "0361", "truncated", 1),
         (Cursor.varint, "0700", "truncated", 0),
+        (Cursor.varint_bytes, "", "truncated", 0),
+        (Cursor.varint_bytes, "0461", "truncated", 1),
         (Cursor.signed_varint, "", "truncated", 0),
         (Cursor.signed_varint, "01", "truncated", 0),
     ],

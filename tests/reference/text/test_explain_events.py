@@ -167,10 +167,13 @@ def test_a_recorder_writes_down_what_is_read_and_where() -> None:
         (1, 3, "a.n", 513), (3, 6, "a.b[0].p", 0x403), (6, 7, "a.v", 3), (7, 8, "a.u[0]", 1), (8, 9, "s", 1),
         (9, 11, "r", b"zz"),
     ]  # fmt: skip
-    for read in (cursor.packed, cursor.varint, cursor.signed_varint):
+    for read in (
+        cursor.packed, cursor.varint, cursor.signed_varint, cursor.u1, cursor.u2, cursor.u4, cursor.u8,
+    ):  # fmt: skip
         assert where(refused(read, "beyond")) == ("truncated", 11, "beyond")
-    for take in (cursor.number, cursor.take):
+    for take in (cursor.number, cursor.take, cursor.bitmap):
         assert where(refused(take, 1, "beyond")) == ("truncated", 11, "beyond")
+    assert where(refused(cursor.part, -1, "beyond")) == ("truncated", 11, "beyond")
 
 
 SIXTEEN = bytes(range(1, 17))
@@ -187,6 +190,7 @@ SIXTEEN = bytes(range(1, 17))
             [("n[0]", 1), ("text_length", 1), ("text", b"\3")],
         ),
         (lambda cursor: cursor.octets(2, "n", 1), [("n[1]", 1), ("n[2]", 2)]),
+        (lambda cursor: (cursor.u1("n"), cursor.signed_varint("s")), [("n", 1), ("s", -1)]),
         (lambda cursor: cursor.bitmap(10, "bits", range(5, 15)), [("bits", [5, 14])]),
         (lambda cursor: cursor.packed_strings("s", 1), [("s_length[0]", 1), ("s[0]", b"\2")]),
         (lambda cursor: cursor.part(2, "part").packed_list("n"), [("n[0]", 1), ("n[1]", 2)]),
