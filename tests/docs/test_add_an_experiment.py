@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 ROOT: Final = Path(__file__).parents[2]
 PAGE: Final = (ROOT / "docs" / "contributing" / "add-an-experiment.md").read_text("utf-8")
 COPIED: Final = ("conformance", "generators", "tests", "pyproject.toml")
-_FILE: Final = re.compile(r"^```\{code-block\} python\n:caption: (\S+)\n\n(.*?)^```$\n", re.MULTILINE | re.DOTALL)
+_FILE: Final = re.compile(r"^```\{code-block\} python\n:caption: `(\S+)`\n\n(.*?)^```$\n", re.MULTILINE | re.DOTALL)
 FILES: Final = dict(_FILE.findall(PAGE))
 STEPS: Final = steps(_FILE.sub("", PAGE))
 
