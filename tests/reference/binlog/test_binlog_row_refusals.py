@@ -117,6 +117,12 @@ def test_a_damaged_head_of_a_row_event_says_which_byte_is_wrong(
     assert where(refused(decode_rows_event, code, bytes.fromhex(head), {})) == (error, offset, path)
 
 
+def test_the_length_of_ndb_data_is_not_looked_for_behind_the_extra_data() -> None:
+    """The byte behind it is the number of columns."""
+    error = refused(decode_rows_event, 31, bytes.fromhex("010000000000 0100 0300 00 02 ff ff"), {})
+    assert (*where(error), error.expected, error.got) == ("bad-length", 11, "", 2, 0)
+
+
 def test_the_head_of_a_row_event_is_read_in_all_its_versions() -> None:
     for code, head, images in (
         (31, HEAD, (255, 255)), (39, HEAD, (255, 255)), (24, HEAD_V1, (255, 255)),
