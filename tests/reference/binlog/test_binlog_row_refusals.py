@@ -83,6 +83,11 @@ def test_a_damaged_table_map_says_which_byte_is_wrong(
     assert where(refused(TableMap.decode, bytes(raw[:cut]))) == (code, offset, path)
 
 
+def test_an_array_without_metadata_is_cut_off() -> None:
+    raw = bytes.fromhex("010000000000 0100 01 74 00 01 75 00 01 14 00 01")
+    assert where(refused(TableMap.decode, raw)) == ("truncated", 0, "column_metadata")
+
+
 # Table 1, flags 1, one column, both bitmaps: the head of an update in the second and in the first version.
 HEAD = "010000000000 0100 0200 01 ff ff"
 HEAD_V1 = "010000000000 0100 01 ff ff"
