@@ -153,6 +153,9 @@ def empty_keys(count: int) -> bytes:
         (sharing(5, 2, literals(1)), None),
         (sharing(6, 2, literals(1)), 23),
         (b"\2" + literals(9), None),
+        # Shared ones take what a third array would need.
+        (b"\2" + array((2, 13), (2, 13), (2, 32), behind=literals(5) + literals(1)), None),
+        (b"\2" + array((2, 13), (2, 13), (2, 35), behind=literals(6) + literals(1)), 36),
         (sharing(3, 0, empty_keys(6)), None),
         (sharing(3, 0, empty_keys(7)), 14),
         (sharing(9, 12, text(0)), None),  # a text is no element beside its entry
