@@ -110,6 +110,15 @@ def test_damage_is_told_behind_what_could_be_read(parts: Parts, code: str, offse
     assert where(error) == (code, offset, "")
 
 
+def test_damage_in_the_document_of_a_row_has_its_place_in_the_event() -> None:
+    document = bytes.fromhex("02 0200 0c00 0c0a00 0cff00 0161")
+    front = bytes.fromhex("640000000000 0000 0200 01 01 00") + len(document).to_bytes(4, "little")
+    spans, error = explained(EventType.WRITE_ROWS, front + document, table_of(*INT_AND_JSON[1:]))
+    assert error is not None
+    assert where(error) == ("bad-value-offset", HEADER + len(front) + 8, "json")
+    assert spans[-1][:2] == ("", "rows[0].after.@1.json.damage")
+
+
 # --- what several entries share ---------------------------------------------------------------------------------------
 
 
