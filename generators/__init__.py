@@ -1,1 +1,2 @@
-"""What two consumers draw: documents, updates, tables, events and streams, sound and damaged, from a small ``Draw``."""
+"""Generators for two or more consumers: documents, updates, tables, events and streams, sound and damaged, from a small
+``Draw``."""

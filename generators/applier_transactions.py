@@ -1,6 +1,6 @@
-"""Transactions for an applier (requirements FR5): diverged documents and damaged events, alone and in company.
+"""Transactions for an applier (requirements FR5): diverged documents and damaged events, alone and beside others.
 
-Company is of two kinds: other rows in the same event, with the one that fails anywhere among them; and small
+The others are of two kinds: further rows in the same event, with the failing row anywhere among them; and small
 transactions beside this one, which workers may run at the same time.
 """
 
@@ -31,7 +31,7 @@ _MATRIX_DOCUMENTS: Final = tuple(diverged.MATRIX_DOCUMENTS.values())
 
 
 def alone(draw: Draw, injection: Injection, documents: Sequence[bytes | None] = ()) -> ApplierTransaction:
-    """One row, repaired with the first of ``documents`` that the event fits."""
+    """One row, which is repaired with the first of ``documents`` that the event fits."""
     repaired = repair_of(injection, documents) if predict(injection).error else None
     return ApplierTransaction(
         rows=(injection,), repaired=None if repaired is None else (repaired,), beside=draw.choice(_BESIDE)
@@ -39,7 +39,7 @@ def alone(draw: Draw, injection: Injection, documents: Sequence[bytes | None] = 
 
 
 def matrix(draw: Draw, part: int) -> Iterator[ApplierTransaction]:
-    """One Case in ``part`` of the matrix of requirements FR5, which ones is drawn."""
+    """One drawn Case in ``part`` of the matrix of requirements FR5."""
     for number, injection in enumerate(diverged.matrix()):
         one = draw.fork(number)
         if not one.below(part):
@@ -62,7 +62,7 @@ def group(draw: Draw) -> list[ApplierTransaction]:
 def several(
     draw: Draw, fitting: Sequence[ApplierTransaction], failing: Sequence[ApplierTransaction]
 ) -> ApplierTransaction:
-    """Rows of one event: some that fit and, mostly, one that does not."""
+    """Rows of one event: some fit and, mostly, one does not."""
     chosen = [draw.choice(fitting) for _ in range(1 + draw.below(4))]
     if draw.below(5):
         chosen.insert(draw.below(len(chosen) + 1), draw.choice(failing))
@@ -87,7 +87,7 @@ def ignorable(draw: Draw, part: int) -> Iterator[ApplierTransaction]:
 
 
 def without_bytes(draw: Draw) -> ApplierTransaction:
-    """A JSON value of no bytes: what an event stores, or what its diffs meet."""
+    """A JSON value of no bytes: in the event, or under its diffs."""
     other = documents.document(draw.fork("other"))
     match draw.below(4):
         case 0 | 1:  # a whole value of no bytes in the place of any document
@@ -125,14 +125,16 @@ def _bits(draw: Draw) -> bytes:
 
 
 def listed_damage(draw: Draw) -> Iterator[ApplierTransaction]:
-    """The damages of requirements FR5. No document fits a damaged event; where one merely does not fit, one is looked
-    for."""
+    """The damages of requirements FR5.
+
+    No document fits a damaged event; for an event that merely does not fit, this function looks for a document.
+    """
     for number, injection in enumerate(damaged_events.listed()):
         yield alone(draw.fork(number), injection, _MATRIX_DOCUMENTS)
 
 
 def refused_damage(draw: Draw, part: int) -> Iterator[ApplierTransaction]:
-    """One in ``part`` of those listed damages that a server refuses; all of the errors that few of them give."""
+    """One in ``part`` of the listed damages that a server refuses, with all events whose error is rare."""
     few: dict[int, int] = {}
     for number, case in enumerate(listed_damage(draw)):
         error = case.rows[0].number
@@ -148,7 +150,7 @@ def damage(draw: Draw) -> ApplierTransaction:
 
 
 def damaged_object(draw: Draw, number: int) -> ApplierTransaction:
-    """An object with a wrong entry in a diff; every second is of a kind that may end a server."""
+    """An object with a wrong entry in a diff; every second one is of a kind that may end a server."""
     event = draw.fork("event")
     if number % 6 == 5:
         return alone(draw.fork("beside"), object_entries.twice(event))

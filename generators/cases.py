@@ -43,7 +43,7 @@ _INT_MAX: Final = 2**31 - 1
 
 
 class Start(NamedTuple):
-    """A Case without its steps."""
+    """A Case without steps."""
 
     table: Table
     session: Session
@@ -155,7 +155,7 @@ def _choose_rows(draw: Draw, count: int) -> tuple[int, ...]:
 
 
 def _targets(draw: Draw, shape: Table) -> list[str]:
-    """JSON columns to assign: usually one, in any order."""
+    """The JSON columns to assign: usually one, in any order."""
     names = [shape.columns[index].name for index in shape.json_columns]
     if len(names) == 1 or draw.below(10) < 6:
         return [draw.choice(names)]
@@ -163,8 +163,10 @@ def _targets(draw: Draw, shape: Table) -> list[str]:
 
 
 class _Scope:
-    """What the JSON columns of the chosen rows allow in one statement. Columns assigned before are no sources any more:
-    they may be NULL or larger by then."""
+    """The values that the JSON columns of the chosen rows permit in one statement.
+
+    Columns assigned before are no sources any more: they may be NULL or larger by then.
+    """
 
     def __init__(self, shape: Table, rows: Sequence[Row]) -> None:
         self.columns = {column.name: column for column in shape.columns}
@@ -175,7 +177,7 @@ class _Scope:
         self.not_null = {name for name in self.json if all(row[name] is not None for row in rows)}
 
     def assignments(self, draw: Draw, name: str, lead: Row) -> list[Assignment]:
-        """One JSON column's, two in one case of twenty."""
+        """Assignments of one JSON column; of two in one case of twenty."""
         nullable = self.columns[name].nullable
         stored = lead[name]
         assert stored is None or isinstance(stored, bytes)
@@ -198,7 +200,7 @@ class _Scope:
 
 
 def _fits_inside(stored: object) -> bool:
-    """Small and flat enough to be put into another document."""
+    """Whether a document is small and flat enough to be put into another one."""
     if stored is None:
         return True
     assert isinstance(stored, bytes)

@@ -1,8 +1,8 @@
-"""Row events with one field changed: those of requirements FR5 and binlog-events 11.4, and generated.
+"""Row events with one changed field: those of requirements FR5 and binlog-events 11.4, and generated ones.
 
-Every value inside these events is a scalar, a string or an array. Objects with damaged members are apart (``members``),
-as a released server ends itself at some of them. For the same reason nothing here turns a type byte into that of an
-object.
+Every value inside these events is a scalar, a string or an array. Objects with damaged entries are apart
+(``object_entries``), as a released server ends itself at some of them. For the same reason nothing here turns a type
+byte into that of an object.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def diff(
     path_length: bytes | None = None,
     data_length: bytes | None = None,
 ) -> bytes:
-    """One diff from its parts, true or not; ``data=None``: neither length nor value."""
+    """One diff from its parts, valid or not; ``data=None``: neither length nor value."""
     out = bytes((operation,)) + (encode_packed(len(path)) if path_length is None else path_length) + path
     if data is None:
         return out
@@ -67,7 +67,7 @@ def _opaque(kind: int, payload: bytes) -> bytes:
 _GOOD: Final = partial_image(diff())
 _DIFFS: Final = diff()
 
-# By the number that was observed (requirements FR5); what is damaged stands in its name.
+# By the observed number (requirements FR5); the name of an event has its damage.
 _CORRUPTED: Final[dict[str, bytes]] = {
     **{f"operation-{code}": partial_image(diff(code)) for code in (3, 4, 127, 255)},
     "path-empty": _path(""),
@@ -201,7 +201,7 @@ _FIELDS: Final = mix(
 
 
 def damaged(draw: Draw) -> Injection:
-    """A good diff of some place of the document, with one field changed."""
+    """A valid diff of some place of the document, with one changed field."""
     place = path_targets.aim(draw, open_document(STORED))
     path = path_targets.spell(draw, place.legs).encode()
     value: JsonValue = scalars.scalar(draw) if draw.below(3) else [scalars.scalar(draw) for _ in range(draw.below(4))]

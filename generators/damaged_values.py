@@ -1,8 +1,9 @@
-"""Binary logs with one damaged value and a good event behind it, for programs that print them.
+"""Binary logs with one damaged value and a sound event behind it, for programs that print them.
 
-The damaged value is an object as in ``members``, in a diff or in a whole document, a VECTOR that holds no whole number
-of its numbers, or a user variable that is longer than its event. A released mysqlbinlog ends itself at some of these
-(requirements FR5, deviation 4), so they have the hazard may-crash and are written down nowhere.
+The damaged value is an object as in ``object_entries`` (in a diff or in a whole document), a VECTOR, or a user
+variable. The VECTOR does not hold a whole number of its numbers; the variable is longer than its event. A released
+mysqlbinlog ends itself at some of these (requirements FR5, deviation 4), so they have the hazard may-crash and no file
+stores them.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Table definitions of every kind that the server takes, for checks of what TABLE_MAP says about a table.
 
-Every type and attribute, name names, long member lists, all character sets, keys with prefixes, invisible and generated
-columns, generated primary keys, and 1 to 1,017 columns (InnoDB's limit). No row of theirs needs more than the defaults
-and what :func:`row_values` gives.
+The definitions have every type and attribute, special names, long member lists, and all character sets. They have keys
+with prefixes, invisible and generated columns, and generated primary keys. Tables have 1 to 1,017 columns (InnoDB's
+limit). The columns' defaults and :func:`row_values` are enough for every row.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ _NAMES: Final = (
 
 @dataclass(slots=True)
 class _Room:
-    """What the columns chosen so far leave of a row."""
+    """The room that the columns chosen so far leave in a row."""
 
     row: int = _ROW_BYTES
     filled: int = _FILLED_BYTES
 
 
 def definition(draw: Draw, *, schema: str = "lab", name: str = "t", count: int | None = None) -> Table:
-    """A table of ``count`` columns; without it of a number that is drawn, small ones mostly."""
+    """A table of ``count`` columns, or of a drawn number, mostly a small one."""
     if count is None:
         count = _count(draw)
     generated_key = count < COLUMNS and draw.below(8) == 7
@@ -73,7 +73,7 @@ def definition(draw: Draw, *, schema: str = "lab", name: str = "t", count: int |
 
 
 def row_values(table: Table) -> dict[str, str]:
-    """SQL values of the columns for which there is no default; every other column takes its own (no strict mode)."""
+    """SQL values of the columns without a default; every other column takes its own (no strict mode)."""
     return {
         column.name: _NEEDED[column.type](column)
         for column in table.columns
@@ -114,7 +114,7 @@ def _count(draw: Draw) -> int:
 
 
 def _collation(draw: Draw) -> int:
-    """Of every character set; the usual ones more often."""
+    """A collation of any character set; the usual sets come more often."""
     if draw.below(3) == 0:
         return draw.choice(_USUAL)
     return draw.choice(_CHARACTER_COLLATIONS)
@@ -145,7 +145,7 @@ def _column(
 
 
 def _name(draw: Draw, number: int) -> str:
-    """Names must differ, without regard to case and accents: the number at the end is enough."""
+    """A column name. Names differ without regard to case and accents: the number at the end is enough."""
     if draw.below(4):
         return f"c{number}"
     name = draw.choice(_NAMES) if draw.below(3) else "".join(chr(_bmp(draw)) for _ in range(1 + draw.below(20)))
@@ -232,7 +232,7 @@ def _floating(draw: Draw, column: Column) -> Column:
 
 
 def _characters(draw: Draw, column: Column, palette: tuple[int, ...]) -> Column:
-    """With the table's character set, one of the few of the table's palette, or any."""
+    """A column with the table's character set, one of the table's few sets, or any set."""
     style = draw.below(6)
     if style < 2:
         return column
@@ -275,7 +275,7 @@ def row_size(table: Table, column: Column) -> int:
 
 
 def _with_key(draw: Draw, table: Table) -> Table:
-    """With a primary key, if a column can be in one."""
+    """The table with a primary key, if a column can be in one."""
     able = [index for index, column in enumerate(table.columns) if _key_size(table, column, 0) is not None]
     if not able:
         return table
@@ -330,7 +330,7 @@ def _key_size(table: Table, column: Column, prefix: int) -> int | None:
 
 
 def _other_keys(draw: Draw, table: Table) -> tuple[str, ...]:
-    """A key over an expression has a hidden column, which no event tells of."""
+    """Further keys. A key over an expression has a hidden column, which no event describes."""
     if len(table.columns) + table.generated_primary_key >= COLUMNS or draw.below(10) < 9:
         return ()
     for column in table.columns:

@@ -1,7 +1,8 @@
-"""Diffs that meet documents they were not made for (requirements FR5): its matrix, and generated ones.
+"""Diffs that meet documents they were not made for (requirements FR5): its matrix, and generated groups.
 
-A generated group is a cross product: diffs that a source logged for its document, and diffs made up, times documents
-that have gone another way: changed by other updates (holes included), rebuilt without holes, of another shape.
+A generated group combines every diff with every document. The diffs are those that a source logged for its document,
+and made-up ones. The documents have diverged: by other updates (holes included), by rebuilding without holes, or in
+shape.
 """
 
 from __future__ import annotations
@@ -176,7 +177,7 @@ def logged(draw: Draw, stored: bytes | None) -> tuple[DiffList, bytes | None]:
 
 
 def made(draw: Draw, stored: bytes | None) -> DiffList:
-    """Diffs that nobody logged: any operation, at any kind of place of a document, not knowing of each other."""
+    """Diffs that no source logged: any operation at any kind of place of a document, independent of each other."""
     document = open_document(stored or b"")
     diffs = []
     for _ in range(draw.choice((1, 1, 2, 3))):

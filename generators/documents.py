@@ -48,7 +48,7 @@ def document(draw: Draw, *, sizes: tuple[Size, ...] = USUAL) -> JsonValue:
 
 
 def value(draw: Draw, *, nodes: int = 6) -> JsonValue:
-    """Something to put into a document: a scalar two times out of three, else a container of up to ``nodes`` values."""
+    """A value for a document: a scalar two times out of three, else a container of up to ``nodes`` values."""
     if nodes < 1:
         raise ValueError("nodes is at least 1")
     if nodes == 1 or draw.below(12) < 8:
@@ -78,8 +78,8 @@ def small(draw: Draw) -> JsonValue:
 def tuned(draw: Draw) -> JsonValue:
     """One element and a pad of nearly no bytes.
 
-    Replacing the element by another of its length costs E = 4 + 1 + 1 + path + 1 + 1 + element bytes, against a
-    document of L bytes: for these shapes the difference L - E is -2 .. 2 (partial-update 5).
+    Replacing the element by one of equal length costs E = 4 + 1 + 1 + path + 1 + 1 + element bytes. The document has L
+    bytes: for these shapes the difference L - E is -2 .. 2 (partial-update 5).
     """
     length = draw.choice((4, 1, 2, 8, 20, 100, 120, 130))
     main = draw.letters(min(length, 8), scalars.LOWER) * (length // 8 or 1)
@@ -124,7 +124,8 @@ def nested(draw: Draw, levels: int, *, leaf: JsonValue = 1) -> JsonValue:
 
 
 class _Tree:
-    """Fills containers with a given number of values. Some equal earlier ones: setting one may change nothing."""
+    """Fills containers with a given number of values. Some values equal earlier ones: setting one may change
+    nothing."""
 
     __slots__ = ("draw", "left", "seen")
 

@@ -1,10 +1,10 @@
-"""Where generators take their decisions from.
+"""The decisions of generators.
 
 A generator is written once against :class:`Draw`, whose only source is :meth:`Draw.below`. :class:`Stream` drives bulk
-runs, servers and Spark; ``generators.strategies.HypothesisDraw`` drives search and shrinking. Two conventions keep
-that shrinking good, and every generator follows them: **a smaller number means a simpler result** (so the simplest
-choice comes first, ``chance`` is False for small numbers, ``integer`` goes away from zero), and a decision that is
-not needed is not drawn.
+runs, servers and Spark; ``generators.strategies.HypothesisDraw`` drives search and shrinking. Every generator follows
+two conventions, which keep shrinking good. **A smaller number means a simpler result**: the simplest choice comes
+first, ``chance`` is False for small numbers, ``integer`` goes away from zero. And a generator draws no decision that it
+does not need.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Draw(ABC):
 
     @abstractmethod
     def fork(self, *key: KeyPart) -> Draw:
-        """The source for a part of the work, so that what one part draws does not move what the next part gets."""
+        """The source for a part of the work: the draws of one part do not shift those of the next."""
 
     def integer(self, low: int, high: int) -> int:
         """An integer in ``low .. high``, both included; small numbers drawn mean a result near zero."""
@@ -111,8 +111,8 @@ def mix(*weighted: tuple[T, int]) -> tuple[T, ...]:
 class Stream(Draw):
     """A counter stream: block number n is blake2b of n under a key made from ``key``.
 
-    ``key`` is (seed or campaign, cell, index, ...). What a stream gives depends on its key alone: not on the Python
-    version, on the machine, or on how many other streams there are or who runs them.
+    ``key`` is (seed or campaign, cell, index, ...). The numbers of a stream depend on its key alone: not on the Python
+    version, the machine, or other streams.
     """
 
     __slots__ = ("_word", "key")

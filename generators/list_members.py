@@ -23,7 +23,7 @@ _COUNTS: Final = {
 
 
 def members(draw: Draw, kind: str, collation: int) -> tuple[str, ...]:
-    """Of an ENUM or SET column with this collation. Their numbers keep them apart in every collation."""
+    """The members of an ENUM or SET column with this collation. Their numbers make them distinct in every collation."""
     low, high = draw.choice(_COUNTS[kind])
     known = COLLATIONS[collation]
     letters = _writable(_LETTERS, collation) if collation != BINARY else ""
@@ -50,5 +50,5 @@ def members(draw: Draw, kind: str, collation: int) -> tuple[str, ...]:
 
 
 def _writable(text: str, collation: int) -> str:
-    """What of the text the character set has."""
+    """The part of the text that the character set can write."""
     return "".join(letter for letter in text if collation == BINARY or bytes_of(letter, collation) is not None)

@@ -1,4 +1,4 @@
-"""Named edits of an encoding: damage that can be told, replayed and made smaller.
+"""Named edits of an encoding: damage that can be reported, replayed and shrunk.
 
 Random bytes hardly ever pass a first length check. A valid encoding with one or two edits gets far, and shrinks to one
 edit at one place, which names the rule that was broken.
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Kind(Enum):
-    """What an edit does at its position. ``amount`` is a value or a number of bytes."""
+    """The effect of an edit at its position. ``amount`` is a value or a number of bytes."""
 
     SET = "set"  # one byte becomes amount
     ADD = "add"  # amount is added to one byte

@@ -1,10 +1,10 @@
-"""Row events with an object whose entries are damaged: what no writer makes, and what a reader may fall over.
+"""Row events with an object whose entries are damaged: no writer makes them, and a reader may fail at them.
 
-An object is a header (count and size), a key entry (offset, length) and a value entry (type, offset) for each member,
-then keys and values. One of these numbers is changed, or one key entry is that of another member. The whole object
-stands in a diff, or in an event that logs the document in full. A released server and its client end themselves at some
-of these (requirements FR5, deviations 1, 2 and 4), so every Case here has the hazard may-crash; none is written
-down anywhere: they are found again from a seed.
+An object is a header (count and size), a key entry (offset, length) and a value entry (type, offset) for each member.
+Keys and values follow. The damage changes one of these numbers, or repeats the key entry of another member. The whole
+object stands in a diff, or in an event that logs the document in full. A released server and its client end themselves
+at some of these (requirements FR5, deviations 1, 2 and 4). So every Case here has the hazard may-crash and no file
+stores it: a seed makes it again.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 STORED: Final = encode({"n": 1, "pad": "p" * 40})
 DIFF, FULL = "diff", "full"
-# Key entries are what requirements FR5 names; the other numbers are their control: there an error is what is observed.
+# Requirements FR5 names key entries; the other numbers are their control: there an error is the observed result.
 _KEYS: Final = mix(("key-beyond", 2), ("key-in-header", 2), ("key-length", 2))
 _OTHERS: Final = ("value-beyond", "value-in-header", "count", "size", "cut")
 _LETTERS: Final = "abcdefghijklmnop"
@@ -115,8 +115,9 @@ def injection(draw: Draw, place: str, *, keys: bool) -> Injection:
 def twice(draw: Draw) -> Injection:
     """A diff with an object in which a key of an array comes again, for another value.
 
-    Observed on 9.7.4: such an object is taken, with the last value of the key (requirements FR5); or the server
-    ends itself, mostly where the array begins with a string."""
+    Observed on 9.7.4: the server takes such an object, with the last value of the key (requirements FR5); or it ends
+    itself, mostly where the array begins with a string.
+    """
     first, second = sorted(_two_names(draw))
     array = [draw.letters(draw.integer(0, 20), _LETTERS), *(scalars.scalar(draw) for _ in range(draw.below(3)))]
     members: dict[str, JsonValue] = {first: array, second: scalars.scalar(draw)}

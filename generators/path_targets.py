@@ -1,7 +1,7 @@
 """Paths into a stored document: to a value that is there, and to each kind of place that is not.
 
-The kinds are the situations of partial-update 2.1, partial-update 2.2. Documents are looked at through a lazy view, so
-that a place in 300 KB costs what one in 300 bytes costs.
+The kinds are the situations of partial-update 2.1, partial-update 2.2. A lazy view reads the documents, so that a place
+in 300 KB costs as much as one in 300 bytes.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def trail(draw: Draw, document: View) -> list[Place]:
 
 
 def existing(draw: Draw, document: View) -> Place:
-    """A value that is there; the root only if it has no elements."""
+    """A value that exists; the root only if it has no elements."""
     return trail(draw, document)[-1]
 
 
@@ -76,12 +76,12 @@ def aim(draw: Draw, document: View) -> Place:
 
 
 def missing(draw: Draw, document: View) -> Place:
-    """A place where JSON_SET adds something: a member or cell that is not there, its parent is."""
+    """A place where JSON_SET adds something: a missing member or cell of an existing parent."""
     return draw.choice((new_member, past_end, new_member, before_front))(draw, document)
 
 
 def new_member(draw: Draw, document: View) -> Place:
-    """A member that an object does not have."""
+    """A key that an object lacks."""
     parent = _nearest(draw, document, arrays=False)
     name = scalars.key(draw)
     if parent.value is not None and parent.value.is_object:
@@ -103,7 +103,7 @@ def before_front(draw: Draw, document: View) -> Place:
 
 
 def zeroth(draw: Draw, document: View) -> Place:
-    """``[0]`` or ``[last]`` of something that is not an array: the thing itself. Sometimes in the middle of a path."""
+    """``[0]`` or ``[last]`` of a value that is no array: the value itself. Sometimes in the middle of a path."""
     places = trail(draw, document)
     target = places[-1]
     place = places[-1 - draw.below(len(places))]
@@ -135,7 +135,7 @@ def wrong_kind(draw: Draw, document: View) -> Place:
 
 
 def no_parent(draw: Draw, document: View) -> Place:
-    """Something below a member or cell that is not there."""
+    """A place below a missing member or cell."""
     place = missing(draw, document)
     leg: Leg = Member(scalars.key(draw)) if draw.below(2) == 0 else Cell(draw.below(3), from_end=draw.below(4) == 3)
     return Place((*place.legs, leg))
@@ -192,7 +192,7 @@ def _nearest(draw: Draw, document: View, *, arrays: bool) -> Place:
 
 
 def _length(place: Place) -> int:
-    """How many cells the value has, one that is not an array being its own only cell."""
+    """The number of the value's cells; a value that is no array is its own only cell."""
     return place.value.count if place.value is not None and place.value.is_array else 1
 
 

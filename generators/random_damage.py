@@ -1,8 +1,8 @@
-"""Row events that were sound before some of their bytes were changed: what no list of damages foresees.
+"""Row events with some changed bytes: damage that no list foresees.
 
-The event is one that fits its row: diffs with containers among their values, or a whole document. One to three named
-edits hit the value, the list of diffs, or the row; where they hit the inside of a frame, the lengths around them are
-made right again, as otherwise hardly any would get past the first reader. Every Case has the hazard may-crash.
+The event fits its row before the damage: diffs with containers among their values, or a whole document. One to three
+named edits hit the value, the list of diffs, or the row. Inside a frame the generator corrects the lengths around them:
+otherwise hardly any would get past the first reader. Every Case has the hazard may-crash.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from generators.draw import Draw
 
 _SIZES: Final = mix((Size.SMALL, 8), (Size.TINY, 4), (Size.TUNED, 1))
-# What is edited: the value of a diff, a whole document, the list of diffs, a path, the row.
+# Places of edits: the value of a diff, a whole document, the list of diffs, a path, the row.
 _PLACES: Final = mix(("value", 8), ("document", 5), ("diffs", 3), ("path", 1), ("row", 2))
 ROW: Final = "mutated-row"
 """The name where all of the row was open to damage: what stands behind its new end is read as another row."""

@@ -1,7 +1,7 @@
-"""Relay logs of sound events in an order that ends a released replica: what no source writes. And sound ones.
+"""Relay logs of sound events in an order that no source writes and that ends a released replica; and sound logs.
 
-Observed on 9.7.4, found by the campaign of streams: a replica ends itself at each of these (the list of deviations).
-Every log here has the hazard may-crash; none is written down anywhere: they are made again from a seed.
+A replica of 9.7.4 ends itself at each of these; the campaign of streams found them (the list of deviations). Every log
+here has the hazard may-crash and no file stores it: a seed makes it again.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ def undescribed(draw: Draw) -> bytes:
 
 
 def begun_twice(draw: Draw) -> bytes:
-    """A transaction that is begun, and instead of its events the next one."""
+    """A transaction that begins, followed by the next transaction in place of its events."""
     begun = group(draw.fork("begun"), "rows", draw.choice(_STARTS))[:_OPENING]
     return _log([*begun, *group(draw, "rows", draw.choice(_GTIDS)), *_sound(draw)])
 
 
 def announced_outside(draw: Draw) -> bytes:
-    """A statement that is a transaction by itself, and rows behind it that belong to none, with their statement."""
+    """A statement that is a transaction by itself, then rows that belong to none, with their statement."""
     name = b"SAVEPOINT `s%d`" % draw.below(3)
     begin, *rows = GROUPS["rows"](draw)[:-1]
     assert isinstance(begin, Query)
@@ -50,7 +50,7 @@ def announced_outside(draw: Draw) -> bytes:
 
 
 def with_context(draw: Draw) -> bytes:
-    """A transaction as a member of a group certifies it, with what no member writes to its log."""
+    """A transaction as a member of a group certifies it, with events that no member writes to its log."""
     return _log([*_sound(draw), *group(draw, "group-replication", draw.choice(_STARTS))])
 
 
@@ -68,7 +68,7 @@ DAMAGED: Final[dict[str, Callable[[Draw], bytes]]] = {
 
 
 def _sound(draw: Draw) -> list[Body]:
-    """None or one transaction of rows."""
+    """No transaction or one transaction of rows."""
     return [body for _ in range(draw.below(2)) for body in group(draw, "rows", Starts.ANONYMOUS)]
 
 

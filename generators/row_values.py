@@ -1,8 +1,8 @@
 """Values of every column type in every character set, with the table that holds them, as SQL.
 
-:data:`SHAPES` lists the kinds of columns once: every type, signed and unsigned, every precision that changes the
-stored size, and every character type in every character set. Consecutive tables take consecutive shapes (in an order
-that mixes them), so :data:`ROUND` tables have them all, whatever the seed. Values are edges and random ones.
+:data:`SHAPES` lists the kinds of columns once: every type, signed and unsigned, every precision that changes the stored
+size, and every character type in every character set. Consecutive tables take consecutive shapes (in an order that
+mixes them), so :data:`ROUND` tables have them all, whatever the seed. Values are edge values and random values.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ _BLOCKS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """A kind of column: its type, and what is fixed of it; the rest is drawn."""
+    """A kind of column: its type and its fixed attributes; the generator draws the rest."""
 
     type: str
     charset: str | None = None
@@ -70,7 +70,7 @@ class Shape:
 
     @property
     def label(self) -> str:
-        """For the count of what a run had."""
+        """The name under which a run counts this shape."""
         return " ".join(filter(None, (self.type, "UNSIGNED" if self.unsigned else "", self.charset or "")))
 
 
@@ -93,14 +93,14 @@ ROUND: Final = -(-len(SHAPES) // COLUMNS)
 
 
 def shapes_of(number: int) -> tuple[Shape, ...]:
-    """Of table ``number``."""
+    """The shapes of table ``number``."""
     return tuple(SHAPES[(number * COLUMNS + place) % len(SHAPES)] for place in range(COLUMNS))
 
 
 def table(
     draw: Draw, number: int, *, schema: str, name: str, vectors: bool = True, collations: Container[str] = COLLATION_IDS
 ) -> Table:
-    """Table ``number`` of a run: an integer key ``id``, and columns of all that its turn brings.
+    """Table ``number`` of a run: an integer key ``id``, and a column of each shape in its turn.
 
     Where a server has no ``vectors``, or none of the ``collations`` of a character set, BLOBs stand in their place.
     """
@@ -321,7 +321,7 @@ def character(draw: Draw, charset: str) -> bytes:
 
 
 def _string(draw: Draw, column: Column) -> bytes:
-    """In the column's character set, not longer than the column."""
+    """A string in the column's character set, not longer than the column."""
     assert column.charset is not None
     size = COLLATIONS[DEFAULT_COLLATIONS[column.charset]].max_bytes
     if column.type in _TEXTS:

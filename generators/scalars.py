@@ -96,7 +96,7 @@ _only_portable: Final = ContextVar("only_portable", default=False)
 
 @contextmanager
 def portable_doubles(on: bool) -> Iterator[None]:
-    """While it lasts, doubles are such that old and new servers read their text alike (versions 6.1)."""
+    """A context in which doubles read alike as text on old and new servers (versions 6.1)."""
     token = _only_portable.set(on)
     try:
         yield
@@ -105,7 +105,8 @@ def portable_doubles(on: bool) -> Iterator[None]:
 
 
 def portable(number: float) -> float:
-    """The same double, or if servers that parse fast read its text as another one, a near one that they do not."""
+    """The same double; or, where servers with the fast parser read its text differently, a near double that they read
+    right."""
     if parse_fast(format_double(number)) == number:
         return number
     digits, _, exponent = f"{number:.14e}".partition("e")  # 15 digits come out exactly, with a power of ten up to 22
@@ -199,7 +200,7 @@ def _cut(repeated: str, size: int) -> str:
         return repeated[:size]
     raw = repeated.encode()[:size]
     kept = raw.decode("utf-8", "ignore")
-    # What is lost is the beginning of one character: at most three bytes, made up with letters.
+    # The cut loses the beginning of one character: at most three bytes, which letters replace.
     return kept + "x" * (size - len(kept.encode()))
 
 

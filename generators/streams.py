@@ -1,7 +1,7 @@
-"""Streams of events with transactions of every kind, whole and damaged, for those who look for boundaries.
+"""Streams of events with transactions of every kind, whole and damaged, for parsers of transaction boundaries.
 
-What the events do to a table is nobody's concern here: they are sound events in an order that a server could write, or
-in one that it could not. :func:`placed` puts them into files, with positions as a receiver counts them.
+The events' effect on a table plays no part: they are sound events in an order that a server could write, or in one that
+it could not. :func:`placed` puts them into files, with positions as a receiver counts them.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def _rows(draw: Draw) -> list[Body]:
 
 
 def _insert(draw: Draw) -> list[Body]:
-    """One statement in statement format, with what stands in front of it."""
+    """One statement in statement format, with the events in front of it."""
     out: list[Body] = []
     if draw.chance(1, 2):
         out.append(Intvar(kind=draw.choice((IntvarKind.INSERT_ID, IntvarKind.LAST_INSERT_ID)), value=draw.below(99)))
@@ -200,7 +200,7 @@ def group(draw: Draw, kind: str | None = None, start: str | None = None) -> list
 
 
 def stream(draw: Draw, groups: int, start: str | None = None) -> list[list[Body]]:
-    """Transactions, and between some of them what else stands in a stream: each item is a group or one such event."""
+    """Transactions, with other events of a stream between some of them: each item is a group or one such event."""
     kinds = [kind for kind in GROUPS if start != Starts.NOTHING or kind not in _NEW]
     out: list[list[Body]] = []
     for _ in range(groups):
@@ -281,7 +281,7 @@ DAMAGES: Final[dict[str, Callable[[Draw, list[Body]], list[Body]]]] = {
 
 
 def damaged(draw: Draw, bodies: list[Body]) -> tuple[str, list[Body]]:
-    """What was done to a transaction, and what is left of it."""
+    """The name of the damage to a transaction, and the remaining events."""
     what = draw.choice(tuple(DAMAGES))
     return what, DAMAGES[what](draw, bodies)
 
@@ -290,7 +290,7 @@ def damaged(draw: Draw, bodies: list[Body]) -> tuple[str, list[Body]]:
 
 
 class Placed(NamedTuple):
-    """An event, and where a receiver stands when it comes: the source's file and position."""
+    """An event, and a receiver's position when it comes: the source's file and position."""
 
     data: bytes
     file: str

@@ -1,9 +1,9 @@
 """SET expressions for a JSON column, made for the document that the column has now.
 
 :func:`partial` gives chains of JSON_SET, JSON_REPLACE and JSON_REMOVE over the column itself, which the server may log
-as diffs; :func:`whole` gives the other forms of assignment; :func:`refused` statements that the server refuses. Which
-situations of partial-update 2.1, partial-update 2.2 and partial-update 5 they reach is decided by chance, apart from
-the idioms: short sequences that only work as a whole, such as setting a value and setting it back.
+as diffs; :func:`whole` gives the other forms of assignment; :func:`refused` statements that the server refuses. Chance
+decides which situations of partial-update 2.1, partial-update 2.2 and partial-update 5 they reach. Only the idioms are
+fixed: short sequences that work as a whole, such as setting a value and setting it back.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _PAIRS: Final = mix((1, 66), (2, 22), (3, 8), (5, 4))
 
 
 class Scene(NamedTuple):
-    """What an expression is made for: a column, its document, and the columns that may be used as values."""
+    """The context of an expression: a column, its document, and the columns that may be used as values."""
 
     draw: Draw
     column: str
@@ -108,7 +108,7 @@ def _remove_and_set(scene: Scene) -> Call:
 
 
 def _same_after_tree(scene: Scene) -> Call:
-    """Something that ends the in-place update, then a value that is there already: logged on the tree, not before."""
+    """A change that ends the in-place update, then an existing value: logged on the tree, not before."""
     draw, column, document, _ = scene
     place = path_targets.existing(draw, document)
     added = path_targets.missing(draw, document)
@@ -122,7 +122,7 @@ def _same_after_tree(scene: Scene) -> Call:
 
 
 def _on_tree(scene: Scene) -> Call:
-    """Something that ends the in-place update, then anything: the rows of the table for the tree."""
+    """A change that ends the in-place update, then any other: the rows of the table for the tree."""
     draw, column, document, sources = scene
     added = path_targets.missing(draw, document)
     first = Call(Function.JSON_SET, Column(column), ((spell(draw, added.legs), Literal(scalars.scalar(draw))),))
@@ -131,7 +131,7 @@ def _on_tree(scene: Scene) -> Call:
 
 
 def _root_after_tree(scene: Scene) -> Call:
-    """Replace or wrap the root after something else was changed: the diffs so far are dropped."""
+    """Replace or wrap the root after another change: the server drops the diffs so far."""
     draw, column, document, _ = scene
     place = path_targets.aim(draw, document)
     target = path_targets.root(draw, document) if draw.below(2) == 0 else Place((Cell(1),))

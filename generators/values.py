@@ -1,7 +1,7 @@
-"""What to write over a value that is there: aimed at the space that it has (partial-update 3).
+"""Values to write over an existing value: aimed at the space that it has (partial-update 3).
 
-A value that is equal, as long, a little shorter or longer, inlined, or exactly as large as the room between its
-neighbours decides between the rows of the evaluation table; random values alone would hit few of them.
+The new value is equal, as long, a little shorter or longer, inlined, or exactly as large as the room between its
+neighbours. This decides between the rows of the evaluation table; random values alone would hit few of them.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def _literal(draw: Draw, place: Place, fit: Fit) -> JsonValue:
 
 
 def current(place: Place) -> JsonValue:
-    """The value at ``place`` if a statement can say it (else ``None``, which is as good as any other)."""
+    """The value at ``place`` if a statement can write it (else ``None``, which is as good as any other)."""
     if place.value is None or data_size(place) > COPIED:
         return None
     value = place.value.value()
@@ -180,7 +180,7 @@ def equal_number(draw: Draw, value: JsonValue) -> JsonValue:
 
 
 def expressible(value: JsonValue) -> bool:
-    """Whether some literal, cast or constructor in SQL gives exactly this value: no column is needed for it."""
+    """Whether some literal, cast or constructor in SQL gives exactly this value, so that no column is needed."""
     if isinstance(value, list):
         return all(map(expressible, value))
     if isinstance(value, dict):

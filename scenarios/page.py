@@ -9,7 +9,7 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any, Final
 
 from conformance.report.html import render
-from conformance.report.words import GLYPHS
+from conformance.report.wording import GLYPHS
 from conformance.stream import Verdict
 from scenarios import costs, figures, overview
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from conformance.report.words import GLYPHS
+from conformance.report.wording import GLYPHS
 from scenarios import costs, overview
 from scenarios.figures import percent, size_word
 from scenarios.page import OUTCOMES, headline

@@ -22,7 +22,7 @@ SUBJECTS: Final = (MYSQLBINLOG,)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BytesCase:
-    """One file. ``name``: what is special about it."""
+    """One file. ``name``: its special feature."""
 
     kind: ClassVar[str] = "bytes"
 
@@ -39,7 +39,7 @@ class BytesCase:
 
 
 def bytes_id(subject: str, data: bytes) -> str:
-    """The id of a generated one."""
+    """The id of a generated Case."""
     return f"bytes-{hashlib.blake2b(subject.encode() + b' ' + data, digest_size=6).hexdigest()}"
 
 

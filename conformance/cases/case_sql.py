@@ -27,7 +27,7 @@ def binlog_statement(*events: bytes) -> str:
 
 
 def column_literal(column: Column, value: Any) -> str:
-    """A value of a column, so written that the server stores exactly it."""
+    """A literal of a column's value that makes the server store exactly this value."""
     if value is None:
         return "NULL"
     if column.is_json:

@@ -1,7 +1,7 @@
 """Cases as JSON files: the published format, its reader and its writer.
 
-``schema/case.schema.json`` describes it for other programs. Reading checks by itself, with errors that say where, so
-that a plain install needs no schema library; :func:`validate` uses ``jsonschema`` where that is installed.
+``schema/case.schema.json`` describes it for other programs. The reader checks the data itself, and its errors have a
+path, so that a plain install needs no schema library; :func:`validate` uses ``jsonschema`` where that is installed.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def dump_case(case: AnyCase) -> dict[str, Any]:
 
 
 def load_any_case(data: Mapping[str, Any]) -> AnyCase:
-    """The Case of JSON data, of whichever kind; :class:`DecodeError` with the path of what is wrong."""
+    """The Case of JSON data, of any kind; :class:`DecodeError` with the path of what is wrong."""
     try:
         if data.get("format") == FORMAT and data.get("kind") == SqlCase.kind:
             return load_sql_case(data)
@@ -161,19 +161,19 @@ def load_case(data: Mapping[str, Any]) -> UpdateCase:
 
 
 def case_id(case: UpdateCase) -> str:
-    """The id of a generated Case: a hash of what it does, whatever it is called."""
+    """The id of a generated Case: a hash of what it does, independent of its name."""
     data = dump_case(replace(case, id="", seed="", table=replace(case.table, schema=SCHEMA_NAME)))
     text = json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     return f"u-{hashlib.blake2b(text.encode(), digest_size=8).hexdigest()}"
 
 
 def _at(part: str, load: Callable[[], Any]) -> Any:
-    """Add where to an error."""
+    """Add the path to an error."""
     try:
         return load()
     except DecodeError as error:
         raise error.at(part) from None
-    except CodecError as error:  # of a typed value that nobody can encode
+    except CodecError as error:  # a typed value that has no encoding
         raise DecodeError(error.code, error.message, got=error.got, path=(part, *error.path)) from None
     except _MALFORMED as error:
         raise DecodeError("case-format", f"incomplete or malformed: {error!r}", path=(part,)) from None

@@ -18,10 +18,10 @@ class StatementOutcome:
 class Place:
     """Where a captured transaction stands in the log, by the lengths of all events in front of it.
 
-    ``file``: number of the file in the capture, from 0. ``others``: transactions in front of it that are not the
-    Case's, since the last one that is or since the file began. ``floor``: which of those (from 1) is the last that
-    everything behind it depends on, because it changed no rows alone, and ``own`` which is the last of the same
-    session; 0 if none is. ``earlier``: transactions of others behind the Case's last one, in the files before this.
+    ``file``: number of the file in the capture, from 0. ``others``: foreign transactions in front of it, since the
+    Case's last one or since the file began. ``floor``: which of those (from 1) is the last on which all later ones
+    depend, because it did more than change rows; 0: none. ``own``: which of those is the last of the same session; 0:
+    none. ``earlier``: foreign transactions behind the Case's last one, in the files before this.
     """
 
     file: int
@@ -37,12 +37,12 @@ Interval = tuple[int, int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogFacts:
-    """What server and session say of the facts that no model can know: by SQL and by lengths, never by the events.
+    """Facts that no model can know, from server and session: by SQL and by lengths, never from the events.
 
-    Pairs are from before the first statement and from behind the last one: ``clock`` in microseconds since the epoch,
-    ``executed`` the numbers under the server's own UUID (half-open), ``queries`` the ids of the queries that stand
-    next to the Case's. ``sequence``: transactions in the first file in front of the capture, if they were counted.
-    ``writesets``: transactions depend on each other by rows. ``alone``: other sessions have no foreign keys.
+    Pairs are from before the first statement and from behind the last one. ``clock``: microseconds since the epoch.
+    ``executed``: the numbers under the server's own UUID (half-open). ``queries``: the ids of the queries next to the
+    Case's. ``sequence``: transactions in the first file in front of the capture, if they were counted. ``writesets``:
+    transactions depend on each other by rows. ``alone``: other sessions have no foreign keys.
     """
 
     server_id: int
@@ -79,4 +79,4 @@ class Observation:
     server_version: str
     thread_id: int
     schema: str
-    log: LogFacts | None = None  # None: nobody asked, as for captures of other origin
+    log: LogFacts | None = None  # None: the facts are unknown, as for captures of other origin

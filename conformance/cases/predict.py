@@ -1,8 +1,8 @@
-"""What the reference says must happen when an update Case runs: rows, sizes and row events, statement by statement.
+"""The reference's prediction for an update Case: rows, sizes and row events, statement by statement.
 
-The next statement starts from the *predicted* rows of the one before, so a :class:`Model` is
-advanced step by step. Facts that no model can know are left at neutral values here and filled in by the judge from
-the observation; ``judge.borrowed`` lists them.
+The next statement starts from the *predicted* rows of the one before, so a :class:`Model` advances step by step. Facts
+that no model can know have neutral values here; the judge fills them in from the observation (``judge.borrowed`` lists
+them).
 """
 
 from __future__ import annotations
@@ -164,7 +164,8 @@ class Model:
         return self._logged(step, rows, time_zone=time_zone)
 
     def logged_as(self, prediction: StepPrediction) -> StepPrediction:
-        """The same statement as another session logs it: a table and its rows change alike, whatever is logged.
+        """The prediction of the same statement in another session: the table and its rows change alike, whatever that
+        session logs.
 
         ``prediction`` is of a model of the same table and row image, in which diffs were collected.
         """
@@ -229,7 +230,8 @@ class Model:
         }
 
     def _images(self, assigned: frozenset[int]) -> _Images:
-        """The columns of both images of a statement that assigns these; kept, as statements are many and these few."""
+        """The columns of both images of a statement that assigns these; the result is cached, as few sets of columns
+        recur."""
         images = self._known_images.get(assigned)
         if images is None:
             table, image = self.table_map, self.session.row_image
@@ -246,8 +248,10 @@ class Model:
 
     @cached_property
     def _unused_bits(self) -> int:
-        """Those of a before-image's bitmap: NOBLOB starts from all columns of a partitioned table, as FULL does
-        everywhere (observed on 9.7.4)."""
+        """The unused bits of a before-image's bitmap.
+
+        NOBLOB starts from all columns of a partitioned table, as FULL does everywhere (observed on 9.7.4).
+        """
         if self.table.partitions is None or self.session.row_image is not RowImage.NOBLOB:
             return 0
         count = len(self.table.columns)
@@ -255,7 +259,10 @@ class Model:
 
     def events_of(self, rows: Iterable[RowPrediction], assigned: frozenset[int]) -> tuple[RowsBody, ...]:
         """The row events of a statement that changes these rows and assigns these columns, under the session's
-        settings. Rows of other partitions than those before them stand in an event of their own."""
+        settings.
+
+        Rows of another partition than those before them stand in an event of their own.
+        """
         partitions = self.table.partitions
         if partitions is None:
             return tuple(self._events(rows, assigned))

@@ -1,7 +1,7 @@
 """A Case with its predictions, laid out in the order in which a server will be asked: statements and read-backs.
 
-Several rows are updated between two read-backs as long as no row is touched twice, so that size, free space and text
-are compared after *every* update with few round trips.
+A script updates several rows between two read-backs as long as it touches no row twice. So a few round trips compare
+size, free space and text after *every* update.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ class ScriptBuilder:
         return prediction
 
     def read_back(self) -> None:
-        """Read the rows touched since the last time."""
+        """Read back the rows touched since the last time."""
         model = self.model
         if not self._touched or not model.columns.json:
             self._touched.clear()

@@ -1,7 +1,7 @@
 """The death of a server in one text, as an outcome keeps it: signal, place, and build.
 
-``signal 11 in Json_dom::parse < read_json_diff (build cc8a18826385)``: names of functions, innermost first. Where
-nobody knows names, ends of addresses stand behind a colon: ``signal 11: 581,506``.
+``signal 11 in Json_dom::parse < read_json_diff (build cc8a18826385)``: names of functions, innermost first. Where names
+are unknown, ends of addresses stand behind a colon: ``signal 11: 581,506``.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def format_death(signal: str, frames: tuple[str, ...], build: str, addresses: st
 
 
 def parse_death(text: str) -> Death | None:
-    """``None`` if the text does not tell the signal."""
+    """The death in the text; ``None`` if the text does not have the signal."""
     found = _DEATH.fullmatch(text)
     if found is None:
         return None

@@ -1,8 +1,8 @@
-"""The sql Case: statements, each with its node, its session and the outcomes that are allowed.
+"""The sql Case: statements, each with its node, its session and its allowed outcomes.
 
-No model stands behind it: what may happen is written down with each statement. A statement earns the verdict of the
-first outcome that its answer fits, and ``otherwise`` if none does. An outcome that is known to be wrong can stand
-among them with the id of its listed deviation (``requirements/deviations.toml``).
+No model stands behind it: each statement has its allowed outcomes written down. A statement earns the verdict of the
+first outcome that its answer fits, and ``otherwise`` if none does. An outcome that is known to be wrong can stand among
+them with the id of its listed deviation (``requirements/deviations.toml``).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Rows = tuple[tuple[str | None, ...], ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """One way in which a statement may end. What is ``None`` or empty is not looked at."""
+    """One way in which a statement may end. Fields that are ``None`` or empty are not compared."""
 
     error: int | Literal["any"] | None = None  # None: it succeeds
     warnings: tuple[int, ...] | None = None  # all their numbers, in order
@@ -46,7 +46,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WarningText:
-    """A whole text that a warning of this number may have."""
+    """A whole text that a warning with this number may have."""
 
     number: int
     text: str
@@ -58,13 +58,13 @@ class WarningText:
 class SqlStatement:
     """One statement; or, with ``start``, a hard stop and a new start of its node with these options.
 
-    Of a start, the error is the message number that ended it, and warnings are those of its error log. ``judges``: the
+    The error of a start is the message number that ended it; its warnings are those of the error log. ``judges``: the
     requirement it is evidence for; set-up statements have none, and must succeed. ``about``: only warnings whose text
-    has this in it count. ``texts``: what warnings of their numbers may read, judged under the requirement
-    ``judges_texts``; where no such warning is given, it is for the outcomes to say so. ``fresh``: it sets everything
-    that matters to those behind it, so that the Case means the same without those between the first fresh statement and
-    the last before another one. ``at_once``: on a replica, without waiting until it has everything that the source
-    wrote; where that wait ends with a stop of the applier, its error is the answer, and the statement is not run.
+    contains this count. ``texts``: the permitted texts of warnings with their numbers, judged under the requirement
+    ``judges_texts``; a missing warning is the outcomes' affair. ``fresh``: the statement sets everything that later
+    statements depend on. So the Case means the same without the statements between the first fresh one and the last
+    before another one. ``at_once``: on a replica, without waiting until it has everything that the source wrote; where
+    that wait ends with a stop of the applier, its error is the answer, and the statement is not run.
     """
 
     sql: str = ""
@@ -84,7 +84,7 @@ class SqlStatement:
 
     @property
     def requirements(self) -> tuple[str, ...]:
-        """What it is evidence for."""
+        """The requirements that the Case is evidence for."""
         return tuple(name for name in (self.judges, self.judges_texts) if name)
 
     @property
@@ -95,7 +95,7 @@ class SqlStatement:
 
     @property
     def text(self) -> str:
-        """For people: the statement, or the start with its options."""
+        """The statement, or the start with its options, as text for people."""
         if self.start is None:
             return self.sql
         words = [name if value is None else f"{name}={value}" for name, value in self.start]
@@ -131,24 +131,24 @@ class SqlCase:
     statements: tuple[SqlStatement, ...]
 
     def shortened(self, index: int) -> SqlCase:
-        """As far as a statement, without what a fresh one before it makes superfluous."""
+        """The Case up to a statement, without the statements that a fresh one makes superfluous."""
         fresh = [number for number, statement in enumerate(self.statements[: index + 1]) if statement.fresh]
         first, last = (fresh[0], fresh[-1]) if fresh else (0, 0)
         return replace(self, statements=self.statements[:first] + self.statements[last : index + 1])
 
     @property
     def has_replica(self) -> bool:
-        """Whether it runs on a source and its replica."""
+        """Whether the Case runs on a source and its replica."""
         return any(statement.node == REPLICA for statement in self.statements)
 
     @property
     def restarts(self) -> bool:
-        """Whether it starts its server with options of its own."""
+        """Whether the Case starts its server with options of its own."""
         return any(statement.start is not None for statement in self.statements)
 
     @property
     def needs_own_server(self) -> bool:
-        """Whether it does what a guest does not do: change global values, make accounts, restart."""
+        """Whether the Case does what a guest must not do: change global values, make accounts, restart."""
         return bool(self.globals or self.accounts or self.restarts)
 
 

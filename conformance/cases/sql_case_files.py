@@ -1,4 +1,4 @@
-"""sql Cases as JSON data, with everything that has its default left out."""
+"""sql Cases as JSON data, without the fields that hold their default."""
 
 from __future__ import annotations
 

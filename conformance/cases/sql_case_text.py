@@ -1,4 +1,4 @@
-"""A sql Case as a script for people: its statements, and what may come of each as comments."""
+"""A sql Case as a script for people: its statements, with the allowed outcomes of each as comments."""
 
 from __future__ import annotations
 
@@ -51,12 +51,12 @@ def _expected(statement: SqlStatement) -> list[str]:
 
 
 def allowed_outcomes(statement: SqlStatement) -> list[Outcome]:
-    """Those that are no difference."""
+    """The outcomes that are no difference."""
     return [outcome for outcome in statement.outcomes if outcome.verdict not in (Verdict.FAIL, Verdict.DIFFERS)]
 
 
 def outcome_words(outcome: Outcome) -> str:
-    """An outcome for people."""
+    """An outcome as text for people."""
     if outcome.as_before:
         return "the same as the statement before it"
     parts = ["success" if outcome.error is None else f"error {outcome.error}"]

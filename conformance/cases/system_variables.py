@@ -18,12 +18,12 @@ ACCOUNT: Final = "binlog_lab_account"
 
 
 def refused(number: int, text: str = "") -> tuple[Outcome, ...]:
-    """The error that was observed; another one only differs, as the worklog gives no numbers."""
+    """The observed error as expected outcome; another error only differs, as the worklog gives no numbers."""
     return Outcome(error=number, text=text), Outcome(error="any", verdict=Verdict.DIFFERS)
 
 
 def slug(*parts: str) -> str:
-    """An id of readable parts."""
+    """An id from readable parts."""
     text = "-".join(parts).lower()
     return "-".join(filter(None, "".join(char if char.isalnum() or char == "_" else "-" for char in text).split("-")))
 

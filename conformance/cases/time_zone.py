@@ -1,6 +1,6 @@
 """Which statements depend on the time zone, so that the BEGIN in front of them names it (observed on 9.7.4).
 
-``TIMESTAMP'...'`` literals do, wherever they stand; so does a DATETIME or TIMESTAMP column that is set from text, and a
+``TIMESTAMP'...'`` literals do, wherever they stand. So do a DATETIME or TIMESTAMP column that is set from text, and a
 TIMESTAMP column that is read. DATE and TIME literals do not, nor does reading a DATETIME column.
 """
 

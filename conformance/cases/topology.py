@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplicaSettings:
-    """What a replica's own applier works with. The last three shape its own log alone."""
+    """The settings of a replica's applier. The last three shape its own log alone."""
 
     image: RowImage
     partial_json: bool
@@ -37,9 +37,9 @@ class ReplicaSettings:
 class RebuiltRows:
     """The replica's rows are made anew when ``after`` steps of the Case were applied.
 
-    ``make`` says what becomes of each document: ``copied`` (its value, without free space), ``padded`` (its value,
-    behind which one more was taken out in place), ``retyped`` (what its text is read as), ``numbers`` (numbers of other
-    types, drawn from ``seed``), ``dumped`` (the replica is loaded from mysqldump).
+    ``make`` names the new form of each document. ``copied``: its value, without free space. ``padded``: its value,
+    behind which one more value was removed in place. ``retyped``: the document that its text is read as. ``numbers``:
+    numbers of other types, drawn from ``seed``. ``dumped``: the replica is loaded from mysqldump.
     """
 
     after: int
@@ -52,7 +52,7 @@ MAKES = ("copied", "padded", "retyped", "numbers", "dumped")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Topology:
-    """``replicas``: each follows the server before it; the first one the server of the Case."""
+    """``replicas``: each follows the server before it; the first follows the server of the Case."""
 
     gtid: bool
     replicas: tuple[ReplicaSettings, ...]
@@ -60,5 +60,5 @@ class Topology:
 
     @property
     def needs(self) -> str:
-        """The word of the catalogue for this many servers."""
+        """The catalogue's name for this many servers."""
         return f"{len(self.replicas) + 1}S"

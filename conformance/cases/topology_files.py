@@ -15,7 +15,7 @@ _LOG: Final = {"metadata": "MINIMAL", "rows_query": False, "compression": False}
 
 
 def dump_topology(topology: Topology) -> dict[str, Any]:
-    """As data."""
+    """The topology as JSON data."""
     out: dict[str, Any] = {
         "gtid": topology.gtid,
         "replicas": [
@@ -35,7 +35,7 @@ def dump_topology(topology: Topology) -> dict[str, Any]:
 
 
 def load_topology(data: Mapping[str, Any], steps: int) -> Topology:
-    """From data. ``steps``: how many the Case has."""
+    """The topology of JSON data. ``steps``: how many the Case has."""
     replicas = tuple(
         ReplicaSettings(
             image=RowImage(item["row_image"]),

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Hazard(StrEnum):
-    """What a Case may do to a server."""
+    """The harm a Case may do to a server."""
 
     NONE = "none"
     STOPS_REPLICA = "stops-replica"
@@ -31,7 +31,7 @@ class Hazard(StrEnum):
 class Step:
     """One UPDATE statement.
 
-    ``rows``: indexes of the start rows it selects, in any order; the statement visits them in order of the selector
+    ``rows``: indexes of the selected start rows, in any order; the statement visits them in order of the selector
     column. ``commit``: a transaction ends after this step.
     """
 
@@ -44,8 +44,8 @@ class Step:
 class UpdateCase:
     """One scenario. ``selector`` names a column whose value tells the rows apart; it may change, not to a duplicate.
 
-    ``trigger``: what a BEFORE UPDATE trigger of the table assigns to the columns of NEW; none if empty.
-    ``topology``: the replicas it is for, if any; ``needs`` names them too. ``note``: why it is kept.
+    ``trigger``: what a BEFORE UPDATE trigger of the table assigns to the columns of NEW; none if empty. ``topology``:
+    the replicas of the Case, if any; ``needs`` names them too. ``note``: why the Case is kept.
     """
 
     kind: ClassVar[str] = "update"

@@ -22,9 +22,10 @@ if TYPE_CHECKING:
 def command(files: tuple[str, ...], form: str, limit: int) -> None:
     """Replay binary log files in the order given, from an empty state, and print the final tables.
 
-    Rows come from row events; of statements only those that define tables are followed. A statement that cannot be
-    followed and a row that is not there end the replay with exit code 1: the tables as they were before it are printed.
-    Rows are in the order of the first column, then the next: as text with --format json, else numbers as numbers.
+    Rows come from row events; of the statements, the replay follows only those that define tables. A statement that it
+    cannot follow, or a missing row, ends the replay with exit code 1; the tables before that event are printed. Rows
+    are ordered by the first column, then the next. --format json orders all values as text; the text format orders
+    numbers as numbers.
     """
     from conformance.reference.errors import CodecError
     from conformance.reference.replay.engine import Replay
@@ -60,7 +61,7 @@ def _rows(event: Event) -> int:
 
 
 def _placed(error: Exception, event: Event) -> str:
-    """The message with its place: errors about the meaning have no offset of their own."""
+    """The error message with its position in the file: errors about an event's meaning have no offset of their own."""
     from conformance.reference.errors import CodecError
 
     assert isinstance(error, CodecError)

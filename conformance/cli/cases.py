@@ -1,4 +1,4 @@
-"""``binlog-lab cases``: the case suite on the screen, and as plain files that need no lab."""
+"""``binlog-lab cases``: show the case suite, and export it as plain files that are read without the lab."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from conformance.checks.suite import SuiteCase
 
-MARKER: Final = ".binlog-lab-cases"  # in a directory that an export made, so that a later one may replace it
+MARKER: Final = ".binlog-lab-cases"  # in every export: a later one may replace only such a directory
 _README: Final = """\
 # Cases of binlog-lab {version}
 
@@ -78,7 +78,7 @@ def show(identity: str, form: str) -> int:
 def export(directory: Path, identities: tuple[str, ...]) -> int:
     """Write Cases (all, or those named) as plain files into DIR.
 
-    DIR must be new, empty, or hold an earlier export, of which files of the same name are replaced.
+    DIR must be new, empty, or hold an earlier export, whose files of the same name are replaced.
     """
     items = [_find(identity) for identity in dict.fromkeys(identities)] or list(_suite())
     try:
@@ -99,21 +99,23 @@ def export(directory: Path, identities: tuple[str, ...]) -> int:
 @command.command()
 @click.argument("finding", metavar="FINDING")
 @click.option(
-    "--id", "identity", metavar="SLUG", help="Its name for good (default: made from requirement and content)."
+    "--id", "identity", metavar="SLUG", help="The Case's permanent name (default: made from requirement and content)."
 )
-@click.option("-r", "--requirement", "requirements", multiple=True, metavar="REQ", help="In place of the Case's own.")
-@click.option("--note", default="", metavar="TEXT", help="Why it is kept.")
+@click.option(
+    "-r", "--requirement", "requirements", multiple=True, metavar="REQ", help="Requirements in place of the Case's own."
+)
+@click.option("--note", default="", metavar="TEXT", help="Why the finding is kept.")
 @click.option("--report", type=click.Path(path_type=Path), default=Path("report"), show_default=True, metavar="DIR")
 def promote(finding: str, identity: str | None, requirements: tuple[str, ...], note: str, report: Path) -> int:
     """Keep a finding for good: from now on every run judges it.
 
-    FINDING is the file of a Case, or the id of one that the report in DIR has stored. In a checkout of binlog-lab it
-    becomes a file of the repository, else one of the user's own (BINLOG_LAB_CASES, or the user's data directory). A
-    Case that the suite has already, under whatever name, is refused; so is an input that may crash other people's
-    software: the lab finds it again from its seed.
+    FINDING is the file of a Case, or the id of a Case that the report in DIR has stored. In a checkout of binlog-lab
+    the Case becomes a file of the repository. Elsewhere it goes to your own Cases: BINLOG_LAB_CASES, or your data
+    directory. The command refuses a Case that the suite already has under any name. It also refuses an input that may
+    crash other people's software: the lab finds such an input again from its seed.
 
-    A finding of a fuzz run (its .bin file) becomes a regression of its target, tests/regressions/TARGET/SLUG.bin, in
-    a checkout; with -r a binary log becomes a Case for mysqlbinlog instead.
+    A finding of a fuzz run (its .bin file) becomes a regression of its target, tests/regressions/TARGET/SLUG.bin, in a
+    checkout. With -r a binary log becomes a Case for mysqlbinlog instead.
     """
     if finding.endswith(".bin"):
         return _promote_input(Path(finding), identity or "", requirements, note)

@@ -20,7 +20,7 @@ class OrderedServers(click.Command):
     """A command that keeps the order of its options: a ``--replica`` belongs to the ``--server`` before it."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """As ever, and remember the order."""
+        """Parse the options as click does, and remember their order."""
         parser = self.make_parser(ctx)
         _, _, order = parser.parse_args(args=list(args))
         ctx.meta[ORDER] = tuple(parameter.name for parameter in order if parameter.name in (_SERVER, _REPLICA))
@@ -28,7 +28,7 @@ class OrderedServers(click.Command):
 
 
 def server_pairs(servers: Sequence[str], replicas: Sequence[str], order: Sequence[str]) -> list[tuple[str, str]]:
-    """Each server with its replica (empty: as the server). Without any server: ``auto``."""
+    """Each server with its replica; an empty replica means the server's own spec. Without any server: ``auto``."""
     pairs: list[tuple[str, str]] = []
     given, followers = iter(servers), iter(replicas)
     for name in order:
@@ -45,7 +45,7 @@ def server_pairs(servers: Sequence[str], replicas: Sequence[str], order: Sequenc
 
 
 def column_names(specs: Sequence[str]) -> list[str]:
-    """A name for each column, without secrets: its spec, with a number where one is there twice."""
+    """A name for each column, without secrets: the server's spec, numbered where two columns have the same."""
     seen: Counter[str] = Counter()
     names = []
     for spec in specs:

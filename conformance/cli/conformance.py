@@ -33,10 +33,19 @@ _HAZARDS = ("none", "stops-replica", "corrupts-row", "may-crash")
     metavar="SPEC",
     help="auto (default), process[:PATH], docker[:IMAGE], mysql://…, none.",
 )
-@click.option("--replica", "replicas", multiple=True, metavar="SPEC", help="Replica of the server before it.")
-@click.option("-r", "--requirement", "requirements", multiple=True, metavar="REQ", help="Only these requirements.")
+@click.option(
+    "--replica", "replicas", multiple=True, metavar="SPEC", help="Replica of the --server before this option."
+)
+@click.option(
+    "-r",
+    "--requirement",
+    "requirements",
+    multiple=True,
+    metavar="REQ",
+    help="Only the checks of this requirement; repeatable.",
+)
 @click.option("--updates", type=click.IntRange(min=1), metavar="N", help="Generated updates (default: by profile).")
-@click.option("--seed", metavar="N", help="Seed of everything generated (default: a new one, printed).")
+@click.option("--seed", metavar="N", help="Seed of all generators (default: a new one, printed).")
 @click.option("--profile", type=click.Choice(["quick", "full", "soak"]), default="quick", show_default=True)
 @click.option("--no-deviations", is_flag=True, help="Count known deviations as failures.")
 @click.option(
@@ -74,8 +83,8 @@ def command(
 ) -> int:
     """Judge a server against the requirements, and write a report.
 
-    Starts what is needed, generates documents and updates, runs them, and compares every byte the server wrote with
-    what the reference predicts. DIR gets index.html, results.json, run.jsonl, junit.xml and summary.md.
+    Starts the servers it needs, generates documents and updates, and runs them. Compares every byte the server wrote
+    with what the reference predicts. DIR gets index.html, results.json, run.jsonl, junit.xml and summary.md.
     """
     from conformance.harness.profiles import PROFILES
     from conformance.requirements.catalogue import REQUIREMENTS
@@ -101,7 +110,7 @@ def command(
     shown = ", ".join(str(spec) for spec, _ in parsed)
     amount = "recorded updates" if shown == "none" else f"{updates or PROFILES[profile]:,} updates"
     narrate(f"seed {seed}, {amount}, server {shown}")
-    # Loading the checks takes a second, so the run has said by now what it is.
+    # Loading the checks takes a second: the run has already said what it is.
     from conformance.cli.replay import check_witnesses
     from conformance.harness.settings import Settings
 
@@ -186,7 +195,7 @@ def _with_cases(column: Settings, cases: Path | None) -> Settings:
 def _pytest(run: LabRun, *more: str) -> None:
     """Run the checks in this process; pytest itself stays silent, the stream speaks.
 
-    Nothing of the user's pytest has a say: no configuration, ``conftest.py`` above the checks, plugin or variable.
+    The user's own pytest setup has no effect: no configuration, ``conftest.py`` above the checks, plugin or variable.
     """
     import pytest
 
@@ -234,7 +243,7 @@ def _list(requirements: frozenset[str], profile: str) -> int:
 def _replay_command(
     server: str, replica: str, server_options: tuple[str, ...], deviations_file: Path | None, no_deviations: bool
 ) -> str:
-    """``binlog-lab replay`` with what a stored Case of this run needs to be judged in the same way."""
+    """The ``binlog-lab replay`` command, with the options that judge a stored Case as this run did."""
     words = ["binlog-lab", "replay"]
     if server and server != "none":
         words += ["--server", server]
@@ -257,7 +266,7 @@ def _nothing_selected(requirements: frozenset[str]) -> Usage:
 
 
 def _command_line() -> str:
-    """The command as typed, with addresses in the form that shows no secret."""
+    """The command as typed, with the secrets in addresses hidden."""
     from conformance.servers.specs import parse_spec
 
     words = ["binlog-lab"]

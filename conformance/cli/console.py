@@ -1,7 +1,7 @@
-"""What the subcommands share: words to the user, progress, and errors that carry an exit code.
+"""What the subcommands share: messages to the user, progress, and errors that carry an exit code.
 
-Data goes to stdout, words to stderr. Exit codes are those of the contract (design 6). What a log, a server or a file
-name says may hold control characters: words never print them as they are, data only where no terminal obeys them.
+Data goes to stdout, messages to stderr. The exit codes are those of design 6. Text from a log, a server or a file name
+may hold control characters. Messages always escape them; data keeps them, except on a terminal, which would obey them.
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 
 
 class CliError(click.ClickException):
-    """A message for the user that ends the command; no traceback. Raise one of the subclasses: they fix the code."""
+    """A message for the user that ends the command, without a traceback. Raise one of its subclasses: they fix the exit
+    code.
+    """
 
     exit_code = int(ExitCode.COULD_NOT_RUN)
 
@@ -39,7 +41,7 @@ class CliError(click.ClickException):
 
 
 class InputCorrupt(CliError):
-    """The input of a file command is corrupt, truncated or encrypted; what came before it has been printed."""
+    """The input of a file command is corrupt, truncated or encrypted; the events before the damage are printed."""
 
     exit_code = 1
 
@@ -57,22 +59,22 @@ class CouldNotRun(CliError):
 
 
 def narrate(message: str, *, file: Any = None) -> None:
-    """Tell the user what happens, on stderr."""
+    """Tell the user what the command is doing, on stderr."""
     click.echo(printable(message), file=file or sys.stderr)
 
 
 def error(message: str, *, file: Any = None) -> None:
-    """Say what went wrong, on stderr; the word is red on a terminal and never the only sign."""
+    """Print an error on stderr. The word "error" is red on a terminal; colour is never the only sign."""
     click.echo(f"{click.style('error:', fg='red', bold=True)} {printable(message)}", file=file or sys.stderr)
 
 
 def warn(message: str, *, file: Any = None) -> None:
-    """Say what the user should know although the command goes on."""
+    """Print a warning on stderr; the command goes on."""
     click.echo(f"{click.style('warning:', fg='yellow', bold=True)} {printable(message)}", file=file or sys.stderr)
 
 
 def unknown(what: str, names: Iterable[str], known: Collection[str], *, hint: str | None = None) -> Usage:
-    """The error about names that are not known: each with the nearest that are."""
+    """The error about unknown names: each with the known names that are nearest."""
     return Usage(f"unknown {what} {', '.join(f'{name}{did_you_mean(name, known)}' for name in names)}", hint=hint)
 
 
@@ -82,7 +84,7 @@ class NamedCommands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """As ever, or the error with a suggestion."""
+        """Resolve the command as click does, or raise the error with a suggestion."""
         known = self.list_commands(ctx)
         if args[0] not in known and not args[0].startswith("-") and not ctx.resilient_parsing:
             raise click.UsageError(f"no such command {args[0]!r}{did_you_mean(args[0], known)}", ctx)
@@ -90,9 +92,9 @@ class NamedCommands(click.Group):
 
 
 class TerminalText(io.TextIOWrapper):
-    """Standard output where it is a terminal: data that holds control characters cannot steer it.
+    """Standard output on a terminal: control characters in data cannot steer the terminal.
 
-    ``styled`` is the stream for those that print styles of their own and escape what they print.
+    ``styled`` is the stream for callers that print their own styles and escape their data themselves.
     """
 
     def __init__(self, stdout: io.TextIOWrapper) -> None:

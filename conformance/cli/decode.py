@@ -17,20 +17,20 @@ if TYPE_CHECKING:
     from conformance.reference.dialect import Dialect
     from conformance.reference.text.row_changes import RowChanges
 
-_SHOWN = 8  # event types in the closing line
+_SHOWN = 8  # how many event types the closing line names
 
 
 @click.command(name="decode")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
 @click.option("--format", "form", type=click.Choice(("text", "jsonl")), default="text", show_default=True)
 @click.option("-v", "--verbose", count=True, help="Once (the default): rows as pseudo-SQL. Twice: with column types.")
-@click.option("--table-metadata", is_flag=True, help="Text: the columns and the key that each TABLE_MAP tells.")
-@click.option("--types", is_flag=True, help="JSON: values that plain JSON cannot say get a type tag.")
+@click.option("--table-metadata", is_flag=True, help="Text: print the columns and the key of each TABLE_MAP.")
+@click.option("--types", is_flag=True, help="JSON: tag values that have no plain JSON form with their type.")
 @click.option("--events", "which", type=click.Choice(("rows", "all")), default="rows", show_default=True,
               help="JSON: row changes only, or an object for every event.")  # fmt: skip
-@click.option("--dialect", metavar="V", help="The writer's version, whose mysqlbinlog is meant too;"
-              " default: as each file says, printed as the newest prints.")  # fmt: skip
-@click.option("--resolve", is_flag=True, help="JSON: apply diffs where the document before them is known.")
+@click.option("--dialect", metavar="V", help="The version that wrote the files, and whose mysqlbinlog to imitate;"
+              " default: the version in each file, and the newest mysqlbinlog.")  # fmt: skip
+@click.option("--resolve", is_flag=True, help="JSON: apply diffs where the document before the update is known.")
 @MAX_UNCOMPRESSED
 def command(
     files: tuple[str, ...],
@@ -45,10 +45,11 @@ def command(
 ) -> None:
     """Print binary log files as mysqlbinlog does, or as one JSON object per row change.
 
-    FILE may be - for standard input. Times in comments are local, those of values UTC. Events with boundary markers
-    (WL#4162) show them as comments, and stderr tells which do not fit their transactions. On a terminal control
-    characters are escaped; a file or a pipe gets them as they are. Exit code 1: a file is corrupt, truncated or
-    encrypted (what came before is printed); 2: it is missing or no binary log.
+    FILE may be - for standard input. Times in comments are local times; times in values are UTC. Boundary markers
+    (WL#4162) are shown as comments; stderr names the events whose marker does not fit their transaction. Control
+    characters are escaped on a terminal, and written unchanged to a file or a pipe. Exit code 1: a file is corrupt,
+    truncated or encrypted; the events before the damage are printed. Exit code 2: a file is missing, or is no binary
+    log.
     """
     if form == "text" and (types or resolve or which != "rows"):
         raise Usage("--types, --events and --resolve belong to --format jsonl")

@@ -15,9 +15,9 @@ _MARKS = {"ok": "ok     ", "missing": "MISSING", "absent": "absent "}
 @click.command(name="doctor")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def command(form: str) -> None:
-    """What is available here, what is missing, and how to get it.
+    """Show what is available here, what is missing, and how to get it.
 
-    Nothing is fetched, installed or started. Exit code 3 if something that the main job needs is missing.
+    Fetches, installs and starts nothing. Exit code 3 if a thing that 'conformance' needs is missing.
     """
     from conformance.servers.survey import State, survey
 

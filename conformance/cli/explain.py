@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from conformance.reference.text.annotated_hex import Span
 
 _ROW: Final = 16  # bytes on a line
-_WHOLE: Final = 256  # a longer value is shown with its beginning only
+_WHOLE: Final = 256  # of a longer value only the beginning is shown
 _BEGINNING: Final = 64
 
 
@@ -30,8 +30,8 @@ _BEGINNING: Final = 64
 def command(file: str, position: int | None, limit: int) -> None:
     """Print every byte of a binary log with its field and meaning: offset, bytes, field, meaning.
 
-    Events of compressed transactions follow their payload, with offsets (+N) in the uncompressed bytes. Values of more
-    than 256 bytes are shown with their beginning.
+    The events of a compressed transaction follow its payload event, with offsets (+N) in the uncompressed bytes. Of a
+    value of more than 256 bytes only the beginning is shown.
     """
     if file == STDIN:
         raise Usage("explain needs a file: it does not read standard input")
@@ -53,7 +53,7 @@ def command(file: str, position: int | None, limit: int) -> None:
 
 
 def _explained(path: str, position: int | None, limit: int) -> Iterator[list[str]]:
-    """The lines of each event that is wanted."""
+    """The lines of each event that the command prints."""
     from conformance.reference.binlog.files import EventDecoder
     from conformance.reference.binlog.header import FOOTER_SIZE, Checksum
     from conformance.reference.errors import CodecError, DecodeError
@@ -87,7 +87,7 @@ def _explained(path: str, position: int | None, limit: int) -> Iterator[list[str
 
 
 def _inner(decoder: EventDecoder, event: Event, *, wanted: bool) -> Iterator[list[str]]:
-    """The events of a compressed transaction; decoded in any case, for their TABLE_MAPs."""
+    """The events of a compressed transaction. They are decoded even if not printed, for their TABLE_MAPs."""
     from conformance.reference.binlog.payload import TransactionPayload
     from conformance.reference.text.annotated_hex import explain_event
 
@@ -106,7 +106,7 @@ def _inner(decoder: EventDecoder, event: Event, *, wanted: bool) -> Iterator[lis
 
 
 def _frames(path: str) -> Iterator[tuple[int, bytes]]:
-    """Offset and bytes of each event; only the frame is looked at."""
+    """Offset and bytes of each event, from the headers alone."""
     from conformance.reference.binlog.header import ENCRYPTED_MAGIC, HEADER_SIZE, MAGIC
 
     with Path(path).open("rb") as file:

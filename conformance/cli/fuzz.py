@@ -1,4 +1,4 @@
-"""``binlog-lab fuzz``: fuzz the decoders, and servers; replay and minimise what was found."""
+"""``binlog-lab fuzz``: fuzz decoders and servers; replay and minimise findings."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ for _part in (server, replay, minimize, merge, coverage):
 
 @command.command(name="list")
 def list_() -> int:
-    """Print one line a target: its name, and what holds for every input."""
+    """Print one line a target: its name, and the property that it checks for every input."""
     from fuzz.runner.targets import own_targets, peer_targets
 
     targets = [*own_targets(), *peer_targets()]
@@ -54,14 +54,19 @@ def list_() -> int:
 
 @command.command()
 @click.argument("names", nargs=-1, metavar="[TARGET]…")
-@click.option("--all", "everything", is_flag=True, help="All targets of our own.")
-@click.option("--peers", is_flag=True, help="All targets against decoders of others.")
-@click.option("--seconds", type=click.FloatRange(min=1), metavar="N", help="For each target [default: 60].")
+@click.option("--all", "everything", is_flag=True, help="All targets of the lab's own decoders.")
+@click.option("--peers", is_flag=True, help="All targets against decoders of other projects.")
+@click.option("--seconds", type=click.FloatRange(min=1), metavar="N", help="Time for each target [default: 60].")
 @click.option(
-    "--runs", type=click.IntRange(min=1), metavar="N", help="Executions of each target instead: repeatable to the bit."
+    "--runs",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Executions of each target, in place of --seconds: exactly repeatable.",
 )
 @click.option("--seed", type=click.IntRange(min=0), metavar="N", help="[default: 1 with --runs, else a new one]")
-@click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Targets at a time [default: one a core].")
+@click.option(
+    "--jobs", type=click.IntRange(min=1), metavar="N", help="Targets that run at the same time [default: one a core]."
+)
 @click.option("--timeout", type=click.IntRange(min=1), default=10, show_default=True, help="Seconds for one input.")
 @CORPORA
 @_FINDINGS
@@ -79,12 +84,12 @@ def run(
     findings: Path | None,
     report: Path | None,
 ) -> int:
-    """Fuzz targets, each in a process of its own, and store what is found.
+    """Fuzz targets, each in a process of its own, and store the findings.
 
-    Inputs that reach something new are kept in a cache, and the next run goes on from there. With --runs each target
-    begins with the committed inputs alone (or those of --corpora): the same seed gives the same executions and edges.
-    Needs atheris (pip install 'binlog-lab[fuzz]'). The exit code is 1 if there is a finding; one of a peer counts
-    only when it is new.
+    Inputs that reach new code are kept in a cache, and the next run continues from them. With --runs each target begins
+    with the committed inputs alone (or those of --corpora): the same seed gives the same executions and edges. Needs
+    atheris (pip install 'binlog-lab[fuzz]'). The exit code is 1 if there is a finding. A finding in a peer (a decoder
+    of others) counts only when it is new.
     """
     import secrets
 
@@ -123,7 +128,9 @@ def run(
 
 @contextmanager
 def _report_directory(path: Path | None) -> Iterator[Callable[[Campaign], None]]:
-    """Something that writes ``results.json``; the directory is taken before the run, so that it is not in vain."""
+    """The directory for ``results.json``. It is checked before the run: a run whose report cannot be written is in
+    vain.
+    """
     from conformance.report.directory import RESULTS, DirectoryInUseError, ReportError, taken
     from fuzz.runner.results import results
 

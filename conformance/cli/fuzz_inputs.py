@@ -13,10 +13,12 @@ from conformance.stream import ExitCode
 if TYPE_CHECKING:
     from fuzz.runner.targets import Target
 
-TARGET = click.option("--target", "name", metavar="TARGET", help="For a file that does not lie in its target's folder.")
-TIMEOUT = click.option("--timeout", type=click.IntRange(min=1), default=10, show_default=True, help="Seconds.")
+TARGET = click.option("--target", "name", metavar="TARGET", help="Target of a file outside its target's folder.")
+TIMEOUT = click.option(
+    "--timeout", type=click.IntRange(min=1), default=10, show_default=True, help="Seconds for one input."
+)
 CORPORA = click.option(
-    "--corpora", type=click.Path(path_type=Path), metavar="DIR", help="Where inputs are kept [default: the cache]."
+    "--corpora", type=click.Path(path_type=Path), metavar="DIR", help="Directory of the inputs [default: the cache]."
 )
 
 
@@ -25,10 +27,10 @@ CORPORA = click.option(
 @TARGET
 @TIMEOUT
 def replay(files: tuple[Path, ...], name: str | None, timeout: int) -> int:
-    """Run stored inputs again: FIXED (nothing is wrong), FAILED or ERROR (could not run).
+    """Run stored inputs again: FIXED (no fault any more), FAILED or ERROR (could not run).
 
-    FILE is an input, or a folder of them; the folder of an input, or the file beside it, names its target. Each runs
-    in a process of its own. No fuzzer is needed.
+    FILE is an input, or a folder of inputs. The folder of an input, or the file beside it, names its target. Each input
+    runs in a process of its own. This command needs no fuzzer.
     """
     from fuzz.runner.findings import inputs_in, read
     from fuzz.runner.sandbox import PASSED, Sandbox, SandboxEnded
@@ -67,7 +69,7 @@ def replay(files: tuple[Path, ...], name: str | None, timeout: int) -> int:
     "--output",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="[default: the finding itself; its original stays]",
+    help="[default: FILE; the original is kept beside it]",
 )
 @TIMEOUT
 def minimize(file: Path, name: str | None, seconds: float, output: Path | None, timeout: int) -> int:
@@ -98,15 +100,15 @@ def minimize(file: Path, name: str | None, seconds: float, output: Path | None, 
 
 @click.command()
 @click.argument("names", nargs=-1, metavar="[TARGET]…")
-@click.option("--all", "everything", is_flag=True, help="All targets of our own.")
+@click.option("--all", "everything", is_flag=True, help="All targets of the lab's own decoders.")
 @CORPORA
 @click.option(
-    "--into", type=click.Path(path_type=Path), metavar="DIR", help="[default: the cache, in place of what is there]"
+    "--into", type=click.Path(path_type=Path), metavar="DIR", help="[default: the cache, whose inputs are replaced]"
 )
 def merge(names: tuple[str, ...], everything: bool, corpora: Path | None, into: Path | None) -> int:
-    """Keep the smallest inputs that reach all that the committed ones, the seeds and your own reach.
+    """Keep the smallest inputs that reach everything the committed inputs, the seeds and your own inputs reach.
 
-    With --into fuzz/corpora the committed archives are made anew: below 200 inputs of less than 1 KB each. Needs
+    With --into fuzz/corpora the committed archives are written anew: below 200 inputs of less than 1 KB each. Needs
     atheris.
     """
     from fuzz.runner.corpora import cached, inputs
@@ -137,11 +139,11 @@ def merge(names: tuple[str, ...], everything: bool, corpora: Path | None, into: 
 
 @click.command()
 @click.argument("names", nargs=-1, metavar="[TARGET]…")
-@click.option("--all", "everything", is_flag=True, help="All targets of our own.")
-@click.option("--missing", is_flag=True, help="Also the lines that no input reaches.")
+@click.option("--all", "everything", is_flag=True, help="All targets of the lab's own decoders.")
+@click.option("--missing", is_flag=True, help="Also print the lines that no input reaches.")
 @CORPORA
 def coverage(names: tuple[str, ...], everything: bool, missing: bool, corpora: Path | None) -> int:
-    """Print what the corpora reach: lines and branches of each module that the targets lead into."""
+    """Print the code that the corpora reach: lines and branches of each module that the targets call."""
     from fuzz.runner.errors import Unfit
     from fuzz.runner.reach import reach
 
@@ -205,7 +207,7 @@ def _share(part: int, whole: int) -> str:
 
 
 def _ranges(lines: tuple[int, ...]) -> str:
-    """Line numbers with runs of them drawn together."""
+    """Line numbers, with consecutive numbers written as ranges."""
     runs: list[list[int]] = []
     for number in lines:
         if runs and number == runs[-1][1] + 1:

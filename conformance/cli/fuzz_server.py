@@ -22,19 +22,27 @@ _CHANNELS = ("statements", "applier", "mysqlbinlog", "replica")
 
 
 @click.command(name="server")
-@click.option("--campaign", "name", type=click.Choice(_CAMPAIGNS), required=True, help="What is put in.")
-@click.option("--seconds", type=click.FloatRange(min=1), metavar="N", help="How long [default: 60].")
-@click.option("--runs", type=click.IntRange(min=1), metavar="N", help="How many inputs instead.")
+@click.option(
+    "--campaign", "name", type=click.Choice(_CAMPAIGNS), required=True, help="The kind of events (see above)."
+)
+@click.option("--seconds", type=click.FloatRange(min=1), metavar="N", help="Time for the campaign [default: 60].")
+@click.option("--runs", type=click.IntRange(min=1), metavar="N", help="Number of inputs, in place of --seconds.")
 @click.option("--seed", metavar="N", help="[default: a new one, which is printed]")
 @click.option(
     "--server", default="auto", show_default=True, metavar="SPEC", help="auto, process[:PATH], docker[:IMAGE]."
 )
-@click.option("--channel", "channels", type=click.Choice(_CHANNELS), multiple=True, help="Only these ways in.")
-@click.option("--only", metavar="PLACE", help="One input alone: CHANNEL/BATCH/NUMBER, as a finding names it.")
+@click.option(
+    "--channel",
+    "channels",
+    type=click.Choice(_CHANNELS),
+    multiple=True,
+    help="Only this way to the server; repeatable.",
+)
+@click.option("--only", metavar="PLACE", help="Run one input only: CHANNEL/BATCH/NUMBER, as a finding names it.")
 @click.option("--equal", type=click.IntRange(min=1), default=5, show_default=True, metavar="N",
-              help="Ends of a program with the same look that are enough.")  # fmt: skip
+              help="Stop looking for one crash after N crashes with its signature.")  # fmt: skip
 @click.option("--shrink-seconds", type=click.FloatRange(min=0), metavar="N",
-              help="For making a finding smaller [default: 60, at most a quarter of --seconds].")  # fmt: skip
+              help="Time to minimise a finding [default: 60, at most a quarter of --seconds].")  # fmt: skip
 @click.option("--findings", type=click.Path(path_type=Path), metavar="DIR",
               help="Where findings go [default: BINLOG_LAB_FINDINGS, or your data directory].")  # fmt: skip
 @click.option("--no-deviations", is_flag=True, help="Count listed deviations as findings.")
@@ -51,21 +59,24 @@ def server(
     findings: Path | None,
     no_deviations: bool,
 ) -> int:
-    """Put generated events into real servers of the lab's own, and judge what becomes of them.
+    """Put generated events into the lab's own MySQL servers, and judge how the servers react.
 
-    diverged: sound events on documents that they were not made for. malformed: damaged events, at some of which
-    released servers, and mysqlbinlog, end themselves: those are started again, the inputs kept in a directory that only
-    you can read, made smaller, and described in a text for the vendor. streams: relay logs with transactions of every
-    kind, one event damaged, for a replica, of which is asked that it lives. A server that the lab did not start is
-    refused.
-    The exit code is 1 if something is not allowed and not listed, 0 if all that died is listed.
+    diverged: sound events, applied to other documents than those they were made for.
+
+    malformed: damaged events. Some of them end released servers and mysqlbinlog. The lab starts those programs again,
+    keeps the inputs in a directory that only you can read, makes them smaller, and describes them for the vendor.
+
+    streams: relay logs with transactions of every kind and one damaged event. The replica that reads them must survive.
+
+    The command refuses a server that the lab did not start. The exit code is 1 if an outcome is neither allowed nor
+    listed, 0 if every crash is a listed one.
     """
     from conformance.servers.specs import parse_spec
 
     if seconds is not None and runs is not None:
         raise Usage("--seconds and --runs exclude each other")
     with server_errors():
-        narrate(f"campaign {name}, server {parse_spec(server)}")  # at once: what runs it takes a second to load
+        narrate(f"campaign {name}, server {parse_spec(server)}")  # Printed first: loading the campaign takes a second.
     from conformance.cli.replay import as_sql
     from conformance.requirements.deviations import load_deviations
     from fuzz.campaigns.buckets import Buckets
@@ -126,7 +137,7 @@ def server(
 
 
 def _print(campaign: Campaign) -> None:
-    """The table, also of a campaign that was broken off."""
+    """The table of outcomes, also for an interrupted campaign."""
     from fuzz.campaigns.table import bucket_lines, outcome_lines
 
     buckets = campaign.buckets

@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from conformance.reference.dialect import Dialect
 
 STDIN: Final = "-"
-_BIG: Final = 32 << 20  # bytes from which on it is worth saying how far we are
-_OFTEN: Final = 2048  # events between two looks at the position
+_BIG: Final = 32 << 20  # files of this size and above get a progress display
+_OFTEN: Final = 2048  # events between two progress updates
 _IN_MEMORY: Final = 8 << 20
 
 
 def check_files(paths: Sequence[str]) -> None:
-    """All files must be there before anything is printed."""
+    """Raise unless all files exist; called before anything is printed."""
     for path in paths:
         if path == STDIN:
             continue
@@ -50,17 +50,17 @@ def _open(path: str) -> BinaryIO:
 MAX_UNCOMPRESSED: Final = click.option(
     "--max-uncompressed", "limit", type=click.IntRange(min=1), metavar="MB", default=DEFAULT_LIMIT >> 20,
     show_default=True, callback=lambda _context, _option, megabytes: megabytes << 20,
-    help="Refuse a compressed transaction of more than so many megabytes.",
+    help="Refuse a compressed transaction of more than MB megabytes.",
 )  # fmt: skip
 
 
 def read_log(
     path: str, *, expand: bool = True, dialect: Dialect | None = None, limit: int = DEFAULT_LIMIT
 ) -> Iterator[Event]:
-    """The events of one file. Damage ends it with :class:`InputCorrupt`, another kind of file with :class:`Usage`.
+    """The events of one file. Damage ends it with :class:`InputCorrupt`, a file that is no log with :class:`Usage`.
 
-    ``dialect``: that of the writer, if it is not what the file's own version says. ``limit``: bytes that a compressed
-    transaction may have.
+    ``dialect``: the writer's dialect, if it is not what the file's own version says. ``limit``: the most bytes that a
+    compressed transaction may have.
     """
     from conformance.requirements.reading import rules_in, rules_of
 
@@ -85,7 +85,7 @@ def read_log(
 
 @contextmanager
 def _position(path: str) -> Iterator[Callable[[int], None]]:
-    """A receiver of positions. Shown for a large file on a terminal that the data does not go to."""
+    """A function that takes positions and shows the progress in a large file, unless data go to the terminal."""
     size = 0 if path == STDIN else Path(path).stat().st_size
     if size < _BIG or not sys.stderr.isatty() or sys.stdout.isatty():
         yield lambda _: None
@@ -96,16 +96,17 @@ def _position(path: str) -> Iterator[Callable[[int], None]]:
 
 
 def refused(path: str, error: CodecError) -> Usage | InputCorrupt:
-    """The ending that an error of the decoder means."""
+    """The command's error for an error of the decoder."""
     if error.code == "not-a-binlog":
         return Usage(f"{path}: {error.message}")
     return InputCorrupt(f"{path}: {error}")
 
 
 class Output:
-    """Bytes to stdout, gathered into pieces that are worth a system call.
+    """Bytes to stdout, collected into pieces large enough for a system call.
 
-    A file or a pipe gets them exactly. A terminal gets text: control characters and bytes that are not UTF-8 escaped.
+    A file or a pipe gets the bytes unchanged. A terminal gets text: control characters and bytes that are not UTF-8 are
+    escaped.
     """
 
     def __init__(self) -> None:
@@ -114,14 +115,14 @@ class Output:
         self._decoder = getincrementaldecoder("utf-8")("backslashreplace") if sys.stdout.isatty() else None
 
     def write(self, data: bytes) -> None:
-        """Add to the output."""
+        """Append bytes to the output."""
         self._parts.append(data)
         self._size += len(data)
         if self._size >= 1 << 16:
             self._send(final=False)
 
     def flush(self) -> None:
-        """Everything out: before messages, and at the end."""
+        """Write all collected bytes out: before messages, and at the end."""
         self._send(final=True)
 
     def _send(self, *, final: bool) -> None:
@@ -135,7 +136,7 @@ class Output:
 
 
 class FileSpool:
-    """Rows that wait for the end of their statement: in memory while they are few, else in a temporary file."""
+    """Rows that wait for the end of their statement: in memory while they are few, in a temporary file beyond that."""
 
     def __init__(self) -> None:
         self._file = self._new()
@@ -145,15 +146,15 @@ class FileSpool:
         return tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY)
 
     def close(self) -> None:
-        """Forget what was not taken."""
+        """Drop the rows that were not taken."""
         self._file.close()
 
     def add(self, text: bytes) -> None:
-        """Keep a piece."""
+        """Store a piece of text."""
         self._file.write(text)
 
     def take(self) -> Iterable[bytes]:
-        """All pieces again, and forget them."""
+        """Return all pieces, and drop them."""
         file, self._file = self._file, self._new()
         with file:
             file.seek(0)

@@ -1,7 +1,8 @@
 """The ``binlog-lab`` command: finds the subcommand, and turns every way of ending into an exit code.
 
-Each subcommand is a module ``conformance.cli.NAME`` with an attribute ``command``, imported only when it is used, so
-that ``--help`` answers at once and a missing optional library hurts nobody who does not need it.
+Each subcommand is a module ``conformance.cli.NAME`` with an attribute ``command``. The module is imported only when the
+subcommand runs. So ``--help`` answers at once, and a missing optional library affects only the subcommands that need
+it.
 """
 
 from __future__ import annotations
@@ -34,24 +35,24 @@ SIGNALLED = 128  # shells report a program that a signal ended as 128 + the sign
 NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
 
 COMMANDS: dict[str, str] = {
-    "conformance": "The main job: judge a server, write a report.",
+    "conformance": "Judge a server against the requirements, write a report.",
     "decode": "Print binary logs as mysqlbinlog does, or as JSON lines.",
-    "apply": "Replay binary logs from nothing, print the final tables.",
-    "predict": "What MySQL will write for an update, byte for byte.",
-    "explain": "Annotated hex of a binary log.",
+    "apply": "Replay binary logs from an empty state, print the final tables.",
+    "predict": "Predict the binary log of an update, byte for byte.",
+    "explain": "Print the annotated hex of a binary log.",
     "servers": "List, install, start and stop real MySQL servers.",
     "replay": "Run a stored Case again, or print it as SQL.",
-    "cases": "The case suite: list it, show a Case, export it as plain files.",
+    "cases": "List, show, export and extend the case suite.",
     "fuzz": "Fuzz decoders and servers; replay and minimise findings.",
-    "matrix": "Scenario matrices: many generated updates against size budgets.",
+    "matrix": "Judge many generated updates against size budgets (scenario matrices).",
     "report": "Render a report again from its run.jsonl.",
-    "doctor": "What is available here, what is missing, and how to get it.",
+    "doctor": "Show what is available here, what is missing, and how to get it.",
 }
 EPILOG = """\b
 Exit codes of runs: 0 as expected, 1 nonconformance, 2 usage, 3 could not run,
 4 incomplete. Of file commands: 0 whole input read, 1 corrupt, 2 usage.
 """
-# Interrupted, these are incomplete; the others just stop.
+# Commands whose interrupted run is incomplete (exit code 4); the others just stop.
 RUNS = frozenset({"conformance", "fuzz", "matrix", "replay", "servers"})
 
 
@@ -63,11 +64,11 @@ class LazyGroup(NamedCommands):
     """A group that knows its commands by name and one line, and imports one only when it is called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Names in the order of the contract."""
+        """Names in the order in which the help lists them."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import the command's module."""
+        """Import the module of the command."""
         if cmd_name not in COMMANDS:
             return None
         command = importlib.import_module(f"conformance.cli.{cmd_name}").command
@@ -95,7 +96,7 @@ def _raise_terminated(number: int, _frame: FrameType | None) -> NoReturn:
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
-    """Run one command and give its exit code. Nothing but the code and messages gets out."""
+    """Run one command and return its exit code. Only messages and the exit code leave this function."""
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     is_run = bool(RUNS.intersection(arguments[:1]))
     try:
@@ -117,7 +118,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
         narrate(f"\n{PROGRAM}: interrupted" + (f" by {stop}" if isinstance(stop, Terminated) else ""))
         return int(ExitCode.INCOMPLETE) if is_run else SIGNALLED + signal.SIGINT
     except BrokenPipeError:
-        # The reader of our output has gone (``| head``): be as quiet about it as other programs.
+        # The reader of the output has closed it (``| head``): stay quiet, as other programs do.
         _silence_stdout()
         return SIGNALLED + signal.SIGPIPE
     except OSError as problem:
@@ -141,7 +142,7 @@ def _complete(instruction: str) -> int:
 
 
 def _usage(problem: click.UsageError) -> None:
-    """Say what is wrong in the words of the other errors, and where the help is."""
+    """Print a usage error in the style of the other errors, and say where the help is."""
     if isinstance(problem, click.exceptions.NoArgsIsHelpError):
         narrate(problem.format_message())
         return

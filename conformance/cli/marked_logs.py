@@ -1,4 +1,4 @@
-"""What ``decode`` says of the boundary markers of a file (WL#4162, I3): nothing of a file that has none."""
+"""What ``decode`` says about the boundary markers of a file (WL#4162, I3); a file without markers gets no message."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from conformance.reference.binlog.header import Flag
 from conformance.reference.boundaries.markers import marker_of
-from conformance.reference.boundaries.observed_event import seen_of
+from conformance.reference.boundaries.observed_event import observe_decoded
 from conformance.reference.boundaries.unmarked import Receiver
 
 if TYPE_CHECKING:
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
     from conformance.reference.binlog.event import Event
 
-_TOLD: Final = 20  # errors of a file, one line each
+_TOLD: Final = 20  # errors reported for a file, one line each
 
 
 class MarkedLog:
-    """One file: the parser begins anew with each. Events inside a payload are not its concern."""
+    """The markers of one file: each file has a new parser. The parser does not read events inside a payload."""
 
     def __init__(self, path: str, narrate: Callable[[str], None]) -> None:
         self._path = path
@@ -28,20 +28,20 @@ class MarkedLog:
         self._broken = 0
 
     def feed(self, event: Event) -> None:
-        """The next event of the file."""
+        """Read the next event of the file."""
         if event.inner is not None:
             return
-        if self._receiver is None:  # the first event of a relay log says so
+        if self._receiver is None:  # the first event of a relay log shows that it is one
             self._receiver = Receiver(relay=bool(event.header.flags & Flag.RELAY_LOG))
         self._marked = self._marked or marker_of(event.header.flags) != 0
-        broken = self._receiver.feed(seen_of(event)).broken
+        broken = self._receiver.feed(observe_decoded(event)).broken
         if broken is not None and self._marked:
             self._broken += 1
             if self._broken <= _TOLD:
                 self._narrate(f"{self._path}: {event.name} at {event.position}: {broken.message}")
 
     def finish(self) -> None:
-        """The file is over."""
+        """End the file."""
         if self._broken > _TOLD:
             self._narrate(f"{self._path}: {self._broken - _TOLD} more events do not fit their transactions")
         if self._marked and self._receiver is not None and self._receiver.parser.in_group:

@@ -24,7 +24,7 @@ def command() -> None:
 
 @command.command(name="list")
 def list_() -> None:
-    """The matrices, with their axes and budgets."""
+    """List the matrices, with their axes and budgets."""
     from scenarios.matrix import load_matrix, matrix_names
 
     for name in matrix_names():
@@ -40,7 +40,12 @@ def list_() -> None:
 
 @command.command(name="run")
 @click.argument("name")
-@click.option("--scenarios", type=click.IntRange(min=1), metavar="N", help="How many in all [default: the matrix's].")
+@click.option(
+    "--scenarios",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Number of scenarios in all cells [default: the matrix's].",
+)
 @click.option(
     "--master", default="local[*]", show_default=True, metavar="URL", help="Spark: local[N], spark://…, sc://…."
 )
@@ -50,26 +55,25 @@ def list_() -> None:
     default=Path("report"),
     show_default=True,
     metavar="DIR",
-    help="Where the report and the rows go.",
+    help="Directory for the report and the rows.",
 )
 @click.option(
-    "--live", type=click.IntRange(min=1), metavar="N", help="Also run N of them on a real server and compare."
+    "--live", type=click.IntRange(min=1), metavar="N", help="Also run N scenarios on a real server and compare."
 )
 @click.option("--server", default="auto", show_default=True, metavar="SPEC", help="The server for --live.")
-@click.option("--rows", metavar="URI", help="Where the rows go instead: a place that executors elsewhere reach.")
+@click.option("--rows", metavar="URI", help="Place for the rows, outside DIR, that remote executors can reach.")
 def run(
     name: str, scenarios: int | None, master: str, report: Path, live: int | None, server: str, rows: str | None
 ) -> int:
     """Run a matrix on Spark: rows as Parquet, budgets as verdicts, a report in DIR.
 
-    A run that was broken off goes on where it was, if it is asked for the same again. The digest at the end depends on
-    the matrix and the number of scenarios alone. With --live a sample over all cells runs on a server as well, and its
-    bytes and sizes are compared with the model and with the matrix's rows. Needs the extra spark
-    (pip install 'binlog-lab[spark]').
+    The same command continues an interrupted run where it stopped. The digest at the end depends on the matrix and the
+    number of scenarios alone. With --live a sample over all cells also runs on a server. The command compares its bytes
+    and sizes with the model and with the matrix's rows. Needs the extra spark (pip install 'binlog-lab[spark]').
     """
     from scenarios.matrix import MatrixError, load_matrix
 
-    narrate(f"matrix {name} on {master}")  # at once: what runs it takes a second to load
+    narrate(f"matrix {name} on {master}")  # Printed first: loading the runner takes a second.
     from conformance.report.directory import DirectoryInUseError, ReportError
     from scenarios.costs import words
     from scenarios.manifest import ManifestError
@@ -81,7 +85,7 @@ def run(
     asked += ["--live", str(live), "--server", server] if live else []
     try:
         matrix = load_matrix(name)
-        matrix.share(scenarios or matrix.total)  # refused before anything is started
+        matrix.share(scenarios or matrix.total)  # checked before anything starts
         if live is not None:
             matrix.share(live)
         require_packages()
@@ -125,7 +129,7 @@ def run(
 
 
 def _live(matrix: Matrix, number: int, spec: str) -> Live:
-    """Run a sample on a server that is started for it, or reached."""
+    """Run a sample of scenarios on a server, which the lab starts or connects to."""
     from conformance.cli.server_use import fetch_progress, server_errors
     from conformance.servers.auto import resolve
     from conformance.servers.errors import ServerError
@@ -148,8 +152,8 @@ def _live(matrix: Matrix, number: int, spec: str) -> Live:
 def report_(directory: Path) -> int:
     """Render the report of a run again from DIR/results.json.
 
-    Writes index.html and summary.md, runs nothing and needs no Spark. The exit code is 0, whatever the run's was; 4 if
-    the run was broken off or its rows are not whole.
+    Writes index.html and summary.md, runs nothing and needs no Spark. The exit code is 4 if the run was interrupted or
+    its rows are incomplete, else 0, whatever the run's exit code was.
     """
     from conformance.report.directory import DirectoryInUseError, ReportError
     from scenarios.manifest import ManifestError
@@ -180,12 +184,12 @@ def report_(directory: Path) -> int:
     help="Spark to read with: local[N], spark://…, sc://…, or none [default: none up to 64 MB of logs, else local[*]].",
 )
 def estimate(paths: tuple[str, ...], form: str, master: str | None) -> None:
-    """What partial JSON saves, or would save, in binary logs: files, directories or patterns.
+    """Estimate what partial JSON saves, or would save, in binary logs: files, directories or patterns.
 
-    Logs with full row images say most: from the documents before and after an update follows what its diffs would have
-    been. Where more than one statement could have made a change there are bounds, from the cheapest one to one that
-    sets the whole document; "single values set" is between them. Exit code 1: a log is corrupt, truncated or encrypted;
-    2: a file is missing or no binary log; 3: Spark could not run.
+    Logs with full row images tell most: the documents before and after an update determine its diffs. Where several
+    statements could have made the same change, the estimate gives bounds: from the cheapest statement to one that sets
+    the whole document. The line "single values set" lies between the two. Exit code 1: a log is corrupt, truncated or
+    encrypted. Exit code 2: a file is missing, or is no binary log. Exit code 3: Spark could not run.
     """
     import json
 
@@ -224,7 +228,9 @@ def estimate(paths: tuple[str, ...], form: str, master: str | None) -> None:
 
 
 def _end_of_estimate(damage: list[Trouble]) -> None:
-    """As of a file command: 1 if a log is corrupt, truncated or encrypted, 2 if a file is none; all is printed."""
+    """The exit of a file command: 1 if a log is corrupt, truncated or encrypted, 2 if a file is no log. The result is
+    printed first.
+    """
     from scenarios.binlogs.reading import NO_LOG
 
     corrupt = [problem for problem in damage if problem.code not in NO_LOG]
@@ -235,7 +241,7 @@ def _end_of_estimate(damage: list[Trouble]) -> None:
 @command.command(name="zip")
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
 def zip_(file: Path) -> None:
-    """The lab as one zip for spark-submit --py-files, and beside it the script to submit."""
+    """Write the lab as one zip for spark-submit --py-files, and the script to submit beside it."""
     from scenarios.spark.ship import write_zip
 
     if file.suffix != ".zip":

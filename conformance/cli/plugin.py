@@ -1,9 +1,10 @@
 """The pytest plugin: options, the fixture ``binlog_lab``, and the result stream of a run of ``conformance.checks``.
 
-Registered through the ``pytest11`` entry point, so that ``pytest --pyargs conformance.checks`` works alone; the
-``conformance`` command runs pytest with a :class:`LabRun` of its own. pytest loads this module in every project of the
-environment. So nothing heavy is imported until a check of the kit is collected, all names here carry the project's, and
-no hook touches an item from elsewhere. The checks' short names (``lab``, the markers) are in their own ``conftest.py``.
+The ``pytest11`` entry point registers it, so ``pytest --pyargs conformance.checks`` works alone; the ``conformance``
+command runs pytest with a :class:`LabRun` of its own. pytest loads this module in every project of the environment.
+Therefore it imports nothing heavy until pytest collects a check of the kit. All names here carry the project's name,
+and no hook changes an item of another project. The checks' short names (``lab``, the markers) are in their own
+``conftest.py``.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Register a run for plain pytest unless the command line brought one."""
+    """Register a run for plain pytest, unless the command line has registered its own."""
     if _run_of(config) is None:
         report = config.getoption("--binlog-lab-report")
         config.pluginmanager.register(LabRun(_plain_settings(config), report=None if report is None else Path(report)))
@@ -65,7 +66,7 @@ def _plain_settings(config: pytest.Config) -> Callable[[Path | None], Settings]:
 
 @pytest.fixture(scope="session")
 def binlog_lab(pytestconfig: pytest.Config) -> Iterator[Lab]:
-    """The server under test and what the checks share."""
+    """The server under test, and the objects that the checks share."""
     run = _run_of(pytestconfig)
     assert run is not None
     with run.open_lab() as opened:
@@ -73,11 +74,11 @@ def binlog_lab(pytestconfig: pytest.Config) -> Iterator[Lab]:
 
 
 class LabRun:
-    """One pytest session as a run of the kit: its stream, its report, its end.
+    """One pytest session as a run of the kit: its result stream, its report, its end.
 
-    In a matrix each server has a session of its own, its column of the one stream: ``before`` is the run of the column
-    before it, and only the ``last`` one ends the stream. A column whose server cannot run is an error of that column;
-    the others still run.
+    A run on several servers has one session for each server: one column of a common stream. ``before`` is the run of
+    the previous column; only the ``last`` column ends the stream. A server that cannot run is an error of its own
+    column; the other columns still run.
     """
 
     def __init__(
@@ -118,23 +119,23 @@ class LabRun:
 
     @property
     def begun(self) -> float:
-        """When the run began, by the monotonic clock."""
+        """The start of the run, by the monotonic clock."""
         return self._begun
 
     @property
     def stops(self) -> bool:
-        """Whether no column comes after this one, whatever was planned."""
+        """Whether the run ends with this column, planned columns or not."""
         return self.incomplete is not None or self.usage_error is not None or self.end is not None or self._broken
 
     @property
     def _broken(self) -> bool:
-        """Something else than this column's server failed: the report, or the collecting of checks."""
+        """Mark the run as failed for a reason other than this server: the report, or the collection of checks."""
         return self.could_not_run is not None
 
     # --- collection --------------------------------------------------------------------------------------------------
 
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
-        """Keep the checks of the requirements asked for and of the profile; all items that are not the kit's."""
+        """Keep the checks of the requested requirements and profile, and all items that are not the kit's."""
         left_out = [item for item in items if is_check(item) and not self._wanted(item)]
         if left_out:
             config.hook.pytest_deselected(items=left_out)
@@ -145,7 +146,7 @@ class LabRun:
         return asked_for and self._profile in (profiles_of(check) or {self._profile})
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
-        """The run begins when it is known what was selected."""
+        """Start the run: the selected checks are known now."""
         self.selected = [item for item in session.items if is_check(item)]
         first = self._before is None and not session.config.option.collectonly
         if first and self.selected and self._report_path is not None:
@@ -162,7 +163,7 @@ class LabRun:
                 pytest.exit(str(problem), returncode=3)
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        """A module of checks that cannot be imported is a failure of the lab."""
+        """Count a module of checks that cannot be imported as a failure of the lab."""
         if report.failed:
             why = report.longreprtext.strip().splitlines() or ["no reason was given"]
             self.could_not_run = f"the checks cannot be collected: {why[-1]}"
@@ -201,7 +202,7 @@ class LabRun:
                     allowed=item.allowed,
                     needs=item.needs,
                     within=item.within,
-                    # What a check of another profile judges has a reason in the catalogue that this run makes void.
+                    # The catalogue's reason for a requirement of another profile is void in this run.
                     reason=None if item.reason is not None and name in judged else item.explanation,
                     finite=item.finite,
                     judged_on=item.judged_on,
@@ -229,7 +230,7 @@ class LabRun:
     # --- running -----------------------------------------------------------------------------------------------------
 
     def sink(self, record: AnyRecord) -> None:
-        """Where the lab's records go: the report, and progress to the display."""
+        """The receiver of the lab's records: it writes the report, and sends progress to the display."""
         if self.report is not None:
             self.report.write(record)
         if record.type == "progress" and self._progress is not None:
@@ -245,7 +246,7 @@ class LabRun:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_call(self, item: pytest.Item) -> None:
-        """Nothing is applicable to a server from before the feature."""
+        """Count the check as not applicable if the server is older than partial JSON updates."""
         if self._lab is not None and item in self.selected:
             reason = self._lab.excluded()
             if reason is not None:
@@ -253,7 +254,7 @@ class LabRun:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> Generator[None, object, object]:
-        """What a check generates has only doubles that the server's parser reads exactly."""
+        """Let generators make only doubles that the server's parser reads exactly."""
         if self._lab is None or pyfuncitem not in self.selected:
             return (yield)
         from generators.scalars import portable_doubles
@@ -265,8 +266,8 @@ class LabRun:
     def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> None:
         """Tell a failed requirement from a lab that could not run.
 
-        Checks fail through pytest's own exception, after their verdicts are written. Any other exception, an
-        assertion of the kit's own included, means that something was not judged: it must never look green.
+        Checks fail through pytest's own exception, after their verdicts are written. Any other exception, including an
+        assertion of the kit, means that a rule was not judged. The run must never look green then.
         """
         if item not in self.selected:
             return
@@ -297,7 +298,7 @@ class LabRun:
             self.could_not_run = message
 
     def _refused(self, item: pytest.Item, error: BaseException) -> bool:
-        """In a matrix: a server that refuses a statement of one check, and lives. The other checks still run."""
+        """In a run on several servers: a living server refused a statement of one check. The other checks still run."""
         from conformance.servers.errors import SqlError
 
         lab = self._lab
@@ -311,7 +312,7 @@ class LabRun:
         return True
 
     def _column_failed(self, message: str) -> None:
-        """This column's server cannot go on: what was left is said not to have run, and the next column begins."""
+        """This column's server cannot go on: report its remaining checks as not run, and begin the next column."""
         from conformance.stream import Subject
 
         assert self._lab is not None
@@ -338,8 +339,8 @@ class LabRun:
             Check(self._lab, check_name(item), sorted(requirements_of(item))).not_applicable(reason)
 
     def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
-        """Ctrl-C: what was judged stays, the run is incomplete. ``pytest.exit`` comes here as well."""
-        stopped = isinstance(excinfo.value, pytest.Session.Interrupted)  # as this run asked for, when the lab failed
+        """Handle Ctrl-C and ``pytest.exit``: verdicts so far stay, the run is incomplete."""
+        stopped = isinstance(excinfo.value, pytest.Session.Interrupted)  # pytest.exit after a failure of the lab
         if isinstance(excinfo.value, KeyboardInterrupt) and not stopped:
             self.incomplete = "interrupted"
 
@@ -356,7 +357,7 @@ class LabRun:
         self._finish(report)
 
     def _finish(self, report: ReportDirectory) -> None:
-        """The end of the whole run."""
+        """End the whole run."""
         summary = report.summary
         if self.incomplete is None and self._profile != "quick" and summary.census and summary.census.not_exercised():
             missing = summary.census.not_exercised()
@@ -378,12 +379,12 @@ class LabRun:
                 report.render()
             finally:
                 report.close()
-        except ReportError as problem:  # no space, say: without its files the run has no result, whatever it judged
+        except ReportError as problem:  # the disk is full, say: without its files the run has no result
             self.could_not_run = str(problem)
             self.report = self.end = None
 
     def _overall_rate(self) -> float:
-        """Of all columns together: each ran as many updates."""
+        """Updates per second of all columns together: each column ran the same number."""
         rates = [self.rate] if self.rate else []
         before = self._before
         while before is not None:
@@ -393,12 +394,12 @@ class LabRun:
 
     @property
     def before(self) -> LabRun | None:
-        """The run of the column before this one."""
+        """The run of the previous column."""
         return self._before
 
 
 class LabOpened:
-    """Closes the lab at the end of the session, whatever happened."""
+    """Closes the lab at the end of the session in every case."""
 
     def __init__(self, run: LabRun, lab: Lab) -> None:
         self._run = run
@@ -423,7 +424,7 @@ def is_check(node: pytest.Item | pytest.Collector) -> bool:
 
 
 def profiles_of(item: pytest.Item) -> set[str]:
-    """The profiles that a check is marked with; none: it runs in all."""
+    """The profiles that a check is marked with. An empty set: the check runs in all profiles."""
     return {str(name) for mark in item.iter_markers("profile") for name in mark.args}
 
 

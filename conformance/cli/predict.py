@@ -1,4 +1,4 @@
-"""``binlog-lab predict``: what MySQL will write for ``UPDATE t SET j = EXPR``, without a server."""
+"""``binlog-lab predict``: the bytes that MySQL will write for ``UPDATE t SET j = EXPR``, without a server."""
 
 from __future__ import annotations
 
@@ -25,32 +25,32 @@ _COLUMN: Final = "j"
 _OTHER: Final = "n"
 _KEY: Final = "id"
 _SHOWN: Final = 64  # bytes of hex in the text output
-_UNCHANGED: Final = "unchanged"  # not a row of the decision: the row compares equal (partial-update 1.1)
+_UNCHANGED: Final = "unchanged"  # not a rule of the decision: the row compares equal (partial-update 1.1)
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One statement: its outcome, or the error that MySQL answers."""
+    """One statement: its outcome, or the error that MySQL returns."""
 
     sql: str
     error: MysqlError | None = None
     change: ColumnChange | None = None
     decision: Decision | None = None
-    stored: bytes | None = None  # the column's value afterwards
+    stored: bytes | None = None  # the column's value after the statement
 
     @property
     def event(self) -> bool:
-        """Whether a row event is written."""
+        """Whether the statement writes a row event."""
         return self.decision is not None
 
 
 @click.command
-@click.option("--document", metavar="JSON", help="The column's value before, as JSON text: stored without holes.")
+@click.option("--document", metavar="JSON", help="The document before the update, as JSON text; stored without holes.")
 @click.option(
-    "--document-hex", metavar="JSONB|-", help="The same as stored bytes, in hexadecimal; - reads them from stdin."
+    "--document-hex", metavar="JSONB|-", help="The document's stored bytes, in hexadecimal; - reads them from stdin."
 )
 @click.option("--update", required=True, metavar="EXPR", help="The right-hand side: UPDATE t SET j = EXPR.")
-@click.option("--then", "then", multiple=True, metavar="EXPR", help="Another UPDATE after it; may be repeated.")
+@click.option("--then", "then", multiple=True, metavar="EXPR", help="Right-hand side of a further UPDATE; repeatable.")
 @click.option("--row-changes", is_flag=True, help="Another column of the row changes too, in every step.")
 @click.option(
     "--dialect", default="mysql-9.7", show_default=True, metavar="V", help="The server to model: a version or a name."
@@ -68,8 +68,8 @@ def command(
     """Predict the binary log of UPDATE t SET j = EXPR, byte for byte.
 
     EXPR is SQL on the column j: nested JSON_SET, JSON_REPLACE and JSON_REMOVE with literals, CAST, JSON_OBJECT,
-    JSON_ARRAY, REPEAT and CONCAT. Each step starts from the document that the one before left, with its holes.
-    The table is InnoDB, with binlog_row_value_options = PARTIAL_JSON, binlog_row_image = FULL and the default sql_mode.
+    JSON_ARRAY, REPEAT and CONCAT. Each step starts from the document that the previous step left, with its holes. The
+    table is InnoDB, with binlog_row_value_options = PARTIAL_JSON, binlog_row_image = FULL and the default sql_mode.
     """
     model = _dialect(dialect)
     before = _document(document, document_hex, model.json)
@@ -78,7 +78,7 @@ def command(
         output = "[" + ",\n ".join(_json(step, model) for step in steps) + "]"
     else:
         output = "\n".join(_text(number, step, model) for number, step in enumerate(steps, 1))
-    # Bytes that are not UTF-8 (they can be in a --document-hex) come out as escapes.
+    # Bytes that are not UTF-8 (a --document-hex may hold some) are printed as escapes.
     click.echo(output.encode("utf-8", "backslashreplace"))
     return int(ExitCode.OK)
 
@@ -104,13 +104,15 @@ def _document(text: str | None, hexadecimal: str | None, forms: JsonForms) -> by
     try:
         decode(data)
     except CodecError as error:
-        if not isinstance(error, MysqlError) or error.number != 3157:  # an in-place update can nest it that deep
+        if not isinstance(error, MysqlError) or error.number != 3157:  # in-place updates can nest it so deep
             raise Usage(f"the document is not JSONB: {error}") from error
     return data
 
 
 def _from_hex(raw: bytes) -> bytes:
-    """Hexadecimal digits, white space between them allowed; from a pipe also the bytes themselves."""
+    """The bytes of hexadecimal digits, with optional white space between them; a pipe may also give the bytes
+    themselves.
+    """
     if raw[:1] and raw[0] < 0x10 and raw.split()[:1] and not raw.split()[0].isalnum():
         return raw
     try:
@@ -154,7 +156,7 @@ def _run(before: bytes, expressions: tuple[str, ...], *, row_changes: bool, dial
             continue
         (row,) = prediction.rows
         change = row.change.columns[_COLUMN]
-        if refused is not None and change.after is not None:  # the server gets to the value that it refuses
+        if refused is not None and change.after is not None:  # the server reaches the value that it refuses
             steps.append(Step(sql, refused))
             continue
         model.advance(prediction)
@@ -165,7 +167,7 @@ def _run(before: bytes, expressions: tuple[str, ...], *, row_changes: bool, dial
 
 
 def _parse(sql: str, forms: JsonForms) -> Expression | MysqlError:
-    """The expression, or the error with which MySQL refuses it; what is outside the grammar ends the command."""
+    """The expression, or the error with which MySQL refuses it. Text outside the grammar ends the command."""
     from conformance.reference.errors import CodecError, MysqlError
     from conformance.reference.sql.expressions import parse_expression
 
@@ -202,7 +204,7 @@ def _storage(stored: bytes | None, forms: JsonForms) -> tuple[int | None, int | 
 
 
 def _diffs(step: Step) -> tuple[Diff, ...] | None:
-    """The diffs that were collected; of a partial event those that it carries, none if the bytes are the old ones."""
+    """The collected diffs. For a partial event: the diffs that it carries, none if the bytes did not change."""
     assert step.change is not None
     decision = step.decision
     if step.change.diffs and decision is not None and decision.partial and not decision.data:
@@ -219,9 +221,9 @@ def _value(diff: Diff) -> str | None:
 
 
 def _json(step: Step, dialect: Dialect) -> str:
-    """One object of the contract. Values in diffs keep MySQL's text, so they are put in as text."""
+    """The JSON object that the documentation of ``predict`` describes. Values in diffs keep MySQL's text."""
     if step.error is not None:
-        return json.dumps({"error": {"number": step.error.number, "symbol": step.error.symbol_in(dialect.words)}})
+        return json.dumps({"error": {"number": step.error.number, "symbol": step.error.symbol_in(dialect.terms)}})
     change, decision = step.change, step.decision
     assert change is not None
     size, free, text = _storage(step.stored, dialect.json)
@@ -257,7 +259,7 @@ def _json_diff(diff: Diff) -> str:
 
 
 def _ranges(step: Step) -> list[dict[str, int]] | None:
-    """The byte ranges that the storage engine is told: none at all when the row is not written."""
+    """The byte ranges that the server reports to the storage engine: none when the row is not written."""
     if step.change is None or step.change.ranges is None or not step.change.in_place:
         return None
     return [{"offset": offset, "length": length} for offset, length in step.change.ranges] if step.event else []

@@ -30,7 +30,7 @@ _DEVIATION: Final = "deviation:"
     "cases", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="(CASE|matrix:NAME/CELL/INDEX)…"
 )
 @click.option("--as", "form", type=click.Choice(["sql", "json"]), help="Print the Case instead of running it.")
-@click.option("--server", default="auto", show_default=True, metavar="SPEC", help="Where to run it.")
+@click.option("--server", default="auto", show_default=True, metavar="SPEC", help="The server to run the Case on.")
 @click.option(
     "--replica", default="", metavar="SPEC", help="The replica of a Case that needs one (default: like SPEC)."
 )
@@ -60,14 +60,15 @@ def command(
 ) -> int:
     """Run stored Cases again: FIXED (nothing differs), FAILED (still differs) or ERROR (could not run).
 
-    CASE is a file of a report's cases/ directory, or the Case that shows a listed deviation: deviation:ID. With --as
-    sql a script for a bug report is printed, whose output says what is expected, what came, and FAULT where they
-    differ: SQL for the mysql program, or a shell script (it begins with #!) where servers and programs work together.
-    An event that may end a server is put only into one of the lab's own, a file for mysqlbinlog is given to that of the
-    server's installation.
+    CASE is a file of a report's cases/ directory, or deviation:ID, the Case that shows a listed deviation. --as sql
+    prints a script for a bug report. The script's output says what is expected, what came, and FAULT where they differ.
+    It is SQL for the mysql program, or a shell script (it begins with #!) for Cases that need several servers or
+    programs. An event that may end a server goes only to a server that the lab started. A file for mysqlbinlog goes to
+    the mysqlbinlog of the server's installation.
 
-    matrix:NAME/CELL/INDEX is a scenario of a matrix ('binlog-lab matrix list'), by the numbers of its cell and in it.
-    It runs on the reference alone, as in 'matrix run', and its budgets are judged; with --server it runs as a Case.
+    matrix:NAME/CELL/INDEX is a scenario of a matrix ('binlog-lab matrix list'): the number of its cell, and its number
+    in the cell. It runs on the reference alone, as in 'matrix run', and its budgets are judged. With --server it runs
+    as a Case.
     """
     on_server = form is not None or context.get_parameter_source("server") is not ParameterSource.DEFAULT
     scenarios = () if on_server else tuple(path for path in cases if _is_scenario(path))
@@ -103,7 +104,7 @@ def command(
 
 
 def _say_what_runs(scenarios: int, cases: int, server: str) -> None:
-    """At once: what runs them takes a second to load."""
+    """Print which Cases run, before loading the modules, which takes a second."""
     from conformance.servers.specs import parse_spec
 
     if scenarios:
@@ -114,7 +115,7 @@ def _say_what_runs(scenarios: int, cases: int, server: str) -> None:
 
 
 def check_witnesses(deviations: Iterable[Deviation]) -> None:
-    """Raise if a witness is not a Case that can be run, or not one that knows the entry that has no switch."""
+    """Raise if a witness is no Case that can run, or cannot recognise its deviation, which has no dialect switch."""
     from conformance.cases.bytes_case import BytesCase
     from conformance.cases.files import load_any_case
     from conformance.cases.sql_case import SqlCase
@@ -143,7 +144,7 @@ def _is_scenario(path: Path) -> bool:
 
 
 def _replay_scenarios(paths: Iterable[Path]) -> int:
-    """Scenarios of matrices need no server: the worker runs them again."""
+    """Run scenarios of matrices again in the worker; they need no server."""
     from scenarios.matrix import MatrixError
     from scenarios.replay import parse, replay_scenario
 
@@ -265,7 +266,7 @@ def _as_json(case: AnyCase) -> str:
 
 
 def as_sql(case: AnyCase) -> str:
-    """A script that shows a Case, for people: SQL, or a shell script (``#!``) where several programs are needed."""
+    """A script that shows a Case to people: SQL, or a shell script (``#!``) where several programs are needed."""
     from conformance.harness.scripts.of_case import script_of
 
     return script_of(case)

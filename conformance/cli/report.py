@@ -1,4 +1,4 @@
-"""``binlog-lab report DIR``: renders a report again from its ``run.jsonl``, also that of a run that was broken off."""
+"""``binlog-lab report DIR``: renders a report again from its ``run.jsonl``, also after an interrupted run."""
 
 from __future__ import annotations
 
@@ -16,9 +16,8 @@ from conformance.stream import ExitCode, StreamError
 def command(directory: Path) -> int:
     """Render a report again from DIR/run.jsonl.
 
-    Writes index.html, results.json, junit.xml and summary.md and prints the summary. Works for a run that was broken
-    off, too: the report then says INCOMPLETE, and the exit code is 4. Otherwise the exit code is 0, whatever the run's
-    was.
+    Writes index.html, results.json, junit.xml and summary.md and prints the summary. Also works for an interrupted run:
+    its report says INCOMPLETE, and the exit code is 4. Otherwise the exit code is 0, whatever the run's exit code was.
     """
     from conformance.report.directory import DirectoryInUseError, ReportError, render_again
     from conformance.report.terminal import print_summary

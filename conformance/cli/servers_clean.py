@@ -1,4 +1,4 @@
-"""``binlog-lab servers clean ADDRESS``: drop what a killed run left on a server at an address."""
+"""``binlog-lab servers clean ADDRESS``: drop the schemas that a killed run left on a server at an address."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ from conformance.stream import ExitCode
 
 @click.command()
 @click.argument("address", metavar="mysql://USER@HOST:PORT")
-@click.option("--yes", is_flag=True, help="Drop them without asking.")
+@click.option("--yes", is_flag=True, help="Drop the schemas without asking.")
 def clean(*, address: str, yes: bool) -> int:
     """Drop the schemas that a killed run left on a server at an address.
 
-    Lists them, and asks. Schemas of the lab are called binlog_lab_ and 12 hexadecimal digits, and a run holds a lock of
-    that name on each: whatever has another name, or whose lock is held, stays. A source with replicas is refused.
+    Lists the schemas, and asks. The lab names its schemas binlog_lab_ and 12 hexadecimal digits, and a run holds a lock
+    of that name for each. The command leaves every schema with another name, and every schema whose lock is held. It
+    refuses a source with replicas.
     """
     from conformance.servers.run.guests import GuestServer, drop_leftover, leftovers
     from conformance.servers.specs import Kind, parse_spec

@@ -1,1 +1,2 @@
-"""What every check uses: settings and profiles, the session with its servers, the recorder, Cases that are run."""
+"""The harness that every check uses: settings and profiles, the session with its servers, the recorder, and runs of
+Cases."""

@@ -1,6 +1,7 @@
-"""What a check function is given: the session, the size of its profile, its blocks, and the ways to end.
+"""What a check function gets: the session, the size of its profile, its blocks, and the ways to end.
 
-A check never raises a failure itself: what its blocks recorded fails it once, at its end (:func:`concluding`).
+A check never raises a failure itself: the failures that its blocks recorded fail it once, at its end
+(:func:`concluding`).
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ class LeftOut(Exception):
 
 
 class Check(Recorder):
-    """One check while it runs: the recorder of its results, and what it may ask of the harness."""
+    """One check while it runs: the recorder of its results, and its requests to the harness."""
 
     # --- the run -------------------------------------------------------------------------------------------------
 
@@ -47,7 +48,8 @@ class Check(Recorder):
         return self.lab.settings.profile == "quick"
 
     def size(self, name: str = "") -> int:
-        """How much to do in this profile: the entry of ``profiles.toml`` under the check's id (and ``name``)."""
+        """How much the check does in this profile: the entry of ``profiles.toml`` under the check's id (and
+        ``name``)."""
         return SIZES[f"{self.id}/{name}" if name else self.id][self.lab.settings.profile]
 
     def blocks(self, name: str = "") -> range:
@@ -55,30 +57,30 @@ class Check(Recorder):
         return range(self.size(name))
 
     def narrate(self, text: str) -> None:
-        """Say something to the user while the check runs."""
+        """Print a message for the user while the check runs."""
         self.lab.narrate(text)
 
     def progress(self, done: int, total: int, unit: str, *, label: str = "", note: str = "") -> None:
-        """Say how far the check is."""
+        """Report how far the check is."""
         self.lab.sink(Progress(label=label or self.id, done=done, total=total, unit=unit, note=note))
 
     # --- the ways to end -----------------------------------------------------------------------------------------
 
     def leave_out(self, reason: str, *requirements: str) -> NoReturn:
-        """End here: recorded as not applicable under the check's own id."""
+        """End the check here: recorded as not applicable under the check's own id."""
         self.not_applicable(reason, *requirements)
         raise LeftOut(reason)
 
     def skip(self, reason: str) -> NoReturn:
-        """End here: pytest's skip, which the plugin records as not applicable under the item's name."""
+        """End the check here: pytest's skip, which the plugin records as not applicable under the item's name."""
         pytest.skip(reason)
 
     def fail(self, reason: str) -> None:
-        """Fail at the end for what has no block of its own."""
+        """Fail at the end for a failure without a block of its own."""
         self.failures.add(reason)
 
     def conclude(self) -> None:
-        """The one failure of the check, if something failed."""
+        """Raise the one failure of the check, if something failed."""
         if self.failures.count:
             pytest.fail(str(self.failures), pytrace=False)
 
@@ -91,7 +93,7 @@ class Check(Recorder):
         return self.lab.server
 
     def needs_own_server(self, what: str, reason: str = GUEST) -> OwnServer:
-        """The server under test where the lab made it, so that others can be made of the same installation."""
+        """The server under test where the lab set it up, so that others of the same installation can start."""
         server = self.needs_server(what)
         if not isinstance(server, OwnServer):
             self.leave_out(reason)
@@ -105,7 +107,7 @@ class Check(Recorder):
         return server
 
     def needs_applier(self) -> Applier:
-        """The server whose applier gets relay logs written by hand."""
+        """The server whose applier takes relay logs written by hand."""
         self.needs_server("a server: its applier is fed with a relay log")
         applier = self.lab.applier()
         if applier is None:
@@ -113,7 +115,7 @@ class Check(Recorder):
         return applier
 
     def needs_leave(self, hazard: Hazard, what: str) -> None:
-        """Go on only where the server may meet this hazard. ``what`` it may do there."""
+        """Go on only where the server may meet this hazard. ``what``: the harm it may do there."""
         server = self.lab.server
         if server is not None and str(hazard) not in server.hazards():
             self.leave_out(f"{what}: give leave with --allow {hazard}")
@@ -146,7 +148,8 @@ def marks_of(item: pytest.Item) -> tuple[str, tuple[str, ...]]:
 
 @contextmanager
 def concluding(check: Check) -> Iterator[None]:
-    """Around a check function: it may leave the rest out, and fails at its end for what its blocks recorded."""
+    """Run a check function: it may leave the rest out, and fails at its end for the failures that its blocks
+    recorded."""
     with suppress(LeftOut):
         yield
     check.conclude()

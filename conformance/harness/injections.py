@@ -1,8 +1,9 @@
-"""Events put before a server by hand, as Cases of FR5: judged, and recorded in the stream.
+"""Hand-made events given to a server, as Cases of FR5: judged, and recorded in the stream.
 
-A failing Case is stored, the first of a signature is shrunk on the server that showed it, and ``binlog-lab replay``
-runs both again. A crash has its report out of the server's error log beside it; of a crash that no listed deviation
-explains the data directory is copied as well, the first of each signature and only a few in a run, as it is large.
+The harness stores a failing Case, and shrinks the first of a signature on the server that showed it; ``binlog-lab
+replay`` runs both again. A crash has its report from the server's error log beside it. Where no listed deviation
+explains the crash, the harness also copies the data directory: the first of each signature, and only a few in a run,
+because it is large.
 """
 
 from __future__ import annotations
@@ -51,9 +52,9 @@ _Case = TypeVar("_Case")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tried:
-    """One Case and what the judge says. ``texts``: documents compared; ``death``: the stack of a crash, and ``crash``
-    its signature; ``script``: makes the statements that show the Case again; ``case``: the same as a Case that can be
-    stored, made smaller on ``injector`` and replayed."""
+    """One Case and the judge's verdict. ``texts``: documents compared. ``death``: the stack of a crash, and ``crash``
+    its signature. ``script``: makes the statements that show the Case again. ``case``: the same as a Case that can be
+    stored, shrunk on ``injector`` and replayed."""
 
     id: str
     name: str
@@ -67,12 +68,15 @@ class Tried:
 
     @property
     def sign(self) -> tuple[object, ...]:
-        """What another injection must show to be the same failure."""
+        """The part of the verdict that another injection must share to be the same failure."""
         return self.judged.verdict, self.judged.rule, self.judged.deviation, self.crash
 
 
 def injected(lab: Lab, injector: Injector, injection: Injection, outcome: InjectionOutcome, seed: str = "") -> Tried:
-    """By a BINLOG statement. To be called before the server is used again: what a crash left behind is kept first."""
+    """Inject a Case by a BINLOG statement and judge it.
+
+    Call this before the server is used again: it first keeps what a crash left behind.
+    """
     item = judged_event(injector, injection, outcome, lab.version, seed)
     if outcome.death:
         _keep(lab, injector.server, item)
@@ -86,7 +90,8 @@ def judged_transaction(
     outcome: ApplierOutcome,
     ignored: frozenset[int] = frozenset(),
 ) -> Tried:
-    """By a relay log, to the applier of ``server``; ``ignored``: errors that it was told to ignore."""
+    """Give a transaction to the applier of ``server`` by a relay log, and judge it. ``ignored``: errors that the
+    applier ignores."""
     item = Tried(
         id=case.id,
         name=case.name,
@@ -104,7 +109,7 @@ def judged_transaction(
 def judged_event(
     injector: Injector, injection: Injection, outcome: InjectionOutcome, version: Version, seed: str = ""
 ) -> Tried:
-    """An injection with what the judge says of its outcome."""
+    """Judge the outcome of an injection."""
     return Tried(
         id=injection.id,
         name=injection.name,
@@ -119,7 +124,7 @@ def judged_event(
 
 
 def explaining(deviations: Iterable[Deviation], version: Version, item: Tried) -> Deviation | None:
-    """The listed deviation that explains an outcome: by its switch, or a crash by its signature."""
+    """The listed deviation that explains an outcome: by its switch, or by the signature of a crash."""
     if item.judged.verdict is Verdict.PASS:
         return None
     return listed.explaining(deviations, version, crash=item.crash, switch=item.judged.deviation)
@@ -140,7 +145,7 @@ def not_shown(lab: Lab, items: Iterable[Tried], *phases: str) -> list[Deviation]
 
 
 def _keep(lab: Lab, server: OwnServer, item: Tried) -> None:
-    """The report of a crash; and the data, where the crash is a new one."""
+    """Keep the report of a crash; and the data, where the crash is new."""
     _keep_report(lab, server, item)
     if explaining(lab.deviations, lab.version, item) is not None:
         return
@@ -155,14 +160,14 @@ def _keep(lab: Lab, server: OwnServer, item: Tried) -> None:
 
 
 def keep_run(lab: Lab, server: OwnServer, item: Tried) -> None:
-    """The report of a crash, of a server that was started again on its data: these are kept as they are at the end."""
+    """Keep the report of a crash, and for a new crash the data of the server, which was started again on its data."""
     _keep_report(lab, server, item)
     if explaining(lab.deviations, lab.version, item) is None:
         server.keep = True
 
 
 def _keep_report(lab: Lab, server: OwnServer, item: Tried) -> None:
-    """The report of a crash, of the first with this stack."""
+    """Keep the report of the first crash with this stack."""
     if lab.settings.cases is None:
         return
     log = lab.settings.cases / f"{_crash_name(item)}.error.log"
@@ -171,7 +176,7 @@ def _keep_report(lab: Lab, server: OwnServer, item: Tried) -> None:
 
 
 def record_tried(block: BlockRecord, items: Iterable[Tried]) -> None:
-    """What became of these Cases, in an open block that counts its cases."""
+    """Record these Cases, in an open block that counts its cases."""
     lab = block.check.lab
     texts = 0
     for item in items:
@@ -188,7 +193,7 @@ def record_tried(block: BlockRecord, items: Iterable[Tried]) -> None:
 def record_in_blocks(
     check: Check, cases: Sequence[_Case], size: int, judge: Callable[[Sequence[_Case]], Iterable[Tried]]
 ) -> None:
-    """Cases before a server in blocks of ``size``; ``judge`` puts a block there and says what became of each."""
+    """Give Cases to a server in blocks of ``size``; ``judge`` runs a block and returns its verdicts."""
     for number, start in enumerate(range(0, len(cases), size)):
         with check.block(number, cases=None) as block:
             record_tried(block, judge(cases[start : start + size]))
@@ -201,7 +206,7 @@ def apply_in_blocks(
     size: int,
     ignored: frozenset[int] = frozenset(),
 ) -> None:
-    """Transactions before an applier, ``size`` of them in one relay log; ``ignored``: errors that it ignores."""
+    """Give transactions to an applier, ``size`` of them in one relay log; ``ignored``: errors that it ignores."""
 
     def judge(part: Sequence[ApplierTransaction]) -> list[Tried]:
         outcomes = zip(part, applier_cases.apply_transactions(applier, part), strict=True)
@@ -211,7 +216,7 @@ def apply_in_blocks(
 
 
 def _show(block: BlockRecord, item: Tried, signature: str, deviation: str | None) -> None:
-    """The record of one Case that did not pass, and a finding for the first of an unexplained kind."""
+    """Write the record of one Case that did not pass, and a finding for the first of an unexplained kind."""
     lab, judged = block.check.lab, item.judged
     statements = item.script()
     stored, replay = _store(lab, item, statements)
@@ -248,7 +253,7 @@ def _show(block: BlockRecord, item: Tried, signature: str, deviation: str | None
 
 
 def _message(lab: Lab, item: Tried) -> str:
-    """What is broken; of a crash, its signature, and whether its place is a listed one."""
+    """The broken rule; for a crash, its signature and whether its place is listed."""
     if item.crash is None:
         return item.judged.rule
     about = listed.about_place(lab.deviations, lab.version, item.crash)
@@ -282,7 +287,7 @@ def _crash_name(item: Tried) -> str:
 
 
 def _store(lab: Lab, item: Tried, statements: tuple[str, ...]) -> tuple[Path | None, str | None]:
-    """Where a Case is stored, and the command that shows it again; a script where there is no kind of Case for it."""
+    """The path of the stored Case, and the command that shows it again; a script where the Case has no kind."""
     if item.case is not None:
         path = lab.stored.store(dump_case(item.case))
         return path, None if path is None else lab.stored.replay_of(path)
@@ -306,7 +311,7 @@ def _smaller(lab: Lab, item: Tried, signature: str) -> Tried:
 
 
 def shrink_on(injector: Injector, item: Tried, version: Version, *, seconds: float = SECONDS) -> Tried:
-    """The smallest injection found in the time that shows the same on this server."""
+    """The smallest injection found in the time that shows the same failure on this server."""
     assert item.case is not None
     last, first = item, item.case
 
@@ -325,6 +330,6 @@ def shrink_on(injector: Injector, item: Tried, version: Version, *, seconds: flo
 
 
 def try_one(injector: Injector, injection: Injection, version: Version, seed: str = "") -> Tried:
-    """One injection on a table of its own, judged."""
+    """Run one injection on a table of its own, and judge it."""
     outcome = injector.inject(injection, injector.load([injection.stored]))
     return judged_event(injector, injection, outcome, version, seed)

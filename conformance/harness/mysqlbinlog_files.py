@@ -1,4 +1,4 @@
-"""Files given to mysqlbinlog: run, judged, and matched with the listed deviations (P9)."""
+"""Files given to mysqlbinlog: run, judged, and compared with the listed deviations (P9)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``mysqlbinlog | mysql``: a server's log as text, fed to another server that holds the same rows (FR3)."""
+"""``mysqlbinlog | mysql``: a server's log as text, run on another server with the same rows (FR3)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ _ERROR: Final = re.compile(r"^ERROR (\d+) \(\w+\)(?: at line (\d+))?", re.MULTIL
 
 
 class Replayed(NamedTuple):
-    """How a replay ended: the error's number and text (``None``: whole), and how many statements came before it."""
+    """The end of a replay: the error's number and text (``None``: all of it ran), and the number of statements before
+    it."""
 
     error: int | None
     message: str
@@ -30,7 +31,7 @@ class Replayed(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """What mysqlbinlog printed."""
+    """The text that mysqlbinlog printed."""
 
     data: bytes
 
@@ -68,7 +69,7 @@ class PrintFailed(Exception):
 
 
 def feed(server: OwnServer, text: Text) -> Replayed:
-    """``mysql`` with the text as its input."""
+    """Run ``mysql`` with the text as its input."""
     command = [*server.client("mysql"), "--binary-mode", "--max-allowed-packet=1G"]
     with TemporaryFile() as file:
         file.write(text.data)

@@ -1,4 +1,5 @@
-"""Failing verdicts on their way to the stream: those that name no nearest deviation get one, by their requirement."""
+"""Failing verdicts on their way to the stream: a verdict that names no nearest deviation gets one, by its
+requirement."""
 
 from __future__ import annotations
 
@@ -16,7 +17,8 @@ if TYPE_CHECKING:
 
 
 def telling_nearest(sink: Callable[[AnyRecord], None], deviations: Iterable[Deviation]) -> Callable[[AnyRecord], None]:
-    """A sink in front of another one. A crash is like nothing but a crash: whoever writes its verdict says which."""
+    """A sink in front of another sink. Crashes stay as they are: the writer of a crash's verdict names the nearest
+    one."""
 
     def tell(record: AnyRecord) -> None:
         if (

@@ -1,6 +1,6 @@
 """The profiles of a run, and how much each check does in them: the data of ``profiles.toml``.
 
-A run says its size before it loads the checks, so this module imports nothing of theirs.
+A run reports its size before it loads the checks, so this module imports none of them.
 """
 
 from __future__ import annotations

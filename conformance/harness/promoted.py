@@ -1,8 +1,8 @@
-"""Cases that were promoted from findings: kept for good, and run in every run.
+"""Cases promoted from findings: kept for good, and judged in every run.
 
 In a checkout of the repository they are files of the kit (``promoted_cases``); an installed kit keeps a user's own in
-the user's directory for data, or in that of ``BINLOG_LAB_CASES``. Inputs that crash other people's software are none:
-they are found again from their seed, and a file of one could be passed on.
+the user's directory for data, or in that of ``BINLOG_LAB_CASES``. Inputs that crash other people's software are never
+promoted: a seed finds them again, and a file could be passed on.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ if TYPE_CHECKING:
 VARIABLE: Final = "BINLOG_LAB_CASES"
 SHIPPED: Final = Path(__file__).with_name("promoted_cases")
 SLUG: Final = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
-_ABOUT: Final = ("id", "rev", "requirements", "seed", "note")  # of a Case, beside what it does
+_ABOUT: Final = ("id", "rev", "requirements", "seed", "note")  # fields of a Case that do not change what it does
 
 
 class PromotionError(Exception):
-    """A Case that does not become a permanent one; the message says why."""
+    """A Case that cannot be promoted; the message says why."""
 
 
 def own_directory() -> Path:
@@ -59,7 +59,7 @@ def target_directory() -> Path:
 
 
 def promoted() -> Iterator[tuple[AnyCase, str]]:
-    """All of them, with where they come from. Raises :class:`PromotionError` for a file that is no Case."""
+    """All promoted Cases, with their paths. Raises :class:`PromotionError` for a file that is no Case."""
     for directory, origin in ((SHIPPED, "promoted"), (own_directory(), "promoted, your own")):
         for path in sorted(directory.glob("*.json")):
             case = read_case(path)
@@ -84,7 +84,7 @@ def read_case(path: Path) -> AnyCase:
 
 
 def content_hash(case: AnyCase) -> str:
-    """Of what a Case does, whatever it is called and whyever it is kept."""
+    """The hash of what a Case does, independent of its name and of the reason to keep it."""
     data: dict[str, Any] = {name: value for name, value in dump_case(case).items() if name not in _ABOUT}
     text = json.dumps(data, sort_keys=True, separators=(",", ":"))
     return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
@@ -99,7 +99,7 @@ def promote(
     suite: Sequence[AnyCase],
     directory: Path | None = None,
 ) -> Path:
-    """Store a Case for good, as ``identity``. ``suite``: the Cases that there are. Raises :class:`PromotionError`."""
+    """Store a Case for good, as ``identity``. ``suite``: the Cases of the suite. Raises :class:`PromotionError`."""
     kept = replace(case, id=identity, rev=1, requirements=tuple(requirements) or case.requirements, note=note)
     if not SLUG.fullmatch(identity):
         raise PromotionError(f"{identity!r} is no id: lower case letters and digits, words joined by single hyphens")
@@ -137,7 +137,7 @@ def promote(
 
 
 def may_crash(case: AnyCase) -> bool:
-    """By its hazard, or by damage in its bytes that is known to crash something."""
+    """Whether a Case may crash a program: by its hazard, or by known damage in its bytes."""
     if case.hazard is Hazard.MAY_CRASH:
         return True
     if isinstance(case, EventCase):

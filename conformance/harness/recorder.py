@@ -1,7 +1,7 @@
 """The only writer of result records: blocks, verdicts of cases, and findings.
 
-A check opens a block, says what differs, and leaves it; the block counts, limits how many verdicts are shown, stores
-the Case, and knows whether a difference counts as a failure on this version.
+A check opens a block, reports differences, and leaves it. The block counts cases, limits the verdicts shown, and stores
+the Case. It knows whether a difference counts as a failure on this version.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _REASONS: Final = 5  # reasons that the failure of a check names
 
 @dataclass(slots=True)
 class Failures:
-    """What makes a check fail at its end."""
+    """The failures that make a check fail at its end."""
 
     count: int = 0
     reasons: dict[str, None] = field(default_factory=dict)
@@ -54,9 +54,9 @@ class Failures:
 class BlockRecord:
     """One block of cases while it is judged; leaving the context writes its record, unless something was raised.
 
-    ``cases``: how many; those that nothing is said of passed. ``None``: as many as were counted. ``verdict``: of what
-    differs. ``case``: the Case to store where something differs; ``replays``: ``binlog-lab replay`` judges it as the
-    block does. ``replay``: another command that shows the block again.
+    ``cases``: their number; cases without a verdict passed. ``None``: as many as were counted. ``verdict``: for
+    differences. ``case``: the Case to store where something differs; ``replays``: ``binlog-lab replay`` judges it as
+    the block does. ``replay``: another command that shows the block again.
     """
 
     check: Recorder
@@ -74,7 +74,7 @@ class BlockRecord:
     _verdicts: Counter[Verdict] = field(default_factory=Counter)
     _deviations: Counter[str] = field(default_factory=Counter)
     _uncounted: int = 0  # differing cases that are no failures
-    _counted: int = 0  # failures whose verdict alone does not say so
+    _counted: int = 0  # failures that the verdict alone does not show
     _shown: int = 0
     _seen: Counter[str] = field(default_factory=Counter)
     _stored: tuple[str, str | None] | None = None
@@ -82,7 +82,7 @@ class BlockRecord:
     # --- what a check says ---------------------------------------------------------------------------------------
 
     def differs(self, *problems: Problem, verdict: Verdict | None = None, signature: str = "") -> None:
-        """Each problem is a case that is not as it must be, or that a listed deviation explains."""
+        """Record problems: each is a case that is wrong, or that a listed deviation explains."""
         verdict = verdict or self.verdict
         for problem in problems:
             self.count(verdict, deviation=problem.deviation, reason=problem.message)
@@ -105,7 +105,7 @@ class BlockRecord:
             )
 
     def info(self, counts: dict[str, int]) -> None:
-        """Cases that differ only as the documentation says they may, by its words."""
+        """Record cases that differ only as the documentation says they may, in its words."""
         for words, count in counts.items():
             self.count(Verdict.INFO, count)
             self.show(
@@ -118,7 +118,7 @@ class BlockRecord:
             )
 
     def judged(self, verdict: Verdict, message: str, *, record: bool = True, **fields: Any) -> None:
-        """One verdict about all cases of the block. ``record``: whether it is shown, a pass included."""
+        """Record one verdict about all cases of the block. ``record``: whether to show it, also when it is a pass."""
         cases = self.cases or 0
         self.count(verdict, cases, reason=message)
         if record:
@@ -126,7 +126,7 @@ class BlockRecord:
             self.show(verdict, message=message, signature=signature, **fields)
 
     def inconclusive(self, reason: str) -> None:
-        """The evidence of the block cannot decide about any of its cases."""
+        """Record that the evidence of the block cannot decide about any of its cases."""
         self.judged(Verdict.INCONCLUSIVE, reason)
 
     # --- what experiments with verdicts of their own use ---------------------------------------------------------
@@ -141,7 +141,7 @@ class BlockRecord:
         reason: str = "",
     ) -> None:
         """Count cases. ``deviation``: the listed one that explains them. ``failed``: whether they are failures, where
-        the verdict alone does not say; ``reason``: what the failing check says at its end."""
+        the verdict alone does not say. ``reason``: the failing check's sentence at its end."""
         if deviation is not None:
             self._deviations[deviation] += number
             return
@@ -156,7 +156,7 @@ class BlockRecord:
         self._uncounted += number * (verdict.failing and not failed)
 
     def judge(self, verdict: Verdict, message: str, *, signature: str, deviation: str | None = None) -> bool:
-        """Count one case with a verdict of its own; whether it is to be shown: one of the first of its signature."""
+        """Count one case with a verdict of its own; returns whether to show it: one of the first of its signature."""
         self.count(verdict, deviation=deviation, reason=message)
         if verdict is Verdict.PASS:
             return False
@@ -191,7 +191,7 @@ class BlockRecord:
         )
 
     def compared(self, **figures: Any) -> None:
-        """Further figures of the block's record, by the names of its fields."""
+        """Add figures to the block's record, by the names of its fields."""
         self.figures.update(figures)
 
     # --- the record ----------------------------------------------------------------------------------------------
@@ -201,7 +201,7 @@ class BlockRecord:
         return f"{self.check.id}/{self.number}"
 
     def _store(self) -> tuple[str, str | None]:
-        """The id of the block's Case and its file, stored once."""
+        """The id of the block's Case and its file; the first call stores it."""
         if self._stored is None:
             self._stored = self._name, None
             if self.case is not None:
@@ -264,15 +264,16 @@ class Recorder:
 
     @property
     def subject(self) -> str:
-        """The server under test, by its name in the stream."""
+        """The name of the server under test in the stream."""
         return self.lab.subject
 
     def named(self, name: str, *requirements: str) -> Self:
-        """A check with another id whose failures are this one's. Without ``requirements``: those of this one."""
+        """A recorder with another check id, whose failures count for this check. Without ``requirements``: those of
+        this one."""
         return type(self)(self.lab, name, requirements or self.requirements, failures=self.failures)
 
     def part(self, name: str, *requirements: str) -> Self:
-        """A check with this one's id and a name behind it."""
+        """A recorder with this check's id and a name behind it."""
         return self.named(f"{self.id}/{name}", *requirements)
 
     def block(
@@ -306,16 +307,16 @@ class Recorder:
         )
 
     def record(self, number: int = 0, problems: Iterable[Problem] = (), **options: Any) -> None:
-        """A block that was judged already: :meth:`block` with its problems, all at once."""
+        """Record a block that is judged already: :meth:`block` with its problems, all at once."""
         with self.block(number, **options) as block:
             block.differs(*problems)
 
     def write(self, record: AnyRecord) -> None:
-        """Give a record to the stream."""
+        """Write a record to the stream."""
         self.lab.sink(record)
 
     def not_applicable(self, reason: str, *requirements: str) -> None:
-        """Record that the subject's own features exclude this check, or these of its requirements."""
+        """Record that the subject's own features exclude this check, or some requirements of it."""
         for requirement in requirements or self.requirements:
             with self.block(cases=1, requirement=requirement, seconds=0.0) as block:
                 block.count(Verdict.NOT_APPLICABLE)

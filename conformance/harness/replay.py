@@ -1,6 +1,6 @@
-"""A stored Case once more, of whichever kind: run, judged, and said in a few lines.
+"""A stored Case of any kind once more: run, judged, and reported in a few lines.
 
-For ``binlog-lab replay``, and for the Cases of the suite that were promoted from findings.
+``binlog-lab replay`` uses it, and so does the check of promoted Cases.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _SHOWN: Final = 5  # differences printed for a Case
 
 
 class Word(StrEnum):
-    """How a Case ended: nothing differs that is not listed; something does; it could not run."""
+    """How a Case ended: nothing unlisted differs; something unlisted differs; the Case could not run."""
 
     FIXED = "FIXED"
     FAILED = "FAILED"
@@ -50,7 +50,7 @@ class Word(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ReplayOutcome:
-    """``lines`` for people; ``deviations``: ids of the listed ones that explain what differs, if all of it."""
+    """``lines``: the report for people. ``deviations``: ids of the listed ones that explain all differences."""
 
     word: Word
     lines: tuple[str, ...] = ()
@@ -65,8 +65,8 @@ def replay_case(
     pairs: Pairs,
     injector: Callable[[], Injector | None] = lambda: None,
 ) -> ReplayOutcome:
-    """Run a Case. ``entries``: the deviations that are listed for the server's version; ``injector``: a target for
-    events that is there already, else one is started for this Case."""
+    """Run a Case. ``entries``: the deviations that are listed for the server's version. ``injector``: an existing
+    target for events; without it, one is started for this Case."""
     try:
         if isinstance(case, EventCase):
             return _event(server, case, entries, injector())
@@ -86,7 +86,7 @@ def replay_case(
 
 
 def _event(server: Server, case: EventCase, entries: Sequence[Deviation], ready: Injector | None) -> ReplayOutcome:
-    """In a server beside the one that was asked for: of the same installation, and without GTIDs."""
+    """Run the event in a server beside the one under test: of the same installation, and without GTIDs."""
     if not isinstance(server, OwnServer):
         raise ServerUnavailable("an event is put only into a server that the lab starts itself")
     own = Injector(launch_target(server.maker, options=server.options)) if ready is None else None
@@ -118,7 +118,8 @@ def _failed(what: str, message: str, expected: str, got: str) -> ReplayOutcome:
 
 
 def _listed(names: Iterable[str], entries: Sequence[Deviation], more: str = "") -> ReplayOutcome:
-    """``names``: switches of listed deviations, or ids of those without one."""
+    """The outcome of a Case that listed deviations explain. ``names``: switches, or ids of deviations without a
+    switch."""
     known = sorted(set(names))
     ids = tuple(entry.id for entry in entries if (entry.switch or entry.id) in known or entry.id in known)
     return ReplayOutcome(Word.FIXED, (f"listed deviation: {', '.join(known)}{more}",), ids)

@@ -1,6 +1,6 @@
-"""The session of a run: it owns the servers, and knows their versions.
+"""The session of a run: it owns the servers and knows their versions.
 
-A server, a pair, an injector, an applier and a receiver are started when first asked for, and kept for other checks.
+The first request starts a server, a pair, an injector, an applier or a receiver; later checks use the same one.
 """
 
 from __future__ import annotations
@@ -126,12 +126,12 @@ class Lab:
 
     @property
     def dialect(self) -> Dialect:
-        """Of the server's version by the table, but as the server itself showed where it was asked."""
+        """The dialect of the server's version by the table, corrected where the server itself showed another value."""
         return self._dialect or dialect_of(self.version)
 
     @property
     def known(self) -> bool:
-        """Whether the server was there, so that the stream knows it."""
+        """Whether the server answered before, so that the stream knows it."""
         return self._resolved
 
     @property
@@ -149,7 +149,7 @@ class Lab:
         return f"MySQL {text_of(self.version)} has no partial JSON updates: they came with {text_of(FIRST)}"
 
     def _ask(self, server: Server) -> None:
-        """Hold what the server shows against the table of versions."""
+        """Compare what the server shows with the table of versions."""
         try:
             probed = probe_all(server.number, gather(server))
         except ServerError as error:
@@ -163,8 +163,11 @@ class Lab:
 
     @contextmanager
     def pair(self, *, gtid: bool) -> Iterator[Pair]:
-        """The source of the run (one of its own where that has no GTIDs, or has them) with a replica that follows it
-        from now on. Started when first asked for and kept for other checks. Skips where there can be none."""
+        """The source of the run with a replica that follows it from now on.
+
+        Without GTIDs, or with them, where the run's source has it the other way, the pair has a source of its own. The
+        first call starts the pair, and other checks use it too. Skips where there can be none.
+        """
         with self._available_pairs(gtid).use(gtid=gtid) as pair:
             self._replica_record()
             yield pair
@@ -177,13 +180,13 @@ class Lab:
             yield chain
 
     def pairs(self) -> Pairs:
-        """What makes the pairs of this run; nothing is started by asking for it."""
+        """The maker of this run's pairs; asking for it starts nothing."""
         if self._pairs is None:
             self._pairs = Pairs(self.server, self.narrate, replica=self.settings.replica)
         return self._pairs
 
     def _replica_record(self) -> None:
-        """A replica that was asked for is a subject as well."""
+        """Write the subject record of a replica."""
         replica = self._pairs.replica if self._pairs is not None else None
         if replica is None or not self.settings.replica or not self.stored.first("subject: replica"):
             return
@@ -200,7 +203,7 @@ class Lab:
 
     @property
     def replica_version(self) -> tuple[int, int, int]:
-        """Of the replicas of the run; what an applier does is theirs."""
+        """The version of the run's replicas, which shapes what an applier does."""
         replica = self._pairs.replica if self._pairs is not None else None
         return self.version if replica is None else replica.number
 
@@ -224,7 +227,7 @@ class Lab:
         return self._injector
 
     def applier(self) -> Applier | None:
-        """The target whose applier is fed by hand, as :meth:`injector` has its target."""
+        """The target whose applier takes relay logs made by hand, on the same server as :meth:`injector` has."""
         server = self.server
         if self._applier is None and isinstance(server, OwnServer):
             self.narrate("starting a server whose applier is fed by hand")
@@ -233,7 +236,7 @@ class Lab:
         return self._applier
 
     def receiver(self) -> ReceiverTarget | None:
-        """The target whose receiver hears a source made by hand.
+        """The target whose receiver takes a source made by hand.
 
         ``None`` where the server under test is no process of the lab's: the source listens on 127.0.0.1 only, which is
         another place inside a container.
@@ -248,11 +251,11 @@ class Lab:
         return self._receiver
 
     def asked_for(self, deviation: Deviation) -> bool:
-        """Whether the run is about a requirement of a listed deviation, so that its witness belongs to it."""
+        """Whether the run is about a requirement of a listed deviation, so that its witness belongs to the run."""
         return not self.settings.requirements or not self.settings.requirements.isdisjoint(deviation.requirements)
 
     def listed(self, *, switch: str = "", name: str = "") -> Deviation | None:
-        """The listed deviation of this version with this switch, or this id."""
+        """The listed deviation of this version with this switch or id."""
         for entry in self.deviations:
             if (entry.switch == switch if switch else entry.id == name) and applies(entry.versions, self.version):
                 return entry

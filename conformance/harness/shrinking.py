@@ -50,8 +50,8 @@ def shrink_live(
     """The data of a smaller Case with a mismatch of one of these kinds, or ``None`` if there is none.
 
     ``deviation``: the switch that explains the mismatch; a smaller Case must show one with the same explanation.
-    ``refused``: the server refused a statement around the updates; where it did not, a cut that makes it do so is no
-    valid Case.
+    ``refused``: the server refused a statement around the updates. Where it did not, a cut that makes the server refuse
+    one is no valid Case.
     """
     case = load_case(data)
     limits = server_limits(server)

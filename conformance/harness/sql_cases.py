@@ -1,4 +1,4 @@
-"""Running sql Cases for a check: their verdicts as records, listed deviations apart."""
+"""Runs of sql Cases for a check: their verdicts as records, listed deviations apart."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def judge_live_sql(nodes: Mapping[str, Server], case: SqlCase, pair: Pair | None
 
 
 def listed_outcomes(lab: Lab) -> frozenset[str]:
-    """Ids of the deviations whose outcomes stand in sql Cases, and that are known for this version."""
+    """Ids of the deviations for this version whose outcomes stand in sql Cases."""
     return frozenset(
         entry.id for entry in lab.deviations if entry.switch is None and applies(entry.versions, lab.version)
     )
@@ -52,7 +52,7 @@ def run_cases(
     pair: Pair | None = None,
     tell: Callable[[SqlCase, SqlVerdict], None] = lambda _, __: None,
 ) -> None:
-    """Judge Cases and write what was found, a block for each requirement. ``tell`` hears of each verdict."""
+    """Judge Cases and write their records, a block for each requirement. ``tell`` gets each verdict."""
     cases = list(cases)
     names = {name for case in cases for item in case.statements for name in item.requirements}
     with ExitStack() as stack:
@@ -90,7 +90,7 @@ class _Run:
         self._begun = time.perf_counter()
 
     def _block(self, requirement: str) -> BlockRecord:
-        """The block of a requirement, which the stack writes in the end."""
+        """The block of a requirement; the stack writes it at the end."""
         if requirement not in self._blocks:
             # A check for each requirement: reports charge what no record names to all requirements of a check.
             name = f"{self._check.id}/{requirement}" if self._several else self._check.id
@@ -99,7 +99,7 @@ class _Run:
         return self._blocks[requirement]
 
     def skip(self, case: SqlCase) -> None:
-        """A Case that would change what its owner set."""
+        """Record as not applicable a Case that would change settings of the server's owner."""
         for statement in case.statements:
             for requirement in statement.requirements:
                 block = self._block(requirement)
@@ -152,7 +152,7 @@ class _Run:
     def _shrink(
         self, nodes: Mapping[str, Server], case: SqlCase, verdict: SqlVerdict, path: Path, signature: str
     ) -> None:
-        """A finding: the statements that matter to the one that failed, if they alone show the same difference."""
+        """Make a finding: the statements that matter to the failed one, if they alone show the same difference."""
         culprit = case.statements[verdict.index]
         shortened = case.shortened(verdict.index)
         kept = self._check.lab.stored
@@ -180,6 +180,6 @@ class _Run:
         )
 
     def finish(self) -> None:
-        """The time of the Cases, shared by their requirements."""
+        """Divide the time of the Cases among their requirements."""
         for block in self._blocks.values():
             block.seconds = (time.perf_counter() - self._begun) / len(self._blocks)

@@ -1,4 +1,4 @@
-"""What the records of one run share: the stored Cases, and the signatures that were met."""
+"""What the records of one run share: the stored Cases, and the signatures of known failures."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class StoredCases:
-    """The Cases that a run keeps, and the signatures of failures that it met."""
+    """The Cases that a run keeps, and the signatures of its failures."""
 
     cases: Path | None = None  # where Cases are stored; ``None``: nowhere
     replay: str = "binlog-lab replay"
@@ -23,16 +23,16 @@ class StoredCases:
     shrunk: int = 0  # injected events that were made smaller
 
     def first(self, signature: str) -> bool:
-        """Whether this signature was not met before; remembers it."""
+        """Whether this signature is new; remembers it."""
         self.met[signature] += 1
         return self.met[signature] == 1
 
     def store(self, case: dict[str, Any]) -> Path | None:
-        """Write a Case, as its file holds it, under its id; ``None`` if the run keeps none."""
+        """Write a Case as a file under its id; ``None`` if the run keeps no Cases."""
         if self.cases is None:
             return None
         path = self.cases / f"{case['id']}.json"
-        if not path.exists():  # an id has one content in a run, and a full disk must not cut what is stored already
+        if not path.exists():  # an id has one content in a run, and a full disk must not cut a stored file
             path.write_text(json.dumps(case, indent=1) + "\n", encoding="utf-8")
         return path
 

@@ -1,9 +1,9 @@
-"""The pairs of a run: a replica beside the source of the run, and a pair without GTIDs, each started when first used;
-and a third server behind a replica for as long as a check uses it.
+"""The pairs of a run: a replica beside the run's source, and a pair without GTIDs, each started when first used.
 
-The source of the run works for other checks too, so a replica follows it only while a check uses the pair, and takes
-up its log where it stands then. The replica can be of another installation than the source: ``--replica``. A source at
-an address keeps its settings, and only the lab's schemas reach the replica.
+A chain adds a third server behind a replica for as long as a check uses it. The run's source works for other checks
+too. So a replica follows it only while a check uses the pair, and begins at the source's current position. The replica
+can be of another installation than the source: ``--replica``. A source at an address keeps its settings, and only the
+lab's schemas reach the replica.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Chain(NamedTuple):
 
 
 class Pairs:
-    """Makes the pairs of one run. ``close`` ends what was started; the source of the run belongs to the lab."""
+    """Makes the pairs of one run. ``close`` ends the servers started here; the run's source belongs to the lab."""
 
     def __init__(self, server: Server | None, narrate: Narrate, *, replica: str = "") -> None:
         self._server = server
@@ -63,7 +63,7 @@ class Pairs:
         self._ids = 100
 
     def available(self, *, gtid: bool) -> Unavailable | None:
-        """Why no such pair can be had, if so."""
+        """The reason why no such pair is possible, if there is one."""
         source = self._server
         if source is None:
             return Unavailable("needs a source and a replica: there is no server in this run")
@@ -99,7 +99,7 @@ class Pairs:
             return connection.variable("global.gtid_mode") == "ON"
 
     def _maker(self) -> Maker:
-        """Of the replicas: as --replica says, otherwise that of the source."""
+        """The maker of replicas: as --replica says, otherwise that of the source."""
         if self._found is None:
             if self._replica in ("", "auto") and isinstance(self._server, OwnServer):
                 self._found = self._server.maker
@@ -119,7 +119,7 @@ class Pairs:
 
     @contextmanager
     def use_chain(self, *, gtid: bool) -> Iterator[Chain]:
-        """A pair, and behind its replica one more, which ends with the context: few checks need a third server."""
+        """A pair, and behind its replica a third server, which ends with the context: few checks need one."""
         with self.use(gtid=gtid) as upper, ExitStack() as stack:
             middle = upper.replica
             assert isinstance(middle, OwnServer)
@@ -167,7 +167,7 @@ class Pairs:
         performance_schema: bool,
     ) -> OwnServer:
         self._ids += 1
-        logs_too = dialect_of(maker.number).words.named(_LOGS_WHAT_IT_APPLIES)
+        logs_too = dialect_of(maker.number).terms.named(_LOGS_WHAT_IT_APPLIES)
         return maker.launch(
             server_id=self._ids,
             options={logs_too: "ON", **options},
@@ -185,7 +185,7 @@ class Pairs:
 
 @contextmanager
 def _linked(pair: Pair, *, gtid: bool) -> Iterator[None]:
-    """The replica follows from where the source is now."""
+    """Make the replica follow from the source's current position."""
     with pair.source.connect() as connection:
         capture = pair.source.capture()
         try:

@@ -1,7 +1,6 @@
 """Judged blocks of generated updates as records, and the update campaign that several checks share.
 
-A block's mismatches are told apart by kind: each kind is a check of its own. The campaign runs when the first of its
-checks asks.
+A block's mismatches are divided by kind: each kind is a check of its own. The campaign runs when its first check asks.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ _KINDS: Final = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpdateCheck:
-    """One check over blocks of updates: the kinds of mismatch it answers for, and what it judges."""
+    """One check over blocks of updates: the kinds of mismatch it answers for, and its rule."""
 
     id: str
     kinds: frozenset[str]
@@ -75,7 +74,7 @@ UPDATE_CHECKS: Final = {
 
 
 class UpdateCampaign:
-    """The update campaign of a run: its blocks are run once, and each of its checks takes over what it found."""
+    """The update campaign of a run: its blocks run once, and each check takes over its own findings."""
 
     def __init__(self, lab: Lab) -> None:
         self._lab = lab
@@ -83,7 +82,7 @@ class UpdateCampaign:
         self._checks = {item.id: Check(lab, item.id, item.requirements) for item in UPDATE_CHECKS.values()}
 
     def judge(self, check: Check) -> None:
-        """Run the campaign if it has not run; ``check`` fails for what was found under its id."""
+        """Run the campaign if it has not run; ``check`` fails for findings under its id."""
         self.run()
         found = self._checks[check.id].failures
         check.failures.count += found.count
@@ -120,13 +119,13 @@ class UpdateCampaign:
             lab.rate = campaign.totals.updates / campaign.totals.seconds
 
     def record(self, result: BlockResult) -> None:
-        """The records of one block, under each of the campaign's checks."""
+        """Write the records of one block, under each of the campaign's checks."""
         for item in UPDATE_CHECKS.values():
             _record(self._checks[item.id], result, item, first=item.id == "updates/event-bytes")
 
 
 def record_updates(check: Check, result: BlockResult, items: Iterable[UpdateCheck]) -> None:
-    """The records of one block: a verdict for what did not pass, then counts for each kind of mismatch."""
+    """Write the records of one block: a verdict for each failure, then counts for each kind of mismatch."""
     for item in items:
         _record(check.named(item.id, *item.requirements), result, item)
 
@@ -139,7 +138,7 @@ def _record(check: Check, result: BlockResult, item: UpdateCheck, *, first: bool
             texts_compared=judgement.texts if "text" in item.kinds else 0,
             sizes_compared=judgement.sizes if "size" in item.kinds else 0,
         )
-        if first:  # what is counted once for all checks of a block
+        if first:  # counts that all checks of a block share
             block.seconds = result.seconds
             block.compared(
                 updates_compared=judgement.updates,
@@ -161,7 +160,7 @@ def _record(check: Check, result: BlockResult, item: UpdateCheck, *, first: bool
 
 
 def signature(check: str, mismatch: Mismatch) -> str:
-    """Which mismatches are the same failure: check, kind, and the first differing field without its numbers."""
+    """The signature of a mismatch: check, kind, and the first differing field without its numbers."""
     field = "".join("#" if char.isdigit() else char for char in mismatch.field)
     return f"{check}:{mismatch.kind}:{field}"
 
@@ -175,10 +174,10 @@ def _show(
     message: str,
     deviation: str | None,
 ) -> None:
-    """The verdict of one mismatch, its bytes side by side; of the first of its kind a finding."""
+    """Write the verdict of one mismatch, its bytes side by side; the first of its kind becomes a finding."""
     kept = block.check.lab.stored
     name = signature(item.id, mismatch)
-    if deviation:  # apart, so that what is listed hides no failure of the same kind
+    if deviation:  # apart, so that a listed deviation hides no failure of the same kind
         name = f"{name}:{mismatch.deviation}"
     new = kept.first(name)
     kept.shown += 1

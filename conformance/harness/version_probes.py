@@ -1,8 +1,7 @@
-"""Asking a live server what the dialect table claims to know: variables, words, captured events, printed texts, pages.
+"""Questions to a live server about the dialect table: variables, words, captured events, printed texts, pages.
 
-Everything happens in a schema of the lab's own that is removed, in a second or so. Nothing global is changed on a
-server at an address, so some questions are asked only of a server that the lab started; what cannot be asked is left
-out.
+Everything happens in a schema of the lab's own, which the module removes; it takes a second or so. Nothing global is
+changed on a server at an address, so some questions go only to a server that the lab started; others are left out.
 """
 
 from __future__ import annotations
@@ -123,7 +122,7 @@ def _text(connection: Connection, statement: str) -> str | None:
 
 
 def _compiled(connection: Connection) -> dict[str, str]:
-    """Values that nobody set. Servers before 8.0 do not tell."""
+    """The compiled defaults of variables that nobody set. Servers before 8.0 do not show them."""
     names = ", ".join(f"'{name}'" for name in COMPILED)
     try:
         rows = connection.execute(
@@ -139,7 +138,7 @@ def _compiled(connection: Connection) -> dict[str, str]:
 
 
 def _program_defaults(server: ProcessServer) -> dict[str, str]:
-    """What the server program says of itself, and ``perror`` of an error."""
+    """The defaults that the server program prints, and the text of ``perror`` for an error."""
     found: dict[str, str] = {}
     installation = server.installation
     text = _output(
@@ -157,7 +156,7 @@ def _program_defaults(server: ProcessServer) -> dict[str, str]:
         name = name.replace("-", "_")
         if name in COMPILED and value.strip():
             value = value.strip()
-            # Where the log is off there is no name of its files: the text says so in place of a value.
+            # Where the log is off its files have no name: the text says so in place of a value.
             found[f"default {name}"] = {"TRUE": "ON", "FALSE": "OFF"}.get(value, value)
     if "default log_bin" in found:
         found["default log_bin"] = "OFF" if found["default log_bin"].startswith("(No") else "ON"
@@ -182,7 +181,7 @@ def _warnings(connection: Connection, statement: str) -> list[int]:
 
 
 def _account(connection: Connection, schema: str) -> str | None:
-    """How an account made without a word about it logs in."""
+    """The authentication plugin of an account made without naming one."""
     name = f"'{schema[-12:]}'@'localhost'"
     connection.execute("SET SESSION sql_log_bin = 0")
     try:
@@ -200,7 +199,7 @@ def _events(server: Server, connection: Connection, capture: Capture, schema: st
     answers: dict[str, Any] = {}
 
     def logged(name: str, *statements: str) -> None:
-        """What a statement writes; the ones in front of it prepare."""
+        """The events that a statement writes; the statements in front of it prepare."""
         for statement in statements[:-1]:
             connection.execute(statement)
         start = capture.mark(connection)
@@ -282,7 +281,7 @@ def _give_v1(connection: Connection, schema: str, description: bytes) -> int:
 
 
 def _printed(server: ProcessServer, schema: str) -> dict[str, Any]:
-    """What the client of the server's own version prints of logs made here."""
+    """The output of the client of the server's own version for logs made here."""
     try:
         program = [*server.program("mysqlbinlog"), "--no-defaults"]
     except ServerUnavailable:

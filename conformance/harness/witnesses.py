@@ -1,7 +1,7 @@
-"""What the witness of a listed deviation shows: the deviation, another difference, or none.
+"""The result of a listed deviation's witness: it shows the deviation, another difference, or none.
 
-None is an error of the list inside the versions on which the entry was observed (exit code 1). Behind them the
-difference is ``fixed``: the requirement passes, and the report advises to end the entry's range.
+No difference is an error of the list inside the versions on which the entry was observed (exit code 1). On later
+versions the difference is ``fixed``: the requirement passes, and the report advises to end the entry's range.
 """
 
 from __future__ import annotations
@@ -32,8 +32,9 @@ def record_witness(
     version: Version | None = None,
     seconds: float | None = None,
 ) -> None:
-    """The record of one witness. ``shown``: the entry is there, and nothing else. ``found``: what else is, in words;
-    ``looked_at``: what was, where nothing was found. ``version``: of the server that should show it."""
+    """Write the record of one witness. ``shown``: it shows the entry and nothing else. ``found``: other differences, as
+    text. ``looked_at``: what was judged, where nothing differs. ``version``: of the server that should show the
+    entry."""
     version = version or check.lab.version
     gone = not shown and not found
     requirements = entry.requirements[:1] if gone else entry.requirements
@@ -68,7 +69,7 @@ def record_witness(
 
 
 def expected_of(entry: Deviation) -> str:
-    """What shows an entry, in words."""
+    """What shows an entry, as text."""
     if entry.crash is not None:
         return str(entry.crash)
     if entry.switch is not None:
@@ -79,7 +80,7 @@ def expected_of(entry: Deviation) -> str:
 def record_not_shown(check: Check, gone: Sequence[Deviation]) -> None:
     """Records of listed deviations that no generated event shows any more; the check fails where the list is wrong.
 
-    Nothing is said where the check fails already: what failed may hide them.
+    A check that fails already writes none: its failure may hide them.
     """
     if check.failures.count:
         return

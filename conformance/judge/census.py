@@ -1,4 +1,4 @@
-"""How often a run exercised each rule: the answer to "and what did those thousands of updates look like?".
+"""How often a run exercised each rule: what thousands of generated updates looked like.
 
 Rules are named as ``reference.update`` names the rows of the evaluation and decision tables it takes; the others are
 features of Cases that decide how bytes come out. A rule with count 0 is reported as not exercised.

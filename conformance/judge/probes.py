@@ -1,8 +1,9 @@
-"""What the answers of a live server say about the rows of the dialect table (versions 11).
+"""The values of the dialect table's rows, from the answers of a live server (versions 11).
 
 Answers are a flat mapping from a question to text, a number, or hexadecimal bytes; the module
-``conformance.harness.version_probes`` asks. A question that could not be asked is not in it, and ``None`` is the answer
-that there is no such thing. A probe that cannot tell from the answers raises :class:`Undecided`; it never guesses.
+``conformance.harness.version_probes`` asks. The mapping lacks a question that could not be asked; ``None`` is the
+answer that there is no such thing. A probe that cannot decide from the answers raises :class:`Undecided`; it never
+guesses.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ NO_V1_ROWS: Final = 1730
 
 
 class Undecided(Exception):
-    """The answers do not tell."""
+    """The answers do not decide the value."""
 
 
 def probe(row: str, answers: Answers) -> Value:
@@ -71,7 +72,8 @@ def has_probe(row: str) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Probed:
-    """A row beside what the server showed. ``found`` is text for reports; ``agrees`` is ``None`` where nothing was."""
+    """A row beside what the server showed. ``found`` is text for reports; ``agrees`` is ``None`` where the server
+    showed nothing."""
 
     row: str
     cell: Cell
@@ -81,7 +83,7 @@ class Probed:
 
     @property
     def contradicts(self) -> bool:
-        """A finding about the table: it claimed to know, and the server shows something else."""
+        """A finding about the table: it has a certain value, and the server shows another."""
         return self.agrees is False and not self.cell.probe
 
 
@@ -94,7 +96,7 @@ def probe_all(version: Version, answers: Answers) -> tuple[Probed, ...]:
             found = probe(row, answers)
         except Undecided as undecided:
             out.append(Probed(row=row, cell=cell, found=None, agrees=None, note=str(undecided)))
-        except (CodecError, ValueError, LookupError, TypeError) as error:  # bytes and texts of a server nobody knows
+        except (CodecError, ValueError, LookupError, TypeError) as error:  # bytes and texts of an unknown server
             note = f"the answer makes no sense: {type(error).__name__}: {error}"
             out.append(Probed(row=row, cell=cell, found=None, agrees=None, note=note))
         else:
@@ -129,7 +131,7 @@ def _understood(name: str) -> Callable[[Answers], Value]:
 
 
 def _words(kind: str, *forms: str) -> Callable[[Answers], Value]:
-    """The first of the forms that is understood. Versions in between know both."""
+    """The first of the keywords that the server understands. Versions in between know both."""
 
     def find(answers: Answers) -> Value:
         known = [form for form in forms if _ask(answers, f"statement {kind} {form}") != NOT_UNDERSTOOD]
@@ -267,7 +269,7 @@ def _rows_flags(answers: Answers) -> Value:
 
 
 def _status_max(answers: Answers) -> Value:
-    """The variables that the codes stand for tell which codes there are."""
+    """The highest code of a status variable, from the system variables that the codes stand for."""
     for code, name in (
         (21, "enable_cascade_triggers"),
         (20, "default_table_encryption"),
@@ -395,7 +397,7 @@ def row_of(probed: Probed) -> dict[str, Any]:
 
 
 def dialect_as_shown(dialect: Dialect, probed: tuple[Probed, ...]) -> Dialect:
-    """The dialect with the values that the server showed to be others than the table's."""
+    """The dialect with the values of the server where they differ from the table's."""
     for item in probed:
         if item.agrees is False:
             switch = SWITCHES[item.row]
@@ -405,7 +407,7 @@ def dialect_as_shown(dialect: Dialect, probed: tuple[Probed, ...]) -> Dialect:
 
 
 def contradiction_words(version: Version, probed: Probed) -> str:
-    """A contradiction in words."""
+    """A contradiction as text."""
     cell = probed.cell
     return (
         f"the dialect table says {probed.row} = {value_words(cell.value)} from {text_of(cell.since)} on ({cell.mark}), "

@@ -1,4 +1,4 @@
-"""What a judge says of one thing that is not as it must be."""
+"""A judge's finding about one thing that is not as it must be."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """What a replica must hold: the reference applier over the source's events, and the comparison of two tables. Pure.
 
-The applier's documents are followed byte by byte, so that a stop is known by its transaction, row and column before it
-happens, and a row that was repaired, or that started with other bytes, is still compared exactly
-(requirements FR2, requirements FR4, partial-update 6.2).
+The model follows the applier's documents byte by byte (requirements FR2, requirements FR4, partial-update 6.2). So it
+predicts a stop by its transaction, row and column. It still compares exactly a row that was repaired, or that started
+with other bytes.
 """
 
 from __future__ import annotations
@@ -52,8 +52,11 @@ NO_IMAGE: Final[Mapping[str, object]] = MappingProxyType({})
 
 
 class LoggedRow(NamedTuple):
-    """An updated row of the log: its statement, its start row, the after-image by column, where its event ends (0
-    inside a compressed transaction), the before-image, and which of the log's row events holds it."""
+    """An updated row of the log: its statement, its start row, the after-image by column, and the before-image.
+
+    ``end``: where its event ends (0 inside a compressed transaction). The row also knows which of the log's row events
+    holds it.
+    """
 
     step: int
     row: int
@@ -65,15 +68,15 @@ class LoggedRow(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Transaction:
-    """A transaction of the source's log with its updates. ``start`` and ``end`` are offsets in its file; ``head`` is
-    its GTID event; ``told``: it says its statements' texts."""
+    """A transaction of the source's log with its updates. ``start`` and ``end`` are offsets in its file. ``head`` is
+    its GTID event. ``rows_query``: the log has the texts of its statements."""
 
     start: int
     end: int
     gtid: str | None
     rows: tuple[LoggedRow, ...]
     head: Gtid | None = None
-    told: bool = False
+    rows_query: bool = False
 
     @property
     def first_step(self) -> int:
@@ -83,7 +86,7 @@ class Transaction:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refusal:
-    """The applier refuses a diff, or finds no row. ``switch``: flipped alone, the diff applies. ``says`` stands in the
+    """The applier refuses a diff, or finds no row. ``switch``: flipped alone, the diff applies. ``says``: a part of the
     applier's message."""
 
     step: int
@@ -106,11 +109,11 @@ class Stop:
 
 
 class LogDiffersError(Exception):
-    """The source's log cannot be laid beside its prediction; the check of the source's own events says how."""
+    """The source's log does not fit its prediction; the check of the source's own events says how."""
 
 
 def log_mismatch(error: LogDiffersError) -> Mismatch:
-    """A source's log beside which nothing can be laid, as a finding: its replica has nothing to go by."""
+    """A source's log that does not fit its prediction, as a finding: its replica has nothing to be compared with."""
     return Mismatch(
         kind="log",
         step=None,
@@ -122,8 +125,8 @@ def log_mismatch(error: LogDiffersError) -> Mismatch:
 
 
 def transactions(script: Script, events: Sequence[bytes], steps: int | None = None) -> list[Transaction]:
-    """The transactions of a Case's session (or of its first ``steps`` statements), every logged row with the statement
-    and start row it belongs to."""
+    """The transactions of a Case's session (or of its first ``steps`` statements), each logged row with its statement
+    and start row."""
     visited = [
         (step, row.index)
         for step, prediction in enumerate(script.predictions[:steps])
@@ -137,7 +140,7 @@ def transactions(script: Script, events: Sequence[bytes], steps: int | None = No
         rows: list[LoggedRow] = []
         keys: list[object] = []
         gtid = head = None
-        told = False
+        rows_query = False
         plain = all(kind_of(event) != EventType.TRANSACTION_PAYLOAD for event in group)
         for raw, event, error in iter_events(group):
             if event is None:
@@ -145,7 +148,7 @@ def transactions(script: Script, events: Sequence[bytes], steps: int | None = No
             if isinstance(event.body, Gtid):
                 head = event.body
                 gtid = f"{head.uuid}:{head.gno}" if head.gno else None
-            told = told or isinstance(event.body, RowsQuery)
+            rows_query = rows_query or isinstance(event.body, RowsQuery)
             if not isinstance(event.body, RowsBody) or event.body.type not in UPDATE_TYPES:
                 continue
             number += 1
@@ -167,7 +170,7 @@ def transactions(script: Script, events: Sequence[bytes], steps: int | None = No
                 gtid=gtid,
                 rows=tuple(_by_key(script, rows, keys)),
                 head=head,
-                told=told,
+                rows_query=rows_query,
             )
         )
     if place != len(visited):
@@ -176,7 +179,7 @@ def transactions(script: Script, events: Sequence[bytes], steps: int | None = No
 
 
 def _check_columns(script: Script, body: RowsBody) -> None:
-    """Raise :class:`LogDiffersError` where the log has another table, or a document that nobody can follow."""
+    """Raise :class:`LogDiffersError` where the log has another table, or a document that no model can follow."""
     if body.column_count != len(script.case.table.columns) or body.map().columns != script.model.table_map.columns:
         raise LogDiffersError("the log has another table")
     json = set(script.case.table.json_columns)
@@ -199,8 +202,11 @@ def key_before(script: Script, step: int, row: int) -> object:
 
 
 def _by_key(script: Script, rows: Sequence[LoggedRow], keys: Sequence[object]) -> Iterator[LoggedRow]:
-    """Rows of a transaction with the start rows that their keys name. A replica without a key meets the rows of a
-    statement in the order of its own table and logs them so (observed on 9.7.4)."""
+    """Rows of a transaction with the start rows that their keys name.
+
+    A replica without a key meets the rows of a statement in the order of its own table, and logs them so (observed on
+    9.7.4).
+    """
     place = 0
     for step, group in groupby(rows, lambda row: row.step):
         logged = list(group)
@@ -214,15 +220,15 @@ def _by_key(script: Script, rows: Sequence[LoggedRow], keys: Sequence[object]) -
 
 
 def _end(event: bytes) -> int:
-    """end_log_pos of the header."""
+    """The end_log_pos of the header."""
     return int.from_bytes(event[13:17], "little")
 
 
 class ReplicaModel:
     """The JSON columns of a replica's rows, as the reference applier leaves them. ``rows`` are in start order.
 
-    ``keyless``: the table has no key, so that a row is looked for by its before-image. Observed on 9.7.4, with the
-    option on or off: it is found if its documents are equal by = and as text; otherwise the applier stops (1032).
+    ``keyless``: the table has no key, so that the applier looks for a row by its before-image. Observed on 9.7.4, with
+    the option on or off: it finds a row whose documents are equal by = and as text; otherwise it stops (1032).
     """
 
     def __init__(
@@ -240,7 +246,7 @@ class ReplicaModel:
 
     @classmethod
     def of(cls, script: Script) -> ReplicaModel:
-        """Of a replica that has just got the start rows of a Case."""
+        """The model of a replica that has just got the start rows of a Case."""
         table = script.case.table
         names = [column.name for column in table.columns]
         rows = [dict(zip(names, row, strict=True)) for row in script.case.rows]
@@ -252,7 +258,7 @@ class ReplicaModel:
         return {name: value for name in self.json if isinstance(value := row[name], bytes | None)}
 
     def apply(self, transaction: Transaction, *, unless: str | None = None) -> Refusal | None:
-        """Apply a whole transaction, or nothing and say what is refused. ``unless``: a switch to flip."""
+        """Apply a whole transaction, or nothing and return what is refused. ``unless``: a switch to flip."""
         before = {row.row: self.rows[row.row] for row in transaction.rows}
         for _, event in groupby(transaction.rows, lambda row: (row.step, row.end)):
             refusal = self._apply_event(tuple(event), unless)
@@ -263,7 +269,7 @@ class ReplicaModel:
         return None
 
     def _apply_event(self, event: Sequence[LoggedRow], unless: str | None) -> Refusal | None:
-        """Rows that are found are changed before those are missed that are not."""
+        """Apply the rows of an event; rows that are found change before a missing row ends the event."""
         missed: Refusal | None = None
         for row in event:
             column = self._unlike(row, unless)
@@ -285,7 +291,7 @@ class ReplicaModel:
         return missed
 
     def _unlike(self, row: LoggedRow, unless: str | None) -> str | None:
-        """A column for which the replica's row is not the one that is looked for."""
+        """A column in which the replica's row differs from the wanted row."""
         if not self.keyless or not self._dialect(unless).behaviour.looks_up_by_before_image:
             return None
         for name in self.json:
@@ -300,7 +306,7 @@ class ReplicaModel:
         return self.dialect if unless is None else flipped(self.dialect, unless)
 
     def apply_row(self, row: LoggedRow, *, unless: str | None = None) -> Refusal | None:
-        """Apply one row, or nothing and say what is refused."""
+        """Apply one row, or nothing and return what is refused."""
         dialect = self.dialect if unless is None else flipped(self.dialect, unless)
         state = dict(self.rows[row.row])
         for name in self.json:
@@ -346,15 +352,21 @@ _PLACE: Final = re.compile(r"end_log_pos (\d+)")
 
 
 def place_of(message: str, otherwise: int) -> int:
-    """Where the event ends that an applier's error names. The position of SHOW REPLICA STATUS lags behind: with several
-    workers it is told at checkpoints (observed on 9.7.4)."""
+    """The end of the event that an applier's error names.
+
+    The position of SHOW REPLICA STATUS lags behind: with several workers the server updates it at checkpoints (observed
+    on 9.7.4).
+    """
     found = _PLACE.search(message)
     return otherwise if found is None else int(found[1])
 
 
 def judge_stop(expected: Refusal | None, transaction: Transaction | None, stop: Stop) -> Mismatch:
-    """A stop of the applier. It has the refusal's switch as its deviation only if it is that refusal: the number, the
-    event (in a compressed transaction: the transaction), and the column that its message names."""
+    """Judge a stop of the applier.
+
+    The refusal's switch explains it only if the stop is that refusal: the number, the event (in a compressed
+    transaction: the transaction), and the column that its message names.
+    """
     wanted = "the applier goes on"
     deviation = None
     if expected is not None and transaction is not None:
@@ -401,7 +413,8 @@ SAME: Final = Relation()
 
 
 def relation_of(ours: bytes | None, theirs: bytes | None) -> Relation:
-    """How two documents relate now. FR4 wants it kept; one that does not hold now is not wanted later."""
+    """How two documents relate now. FR4 wants the relation kept; a relation that does not hold now is not wanted
+    later."""
     if ours is None or theirs is None:
         return Relation(ours is theirs, ours is theirs)
     a, b = decode(ours), decode(theirs)
@@ -422,7 +435,7 @@ def differences_of(ours: bytes | None, theirs: bytes | None) -> frozenset[str]:
 
 @dataclass(slots=True)
 class TableComparison:
-    """What a comparison of two tables found. ``other_bytes``: documents stored otherwise than on the source, as the
+    """The findings of a comparison of two tables. ``other_bytes``: documents stored differently on the source, as the
     applier makes them."""
 
     texts: int = 0
@@ -439,7 +452,8 @@ def compare_tables(
     predicted: ReplicaModel,
     relations: Mapping[tuple[int, str], Relation] | None = None,
 ) -> TableComparison:
-    """Every row of both sides. ``order``: the start row of each; ``relations``: where not both text and ``=`` hold."""
+    """Compare every row of both sides. ``order``: the start row of each; ``relations``: where not both text and ``=``
+    hold."""
     result = TableComparison()
     if not len(sides.source) == len(sides.replica) == len(order):
         result.found.append(
@@ -474,8 +488,10 @@ def compare_tables(
 
 
 def explain_lost_triggers(script: Script, predicted: ReplicaModel, tables: TableComparison) -> None:
-    """Give their switch to documents that differ because the log lacks what a trigger did: the source's is the
-    predicted one, and the replica's is the one that the applier makes of the predicted log."""
+    """Give their switch to documents that differ because the log lacks what a trigger did.
+
+    The source's document is the predicted one, and the replica's is what the applier makes of the predicted log.
+    """
     if not script.case.trigger:
         return
     fired = {assignment.column for assignment in script.case.trigger}

@@ -1,7 +1,7 @@
 """What a replica writes to its own log of the updates it applies (requirements FR6), and its redo log. Pure.
 
-The whole log is predicted byte for byte, as the source's is: from what came in, from the rows that the applier leaves,
-and from the replica's own settings. Bodies and comparison are those of the source's log (``Model``, ``judge.events``).
+The model predicts the whole log byte for byte, as the source's log: from the received events, the applier's rows, and
+the replica's own settings. Bodies and comparison are those of the source's log (``Model``, ``judge.events``).
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ if TYPE_CHECKING:
     from conformance.judge.replica import LoggedRow, Transaction
 
 SHARE: Final = 0.05  # of the document: what an update in place may add to the redo log
-_KNOWN: Final = frozenset(("uuid", "gno", "server_id"))  # what came in says these
+_KNOWN: Final = frozenset(("uuid", "gno", "server_id"))  # known from the received events
 _NOISE: Final = 0.01  # of the document: more than this without any work decides nothing
 _LARGE: Final = frozenset((BLOB, JSON, GEOMETRY, VECTOR))  # types that an applier keeps as a BLOB
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplicaBinlogSettings:
-    """The global variables of a replica that shape what its applier logs, as the replica itself tells them."""
+    """The global variables of a replica that shape what its applier logs, as the replica itself has them."""
 
     image: RowImage
     partial_json: bool
@@ -59,7 +59,7 @@ class ReplicaBinlogSettings:
 
 @dataclass(slots=True)
 class ReplicaBinlog:
-    """Updated rows, events and bytes compared, and what differs (FR6). ``narrow``: rows that got diffs and whose
+    """Updated rows, events and bytes compared, and the differences (FR6). ``narrow``: rows that got diffs and whose
     before-image may hold the key only; ``gained``: before-images with JSON columns among these (A7)."""
 
     rows: int = 0
@@ -75,11 +75,11 @@ class ReplicaBinlog:
 def compare_replica_binlog(
     script: Script, log: Sequence[Transaction], events: Sequence[bytes], settings: ReplicaBinlogSettings, schema: str
 ) -> ReplicaBinlog:
-    """The replica's own log of a whole Case beside the prediction. ``log``: what the replica received, the INSERT
-    included; ``events``: those of its own log that stem from the source, which may begin with definitions."""
+    """Compare the replica's own log of a whole Case with the prediction. ``log``: what the replica received, the INSERT
+    included. ``events``: those of its own log that stem from the source, which may begin with definitions."""
     # An applier knows a statement's text only from the log that it reads.
-    told = settings.rows_query and any(item.told for item in log)
-    replica = LoggingReplica(script, replace(settings, rows_query=told), schema)
+    rows_query = settings.rows_query and any(item.rows_query for item in log)
+    replica = LoggingReplica(script, replace(settings, rows_query=rows_query), schema)
     expected = list(replica.groups(log))
     observed = _behind_definitions(split_groups(events))
     judgement = Judgement()
@@ -97,8 +97,8 @@ def compare_replica_binlog(
 
 
 class LoggingReplica:
-    """A replica's rows and what it logs of the transactions that it applies. ``applied``: rows so far; ``model``: its
-    table, and its settings as those of a session."""
+    """A replica's rows, and what it logs of the transactions that it applies. ``applied``: number of rows so far.
+    ``model``: its table, and its settings as those of a session."""
 
     def __init__(self, script: Script, settings: ReplicaBinlogSettings, schema: str) -> None:
         case = script.case
@@ -132,7 +132,7 @@ class LoggingReplica:
         }
 
     def groups(self, log: Sequence[Transaction]) -> Iterator[ExpectedGroup]:
-        """One group for the INSERT and one for each transaction, up to what the applier refuses."""
+        """One group for the INSERT and one for each transaction, up to the row that the applier refuses."""
         first = next((place for place, item in enumerate(log) if item.rows), len(log))
         if first:
             yield self._group(log[first - 1], insert_events(replace(self._script, model=self.model), self._table))
@@ -146,7 +146,7 @@ class LoggingReplica:
             yield self._group(transaction, events)
 
     def _group(self, transaction: Transaction, events: Sequence[ExpectedEvent]) -> ExpectedGroup:
-        """The GTID event keeps its GTID and the time of the first commit."""
+        """The group of a transaction. The GTID event keeps its GTID and the time of the first commit."""
         head = transaction.head or Gtid()
         committed = head.original_commit_timestamp or head.immediate_commit_timestamp
         start = Gtid(type=head.type, uuid=head.uuid, gno=head.gno, original_commit_timestamp=committed)
@@ -179,9 +179,12 @@ class LoggingReplica:
 
     def _met(self, event: Sequence[LoggedRow]) -> Iterator[tuple[LoggedRow, frozenset[int]]]:
         """The rows of an event in the order in which the applier meets them, each with the columns that count as
-        assigned (observed on 9.7.4). These are the columns of the after-image, and those of BLOB's kind, or of bits
-        that fill no bytes, that had a value in a before-image that was read so far in this event. Without a key all
-        before-images are read at first, and the rows are met in the order of the table, which is that of the INSERT."""
+        assigned (observed on 9.7.4).
+
+        Assigned are the columns of the after-image. Columns of BLOB's kind, or of bits that fill no bytes, count too if
+        a before-image read so far in this event has their value. Without a key the applier reads all before-images
+        first. It then meets the rows in the order of the table, which is that of the INSERT.
+        """
         columns = set(event[0].values)
         if not self.model.key:
             columns.update(*map(self._unpacked, event))
@@ -202,7 +205,7 @@ class LoggingReplica:
 
 
 def _change(before: object, after: object, sent: PartialJson) -> ColumnChange:
-    """The diffs that came in, as the replica writes them again: paths in canonical text."""
+    """The received diffs as the replica writes them: paths in canonical text."""
     assert before is None or isinstance(before, bytes)
     assert after is None or isinstance(after, bytes)
     diffs = tuple(decode_diffs(sent.diffs))
@@ -218,7 +221,7 @@ def _change(before: object, after: object, sent: PartialJson) -> ColumnChange:
 
 
 def _behind_definitions(groups: list[list[bytes]]) -> list[list[bytes]]:
-    """Without the transactions in front that make the table: one statement each, which is no BEGIN."""
+    """The groups without the leading transactions that make the table: one statement each, which is no BEGIN."""
     for place, group in enumerate(groups):
         bodies = [None if event is None else event.body for _, event, _ in iter_events(group)]
         if not (len(bodies) == 2 and isinstance(bodies[1], Query) and bodies[1].text != b"BEGIN"):
@@ -227,7 +230,7 @@ def _behind_definitions(groups: list[list[bytes]]) -> list[list[bytes]]:
 
 
 def _other_gtids(expected: Sequence[ExpectedGroup], observed: Sequence[list[bytes]]) -> Iterator[Mismatch]:
-    """Transactions that are not logged under the GTID with which they came."""
+    """Transactions that the replica does not log under the GTID with which they came."""
     for wanted, group in zip(expected, observed, strict=False):
         due = wanted.events[0].body
         _, event, _ = next(iter_events(group))
@@ -244,7 +247,7 @@ def _other_gtids(expected: Sequence[ExpectedGroup], observed: Sequence[list[byte
 
 
 def _gained(model: Model, groups: Sequence[Sequence[bytes]]) -> Iterator[Mismatch]:
-    """Before-images with JSON columns."""
+    """Count before-images with JSON columns."""
     names = [column.name for column in model.table.columns]
     for _, event, _ in iter_events(raw for group in groups for raw in group):
         body = None if event is None else event.body
@@ -262,7 +265,7 @@ def _gained(model: Model, groups: Sequence[Sequence[bytes]]) -> Iterator[Mismatc
 
 
 def _own(mismatch: Mismatch) -> Mismatch:
-    """A difference of the replica's log. Nothing in it is free: what came in is known."""
+    """A difference of the replica's log. The judge permits no variation there: what came in is known."""
     evidence = mismatch.evidence[0] if mismatch.evidence else None
     return replace(
         mismatch,
@@ -275,8 +278,8 @@ def _own(mismatch: Mismatch) -> Mismatch:
 
 
 def judge_redo(growth: int, idle: int, updates: int, document: int) -> Verdict:
-    """``pass``, ``fail`` or ``inconclusive``: growth of the redo log over some updates of one document, and over
-    a like time without work."""
+    """``pass``, ``fail`` or ``inconclusive``: growth of the redo log over some updates of one document, and over an
+    equal time without work."""
     if idle > _NOISE * document * updates:
         return Verdict.INCONCLUSIVE
     return Verdict.PASS if growth < SHARE * document * updates else Verdict.FAIL

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SqlVerdict:
-    """What one statement earned. ``field``, ``expected`` and ``got`` tell its difference from the first outcome."""
+    """The verdict on one statement. ``field``, ``expected`` and ``got`` are its difference from the first outcome."""
 
     index: int
     requirement: str
@@ -28,7 +28,7 @@ class SqlVerdict:
 
     @property
     def failing(self) -> bool:
-        """Whether it counts as a difference."""
+        """Whether the verdict counts as a difference."""
         return self.verdict.failing
 
 
@@ -48,7 +48,8 @@ def judge_sql(case: SqlCase, answers: Sequence[SqlAnswer]) -> tuple[SqlVerdict, 
 
 
 def _judge_texts(index: int, statement: SqlStatement, answer: SqlAnswer) -> SqlVerdict | None:
-    """The first text that is none of those allowed, or a known one; ``None`` without a warning of their numbers."""
+    """Judge the first text that is not allowed, or that is a listed one; ``None`` without a warning of their
+    numbers."""
     numbers = {allowed.number for allowed in statement.texts}
     given = [(number, text) for number, text in answer.warnings if number in numbers]
     given = [(number, text) for number, text in given if statement.about in text] or given

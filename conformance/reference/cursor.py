@@ -1,10 +1,10 @@
 """One bounded reader for event bodies.
 
-A cursor is made once per event; nested values (rows, images, JSON entries, diffs) are cut out of it with one length
-check each and then read with precompiled structs. Every short read becomes a :class:`DecodeError` with the offset and
-the name of the field; nothing is allocated before its length was compared with the bytes that are left.
+Each event has one cursor. It cuts out nested values (rows, images, JSON entries, diffs) with one length check each;
+precompiled structs read them. Every short read raises a :class:`DecodeError` with the offset and the name of the field.
+The cursor compares each length with the bytes left before it allocates memory.
 
-A :class:`Recorder` is a cursor that also writes down what it read, so that annotated hex comes from the decoders
+A :class:`Recorder` is a cursor that also records every field it reads: annotated hex comes from the decoders
 themselves.
 """
 
@@ -33,20 +33,22 @@ def bitmap_size(count: int) -> int:
 
 
 def bits_of(number: int, count: int) -> str:
-    """The lowest ``count`` bits as 0 and 1, the lowest first: to shift a long number once for each of its bits would
-    take the square of its length."""
+    """The lowest ``count`` bits of ``number`` as 0 and 1, the lowest first, in linear time.
+
+    Shifting a long number once for each bit would take the square of its length.
+    """
     return f"{number & (1 << count) - 1:0{count}b}"[::-1] if count else ""
 
 
 def included(bitmap: int, count: int) -> tuple[int, ...]:
-    """Places of the bits that are 1 among the lowest ``count``: the columns of an image."""
+    """Positions of the bits that are 1 among the lowest ``count``: the columns of an image."""
     return tuple([index for index, bit in enumerate(bits_of(bitmap, count)) if bit == "1"])
 
 
 class Layout:
-    """Fields of fixed sizes that stand one behind the other: their names, and their forms as :mod:`struct` has them.
+    """Consecutive fields of fixed sizes: their names, and their :mod:`struct` formats.
 
-    Numbers are little-endian. The one statement of such a layout: readers, writers and recorders use it.
+    Numbers are little-endian. Readers, writers and recorders share the same layout object.
     """
 
     __slots__ = ("forms", "size", "struct", "unpack_from")
@@ -58,7 +60,7 @@ class Layout:
         self.unpack_from = self.struct.unpack_from
 
     def pack(self, *values: Any) -> bytes:
-        """The bytes of the fields. A value that does not fit is an ``EncodeError``."""
+        """The bytes of the fields. Raises :class:`EncodeError` for a value that does not fit its field."""
         try:
             return self.struct.pack(*values)
         except struct_error as error:
@@ -68,12 +70,14 @@ class Layout:
 class Cursor:
     """Reads ``data[pos:end]``; offsets in errors count from the start of ``data``.
 
-    ``data`` may be a view of a large event that shall not be there twice: what is taken out of it is a view too.
+    ``data`` may be a view of a large event, to avoid a copy; the pieces taken from it are views too.
     """
 
     __slots__ = ("data", "end", "pos")
 
-    records: ClassVar[bool] = False  # whether somebody writes down what is read: then the careful way is taken
+    records: ClassVar[bool] = (
+        False  # whether this cursor records fields: readers then take the slower path, field by field
+    )
 
     def __init__(self, data: bytes | memoryview, pos: int = 0, end: int | None = None) -> None:
         self.data: bytes = data  # type: ignore[assignment]
@@ -81,7 +85,7 @@ class Cursor:
         self.end = len(data) if end is None else end
 
     def __len__(self) -> int:
-        """Bytes left."""
+        """The number of bytes left."""
         return self.end - self.pos
 
     def _short(self, count: int, field: str) -> DecodeError:
@@ -95,7 +99,7 @@ class Cursor:
         )
 
     def take(self, count: int, field: str) -> bytes:
-        """The next ``count`` bytes."""
+        """Return the next ``count`` bytes, and move behind them."""
         pos = self.pos
         if count < 0 or count > self.end - pos:
             raise self._short(count, field)
@@ -103,7 +107,7 @@ class Cursor:
         return self.data[pos : pos + count]
 
     def skip(self, count: int, field: str) -> int:
-        """Pass over ``count`` bytes; answers where they start."""
+        """Pass over ``count`` bytes; returns their start."""
         pos = self.pos
         if count < 0 or count > self.end - pos:
             raise self._short(count, field)
@@ -111,12 +115,12 @@ class Cursor:
         return pos
 
     def rest(self, field: str) -> bytes:  # noqa: ARG002 - a recorder wants it
-        """Everything that is left."""
+        """All bytes left."""
         pos, self.pos = self.pos, self.end
         return self.data[pos : self.end]
 
     def fields(self, layout: Layout, what: str) -> tuple[Any, ...]:
-        """The fields of a layout."""
+        """The values of the fields of a layout."""
         pos = self.pos
         if layout.size > self.end - pos:
             raise self._short(layout.size, what)
@@ -146,17 +150,17 @@ class Cursor:
         return value
 
     def number(self, size: int, field: str) -> int:
-        """A little-endian number of ``size`` bytes."""
+        """A little-endian unsigned number of ``size`` bytes."""
         pos = self.skip(size, field)
         return int.from_bytes(self.data[pos : self.pos], "little")
 
     def octets(self, count: int, field: str, first: int = 0) -> bytes:  # noqa: ARG002 - a recorder wants it
-        """``count`` numbers of one byte each; ``first`` is the number of the first one."""
+        """``count`` numbers of one byte each; ``first`` is the index of the first number in recorded field names."""
         pos = self.skip(count, field)
         return self.data[pos : self.pos]
 
     def bitmap(self, count: int, field: str, items: Sequence[int] | None = None) -> bytes:  # noqa: ARG002
-        """A bitmap of ``count`` bits, the lowest first; each stands for one of ``items``, or for its place."""
+        """A bitmap of ``count`` bits, the lowest first. Bit i stands for ``items[i]``, or for the number i."""
         pos = self.skip(bitmap_size(count), field)
         return self.data[pos : self.pos]
 
@@ -195,11 +199,11 @@ class Cursor:
         return int.from_bytes(self.data[pos + 1 : pos + 1 + size], "little")
 
     def packed_bytes(self, field: str) -> bytes:
-        """A packed length, then that many bytes."""
+        """A packed integer as length, then that many bytes."""
         return self.take(self.packed(field), field)
 
     def packed_pairs(self, first: str, second: str) -> tuple[tuple[int, int], ...]:
-        """Pairs of packed integers up to the end."""
+        """Pairs of packed integers up to the end of the cursor."""
         numbers = self.packed_list(first)
         if len(numbers) % 2:
             raise DecodeError("truncated", f"a {first} without its {second}", offset=self.pos, path=(second,))
@@ -207,9 +211,9 @@ class Cursor:
         return tuple(zip(both, both, strict=True))
 
     def packed_list(self, field: str) -> Sequence[int]:
-        """Packed integers up to the end."""
+        """Packed integers up to the end of the cursor."""
         rest = self.data[self.pos : self.end]
-        if not rest or max(rest) < 251:  # each is one byte
+        if not rest or max(rest) < 251:  # every packed integer takes one byte
             self.pos = self.end
             return rest
         found = []
@@ -218,13 +222,13 @@ class Cursor:
         return found
 
     def packed_strings(self, field: str, count: int = -1) -> list[bytes]:
-        """So many strings with packed lengths; without ``count`` all up to the end."""
+        """Strings with packed lengths: ``count`` of them, or all strings up to the end of the cursor."""
         data, pos, end = self.data, self.pos, self.end
         found = []
         while pos < end and count:
             size = data[pos]
             stop = pos + 1 + size
-            if size > 250 or stop > end:  # a longer length, or too few bytes
+            if size > 250 or stop > end:  # a length of more than one byte, or too few bytes
                 self.pos = pos
                 found.append(self.packed_bytes(field))
                 stop = self.pos
@@ -260,16 +264,16 @@ class Cursor:
         return self.take(self.varint(field), field)
 
     def part(self, count: int, field: str) -> Self:
-        """A cursor of its own over the next ``count`` bytes, which are passed over here."""
+        """A new cursor over the next ``count`` bytes; this cursor moves behind them."""
         pos = self.skip(count, field)
         return type(self)(self.data, pos, self.pos)
 
     def items(self, name: str, count: int = -1) -> Iterable[int]:  # noqa: ARG002 - a recorder wants it
-        """Numbers of the items that are read in the loop: ``count`` of them, or as many as there are up to the end."""
+        """Numbers of the items that the caller's loop reads: 0 to ``count - 1``, or on to the end of the cursor."""
         return range(count) if count >= 0 else self._until_the_end()
 
     def numbered(self, count: int = -1) -> Iterable[int]:
-        """The same for fields: what is read in the loop has the number behind its own name."""
+        """As :meth:`items`, for fields: the number stands behind the field's own name."""
         return range(count) if count >= 0 else self._until_the_end()
 
     def _until_the_end(self) -> Iterator[int]:
@@ -280,21 +284,21 @@ class Cursor:
 
     @contextmanager
     def inside(self, name: str) -> Iterator[None]:
-        """What is read there is part of ``name``."""
+        """In this context, recorded fields are parts of ``name``."""
         try:
             yield
         except CodecError as error:
             raise error.at(name) from None
 
     def refuse(self, error: DecodeError) -> None:
-        """Raise an error about a value, behind which the bytes can still be read. A recorder goes on."""
+        """Raise an error about a value that does not stop the reading of later bytes. A recorder goes on."""
         raise error
 
     def note(self, start: int, field: str, value: object) -> None:
-        """Say what the bytes from ``start`` on were, which were not read through the cursor. A recorder listens."""
+        """Tell a recorder the meaning of the bytes from ``start`` on, which the decoder read without the cursor."""
 
     def expect_end(self, what: str) -> None:
-        """Raise unless everything was read."""
+        """Raise unless all bytes were read."""
         if self.pos != self.end:
             raise DecodeError(
                 "trailing-bytes",
@@ -306,7 +310,7 @@ class Cursor:
 
 
 class Reading(NamedTuple):
-    """A field that was read: ``data[start:end]``. ``field`` is its path, ``value`` what the decoder got."""
+    """A recorded field: ``data[start:end]``. ``field`` is its path, ``value`` the decoder's value."""
 
     start: int
     end: int
@@ -315,9 +319,9 @@ class Reading(NamedTuple):
 
 
 class Recorder(Cursor):
-    """A cursor that writes down every field it reads, in order; ``readings`` is shared with its parts.
+    """A cursor that records every field it reads, in order; ``readings`` is shared with its parts.
 
-    It goes on behind values that are refused, as their bytes have a meaning all the same.
+    A recorder goes on behind refused values, because their bytes still have a meaning.
     """
 
     __slots__ = ("_number", "_path", "readings")
@@ -411,7 +415,7 @@ class Recorder(Cursor):
         return self.take(self.varint(self._length(field)), field)
 
     def part(self, count: int, field: str) -> Self:
-        part = super().part(min(count, len(self)), field)  # what is missing is told where it is read
+        part = super().part(min(count, len(self)), field)  # the read itself reports the missing bytes
         part.readings, part._path, part._number = self.readings, self._path, self._number  # noqa: SLF001 - its own kind
         return part
 
@@ -437,7 +441,7 @@ class Recorder(Cursor):
         self._path = outer
 
     def refuse(self, error: DecodeError) -> None:
-        """Whoever reads the event without a recorder is told."""
+        """Keep the error; a reader without a recorder raises it."""
 
     @staticmethod
     def _length(field: str) -> str:
@@ -445,18 +449,18 @@ class Recorder(Cursor):
 
 
 class Decoded:
-    """What is read from bytes: ``read`` takes its fields from a cursor."""
+    """A value that is decoded from bytes: ``read`` takes its fields from a cursor."""
 
     __slots__ = ()
 
     @classmethod
     def read(cls, cursor: Cursor) -> Self:
-        """The value that comes next; what is behind it is refused, or part of it."""
+        """Read the next value; ``read`` decides whether bytes behind it are refused or are part of the value."""
         raise NotImplementedError
 
     @classmethod
     def decode(cls, data: bytes | memoryview) -> Self:
-        """The value that is exactly ``data``."""
+        """Decode the value that is exactly ``data``."""
         return cls.read(Cursor(data))
 
 
@@ -479,7 +483,7 @@ def packed_size(value: int) -> int:
 
 
 def encode_varint(value: int) -> bytes:
-    """Unsigned integer of the serialization library, 1 to 9 bytes (binlog-events 1.2)."""
+    """An unsigned integer in the serialization library's form, 1 to 9 bytes (binlog-events 1.2)."""
     if not 0 <= value < 1 << 64:
         raise ValueError(f"outside 0..2^64-1: {value}")
     size = max(1, (value.bit_length() + 6) // 7)
@@ -489,5 +493,5 @@ def encode_varint(value: int) -> bytes:
 
 
 def encode_signed_varint(value: int) -> bytes:
-    """Zigzag, then :func:`encode_varint`."""
+    """A signed integer: zigzag, then :func:`encode_varint` (binlog-events 1.2)."""
     return encode_varint((value << 1) ^ (value >> 63))

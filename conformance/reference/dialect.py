@@ -1,8 +1,8 @@
-"""What differs between servers, and between a server and the worklogs: small frozen parts.
+"""Differences between servers, and between a server and the worklogs, as small frozen parts.
 
-Three parts are about how a thing is read, done and numbered; four say what a version writes, prints, says and has.
-Their defaults are those of 9.7. Nothing else in the project asks for a version; which version has which values is a
-table in ``conformance.requirements``. ``None``: the question makes no sense for that version.
+Three parts are about reading, behaviour and field numbers. Four parts say what a version writes, prints, calls things
+and supports. Their defaults are those of 9.7. No other code asks for a version; a table in ``conformance.requirements``
+gives each version its values. ``None``: the switch makes no sense for that version.
 """
 
 from __future__ import annotations
@@ -13,21 +13,21 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReaderRules:
-    """How forgiving a reader of bytes is."""
+    """How lenient a reader of bytes is."""
 
     strict: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerBehaviour:
-    """Choices of a server that the worklog leaves open, or that a server makes against it."""
+    """Choices that the worklog leaves to the server, and behaviour of a server that contradicts the worklog."""
 
     partial_remove: bool = True  # JSON_REMOVE can be logged as a diff; the worklog's condition 5 omits it
     refuse_unchanging_replace: bool = True  # in place, a REPLACE that changes no byte gives 3648 (partial-update 8.1)
     null_takes_empty_diffs: bool = True  # empty diffs turn SQL NULL into JSON null (partial-update 8.4)
-    stores_invalid_text: bool = True  # strings and keys of a diff need not be UTF-8 (partial-update 8.5)
+    stores_invalid_text: bool = True  # strings and keys of a diff may be invalid UTF-8 (partial-update 8.5)
     reads_wide_decimals: bool = True  # of a diff, with a digit too many; 1032 where one is written (requirements, FR5)
-    copies_full_values: bool = True  # a full value is stored without a look at it (requirements FR5)
+    copies_full_values: bool = True  # the applier stores a full value without checking it (requirements FR5)
     diffs_miss_triggers: bool = True  # the log has the SET clause's diffs, not a BEFORE trigger's change (FR2)
     looks_up_by_before_image: bool = True  # without a key: documents equal by = and as text, or no row is found (FR4)
     nests_without_limit: bool = True  # in place, a document may get deeper than 100 levels (partial-update 8.3)
@@ -36,18 +36,18 @@ class ServerBehaviour:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FieldNumbering:
-    """Numbers that the worklog and the shipped server give differently (table-map-metadata 4)."""
+    """Numbers that the worklog and the shipped server assign differently (table-map-metadata 4)."""
 
     worklog_metadata: bool = False  # WL#4618 numbers 7, 8, 9 of the optional table metadata
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogForms:
-    """What a version writes into its binary log, and reads from one (versions 5, versions 11)."""
+    """The form of a version's binary log: what the version writes, and what it reads (versions 5, versions 11)."""
 
     has_event39: bool = True
     reads_v1_rows: bool = False
-    fde_types: int = 42  # entries of the table of post-header lengths
+    fde_types: int = 42  # entries in the table of post-header lengths
     fde_v1_header_len: int = 0
     gtid_post_header: int = 42
     gtid_extra: int = 4  # 1 timestamps, 2 and the length, 3 and the versions, 4 and the commit group ticket
@@ -77,8 +77,8 @@ class JsonForms:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Words:
-    """How a version calls things in statements and messages (versions 2 to 4)."""
+class ServerTerms:
+    """The names that a version uses in statements and messages (versions 2 to 4)."""
 
     corrupt_event_symbol: str = "ER_REPLICA_CORRUPT_EVENT"
     change_source: str = "SOURCE"
@@ -89,40 +89,41 @@ class Words:
 
     @property
     def change(self) -> str:
-        """The statement that points a replica at a source, without its settings."""
+        """The statement that points a replica at a source, without its options."""
         return "CHANGE REPLICATION SOURCE TO" if self.change_source == "SOURCE" else "CHANGE MASTER TO"
 
     @property
     def replica_status(self) -> str:
-        """The statement that shows a replica's threads; :meth:`today` gives its columns one name."""
+        """The statement that shows a replica's threads; :meth:`today` translates its column names."""
         return f"SHOW {self.replica} STATUS"
 
     @property
     def show_log(self) -> str:
-        """The statement that tells where the log ends."""
+        """The statement that shows the current end of the log."""
         return f"SHOW {self.log_status}"
 
     @property
     def reset(self) -> str:
-        """The statement that removes all logs, and forgets the GTIDs."""
+        """The statement that removes all logs and resets the GTIDs."""
         return f"RESET {self.reset_logs}"
 
     def named(self, text: str) -> str:
-        """Variables and options under their names of today, as this version calls them."""
+        """Variables and options, given by their 9.7 names, under the names of this version."""
         if self.replica_variables == "replica_":
             return text
         return text.replace("replica_", "slave_").replace("replica-", "slave-").replace("source_", "master_")
 
     @staticmethod
     def today(column: str) -> str:
-        """A column of the replica's status under the name of today."""
+        """The 9.7 name of a column of the replica's status."""
         return column.replace("Master", "Source").replace("Slave", "Replica")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerFacts:
-    """What a version has and does unless it is told otherwise: options, accounts, storage, and its mysqlbinlog
-    (versions 1, versions 7, versions 8)."""
+    """Features and defaults of a version: options, accounts, storage, and its mysqlbinlog (versions 1, versions 7,
+    versions 8).
+    """
 
     has_v1_option: bool = False
     v1_option_deprecated: bool | None = None
@@ -146,13 +147,13 @@ class ServerFacts:
 
     @property
     def has_warning_2(self) -> bool:
-        """Whether the option of version 1 row events can stand in the way of partial JSON (has_event39 as well)."""
+        """Whether the option for version 1 row events can prevent partial JSON (has_event39 as well)."""
         return self.has_v1_option and self.deviations is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dialect:
-    """One way of reading, behaving and numbering, and the forms of a version."""
+    """One combination of reading, behaviour and field numbers, with the forms of a version."""
 
     name: str
     reader: ReaderRules = field(default_factory=ReaderRules)
@@ -160,12 +161,12 @@ class Dialect:
     numbering: FieldNumbering = field(default_factory=FieldNumbering)
     log: LogForms = field(default_factory=LogForms)
     json: JsonForms = field(default_factory=JsonForms)
-    words: Words = field(default_factory=Words)
+    terms: ServerTerms = field(default_factory=ServerTerms)
     server: ServerFacts = field(default_factory=ServerFacts)
 
 
 def flipped(dialect: Dialect, *switches: str) -> Dialect:
-    """The dialect with some of its behaviours turned round."""
+    """The dialect with the given switches inverted."""
     now = {switch: not getattr(dialect.behaviour, switch) for switch in switches}
     return replace(dialect, behaviour=replace(dialect.behaviour, **now))
 

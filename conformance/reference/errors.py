@@ -1,14 +1,13 @@
 """One error family for the whole reference implementation.
 
-Every error has a stable ``code`` (part of the public interface; texts may change), the ``offset`` of the offending
-byte inside the innermost value that noticed it, and a ``path`` of field names. Inner functions raise with their own
-offset only; each caller that catches one adds its part on the way up with :meth:`CodecError.at`, so the good case pays
+Every error has a stable ``code`` (part of the public interface; texts may change), an ``offset`` and a ``path`` of
+field names. The offset is that of the offending byte inside the innermost value. Inner functions raise with their own
+offset only. Each caller that catches an error adds its part with :meth:`CodecError.at`: reading sound bytes costs
 nothing for the path.
 
-``DecodeError``  the bytes are wrong;
-``EncodeError``  our caller asked for bytes that cannot exist;
-``Unsupported``  the bytes are fine, we do not know how to read them;
-``MysqlError``   the statement or event is one that MySQL itself refuses, with the number it answers.
+``DecodeError`` the bytes are wrong; ``EncodeError`` our caller asked for bytes that cannot exist; ``Unsupported`` the
+bytes are fine, we do not know how to read them; ``MysqlError`` the statement or event is one that MySQL itself refuses,
+with the number it answers.
 """
 
 from __future__ import annotations
@@ -16,11 +15,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
-    from conformance.reference.dialect import Words
+    from conformance.reference.dialect import ServerTerms
 
 
 class CodecError(Exception):
-    """Root of the family. Never raised itself: raise one of the subclasses."""
+    """Root of the family. Code raises only its subclasses."""
 
     __slots__ = ("code", "decoded", "expected", "got", "message", "offset", "path")
 
@@ -47,7 +46,7 @@ class CodecError(Exception):
         self.decoded = decoded
 
     def at(self, part: str, base: int = 0) -> Self:
-        """Add an outer path part, and the position ``base`` of the inner value inside the outer one."""
+        """Add an outer part of the path, and ``base``, the position of the inner value inside the outer one."""
         self.path = (part, *self.path)
         if self.offset is not None:
             self.offset += base
@@ -75,15 +74,15 @@ class EncodeError(CodecError):
 
 
 class Unsupported(CodecError):
-    """The bytes may be valid, but this implementation does not know (or must not guess) their meaning."""
+    """The bytes may be valid, but this implementation does not know their meaning and must not guess."""
 
 
 class ReplayError(CodecError):
-    """The log is sound, but its effect cannot be known: a statement that is not followed, a row that is not there."""
+    """The log is sound, but its effect is unknown: a statement that the replay does not follow, or a missing row."""
 
 
 class MysqlError(CodecError):
-    """MySQL refuses this too. ``number`` and ``symbol`` are those of the server's message list."""
+    """MySQL refuses this input too. ``number`` and ``symbol`` are those of the server's message list."""
 
     __slots__ = ("number", "symbol")
 
@@ -101,12 +100,12 @@ class MysqlError(CodecError):
         self.number = number
         self.symbol = symbol
 
-    def symbol_in(self, words: Words) -> str:
-        """The symbol in another version: numbers never change, and one symbol did (versions 3)."""
-        return words.corrupt_event_symbol if self.number == 1610 else self.symbol
+    def symbol_in(self, terms: ServerTerms) -> str:
+        """The symbol in another version: numbers never change, one symbol has changed (versions 3)."""
+        return terms.corrupt_event_symbol if self.number == 1610 else self.symbol
 
 
-# The numbers that partial JSON updates can meet (requirements 0.4; numbers are the same in all versions).
+# Error numbers that partial JSON updates can meet (requirements 0.4; numbers are the same in all versions).
 def replica_corrupt_event(message: str, **where: Any) -> MysqlError:
     """1610: the frame of a row is damaged (value_options, a length beyond the row)."""
     return MysqlError(1610, "ER_REPLICA_CORRUPT_EVENT", message, **where)
@@ -118,15 +117,15 @@ def could_not_apply_diff(message: str, **where: Any) -> MysqlError:
 
 
 def corrupted_diff(message: str, **where: Any) -> MysqlError:
-    """3649: a diff that cannot be read."""
+    """3649: a diff cannot be read."""
     return MysqlError(3649, "ER_CORRUPTED_JSON_DIFF", message, **where)
 
 
 def cannot_be_written(message: str) -> MysqlError:
-    """1032: what an applier stops with where writing fails without a number of its own (observed on 9.7.4)."""
+    """1032: the applier's error where a write fails without a number of its own (observed on 9.7.4)."""
     return MysqlError(1032, "ER_KEY_NOT_FOUND", message)
 
 
 def too_deep() -> MysqlError:
-    """3157: more than 100 containers inside each other."""
+    """3157: more than 100 nested containers."""
     return MysqlError(3157, "ER_JSON_DOCUMENT_TOO_DEEP", "the JSON document exceeds the maximum depth of 100")

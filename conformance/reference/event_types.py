@@ -7,7 +7,7 @@ from typing import Final
 
 
 class EventType(IntEnum):
-    """Type codes. 23 to 25 are the row events of servers up to 8.2; nothing since writes them."""
+    """Type codes. 23 to 25 are the row events of servers up to 8.2; later servers do not write them."""
 
     START_V3 = 1
     QUERY = 2
@@ -46,7 +46,7 @@ class EventType(IntEnum):
     GTID_TAGGED = 42
 
 
-# Names that are not the member's name plus _EVENT.
+# Names in the specification that differ from the member's name plus _EVENT.
 _NAMES: Final = {
     EventType.WRITE_ROWS_V1: "WRITE_ROWS_EVENT_V1",
     EventType.UPDATE_ROWS_V1: "UPDATE_ROWS_EVENT_V1",
@@ -64,7 +64,7 @@ _NAMES: Final = {
 
 
 def event_name(code: int) -> str:
-    """The name of an event type in the specification, ``UNKNOWN_EVENT(n)`` for a number without one."""
+    """The name of an event type in the specification, ``UNKNOWN_EVENT(n)`` for an unknown number."""
     try:
         member = EventType(code)
     except ValueError:

@@ -6,7 +6,7 @@ import shlex
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from conformance.report.words import amount_of_bytes
+from conformance.report.wording import amount_of_bytes
 
 if TYPE_CHECKING:
     from conformance.stream import CaseVerdict

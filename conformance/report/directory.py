@@ -2,7 +2,7 @@
 
 ``DIR`` is replaced only if it is empty or holds an earlier report (contract, design 6). The marker file says that a
 report lives here; of an earlier report exactly our own files go, whatever else lies there stays. The finished files of
-the earlier run go *before* the new run begins, so that nothing old can be taken for its result, and each new one is
+the earlier run are removed *before* the new run begins, so that nobody can take them for its result. Each new file is
 written beside its place and renamed into it.
 """
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from conformance.report import cards, evidence, words
+from conformance.report import cards, evidence, wording
 from conformance.report.results import COUNTERS, Outcome
 from conformance.stream import RUN_FILE, SEVERITY, Verdict
 
@@ -62,13 +62,13 @@ def render(package: str, template: str, extra_style: str, **context: Any) -> str
         loader=jinja2.PackageLoader(package, "templates"),
     )  # fmt: skip
     environment.filters.update(
-        about=words.about,
-        bytes=words.amount_of_bytes,
-        duration=words.duration,
+        about=wording.about,
+        bytes=wording.amount_of_bytes,
+        duration=wording.duration,
         count=lambda number: f"{number:,}",
-        plural=words.plural,
-        share=words.share,
-        sentence=words.sentence,
+        plural=wording.plural,
+        share=wording.share,
+        sentence=wording.sentence,
     )
     style = resources.files("conformance.report").joinpath("templates/report.css").read_text("utf-8") + extra_style
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
@@ -92,20 +92,20 @@ def _context(summary: Summary) -> dict[str, Any]:
         "summary": summary,
         "run": summary.run,
         "outcome": summary.outcome,
-        "outcome_glyph": words.OUTCOME_GLYPHS[summary.outcome],
-        "headline": words.headline(summary),
+        "outcome_glyph": wording.OUTCOME_GLYPHS[summary.outcome],
+        "headline": wording.headline(summary),
         "reason_detail": "\n".join((summary.incomplete_reason or "").splitlines()[1:]),
         "counters": [
-            (name, words.COUNTER_LABELS[name], summary.counters[name]) for name in COUNTERS
+            (name, wording.COUNTER_LABELS[name], summary.counters[name]) for name in COUNTERS
         ],
         "verdicts": [(verdict, summary.verdicts[verdict]) for verdict in Verdict],
         "judged": {name: row for name, row in rows.items() if row[1].cases},
         "rows": rows,
         "groups": _groups(rows),
-        "needs": words.NEEDS,
-        "unconfirmed": words.UNCONFIRMED,
+        "needs": wording.NEEDS,
+        "unconfirmed": wording.UNCONFIRMED,
         "coverage": summary.coverage(),
-        "coverage_words": words.coverage(summary),
+        "coverage_words": wording.coverage(summary),
         "failures": shown,
         "failures_total": len(failures),
         "others": not_passed[:IN_ALL],
@@ -117,11 +117,11 @@ def _context(summary: Summary) -> dict[str, Any]:
         "deviations": summary.deviations(),
         "asked": summary.asked,
         "asked_rows": _asked_rows(summary),
-        "asked_words": words.asked_words,
-        "table_findings": [words.table_finding(row) for row in summary.table_findings()],
-        "glyphs": words.GLYPHS,
+        "asked_words": wording.asked_words,
+        "table_findings": [wording.table_finding(row) for row in summary.table_findings()],
+        "glyphs": wording.GLYPHS,
         "tone": _tone,
-        "cell_words": words.cell_words,
+        "cell_words": wording.cell_words,
         "evidence_rows": evidence.rows,
         "links": cards.links,
         "script_command": cards.script_command,

@@ -11,7 +11,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
-from conformance.report import words
+from conformance.report import wording
 from conformance.stream import Verdict, summarise
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def _case(suite: ET.Element, check: str, subject: str, totals: CheckTotals, reco
 def _describe(record: CaseVerdict) -> str:
     lines = [f"{record.case} [{record.requirement}] {record.verdict}: {record.message}"]
     if record.field is not None:
-        lines.append(words.difference(record))
+        lines.append(wording.difference(record))
     if record.expected is not None or record.got is not None:
         lines += [f"expected: {_short(record.expected)}", f"got:      {_short(record.got)}"]
     if record.replay:

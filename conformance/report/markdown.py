@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from conformance.report import words
+from conformance.report import wording
 from conformance.stream import Verdict
 
 if TYPE_CHECKING:
@@ -23,9 +23,9 @@ def write_markdown(summary: Summary, path: Path) -> None:
 
 def build(summary: Summary) -> Iterator[str]:
     """The lines: outcome, headline, what did not simply pass, listed deviations, failures with their commands."""
-    yield f"### {words.OUTCOME_GLYPHS[summary.outcome]} {summary.outcome.capitalize()}"
+    yield f"### {wording.OUTCOME_GLYPHS[summary.outcome]} {summary.outcome.capitalize()}"
     yield ""
-    yield _plain(words.headline(summary))
+    yield _plain(wording.headline(summary))
     yield from _requirements(summary)
     yield from _deviations(summary)
     yield from _failures(summary)
@@ -35,7 +35,7 @@ def _requirements(summary: Summary) -> Iterator[str]:
     judged = {name: row for name, row in summary.requirement_rows().items() if row[1].cases}
     passed = [name for name, (_, cell, _) in judged.items() if cell.verdict is Verdict.PASS]
     yield ""
-    yield f"{len(passed)} of {words.plural(len(judged), 'judged requirement')} passed; {words.coverage(summary)}."
+    yield f"{len(passed)} of {wording.plural(len(judged), 'judged requirement')} passed; {wording.coverage(summary)}."
     if len(passed) == len(judged):
         return
     yield ""
@@ -43,8 +43,8 @@ def _requirements(summary: Summary) -> Iterator[str]:
     yield "|---|---|---|---|"
     for name, (info, cell, _) in judged.items():
         if name not in passed:
-            glyph = words.GLYPHS[cell.verdict]
-            yield f"| {glyph} | **{name}** {_plain(info.title)} | {cell.verdict} | {_plain(words.cell_words(cell))} |"
+            glyph = wording.GLYPHS[cell.verdict]
+            yield f"| {glyph} | **{name}** {_plain(info.title)} | {cell.verdict} | {_plain(wording.cell_words(cell))} |"
 
 
 def _deviations(summary: Summary) -> Iterator[str]:
@@ -58,15 +58,15 @@ def _deviations(summary: Summary) -> Iterator[str]:
         verdict = Verdict(entry["verdict"])
         ends = f", ends {entry['ends']}" if entry["ends"] else ""
         requirements = ", ".join(entry["requirements"])
-        yield f"| {words.GLYPHS[verdict]} | `{entry['id']}` {verdict}{ends} | {requirements} | {entry['cases']:,} |"
+        yield f"| {wording.GLYPHS[verdict]} | `{entry['id']}` {verdict}{ends} | {requirements} | {entry['cases']:,} |"
 
 
 def _failures(summary: Summary) -> Iterator[str]:
     distinct = {failure.signature or failure.case: failure for failure in reversed(summary.failures)}
     for failure in list(distinct.values())[::-1][:FAILURES_SHOWN]:
         yield ""
-        title = f"{words.GLYPHS[failure.verdict]} {failure.verdict} **{failure.requirement}** `{failure.case}`"
-        yield f"- {title} {failure.subject}: {_plain(f'{failure.message} {words.difference(failure)}')}"
+        title = f"{wording.GLYPHS[failure.verdict]} {failure.verdict} **{failure.requirement}** `{failure.case}`"
+        yield f"- {title} {failure.subject}: {_plain(f'{failure.message} {wording.difference(failure)}')}"
         if failure.replay:
             yield ""
             yield f"      {failure.replay}"

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 from conformance.messages import printable
-from conformance.report import cards, evidence, words
+from conformance.report import cards, evidence, wording
 from conformance.report.results import OWNERS, Outcome
 from conformance.stream import SEVERITY, Verdict
 
@@ -129,7 +129,7 @@ def print_summary(summary: Summary, file: TextIO, *, directory: Path | None = No
     console = console_on(file, highlight=False, width=None if file.isatty() else PLAIN_WIDTH, emoji=False)
     console.on_broken_pipe = _broken_pipe  # type: ignore[method-assign]  # its own ends the process with exit code 1
     colour = _COLOURS.get(summary.outcome, "red")
-    glyph = words.OUTCOME_GLYPHS[summary.outcome]
+    glyph = wording.OUTCOME_GLYPHS[summary.outcome]
     if summary.cases:
         (_matrix if len(summary.columns) > 1 else _requirements)(console, summary)
         _failures(console, summary)
@@ -140,7 +140,7 @@ def print_summary(summary: Summary, file: TextIO, *, directory: Path | None = No
     console.print(f"{glyph} {summary.outcome.upper()}", style=f"bold {colour}", markup=False)
     if summary.outcome is Outcome.NONCONFORMANT and not summary.complete:
         console.print("○ INCOMPLETE", style="bold red")
-    console.print(words.headline(summary), markup=False)
+    console.print(wording.headline(summary), markup=False)
     for line in _facts(summary):
         console.print(line, style="dim", markup=False)
     if directory is not None:
@@ -155,16 +155,16 @@ def _facts(summary: Summary) -> Iterator[str]:
     counters = summary.counters
     if counters["updates_compared"]:
         yield (
-            f"{words.amount_of_bytes(counters['bytes_compared'])}, {counters['texts_compared']:,} texts and "
+            f"{wording.amount_of_bytes(counters['bytes_compared'])}, {counters['texts_compared']:,} texts and "
             f"{counters['sizes_compared']:,} sizes compared"
         )
     if any(counters[name] for name in OWNERS):
         yield "bytes: " + ", ".join(
-            f"{counters[name]:,} {words.COUNTER_LABELS[name].removeprefix('bytes ')}" for name in OWNERS
+            f"{counters[name]:,} {wording.COUNTER_LABELS[name].removeprefix('bytes ')}" for name in OWNERS
         )
     if summary.run is not None:
         rate = f", {summary.rate:,.0f} updates/s (start-up excluded)" if summary.rate else ""
-        seconds = f" in {words.duration(summary.end.seconds)}" if summary.end else ""
+        seconds = f" in {wording.duration(summary.end.seconds)}" if summary.end else ""
         yield f"seed {summary.run.seed}, profile {summary.run.profile}, {summary.cases:,} cases{seconds}{rate}"
     for subject in summary.subjects.values():
         note = f" ({subject.note})" if subject.note else ""
@@ -189,15 +189,15 @@ def _requirements(console: Console, summary: Summary) -> None:
             verdict = cell.verdict
             table.add_row(
                 requirement if not index else "",
-                Text(words.titled(info) if not index else ""),
+                Text(wording.titled(info) if not index else ""),
                 *([Text(subject)] if several else []),
-                Text(f"{words.GLYPHS[verdict]} {verdict}", style=_style(verdict)),
-                words.cell_words(cell),
+                Text(f"{wording.GLYPHS[verdict]} {verdict}", style=_style(verdict)),
+                wording.cell_words(cell),
             )
     if table.row_count:
         console.print(table)
     if rows:
-        console.print(words.coverage(summary), style="dim")
+        console.print(wording.coverage(summary), style="dim")
 
 
 def _matrix(console: Console, summary: Summary) -> None:
@@ -212,20 +212,20 @@ def _matrix(console: Console, summary: Summary) -> None:
     for requirement, (_, _, cells) in summary.requirement_rows().items():
         if cells:
             shown = [
-                Text(words.short_cell(cells[name]), style=_style(cells[name].verdict)) if name in cells else Text("")
+                Text(wording.short_cell(cells[name]), style=_style(cells[name].verdict)) if name in cells else Text("")
                 for name in summary.columns
             ]
             table.add_row(requirement, *shown)
     console.print(table)
-    console.print(words.coverage(summary), style="dim")
+    console.print(wording.coverage(summary), style="dim")
 
 
 def _asked(console: Console, summary: Summary) -> None:
     """What the servers showed of the table of versions."""
     for name, asked in summary.asked.items():
-        console.print(f"table of versions, {name}: {words.asked_words(asked)}", style="dim", markup=False)
+        console.print(f"table of versions, {name}: {wording.asked_words(asked)}", style="dim", markup=False)
     for row in summary.table_findings():
-        console.print(f"a finding about the table of versions: {words.table_finding(row)}", style="red", markup=False)
+        console.print(f"a finding about the table of versions: {wording.table_finding(row)}", style="red", markup=False)
 
 
 def _failures(console: Console, summary: Summary) -> None:
@@ -234,9 +234,9 @@ def _failures(console: Console, summary: Summary) -> None:
     for failure in distinct[:FAILURES_SHOWN]:
         console.print()
         title = f"{failure.verdict} {failure.case} [{failure.requirement}] {failure.subject}"
-        console.print(f"{words.GLYPHS[failure.verdict]} {title}", style="red", markup=False)
-        said = [words.sentence(failure.message)] if failure.message else []
-        said += [words.difference(failure)] if failure.field else []
+        console.print(f"{wording.GLYPHS[failure.verdict]} {title}", style="red", markup=False)
+        said = [wording.sentence(failure.message)] if failure.message else []
+        said += [wording.difference(failure)] if failure.field else []
         console.print(f"  {' '.join(said)}", markup=False, soft_wrap=True)
         _sides(console, failure)
         finding = summary.findings.get(failure.signature or "")
@@ -246,7 +246,7 @@ def _failures(console: Console, summary: Summary) -> None:
             console.print(f"  {failure.replay}", style="bold", markup=False, soft_wrap=True)
         _offers(console, failure)
     if len(distinct) > FAILURES_SHOWN:
-        console.print(f"… and {words.plural(len(distinct) - FAILURES_SHOWN, 'more kind')} of failure", style="red")
+        console.print(f"… and {wording.plural(len(distinct) - FAILURES_SHOWN, 'more kind')} of failure", style="red")
 
 
 def _offers(console: Console, failure: CaseVerdict) -> None:
@@ -284,11 +284,11 @@ def _deviations(console: Console, summary: Summary) -> None:
         if entry["id"] not in told:
             console.print()
         where = f" of {entry['subject']}" if several else ""
-        shown = f"explains {words.plural(entry['cases'], 'case')}" if entry["verdict"] == "deviates" else "is gone"
+        shown = f"explains {wording.plural(entry['cases'], 'case')}" if entry["verdict"] == "deviates" else "is gone"
         title = f"listed deviation {entry['id']}: {shown}{where}"
         parts = [*entry["requirements"], entry["versions"] and f"versions {entry['versions']}"]
         doubt = entry["verdict"] == "deviates" and not entry["confirmed"]
-        about = ", ".join(filter(None, [*parts, words.UNCONFIRMED if doubt else ""]))
+        about = ", ".join(filter(None, [*parts, wording.UNCONFIRMED if doubt else ""]))
         console.print(f"{title}{f' ({about})' if about else ''}", style="yellow", markup=False)
         if entry["reason"] and entry["id"] not in told:
             console.print(Padding(Text(entry["reason"]), (0, 0, 0, 2)))
@@ -311,7 +311,7 @@ def _census(console: Console, summary: Summary) -> None:
     table.add_column(overflow="fold")
     for group in groups:
         figures = [
-            f"{rule.name} {rule.count:,}" + (f" ({words.share(rule.share)})" if rule.share is not None else "")
+            f"{rule.name} {rule.count:,}" + (f" ({wording.share(rule.share)})" if rule.share is not None else "")
             for rule in group.rules
             if rule.count
         ]
@@ -322,9 +322,9 @@ def _census(console: Console, summary: Summary) -> None:
         console.print("the mix, and what a representative run has at least:")
         for part in mix:
             glyph, style = ("✓", "") if part.reached else ("○", "yellow")
-            found = "none" if part.share is None else words.share(part.share)
+            found = "none" if part.share is None else wording.share(part.share)
             console.print(
-                f"  {glyph} {found:>6}  {part.sentence} (≥ {words.share(part.wanted)})", style=style, markup=False
+                f"  {glyph} {found:>6}  {part.sentence} (≥ {wording.share(part.wanted)})", style=style, markup=False
             )
     missing = summary.census.not_exercised()
     count = sum(len(group.rules) for group in groups)

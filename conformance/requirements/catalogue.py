@@ -1,19 +1,24 @@
 """The requirements that checks refer to, as data in ``rows/*.toml``: one row for each sentence that can hold or not.
 
-FR, NFR, NR and Def are those of WL#2955; its other sentences have ids of the kit: SQL (the variable; S as observed), W
-(warnings, with the trigger's place in the worklog), D (conditions for logging diffs), DC (what diffs hold), C (capture
-of diffs), A (applier steps), F (format), P (mysqlbinlog), SC (safety checks), RL (relay logs), RA (rejected
-alternatives), X (cross-version), FX (future), U (user stories), LLD (its low-level design, by step). IP rows stand for
-the in-place update of JSON columns, which has no worklog of its own here. TM rows and those that begin with them are of
-WL#4618, the other T rows of WL#4162, SDI rows of WL#7053, LOB rows of the article on large objects.
+FR, NFR, NR and Def are the ids of WL#2955; its other sentences have ids of the kit:
 
-A row is judged by the checks marked with its id, or as part of another row (``within``), or it says why it is not
-(``reason``, which goes when a check comes, and stays for the profiles in which that does not run); the report shows
-which, so that nothing is missing without a word. A quick run judges a row by at least :data:`QUICK` generated Cases and
-a full one by :data:`FULL`, or the row says why there are only so many (``finite``).
+- SQL: the variable (S as observed); W: warnings, with the trigger's place in the worklog;
+- D: conditions for logging diffs; DC: what diffs hold; C: capture of diffs; A: applier steps;
+- F: format; P: mysqlbinlog; SC: safety checks; RL: relay logs; RA: rejected alternatives;
+- X: cross-version; FX: future; U: user stories; LLD: its low-level design, by step.
 
-Not every judged row is a verdict about a server of today (``judged_on``): some need an old one, and most of what
-WL#4162 says is judged on markers that the kit itself puts into real logs.
+IP rows stand for the in-place update of JSON columns, which has no worklog of its own here. TM rows and those that
+begin with TM are of WL#4618, and the other T rows of WL#4162. SDI rows are of WL#7053, LOB rows of the article on large
+objects.
+
+The checks marked with a row's id judge the row. Otherwise it is part of another row (``within``), or a ``reason`` says
+why no check judges it. The reason goes when a check comes, and stays for the profiles in which that check does not run.
+The report shows which of these holds, so that no row is missing silently. A quick run judges a row by at least
+:data:`QUICK` generated Cases and a full one by :data:`FULL`. Otherwise the row says why there are only so many
+(``finite``).
+
+Not every judged row is a verdict about a server of today (``judged_on``): some need an old one. Most of WL#4162 is
+judged on markers that the kit itself puts into real logs.
 """
 
 from __future__ import annotations
@@ -38,14 +43,14 @@ _FILE_KEYS: Final = {"title", "document", "documents", "defaults", "requirement"
 
 
 class CatalogueError(Exception):
-    """Rows that cannot be used: a key is missing or unknown, an id stands twice, a word is none of the vocabulary."""
+    """Unusable rows: a key is missing or unknown, an id stands twice, or a word is not in the vocabulary."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Requirement:
-    """One sentence. ``allowed``: the outcomes that satisfy it, in words; ``needs``: servers, see :data:`NEEDS`;
-    ``finite``: why its Cases are counted out and not generated; ``judged_on``: what its verdicts are about, see
-    :data:`JUDGED_ON`, which a row within another one has from that one."""
+    """One sentence. ``allowed``: the outcomes that satisfy it, as text. ``needs``: servers, see :data:`NEEDS`.
+    ``finite``: why its Cases are listed and not generated. ``judged_on``: the subject of its verdicts, see
+    :data:`JUDGED_ON`; a row within another one has that row's subject."""
 
     id: str
     group: str
@@ -64,7 +69,7 @@ class Requirement:
 
     @property
     def explanation(self) -> str | None:
-        """Why no check is marked with it; ``None`` for a row with checks of its own."""
+        """The reason why no check is marked with it; ``None`` for a row with checks of its own."""
         return self.reason or (f"judged as part of {self.within}" if self.within else None)
 
 
@@ -99,7 +104,7 @@ def parse_rows(texts: dict[str, str]) -> dict[str, Requirement]:
 
 
 def _resolved(row: Requirement, rows: dict[str, Requirement]) -> Requirement:
-    """With what it has from the row that it is part of: the reason, and what is judged."""
+    """The row with the reason and the subject of the row that it is part of."""
     if row.within is None:
         return row
     whole = rows.get(row.within)

@@ -1,9 +1,10 @@
-"""How much of the catalogue is judged: ``python -m conformance.requirements.coverage`` prints it document by document,
-then every row that is not judged on a server of today, with the reason.
+"""How much of the catalogue is judged: ``python -m conformance.requirements.coverage`` prints it by document.
 
-A row is judged by checks of its own, or as part of such a row, or not; that every row without a reason has a check is
-for the tests to hold. Verdicts about an old server, about a server that nobody has released and about the kit's own
-model are counted apart: they say nothing of the server under test.
+Behind the documents it prints every row that is not judged on a server of today, with the reason.
+
+A row is judged by checks of its own, or as part of such a row, or not at all; tests hold that every row without a
+reason has a check. Verdicts about an old server, about an unreleased server and about the kit's own model are counted
+separately: they say nothing about the server under test.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class State(StrEnum):
-    """What becomes of a row; the value heads its column."""
+    """The state of a row; the value heads its column."""
 
     JUDGED = "judged"
     WITHIN = "as part"
@@ -41,7 +42,7 @@ _SAYS: Final = {
 
 
 def state_of(row: Requirement) -> State:
-    """Of one row; a part goes with its whole where that is not judged on a server of today."""
+    """The state of a row; a part goes with its whole where the whole is not judged on a server of today."""
     if row.reason is not None:
         return State.NOT_JUDGED
     return _APART.get(row.judged_on, State.WITHIN if row.within else State.JUDGED)
@@ -73,7 +74,7 @@ def sentences() -> list[str]:
 
 
 def lines() -> list[str]:
-    """The table of documents, and the rows apart with what is said of each."""
+    """The table of documents, and the other rows with their reasons."""
     width = max(map(len, by_document()))
     out = [f"{'':{width}} {'rows':>6} {' '.join(f'{state:>10}' for state in State)}"]
     for name, found in {**by_document(), "all": counts()}.items():

@@ -1,7 +1,7 @@
 """The signature of a crash: when it came, which damage the input had, the signal, and the place in the program.
 
-This is what a listed crash is known by, as no model can show it. The place is the names of the
-upper stack frames, and holds for one build: another compiler inlines other functions.
+A listed crash is known by its signature, as no model can show it. The place is the names of the upper stack frames, and
+holds for one build: another compiler inlines other functions.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ _ENDS: Final = {APPLYING: "the server", READING: "the server", PRINTING: "mysqlb
 
 
 class Crash(NamedTuple):
-    """``damage`` is empty where the input has none of the damages that are known to kill. ``frames``: names of
-    functions, innermost first; ``build``: whose they are. Both are empty where nobody knows."""
+    """``damage``: empty where the input has none of the damages that are known to kill. ``frames``: names of functions,
+    innermost first; ``build``: the program build of those names. Both are empty where unknown."""
 
     during: str
     damage: str
@@ -49,7 +49,7 @@ class Crash(NamedTuple):
 
     @property
     def ends(self) -> str:
-        """The program that dies of it."""
+        """The program that dies of the crash."""
         return _ENDS[self.during]
 
     def __str__(self) -> str:
@@ -58,5 +58,5 @@ class Crash(NamedTuple):
 
     @property
     def kind(self) -> tuple[str, str, int]:
-        """All but the place."""
+        """The signature without the place."""
         return self.during, self.damage, self.signal

@@ -1,10 +1,10 @@
 """Known deviations of real servers: data in ``deviations.toml``, or in a file of the user's in the same form.
 
-An entry names the dialect switch that models it; or, where no model can, its witness is a sql Case: the outcome that is
-known is written out there under the entry's id, and nothing else is explained by the entry. The end of a program is
-known by its signature (``crash``: when, at which damage of the input, with which signal) and by its place: ``frames``,
-for each build that it was observed on, or ``no_frames``, why there are none. Its witness is a generator, because an
-input that crashes other people's software is stored nowhere.
+An entry names the dialect switch that models it. Where no model can, its witness is a sql Case: it has the known
+outcome under the entry's id, and the entry explains nothing else. The end of a program has a signature (``crash``:
+when, at which damage of the input, with which signal). It also has a place: ``frames``, for each build that it was
+observed on, or ``no_frames``, why there are none. Its witness is a generator, because an input that crashes other
+people's software is stored nowhere.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _SIGNATURE: Final = ("during", "damage", "signal")
 
 
 class DeviationError(Exception):
-    """A list of deviations that cannot be used: unreadable, or it names what nobody knows."""
+    """An unusable list of deviations: it is unreadable, or it names something unknown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,8 +147,10 @@ def _crash(item: object, where: str) -> Crash:
 
 
 def _places(item: dict[str, Any], where: str) -> Places:
-    """``frames = { "9.7.4-2 cc8a18826385" = [["a", "b"]] }``: version and build (digits of its identity in the report
-    of a crash) for people and for the lab, and the upper frames of each place."""
+    """``frames = { "9.7.4-2 cc8a18826385" = [["a", "b"]] }``: version and build, and the upper frames of each place.
+
+    The build is the first digits of the program's identity in the report of a crash; people and the lab read it.
+    """
     frames = item.get("frames", {})
     if not isinstance(frames, dict):
         raise DeviationError(f"{where}: frames is no table of builds")

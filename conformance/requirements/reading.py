@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def rules_of(version: str) -> MetadataRules:
-    """How the server that the file names writes metadata; one that nobody knows is taken for the newest."""
+    """How the server that the file names writes metadata; an unknown version counts as the newest."""
     try:
         return rules_in(dialect_of(parse_version(version)))
     except ValueError:

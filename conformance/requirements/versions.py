@@ -1,7 +1,8 @@
-"""Which server version has which dialect, and what versions the observed facts stand for. No version test elsewhere.
+"""The dialect of each server version, and the versions that the observed facts stand for. No version test stands
+elsewhere.
 
-The table is data (``dialects.toml``): for each switch, cells that hold from a version on. A cell that nobody knows has
-a value that is assumed, and a mark that says so; a run asks the live server and writes what it found beside it.
+The table is data (``dialects.toml``): for each switch, cells that hold from a version on. An unknown cell has an
+assumed value and a mark that says so; a run asks the live server and writes what it found beside it.
 """
 
 from __future__ import annotations
@@ -27,18 +28,19 @@ LAST_OBSERVED: Final[Version] = (9, 7, 99)
 _NO_END: Final[Version] = (1 << 16, 0, 0)
 _PACKAGE: Final = "conformance.requirements"
 _DATA: Final = "dialects.toml"
-_PARTS: Final = ("log", "json", "words", "server")
+_PARTS: Final = ("log", "json", "terms", "server")
 _VERSION: Final = re.compile(r"(\d+)\.(\d+)(?:\.(\d+))?(?:[-+_ ~].*)?", re.DOTALL)
 _FORKS: Final = re.compile(r"mariadb", re.IGNORECASE)
 
 
 class DialectError(Exception):
-    """A table that cannot be used: a cell is out of order or has another type than its place in the dialect."""
+    """An unusable table: a cell is out of order or has another type than its place in the dialect."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:
-    """What a switch is from a version on. ``mark``: how that is known; ``probe``: it is not, the value is assumed."""
+    """The value of a switch from a version on. ``mark``: how the value is known; ``probe``: it is assumed, and a run
+    asks the server."""
 
     since: Version
     value: Value
@@ -119,12 +121,12 @@ SWITCHES: Final = parse_table(files(_PACKAGE).joinpath(_DATA).read_text(encoding
 
 @lru_cache(maxsize=64)
 def dialect_of(version: Version) -> Dialect:
-    """The dialect of a server version. Raises ``ValueError`` for one older than the table."""
+    """The dialect of a server version. Raises ``ValueError`` for a version older than the table."""
     return make_dialect(SWITCHES, version)
 
 
 def make_dialect(switches: dict[str, Switch], version: Version) -> Dialect:
-    """The dialect that a table gives a version, named after the version from which on it is the same."""
+    """The dialect that a table gives a version, named after the first version with the same values."""
     parts: dict[str, dict[str, Value]] = {part: {} for part in _PARTS}
     since = OLDEST
     for switch in switches.values():
@@ -136,7 +138,7 @@ def make_dialect(switches: dict[str, Switch], version: Version) -> Dialect:
 
 
 def dialect_name(version: Version) -> str:
-    """Its name, or that there is none."""
+    """The name of a version's dialect, or that there is none."""
     return dialect_of(version).name if version >= OLDEST else "none"
 
 

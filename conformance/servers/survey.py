@@ -181,7 +181,7 @@ def _space() -> list[Fact]:
 
 
 def _version(distribution_name: str) -> str | None:
-    """Asked by distribution: a folder named like a module (our own ``docker``) is not the package."""
+    """The version by distribution name: a folder named like a module (our own ``docker``) is not the package."""
     try:
         return metadata.version(distribution_name)
     except metadata.PackageNotFoundError:
@@ -222,7 +222,7 @@ def _python() -> list[Fact]:
 
 
 def _old() -> Fact:
-    """A server from before the feature."""
+    """MySQL 5.6, which has no partial JSON updates."""
     try:
         found = old_installation()
     except ServerUnavailable as error:

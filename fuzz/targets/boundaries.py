@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from conformance.reference.binlog.header import FOOTER_SIZE, HEADER_SIZE
 from conformance.reference.boundaries.markers import BoundaryType, mark, marker_of
-from conformance.reference.boundaries.observed_event import Seen, query_text, seen
+from conformance.reference.boundaries.observed_event import ObservedEvent, observe, query_text
 from conformance.reference.boundaries.reader import Group, find_event, read_groups
 from conformance.reference.boundaries.shipped import EventClass, ShippedParser, State, classify, classify_query
 from conformance.reference.boundaries.source import mark_stream
@@ -47,7 +47,7 @@ def check(data: bytes) -> None:
             place = end
     found = find_event(data[4:], 4)
     require(found is None or 0 <= found <= len(data) - 4 - HEADER_SIZE, "an event is found inside", found)
-    _streams([seen(event) for event in split_file(data)[1:-1]], split_file(data)[1:-1])
+    _streams([observe(event) for event in split_file(data)[1:-1]], split_file(data)[1:-1])
 
 
 def _own_groups(data: bytes, relay: bool) -> list[Group]:
@@ -59,7 +59,7 @@ def _groups(data: bytes, window: int, relay: bool) -> list[tuple[str, int, int, 
     return [(group.kind.value, group.start, group.end, group.events) for group in groups]
 
 
-def _streams(events: list[Seen], raw: list[bytes]) -> None:
+def _streams(events: list[ObservedEvent], raw: list[bytes]) -> None:
     receiver, applier = ShippedParser(), ShippedParser(receiver=False)
     guessed = Receiver()
     for event, data in zip(events, raw, strict=True):
@@ -84,7 +84,7 @@ def _streams(events: list[Seen], raw: list[bytes]) -> None:
                 require(parser.feed(kind) is None, "a sound stream that is marked is accepted", types, events)
 
 
-def _sound(events: list[Seen]) -> bool:
+def _sound(events: list[ObservedEvent]) -> bool:
     """Whether a server could have written the stream. The shipped parser alone does not tell: rows outside a
     transaction are no error to it."""
     parser = ShippedParser()

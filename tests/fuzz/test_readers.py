@@ -22,7 +22,7 @@ ELSEWHERE = {
     "binlog/header.py:kind_of": "looks at one byte, for the judges of captured logs (tests/judge/updates)",
     "binlog/payload.py:TransactionPayload.compress": "writes what our own encoder made",
     "binlog/writer.py:FileWriter.copy": "writes: gives an event that was read another position",
-    "dialect.py:Words.named": "takes statements of our own",
+    "dialect.py:ServerTerms.named": "takes statements of our own",
     "text/mysqlbinlog.py:Spool.add": "a protocol; takes what was printed",
 }
 

@@ -12,7 +12,7 @@ from conformance.checks.boundaries import judge as boundaries
 from conformance.checks.boundaries import transactions
 from conformance.reference.binlog.control_events import Rotate
 from conformance.reference.binlog.files import EventDecoder
-from conformance.reference.boundaries.observed_event import seen
+from conformance.reference.boundaries.observed_event import observe
 from conformance.reference.boundaries.shipped import ShippedParser, State
 from conformance.reference.event_types import EventType
 from generators import streams
@@ -31,12 +31,12 @@ def test_whole_streams_can_be_read_and_are_accepted_by_both_models(start: str) -
         parser, decoder = ShippedParser(), EventDecoder()
         for item in placed:
             decoder.decode(item.data, item.position)
-            assert parser.feed(seen(item.data)) is None
+            assert parser.feed(observe(item.data)) is None
         assert parser.state is State.NONE
         # A heartbeat stands between groups only, where it is a group of one.
         events = [item.data for item in placed]
-        assert boundaries.breaks(map(seen, events)) == []
-        assert boundaries.breaks(map(seen, boundaries.mark_events(events))) == []
+        assert boundaries.breaks(map(observe, events)) == []
+        assert boundaries.breaks(map(observe, boundaries.mark_events(events))) == []
 
 
 def test_every_kind_of_group_and_of_damage_comes_up() -> None:
@@ -87,7 +87,7 @@ def test_whatever_is_drawn_is_sound_and_its_corruptions_are_told_by_the_table(da
     draw = HypothesisDraw(data.draw)
     events = [item.data for item in streams.placed(streams.group(draw))]
     marked = boundaries.mark_events(events)
-    assert boundaries.breaks(map(seen, marked)) == []
-    assert boundaries.breaks(map(seen, events)) == []
+    assert boundaries.breaks(map(observe, marked)) == []
+    assert boundaries.breaks(map(observe, events)) == []
     _, stream = test_broken_boundaries.corrupted(draw, marked)
-    assert boundaries.breaks(map(seen, stream)) == boundaries.expected_breaks(boundaries.markers_of(stream))
+    assert boundaries.breaks(map(observe, stream)) == boundaries.expected_breaks(boundaries.markers_of(stream))

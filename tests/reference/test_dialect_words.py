@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.reference.dialect import MYSQL, WORKLOG, Words, flipped
+from conformance.reference.dialect import MYSQL, WORKLOG, ServerTerms, flipped
 
-OLD = Words(
+OLD = ServerTerms(
     corrupt_event_symbol="ER_SLAVE_CORRUPT_EVENT",
     change_source="MASTER",
     replica="SLAVE",
@@ -28,7 +28,7 @@ OLD = Words(
     ],
 )
 def test_variables_have_the_names_of_their_version(today: str, before: str) -> None:
-    assert Words().named(today) == today
+    assert ServerTerms().named(today) == today
     assert OLD.named(today) == before
 
 
@@ -44,14 +44,14 @@ def test_variables_have_the_names_of_their_version(today: str, before: str) -> N
     ],
 )
 def test_columns_of_the_status_have_the_names_of_today(before: str, today: str) -> None:
-    assert Words.today(before) == today
+    assert ServerTerms.today(before) == today
 
 
 def test_statements_have_the_words_of_their_version() -> None:
-    assert [words.change for words in (Words(), OLD)] == ["CHANGE REPLICATION SOURCE TO", "CHANGE MASTER TO"]
-    assert [words.replica_status for words in (Words(), OLD)] == ["SHOW REPLICA STATUS", "SHOW SLAVE STATUS"]
-    assert [words.show_log for words in (Words(), OLD)] == ["SHOW BINARY LOG STATUS", "SHOW MASTER STATUS"]
-    assert [words.reset for words in (Words(), OLD)] == ["RESET BINARY LOGS AND GTIDS", "RESET MASTER"]
+    assert [words.change for words in (ServerTerms(), OLD)] == ["CHANGE REPLICATION SOURCE TO", "CHANGE MASTER TO"]
+    assert [words.replica_status for words in (ServerTerms(), OLD)] == ["SHOW REPLICA STATUS", "SHOW SLAVE STATUS"]
+    assert [words.show_log for words in (ServerTerms(), OLD)] == ["SHOW BINARY LOG STATUS", "SHOW MASTER STATUS"]
+    assert [words.reset for words in (ServerTerms(), OLD)] == ["RESET BINARY LOGS AND GTIDS", "RESET MASTER"]
 
 
 def test_a_flipped_dialect_differs_in_the_behaviours_that_are_named() -> None:
@@ -59,7 +59,7 @@ def test_a_flipped_dialect_differs_in_the_behaviours_that_are_named() -> None:
     found = flipped(MYSQL, "partial_remove", "nests_without_limit")
     assert found.behaviour.partial_remove is found.behaviour.nests_without_limit is False
     assert flipped(found, "nests_without_limit", "partial_remove") == MYSQL
-    for other in ("name", "reader", "numbering", "log", "json", "words", "server"):
+    for other in ("name", "reader", "numbering", "log", "json", "terms", "server"):
         assert getattr(found, other) == getattr(MYSQL, other)
     assert flipped(WORKLOG, "partial_remove").behaviour.partial_remove is True
     assert found.behaviour.copies_full_values is MYSQL.behaviour.copies_full_values

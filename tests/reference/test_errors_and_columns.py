@@ -101,9 +101,9 @@ def test_errors_without_a_place_have_the_number_of_mysql_too() -> None:
 
 
 def test_only_the_symbol_of_1610_depends_on_the_version() -> None:
-    before = replace(MYSQL.words, corrupt_event_symbol="ER_SLAVE_CORRUPT_EVENT")  # 8.0.30 (versions 3)
+    before = replace(MYSQL.terms, corrupt_event_symbol="ER_SLAVE_CORRUPT_EVENT")  # 8.0.30 (versions 3)
     assert replica_corrupt_event("x").symbol_in(before) == "ER_SLAVE_CORRUPT_EVENT"
-    assert replica_corrupt_event("x").symbol_in(MYSQL.words) == "ER_REPLICA_CORRUPT_EVENT"
+    assert replica_corrupt_event("x").symbol_in(MYSQL.terms) == "ER_REPLICA_CORRUPT_EVENT"
     assert MysqlError(1611, "ER_OTHER", "x").symbol_in(before) == "ER_OTHER"
     assert could_not_apply_diff("x").symbol_in(before) == "ER_COULD_NOT_APPLY_JSON_DIFF"
 

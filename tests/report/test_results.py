@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import jsonschema
 import pytest
 
-from conformance.report import words
+from conformance.report import wording
 from conformance.report.results import Coverage, Outcome, Summary
 from conformance.stream import Block, CaseVerdict, End, RequirementInfo, Subject, Verdict
 from tests.report.synthetic_stream import (
@@ -153,7 +153,7 @@ def test_the_coverage_counts_every_requirement_once() -> None:
     assert summary.to_results()["coverage"] == {"judged": 3, "within": 1, "model": 2, "not-judged": 4}
     assert summary.to_results()["requirements"]["FR11"]["judged_on"] == "model"
     assert "judged_on" not in summary.to_results()["requirements"]["FR1"]
-    assert "2 on the kit's own model and not on the server, 4 not judged" in words.coverage(summary)
+    assert "2 on the kit's own model and not on the server, 4 not judged" in wording.coverage(summary)
 
 
 def test_a_difference_outside_the_observed_versions_is_no_failure() -> None:
@@ -219,7 +219,7 @@ def test_a_run_with_listed_deviations_is_conformant_except_them_and_says_which_e
     summary.add(summary.conclude(seconds=1))
     assert summary.outcome is Outcome.DEVIATES
     assert summary.exit_code == 0
-    assert words.headline(summary).startswith("Conformant except 2 known deviations, 1 of which end the server.")
+    assert wording.headline(summary).startswith("Conformant except 2 known deviations, 1 of which end the server.")
 
 
 def test_a_listed_outcome_deviates_whatever_it_is_without_the_list() -> None:

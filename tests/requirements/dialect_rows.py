@@ -365,37 +365,37 @@ def whole_doubles_are_printed_with_a_fraction_or_without(at: At) -> None:
 def error_1610_has_the_symbol_of_the_version(at: At) -> None:
     old, new = "ER_SLAVE_CORRUPT_EVENT", "ER_REPLICA_CORRUPT_EVENT"
     for version, symbol in spans(("5.6.0", old), ("8.0.31", old), ("8.0.39", new), ("8.1.0", new), ("8.4.0", new)):
-        words = at(version).words
-        assert replica_corrupt_event("x").symbol_in(words) == symbol
-        assert MysqlError(3648, "ER_COULD_NOT_APPLY_JSON_DIFF", "x").symbol_in(words) == "ER_COULD_NOT_APPLY_JSON_DIFF"
+        terms = at(version).terms
+        assert replica_corrupt_event("x").symbol_in(terms) == symbol
+        assert MysqlError(3648, "ER_COULD_NOT_APPLY_JSON_DIFF", "x").symbol_in(terms) == "ER_COULD_NOT_APPLY_JSON_DIFF"
 
 
 @row("change_source_syntax")
 def replicas_are_pointed_at_a_source_in_the_words_of_the_version(at: At) -> None:
     old, new = ("CHANGE MASTER TO", "MASTER"), ("CHANGE REPLICATION SOURCE TO", "SOURCE")
     for version, said in spans(("5.6.0", old), ("8.0.23", new), ("9.7.0", new)):
-        assert (at(version).words.change, at(version).words.change_source) == said
+        assert (at(version).terms.change, at(version).terms.change_source) == said
 
 
 @row("replica_syntax")
 def replicas_are_called_by_the_word_of_the_version(at: At) -> None:
     old, new = "SHOW SLAVE STATUS", "SHOW REPLICA STATUS"
     for version, said in spans(("5.6.0", old), ("8.0.22", new), ("9.7.0", new)):
-        assert at(version).words.replica_status == said
+        assert at(version).terms.replica_status == said
 
 
 @row("log_status_syntax")
 def logs_are_asked_for_in_the_words_of_the_version(at: At) -> None:
     old, new = "SHOW MASTER STATUS", "SHOW BINARY LOG STATUS"
     for version, said in spans(("5.6.0", old), ("8.4.0", new), ("9.7.0", new)):
-        assert at(version).words.show_log == said
+        assert at(version).terms.show_log == said
 
 
 @row("reset_syntax")
 def logs_are_removed_in_the_words_of_the_version(at: At) -> None:
     old, new = "RESET MASTER", "RESET BINARY LOGS AND GTIDS"
     for version, said in spans(("5.6.0", old), ("8.4.0", new), ("9.7.0", new)):
-        assert at(version).words.reset == said
+        assert at(version).terms.reset == said
 
 
 @row("replica_var_names")
@@ -403,7 +403,7 @@ def variables_of_replicas_have_the_names_of_the_version(at: At) -> None:
     old = ("slave_parallel_workers", "skip-slave-start", "log-slave-updates", "sql_slave_skip_counter")
     new = ("replica_parallel_workers", "skip-replica-start", "log-replica-updates", "sql_replica_skip_counter")
     for version, said in spans(("5.6.0", old), ("8.0.26", new), ("9.7.0", new)):
-        assert tuple(map(at(version).words.named, new)) == said
+        assert tuple(map(at(version).terms.named, new)) == said
 
 
 # --- what a server has and does --------------------------------------------------------------------------------------
@@ -563,4 +563,4 @@ def servers_are_started_with_options_that_the_version_has(at: At) -> None:
     """The options of the lab's own servers: no old name where there is a new one."""
     for version in ((5, 6, 24), (8, 0, 25), (8, 0, 26), (9, 7, 4)):
         options = default_options(version, performance_schema=False)
-        assert at(version).words.named("skip-replica-start") in options
+        assert at(version).terms.named("skip-replica-start") in options

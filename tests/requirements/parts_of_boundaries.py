@@ -16,7 +16,7 @@ from conformance.checks.boundaries import broken_streams, marked_files
 from conformance.checks.boundaries import judge as boundaries
 from conformance.reference.boundaries import unmarked, worklog
 from conformance.reference.boundaries.markers import BoundaryType, mark
-from conformance.reference.boundaries.observed_event import GTID_TYPES, seen
+from conformance.reference.boundaries.observed_event import GTID_TYPES, observe
 from conformance.reference.event_types import EventType
 from generators import streams
 from generators.draw import Stream
@@ -155,7 +155,7 @@ def _table(parser: type[worklog.BoundaryParser], put_in: BoundaryType) -> Callab
         with pytest.MonkeyPatch.context() as patch:
             if wrong:
                 patch.setattr(unmarked, "BoundaryParser", parser)
-            told = boundaries.breaks(map(seen, stream))
+            told = boundaries.breaks(map(observe, stream))
         expected = boundaries.expected_breaks(boundaries.markers_of(stream))
         return [] if told == expected else [told, expected]
 

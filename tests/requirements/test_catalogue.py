@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from conformance.harness.update_checks import UPDATE_CHECKS
-from conformance.report import words
+from conformance.report import wording
 from conformance.requirements.catalogue import NEEDS, REQUIREMENTS, CatalogueError, parse_rows
 
 ROOT = Path(__file__).parents[2]
@@ -122,7 +122,7 @@ def test_statements_differ_and_end_as_sentences() -> None:
 
 
 def test_the_report_explains_every_word_for_servers() -> None:
-    assert tuple(words.NEEDS) == NEEDS
+    assert tuple(wording.NEEDS) == NEEDS
 
 
 def test_non_requirements_and_stories_are_no_demands() -> None:

@@ -1,1 +1,1 @@
-"""Cases that no statement makes: events, transactions and logs written by hand, sound and damaged."""
+"""Cases that no statement makes: hand-made events, transactions and logs, sound and damaged."""

@@ -1,9 +1,9 @@
-"""A transaction put before a replica's applier by hand, and what became of it (requirements FR5).
+"""A transaction given to a replica's applier by hand, and what the applier did (requirements FR5).
 
-The transaction first inserts a row into the table of marks, whose presence says whether the transaction is there, and
+The transaction first inserts a row into the table of marks, whose presence shows that the transaction was applied. It
 then updates rows of the table of :mod:`conformance.cases.by_hand.injection` in one event. An applier that stops at it
-is started again after a repair: every row gets a document that the event fits. Where there is no such document, because
-the event is damaged, the transaction is skipped.
+starts again after a repair: every row gets a document that the event fits. A damaged event fits no document: the lab
+skips its transaction.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from conformance.reference.dialect import Dialect
 
-# ER_REPLICA_WORKER_STOPPED_PREVIOUS_THD_ERROR, of workers that only waited for the one that failed. The coordinator may
+# ER_REPLICA_WORKER_STOPPED_PREVIOUS_THD_ERROR, of workers that only waited for the failed worker. The coordinator may
 # repeat this number instead of the true one (observed on 9.7.4).
 AFTER_ANOTHER: Final = 3030
 MARKS: Final = Table(
@@ -32,7 +32,7 @@ MARKS_MAP: Final = table_map(MARKS, table_id=2)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApplierTransaction:
-    """One Case. ``rows``: the rows of the event, each with the document it meets. ``repaired``: a document for each
+    """One Case. ``rows``: the rows of the event, each with the document it meets. ``repaired``: for each row a document
     that the event fits; ``None`` where there is none. ``beside``: small transactions that may run at the same time."""
 
     rows: tuple[Injection, ...]
@@ -41,7 +41,7 @@ class ApplierTransaction:
 
     @property
     def id(self) -> str:
-        """By content."""
+        """The id, by content."""
         total = hashlib.blake2b(digest_size=6)
         for part in (*(row.id.encode() for row in self.rows), *(self.repaired or ()), bytes((self.beside,))):
             total.update(len(part).to_bytes(4, "little") + part)
@@ -49,16 +49,16 @@ class ApplierTransaction:
 
     @property
     def name(self) -> str:
-        """Of its rows."""
+        """The names of its rows."""
         return " + ".join(row.name for row in self.rows)
 
     @property
     def hazard(self) -> str:
-        """That of the first row that has one."""
+        """The hazard of the first row that has one."""
         return next((row.hazard for row in self.rows if row.hazard != "none"), "none")
 
     def after_repair(self) -> tuple[Injection, ...]:
-        """The rows as the event meets them after the repair."""
+        """The rows that the event meets after the repair."""
         assert self.repaired is not None
         return tuple(
             replace(row, stored=document, row_exists=True, number=None, demand=Demand.EITHER)
@@ -68,8 +68,10 @@ class ApplierTransaction:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SecondStart:
-    """What came of starting the applier once more: the error that stopped it at the same transaction (0: it went on);
-    rows, mark and the transactions beside it at the end of the relay log."""
+    """The second start of the applier: the error that stopped it at the same transaction (0: it went on).
+
+    The rows, the mark and the transactions beside it are those at the end of the relay log.
+    """
 
     error: int = 0
     message: str = ""
@@ -114,7 +116,7 @@ class ApplierOutcome:
 
 
 def repair_of(injection: Injection, documents: Iterable[bytes | None], dialect: Dialect = MYSQL) -> bytes | None:
-    """The first of some documents that the event fits, where its own is refused."""
+    """The first of some documents that the event fits, where the event refuses the row's own."""
     for document in documents:
         if document is None or document == injection.stored:
             continue

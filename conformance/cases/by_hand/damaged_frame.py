@@ -1,6 +1,6 @@
 """A relay log whose file is damaged in the frame of one event: checksum, type code, length (requirements 0.3).
 
-The applier cannot even parse such an event. The file is repaired in its place, and the applier started again.
+The applier cannot even parse such an event. The lab repairs the file in its place and starts the applier again.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ READ_FAILURE: Final = 13121
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Damage:
-    """New bytes at an offset of an event, or (``flip``) bits to be turned round there; ``summed``: its checksum is made
-    right again."""
+    """New bytes at an offset of an event, or (``flip``) bits to flip there; ``summed``: the damaged event gets a valid
+    checksum."""
 
     name: str
     offset: int
@@ -48,11 +48,11 @@ class DamagedFrame:
 
     @property
     def name(self) -> str:
-        """Of the damage."""
+        """The name of the damage."""
         return self.damage.name
 
     @property
     def id(self) -> str:
-        """By content."""
+        """The id, by content."""
         content = f"{self.transaction.id} {self.damage.offset} {self.damage.data.hex()} {self.damage.summed}"
         return f"torn-{hashlib.blake2b(content.encode(), digest_size=6).hexdigest()}"

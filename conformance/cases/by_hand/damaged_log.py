@@ -1,4 +1,4 @@
-"""Binary logs with one row event that may be damaged, and a good one behind it, for ``mysqlbinlog`` to print."""
+"""Binary logs with one row event that may be damaged, and a sound event behind it, for ``mysqlbinlog`` to print."""
 
 from __future__ import annotations
 
@@ -67,8 +67,11 @@ def _update(image: bytes) -> Opaque:
 
 
 def rows_in(data: bytes) -> Iterator[tuple[bool, bytes]]:
-    """Whether it is an update, and the row, for each event of one row of the two tables: the image behind the
-    before-image, or of an inserted row what stands behind its id. Nothing for rows of other tables."""
+    """For each event of one row of the two tables: whether it is an update, and the row.
+
+    The row is the image behind the before-image, or the part of an inserted row behind its id. Rows of other tables
+    give nothing.
+    """
     table = b""
     for kind, event in events_in(data):
         body = event[:-FOOTER_SIZE]
@@ -81,8 +84,8 @@ def rows_in(data: bytes) -> Iterator[tuple[bool, bytes]]:
 
 
 def events_in(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """The type of each event of a log, and what stands behind its header, the checksum included; the last one may be
-    cut off."""
+    """The type of each event of a log, and the bytes behind its header, checksum included; the last event may be cut
+    off."""
     at = len(MAGIC)
     while at + HEADER_SIZE <= len(data):
         length = int.from_bytes(data[at + _LENGTH : at + _LENGTH + 4], "little")

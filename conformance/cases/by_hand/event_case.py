@@ -1,7 +1,7 @@
-"""The events Case: one row event put before a server by hand, as data (``injection``).
+"""The events Case: one row event given to a server by hand, as data (``injection``).
 
-Its id is a hash of what it does. Some of them crash other people's software (hazard may-crash): those are stored with
-the report of a run and nowhere else.
+Its id is a hash of what it does. Some Cases crash other people's software (hazard may-crash): those are stored with the
+report of a run and nowhere else.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class EventCase:
 
     @property
     def hazard(self) -> Hazard:
-        """What it may do to a server."""
+        """The harm it may do to a server."""
         return Hazard(self.injection.hazard)
 
 

@@ -1,7 +1,7 @@
-"""A row event put before a server by hand: the stored document, the bytes of the row, and what became of both.
+"""A row event given to a server by hand: the stored document, the bytes of the row, and the result of both.
 
-For requirements FR5: events whose diffs meet a document they were not made for, and events that are
-damaged. ``predict`` is what the reference's applier does with the same bytes.
+Requirements FR5 asks for events whose diffs meet a document they were not made for, and for damaged events. ``predict``
+is what the reference's applier does with the same bytes.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ MISSING_ROW: Final = 1032
 
 
 class Demand(Enum):
-    """What the worklog asks for, beside a living server and a readable document."""
+    """The worklog's demand, beside a living server and a readable document."""
 
     EITHER = "either"  # an error that changes nothing, or any valid document: a document that diverged (NR1)
     ERROR = "error"  # an event in a bad format must be refused (7.1)
@@ -47,7 +47,7 @@ class Demand(Enum):
 class Injection:
     """One Case. ``image`` is the row behind its before-image: value_options, partial_columns, after-image.
 
-    ``number``: the error that was observed (requirements FR5), where one was; 0: applied. Else the reference decides.
+    ``number``: the observed error (requirements FR5), where there is one; 0: applied. Else the reference decides.
     """
 
     name: str
@@ -60,7 +60,7 @@ class Injection:
 
     @property
     def id(self) -> str:
-        """By content."""
+        """The id, by content."""
         total = hashlib.blake2b(digest_size=6)
         for part in (b"NULL" if self.stored is None else b"J" + self.stored, self.image):
             total.update(len(part).to_bytes(4, "little") + part)
@@ -69,7 +69,7 @@ class Injection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowState:
-    """A JSON column as SQL reads it. ``error``: reading failed with this number, and the rest is unknown."""
+    """A JSON column as SQL reads it. ``error``: the SELECT failed with this number, and the rest is unknown."""
 
     is_null: bool = False
     valid: bool | None = None
@@ -86,7 +86,8 @@ class RowState:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InjectionOutcome:
-    """What the server did. ``error``: the event was refused with this number. ``death``: the signature of the crash.
+    """The server's response. ``error``: the server refused the event with this number. ``death``: the signature of the
+    crash.
 
     ``before`` and ``after`` are the row before the event, and in the same transaction after it or after the error;
     ``None``: there is no row. ``reading``: the server died when the row was read afterwards, not at the event.
@@ -103,7 +104,7 @@ class InjectionOutcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Predicted:
-    """``error`` is a number, or 0: then ``state`` is the row's new state."""
+    """The prediction. ``error`` is a number, or 0: then ``state`` is the row's new state."""
 
     error: int = 0
     state: RowState | None = None
@@ -131,7 +132,7 @@ def row_event_body(*rows: tuple[int, bytes]) -> bytes:
 
 
 def state_of(stored: bytes | None) -> RowState:
-    """How SQL reads stored bytes."""
+    """The state that SQL reads from stored bytes."""
     if stored is None:
         return RowState(is_null=True)
     try:
@@ -145,7 +146,7 @@ def state_of(stored: bytes | None) -> RowState:
 
 
 def predict(injection: Injection, dialect: Dialect = MYSQL) -> Predicted:
-    """By the reference's reader and applier."""
+    """The prediction of the reference's reader and applier."""
     if not injection.row_exists:
         return Predicted(error=MISSING_ROW)
     try:

@@ -1,7 +1,7 @@
-"""Making an injected event smaller: the same judge is asked about ever smaller ones.
+"""Shrinking an injected event: the same judge gets ever smaller events.
 
-What is cut: the document of the row, diffs, and inside of a damaged value its members and its bytes. The numbers of an
-object's frame are put right again after each cut, except those that are wrong: what makes it damaged stays.
+Cuts remove parts of the row's document, diffs, and the members and bytes of a damaged value. After each cut the numbers
+of an object's frame become right again, except the wrong ones: the damage stays.
 """
 
 from __future__ import annotations
@@ -47,12 +47,12 @@ def shrink_injection(injection: Injection, fails: Callable[[Injection], bool], *
 
 
 def mended(candidate: Injection) -> bool:
-    """Whether nothing is wrong any more with what must be refused: no witness of anything."""
+    """Whether nothing is wrong any more with an event that the server must refuse: such an event is no witness."""
     return candidate.demand is Demand.ERROR and not predict(candidate, WORKLOG).error
 
 
 def size(injection: Injection) -> int:
-    """In bytes, of everything that can be cut."""
+    """The size in bytes of everything that can be cut."""
     return len(injection.stored or b"") + len(injection.image)
 
 
@@ -113,8 +113,8 @@ def _documents(stored: bytes | None) -> Iterator[bytes]:
 
 
 def smaller_documents(document: bytes) -> Iterator[bytes]:
-    """Parts of a document, damaged or not: a container inside of it, fewer members, the same of the containers inside,
-    fewer bytes."""
+    """Parts of a document, damaged or not: a container inside it, fewer members, cuts of the containers inside, fewer
+    bytes."""
     try:
         view = open_document(document)
     except DecodeError:
@@ -145,7 +145,8 @@ def smaller_documents(document: bytes) -> Iterator[bytes]:
 
 
 class _Member(NamedTuple):
-    """A member as it can be put together again. ``key`` of ``None``: the entry is wrong, and stays what it is."""
+    """A member in the form that a container is built from. ``key`` of ``None``: the entry is wrong, and stays as it
+    is."""
 
     key: bytes | None
     offset: int

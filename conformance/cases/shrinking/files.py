@@ -1,5 +1,5 @@
-"""Making a file for mysqlbinlog smaller (:mod:`conformance.cases.by_hand.damaged_log`): its user variable, or the
-value in its first row event."""
+"""Shrinking a file for mysqlbinlog (:mod:`conformance.cases.by_hand.damaged_log`): its user variable, or the value in
+its first row event."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def shrink_file(data: bytes, fails: Callable[[bytes], bool], *, seconds: float) -> None:
-    """Ask about ever smaller files; the last one that failed is the caller's to keep."""
+    """Judge ever smaller files; the caller keeps the last one that failed."""
     if any(kind == EventType.USER_VAR for kind, _ in events_in(data)):
         fails(log_of_variable(b"", 1))
         return

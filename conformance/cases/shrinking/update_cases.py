@@ -1,4 +1,4 @@
-"""Making a failing Case smaller: the same judge is asked about ever smaller Cases.
+"""Shrinking a failing Case: the same judge gets ever smaller Cases.
 
 Shrinking knows Cases only, so it serves servers, findings and users' files alike. ``fails`` decides whether a smaller
 Case still shows the failure.
@@ -62,7 +62,7 @@ def _fewer_steps(case: UpdateCase) -> Iterator[UpdateCase]:
 
 
 def _with_steps(case: UpdateCase, kept: list[int], steps: list[Step]) -> UpdateCase:
-    """The Case with some of its steps, maybe changed; the replica's rows are made anew at the same place."""
+    """The Case with some of its steps, maybe changed; the rebuilding of the replica's rows keeps its place."""
     topology = case.topology
     if topology is not None and topology.rebuild is not None:
         after = sum(number < topology.rebuild.after for number in kept)
@@ -86,7 +86,7 @@ def _simpler_topologies(case: UpdateCase) -> Iterator[UpdateCase]:
 
 
 def _begun_later(case: UpdateCase, topology: Topology, rebuild: RebuiltRows) -> Iterator[UpdateCase]:
-    """The rows that the replica's are made from as start rows, without the steps that led there."""
+    """The Case with the rows at the rebuilding as start rows, without the steps that led there."""
     script = build_script(case)
     names = [column.name for column in case.table.columns]
     rows = [dict(zip(names, row, strict=True)) for row in case.rows]
@@ -121,7 +121,7 @@ def _fewer_rows(case: UpdateCase) -> Iterator[UpdateCase]:
 
 
 def _fewer_columns(case: UpdateCase) -> Iterator[UpdateCase]:
-    """Without a column that no statement and no key speaks of."""
+    """The Case without a column that no statement and no key names."""
     table = case.table
     used = {case.selector}
     for assignment in (*case.trigger, *(item for step in case.steps for item in step.assignments)):

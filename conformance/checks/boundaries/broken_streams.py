@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from conformance.checks.boundaries.marked_files import client_output, inner_events
 from conformance.judge.problem import Problem
-from conformance.reference.boundaries.observed_event import seen
+from conformance.reference.boundaries.observed_event import observe
 from conformance.reference.boundaries.row_format import RowFormatParser
 from conformance.reference.boundaries.shipped import ShippedParser
 from conformance.reference.event_types import EventType, event_name
@@ -33,7 +33,7 @@ def expected_warnings(stream: Sequence[Placed]) -> list[ParserWarning]:
     parser = ShippedParser()
     out = []
     for event in stream:
-        complaint = parser.feed(seen(event.data))
+        complaint = parser.feed(observe(event.data))
         if complaint is not None:
             message = complaint.message
             code, words = (0, "") if message is None else message
@@ -77,7 +77,7 @@ def judge_warnings(
 def first_refused(stream: Sequence[Placed]) -> int | None:
     """The event at which ``mysqlbinlog --require-row-format`` ends, by the model."""
     parser = RowFormatParser()
-    return next((event.position for event in stream if not parser.feed(seen(event.data))), None)
+    return next((event.position for event in stream if not parser.feed(observe(event.data))), None)
 
 
 class RowFormatRun(NamedTuple):

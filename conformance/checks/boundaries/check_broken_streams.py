@@ -22,7 +22,7 @@ from conformance.reference.binlog.event import encode_event
 from conformance.reference.binlog.format_description import FormatDescription
 from conformance.reference.binlog.query import Query
 from conformance.reference.boundaries.markers import mark
-from conformance.reference.boundaries.observed_event import seen
+from conformance.reference.boundaries.observed_event import observe
 from conformance.reference.event_types import EventType
 from conformance.servers.wire.source import FILE
 from conformance.stream import Verdict
@@ -57,7 +57,7 @@ def test_corrupted_markers(check: Check) -> None:
                 events = marked_stream(draw.fork("stream"))
             what, stream = corrupted(draw, events)
             expected = boundaries.expected_breaks(boundaries.markers_of(stream))
-            got = boundaries.breaks(map(seen, stream))
+            got = boundaries.breaks(map(observe, stream))
             counts[bool(expected)] += 1
             if expected != got:
                 block.differs(

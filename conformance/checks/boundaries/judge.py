@@ -11,7 +11,7 @@ from conformance.judge.problem import Problem
 from conformance.reference.binlog.header import FOOTER_SIZE, MAGIC, checksum_of
 from conformance.reference.boundaries import unmarked
 from conformance.reference.boundaries.markers import BoundaryType, mark, marker_of, marker_title
-from conformance.reference.boundaries.observed_event import GTID_TYPES, Seen, seen
+from conformance.reference.boundaries.observed_event import GTID_TYPES, ObservedEvent, observe
 from conformance.reference.boundaries.reader import Kind, read_groups
 from conformance.reference.boundaries.shipped import ShippedParser, State
 from conformance.reference.boundaries.source import mark_stream
@@ -32,7 +32,7 @@ _ANOTHER: Final = (93).to_bytes(4, "little")
 
 def mark_events(events: Sequence[bytes]) -> list[bytes]:
     """The events as a source with the feature would have written them."""
-    types = mark_stream(map(seen, events))
+    types = mark_stream(map(observe, events))
     return [mark(event, kind) for event, kind in zip(events, types, strict=True)]
 
 
@@ -79,7 +79,7 @@ def expected_breaks(markers: Sequence[int]) -> list[int]:
     return out
 
 
-def breaks(events: Iterable[Seen]) -> list[int]:
+def breaks(events: Iterable[ObservedEvent]) -> list[int]:
     """The events that the kit's receiver calls errors."""
     receiver = unmarked.Receiver()
     return [number for number, event in enumerate(events) if receiver.feed(event).broken]
@@ -87,7 +87,7 @@ def breaks(events: Iterable[Seen]) -> list[int]:
 
 def _where(events: Sequence[bytes], number: int) -> str:
     event = events[number]
-    words = seen(event).text[:40].decode("utf-8", "replace") if event[4] == EventType.QUERY else ""
+    words = observe(event).text[:40].decode("utf-8", "replace") if event[4] == EventType.QUERY else ""
     return f"event {number} {event_name(event[4])} {words}".rstrip()
 
 
@@ -123,7 +123,7 @@ def judge_marks(events: Sequence[bytes], marked: Sequence[bytes], groups: int, c
     for name, stream in (("marked", marked), ("unmarked", events), ("mixed", mixed)):
         receiver = unmarked.Receiver()
         for number, event in enumerate(stream):
-            judged = receiver.feed(seen(event))
+            judged = receiver.feed(observe(event))
             if judged.broken is not None:
                 problems.append(
                     Problem(
@@ -193,7 +193,7 @@ def judge_shipped(events: Sequence[bytes], groups: int, gtids: frozenset[str] | 
     parser = ShippedParser()
     problems = []
     for number, event in enumerate(events):
-        complaint = parser.feed(seen(event))
+        complaint = parser.feed(observe(event))
         if complaint is not None:
             problems.append(
                 Problem(
@@ -246,7 +246,7 @@ def judge_relay_logs(files: Sequence[bytes], gtids: Sequence[str | None]) -> lis
         names += [group.gtid for group in found]
         strange = [str(group.kind) for group in found if group.kind in (Kind.OPEN, Kind.FRAGMENT)]
         receiver, parser = unmarked.Receiver(relay=True), ShippedParser()
-        broken = [event for event in map(seen, events) if receiver.feed(event).broken or parser.feed(event)]
+        broken = [event for event in map(observe, events) if receiver.feed(event).broken or parser.feed(event)]
         if strange or broken:
             problems.append(
                 Problem(

@@ -16,7 +16,7 @@ def needed_target(check: Check) -> ReceiverTarget:
     """The server whose log, receiver and client the checks judge; skips where there can be none."""
     lab = check.lab
     check.needs_server("a server: its log, its replica's receiver and its mysqlbinlog are judged")
-    target = lab.receiver() if dialect_of(lab.version).words.change_source == "SOURCE" else None
+    target = lab.receiver() if dialect_of(lab.version).terms.change_source == "SOURCE" else None
     if target is None:
         check.skip("needs a server of 8.0.23 or newer that the lab starts as a process beside the one under test")
     return target

@@ -20,7 +20,7 @@ _SET: Final = "UPDATE t SET j=JSON_SET(j,'$.a',2)"
 _JOINED: Final = ("CREATE TABLE t2 (id INT PRIMARY KEY, k JSON)", "INSERT INTO t2 VALUES (0, '{\"a\": 1}')")
 _TEXT: Final = "ALTER TABLE t ADD x LONGTEXT"
 _OBSERVED: Final = frozenset({"D10", "D11", "D12", "D14"})  # another form is a difference, no failure of the worklog's
-V1: Final = "log_bin_use_v1_row_events"  # what it does beside the option: binlog-events 11.5
+V1: Final = "log_bin_use_v1_row_events"  # its effect together with the option: binlog-events 11.5
 
 
 def _case(

@@ -184,7 +184,7 @@ class Replica:
         """Instructions of the applier over the transactions of one block."""
         value = "'PARTIAL_JSON'" if on else "''"
         control = self._pair.connection
-        replica = self._pair.dialect.words.replica
+        replica = self._pair.dialect.terms.replica
         control.execute(f"STOP {replica} SQL_THREAD")
         control.execute(f"SET GLOBAL {_OPTION} = {value}, GLOBAL binlog_row_image = {workload.image}")
         switch(self._connection, workload, on=on)
@@ -201,9 +201,9 @@ class Replica:
         """Wait until the relay log holds everything."""
         deadline = time.monotonic() + _SECONDS
         while time.monotonic() < deadline:
-            words = self._pair.dialect.words
-            shown = self._pair.connection.execute(words.replica_status).named()[0]
-            row = {words.today(name): value for name, value in shown.items()}
+            terms = self._pair.dialect.terms
+            shown = self._pair.connection.execute(terms.replica_status).named()[0]
+            row = {terms.today(name): value for name, value in shown.items()}
             if (row["Source_Log_File"] or "", int(row["Read_Source_Log_Pos"] or 0)) >= (file, offset):
                 return
             time.sleep(0.1)

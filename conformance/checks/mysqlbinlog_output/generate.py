@@ -23,7 +23,7 @@ from conformance.reference.tables.table_map import TableMap
 if TYPE_CHECKING:
     from conformance.reference.jsonb.values import JsonValue
 
-# WL#2955, section 6: one diff of every kind that the text tells apart, and two in a row of two kinds.
+# WL#2955, section 6: one diff of every kind that the text distinguishes, and two in a row of two kinds.
 EXAMPLE_DIFFS: Final = (
     Diff(Operation.REPLACE, parse_path("$.a"), 7),
     Diff(Operation.REPLACE, parse_path("$.b[1]"), "bb"),

@@ -92,8 +92,7 @@ def test_session_warnings(check: Check) -> None:
 
 @pytest.mark.check("sql-interface/global-warnings", "W0", "W1c", "W1d", "W1.text", "W3c", "W3d", "W3.text")
 def test_global_warnings(check: Check) -> None:
-    """Every SET GLOBAL, PERSIST and PERSIST_ONLY, from every state, gives the warnings of the triggers, and no
-    other."""
+    """Every SET GLOBAL, PERSIST and PERSIST_ONLY, from every state, gives the triggers' warnings, and no other."""
     _run(check, warning_cases.global_cases())
 
 
@@ -107,8 +106,7 @@ def test_warnings_without_a_log(check: Check, restartable: OwnServer | None) -> 
 
 @pytest.mark.check("sql-interface/warning-2", "W2a", "W2b", "W2c", "W2.text")
 def test_warning_2(check: Check, restartable: OwnServer | None) -> None:
-    """The server gives warning 2 where it has the variable of version 1 row events; other servers have no trace of
-    it."""
+    """The server gives warning 2 where it has the variable of version 1 row events; other servers lack both."""
     with check.needs_server(_NEEDS).connect() as connection:
         present = connection.variable("GLOBAL.log_bin_use_v1_row_events") is not None
     cases = list(warning_cases.v1_cases(present=present))

@@ -35,7 +35,7 @@ ACCEPTED: Final = {
     "0": "",
     "FALSE": "",
 }
-# Input, the error's number, and what its message names.
+# Input, the error's number, and the part of the message that names the input.
 REFUSED: Final = {
     "2": (1231, "'2'"),
     "3": (1231, "'3'"),

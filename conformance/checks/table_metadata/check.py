@@ -41,8 +41,7 @@ _BLOCK: Final = 100
     *("TMF1", "TMF2", "TMF3", "TMF4", "TMF5", "TMF6", "TMF7", "TMM1", "TMG1", "TMG2", "TMG3", "TMG4", "TMP1"),
 )
 def test_table_maps(check: Check) -> None:
-    """The server writes each TABLE_MAP of generated tables as predicted, with MINIMAL and FULL; so is each text of
-    it."""
+    """Each TABLE_MAP of generated tables, and each text of it, is as predicted, with MINIMAL and with FULL."""
     lab = check.lab
     server = _server(check, "TMF7")
     program = _program(check, server)

@@ -50,7 +50,7 @@ def outcome_line(case: SqlCase, verdict: SqlVerdict) -> str:
     """One line of the outcome table: the look, its result, and whether the result is permitted."""
     statement = case.statements[verdict.index]
     got = verdict.got
-    if got in ("", "success"):  # told against an outcome that has no rows: those of the one that fitted
+    if got in ("", "success"):  # compared with an outcome without rows: show the rows of the outcome that fitted
         rows = next(item.rows for item in statement.outcomes if item.verdict == verdict.verdict and item.rows)
         got = "; ".join("(" + ", ".join("NULL" if cell is None else repr(cell) for cell in row) + ")" for row in rows)
     elif got.startswith("error"):

@@ -209,7 +209,7 @@ def _read_inside(table: TableMap) -> tuple[MetadataField, ...]:
     except CodecError:
         return ()
     merged: dict[int, MetadataField] = {}
-    for item in fields:  # what a field says twice stands in one row
+    for item in fields:  # two values of one field stand in one row
         before = merged.get(item.field)
         merged[item.field] = item if before is None else _joined(before, item)
     return tuple(merged.values())

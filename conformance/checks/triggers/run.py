@@ -10,7 +10,7 @@ from conformance.harness.campaign.blocks import judge_block
 from conformance.harness.campaign.run import server_limits
 from conformance.harness.update_checks import UpdateCheck
 from conformance.judge.damage.crashes import has_bad_key_entry
-from conformance.reference.partial.update import unforeseen
+from conformance.reference.partial.update import is_unpredictable
 from conformance.servers.roles.update_cases import run_case
 from conformance.stream import Verdict
 
@@ -56,4 +56,4 @@ def _harmful(script: Script) -> bool:
     reads such a key (FR5)."""
     changes = [row.change for prediction in script.predictions for row in prediction.rows]
     stored = [document for change in changes for document in change.stored_wrongly.values()]
-    return any(map(unforeseen, changes)) or any(map(has_bad_key_entry, stored))
+    return any(map(is_unpredictable, changes)) or any(map(has_bad_key_entry, stored))

@@ -1,7 +1,7 @@
 """Blocks of generated updates: made from a seed, predicted, run on a server, judged. One block is one table's life.
 
-``make_script`` is a pure function of (seed, block number), so any block of any run can be made again alone; the first
-K updates of a seed are the same for every larger K.
+``make_script`` is a pure function of (seed, block number), so it makes any block of any run again alone. The first K
+updates of a seed are the same for every larger K.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Limits:
 
 @dataclass(slots=True, kw_only=True)
 class BlockResult:
-    """The judgement of one block in a form that travels between processes. ``case`` is kept when something differs."""
+    """The judgement of one block, in a form that travels between processes. ``case`` is kept when something differs."""
 
     number: int
     judgement: Judgement
@@ -142,8 +142,11 @@ def judge_block(
 
 
 def _judged(script: Script, observation: Observation) -> tuple[Script, Judgement, EventFaults]:
-    """The judgement under the server's dialect; or, where a server does what a listed deviation leaves out, that under
-    the dialect with which nothing differs."""
+    """The judgement under the server's dialect.
+
+    Where a server does what a listed deviation leaves out, the judgement is under the dialect with which nothing
+    differs.
+    """
     judgement, faults = judge(script, observation), check_events(script, observation)
     if not all(item.deviation for item in (*judgement.mismatches, *faults.found)):
         model = script.model
@@ -161,7 +164,7 @@ def _judged(script: Script, observation: Observation) -> tuple[Script, Judgement
 
 
 def _mended(script: Script) -> Iterator[tuple[str, ...]]:
-    """Switches that a server may have the other way for this Case."""
+    """Switches that the server may have the other way for this Case."""
     if script.case.trigger:
         yield from ((switch,) for switch in TRIGGER_SWITCHES)
         yield TRIGGER_SWITCHES

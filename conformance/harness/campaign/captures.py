@@ -1,7 +1,7 @@
 """Recorded observations: what a real server did with some blocks, for runs without a server.
 
 One JSON line per block in ``recorded/*.jsonl.gz``: the Case, the server's answers, what was read back, and the events.
-Predictions are made afresh; only the server's side is recorded. ``python -m conformance.harness.campaign.record``
+Only the server's side is recorded; the reference predicts anew. ``python -m conformance.harness.campaign.record``
 writes them.
 """
 
@@ -65,7 +65,7 @@ def load_capture(data: dict[str, Any]) -> tuple[Script, Observation]:
 
 
 def _load_facts(data: dict[str, Any] | None) -> LogFacts | None:
-    """What was asked when the block was recorded; older recordings have nothing."""
+    """The facts that the recording session asked for; older recordings have none."""
     if data is None:
         return None
     before, behind = (tuple((start, end) for start, end in intervals) for intervals in data["executed"])

@@ -1,4 +1,4 @@
-"""What the captured events themselves must satisfy: they decode, encode back to the same bytes, and their diffs apply.
+"""What captured events themselves must satisfy: they decode, encode to the same bytes, and their diffs apply.
 
 These checks start from the server's bytes, not from the prediction: a reference that predicts well may still read
 badly. Applying starts from the predicted document before the statement.
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class EventFaults:
-    """Counts of what was tried, and what failed."""
+    """Counts of events tried, and the failures."""
 
     decoded: int = 0
     encoded: int = 0
@@ -106,8 +106,11 @@ def _apply(script: Script, bodies: list[RowsBody], faults: EventFaults) -> None:
 
 
 def _explained_by(script: Script, predicted: RowPrediction, name: str, diffs: bytes) -> str | None:
-    """The switch of the dialect that, flipped alone, makes the diffs apply; or without
-    which these diffs, that a trigger has overtaken, would not have been logged."""
+    """The switch of the dialect that, flipped alone, makes the diffs apply.
+
+    Or the switch without which the server would not have logged these diffs, because a trigger changed the column after
+    them.
+    """
     switch = "refuse_unchanging_replace"
     if not _apply_one(predicted, name, diffs, flipped(MYSQL, switch)):
         return switch

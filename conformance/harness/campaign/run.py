@@ -1,7 +1,7 @@
 """A campaign of generated updates on one server: blocks spread over worker processes, results in block order.
 
-Each worker has its own session, schema and table; transactions are told apart in the shared binary log by thread id.
-While one worker generates and judges, the server works for the other.
+Each worker has its own session, schema and table; the thread id distinguishes their transactions in the shared binary
+log. While one worker generates and judges, the server works for the other.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _PR_SET_PDEATHSIG: Final = 1
 
 
 class CampaignFailed(Exception):
-    """A worker could not go on. ``exit_code`` as in the command-line contract."""
+    """A worker failed. ``exit_code`` as in the command-line contract."""
 
     def __init__(self, message: str, exit_code: int = 3) -> None:
         super().__init__(message)
@@ -45,7 +45,7 @@ class CampaignFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Failure:
-    """An error of a worker, in a form that surely travels."""
+    """An error of a worker, in a form that always pickles."""
 
     message: str
     exit_code: int
@@ -151,7 +151,7 @@ def server_limits(server: Server) -> Limits:
 
 
 def _stop(pool: ProcessPoolExecutor) -> None:
-    """End the workers; those that wait for a dead or hanging server are killed."""
+    """End the workers; kill those that wait for a dead or hanging server."""
     with _undisturbed():
         processes = active_children()
         pool.shutdown(wait=False, cancel_futures=True)

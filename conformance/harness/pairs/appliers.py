@@ -1,7 +1,8 @@
-"""The applier of a replica beside the reference: followed through the source's log, repaired where a stop is known.
+"""The applier of a replica beside the reference: followed through the source's log, repaired where the model predicts a
+stop.
 
-A stop of the applier that the reference refuses at the same diff is repaired: the rows of the transaction are copied
-from the source, the transaction is skipped, the applier started again. After any other stop the block is given up.
+Where applier and reference refuse the same diff, the lab repairs the stop: it copies the rows of the transaction from
+the source, skips the transaction, and starts the applier again. After any other stop it gives up the block.
 """
 
 from __future__ import annotations
@@ -35,7 +36,8 @@ _SETTLE_SECONDS: Final = 10.0
 
 @dataclass(slots=True, kw_only=True)
 class PairBlock:
-    """What one block on a pair found. ``broken``: it was given up, and the replica must take up the log anew."""
+    """The findings of one block on a pair. ``broken``: the block was given up, and the replica must follow the log
+    anew."""
 
     updates: int
     bytes: int = 0  # of a log that was compared; these two among them
@@ -51,7 +53,7 @@ class PairBlock:
 
     @property
     def found(self) -> list[Mismatch]:
-        """Stops, then what differs between the tables."""
+        """Stops, then the differences between the tables."""
         return [*self.stops, *self.tables.found]
 
 
@@ -65,7 +67,7 @@ class Applier:
     def follow(
         self, script: Script, log: Sequence[Transaction], model: ReplicaModel, end: Position, result: PairBlock
     ) -> None:
-        """Until the replica is at ``end``; the model goes with it."""
+        """Follow the log until the replica is at ``end``; the model advances with the replica."""
         place = 0
         while not result.broken:
             refusal = None
@@ -117,7 +119,7 @@ class Applier:
             place += 1
 
     def stop(self, stopped: ReplicaStopped | None = None) -> Stop:
-        """The error and the place, when the applier's threads have ended."""
+        """The error and its place, once the applier's threads have ended."""
         deadline = time.monotonic() + _SETTLE_SECONDS
         while (status := self.pair.status()).sql_running != "No" and time.monotonic() < deadline:
             time.sleep(0.01)
@@ -128,7 +130,7 @@ class Applier:
         return Stop(number=number, message=message, offset=place_of(message, status.executed_offset))
 
     def _repair(self, script: Script, transaction: Transaction, model: ReplicaModel) -> None:
-        """The rows of a transaction as the source has them after it, outside the replica's log."""
+        """Copy the rows of a transaction from the source as they are after it, outside the replica's log."""
         case = script.case
         names = [column.name for column in case.table.columns]
         before: dict[int, object] = {}
@@ -153,7 +155,7 @@ class Applier:
 
 
 def _count_unlike(script: Script, transaction: Transaction, model: ReplicaModel, result: PairBlock) -> None:
-    """Updates in a transaction that meets rows whose documents are stored otherwise than on the source."""
+    """Count the updates of a transaction on rows whose documents are stored differently on the source."""
     met: dict[int, set[str]] = {}
     for logged in transaction.rows:
         result.unlike["updates"] += 1
@@ -171,5 +173,5 @@ def _count_unlike(script: Script, transaction: Transaction, model: ReplicaModel,
 
 
 def _fresh(value: bytes | None) -> bytes | None:
-    """The bytes of a document that was written from its value."""
+    """The bytes of a document as written from its value."""
     return None if value is None else encode(decode(value))

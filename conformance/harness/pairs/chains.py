@@ -1,7 +1,8 @@
-"""Generated updates on a chain of three: the middle server applies what the first logs, the last what the middle logs.
+"""Generated updates on a chain of three: the middle server applies the first one's log, the last applies the middle
+one's.
 
-The last table must be that of the first, and the own logs of the middle and of the last must have what the settings of
-each ask for (requirements FR6.1). A replica logs what it applies under the first server's id.
+The table of the last server must be that of the first. The own logs of the middle and of the last server must be as the
+settings of each ask (requirements FR6.1). A replica logs what it applies under the first server's id.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ class ChainRun(PairRun):
         return self
 
     def catch_up(self) -> None:
-        """Until the last server has everything that the first one wrote."""
+        """Wait until the last server has everything that the first one wrote."""
         super().catch_up()
         self.lower.wait(self._replica_log.mark(self.replica))
 
@@ -62,7 +63,7 @@ class ChainRun(PairRun):
         self._drop_schema(self.last)
 
     def restart(self) -> None:
-        """All go on behind everything that was written."""
+        """Let all servers go on behind everything that was written."""
         super().restart()
         self.last.execute("SET SESSION sql_log_bin = 0")
         self.last.execute("DROP TABLE IF EXISTS t")
@@ -71,22 +72,22 @@ class ChainRun(PairRun):
         self.lower.follow(position, None if executed is None else executed.replace("\n", ""))
 
     def found(self, script: Script) -> list[Mismatch]:
-        """Everything that a block finds."""
+        """All findings of a block."""
         block = self.chain_block(script)
         self.ready = not block.last.broken
         logs = (block.middle_log, block.last_log)
         return [*block.last.found, *(item for log in logs for item in (*log.found, *log.gained))]
 
     def chain_block(self, script: Script) -> ChainBlock:
-        """Run one block; a log that is not that of the updates is its only finding."""
+        """Run one block; where the log is not that of the updates, this is its only finding."""
         try:
             return self._chain_block(script)
         except LogDiffersError as error:
             return ChainBlock(PairBlock(updates=script.updates, stops=[log_mismatch(error)], broken=True))
 
     def _chain_block(self, script: Script) -> ChainBlock:
-        """Run one block. After a stop of the middle server, known or not, the last one is not judged: rows that are
-        repaired on the way do not pass through its log."""
+        """Run one block. After a stop of the middle server, known or not, the last server is not judged: repaired rows
+        do not pass through the middle one's log."""
         begun = time.perf_counter()
         case = script.case
         assert case.topology is not None

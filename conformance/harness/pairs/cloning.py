@@ -29,7 +29,7 @@ _SECONDS: Final = 120.0
 
 
 def dumpable(case: UpdateCase) -> UpdateCase:
-    """The Case without columns that a dump does not keep: the text of a FLOAT has six digits."""
+    """The Case without columns that a dump changes: the text of a FLOAT has six digits."""
     columns = tuple(
         replace(column, type="DOUBLE") if column.type == "FLOAT" else column for column in case.table.columns
     )
@@ -37,7 +37,7 @@ def dumpable(case: UpdateCase) -> UpdateCase:
 
 
 def clone(pair: Pair, replica: Connection, schema: str, after: int) -> Rebuild:
-    """Clone the source's schema when ``after`` steps were applied."""
+    """Clone the source's schema after ``after`` steps."""
 
     def make(case: UpdateCase, rows: Sequence[Mapping[str, object]]) -> Rebuilt:
         dump = _client(
@@ -47,7 +47,7 @@ def clone(pair: Pair, replica: Connection, schema: str, after: int) -> Rebuild:
         pair.unlink()
         replica.execute("SET SESSION sql_log_bin = 0")
         replica.execute(f"DROP SCHEMA {schema}")
-        replica.execute(pair.dialect.words.reset)
+        replica.execute(pair.dialect.terms.reset)
         _client(pair.replica, "mysql", "--default-character-set=utf8mb4", given=dump)
         pair.link()
         json = [case.table.columns[index].name for index in case.table.json_columns]
@@ -58,7 +58,7 @@ def clone(pair: Pair, replica: Connection, schema: str, after: int) -> Rebuild:
 
 
 def _loaded(value: object) -> bytes | None:
-    """What becomes of a document."""
+    """The document that loading the dump leaves."""
     return encode(parse_text(format_text(decode(value)))) if isinstance(value, bytes) else None
 
 

@@ -1,8 +1,7 @@
-"""Replica rows made anew: the same documents with other free space, of other types, with other numbers
-(requirements FR4).
+"""Replica rows made anew: the same documents with other free space, types or numbers (requirements FR4).
 
-Each kind has steps for the source, so that there is something to differ in, and a function from the source's rows to
-what the replica's rows become. Everything is pure: the statements are run by ``pairs``.
+Each kind has steps that make documents on the source differ from new ones. A function turns the source's rows into the
+replica's rows. Everything is pure: ``pairs`` runs the statements.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
 
     Rows = Sequence[Mapping[str, object]]
 
-# Members of the same length stand behind each other in a document: what is removed leaves its room to the one before.
+# Members of the same length stand behind each other in a document: a removed member leaves its room to the one before.
 _ONE, _GROWS, _NAME = "zz one", "zz pad", "zz qad"
 _PAD: Final = "p" * 90
 _MEMBER: Final = f'$."{_NAME}"'
@@ -44,7 +43,7 @@ _CELL: Final = "$[99999]"  # behind the last one
 
 
 class Rebuilt(NamedTuple):
-    """Statements that change the replica's rows, and the documents that they leave, in start order."""
+    """Statements that change the replica's rows, and the resulting documents in start order."""
 
     statements: Sequence[str]
     documents: Sequence[Mapping[str, bytes | None]]
@@ -52,7 +51,7 @@ class Rebuilt(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Rebuild:
-    """After how many steps the replica's rows are made anew, and how: from the source's rows of that moment."""
+    """When the replica's rows are made anew (after how many steps), and how: from the source's rows of that moment."""
 
     after: int
     make: Callable[[UpdateCase, Sequence[Mapping[str, object]]], Rebuilt]
@@ -60,27 +59,28 @@ class Rebuild:
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """One way to build a replica's rows. ``steps`` come first on both sides, ``trap`` when the rows were rebuilt: what
-    the source logs there is a change for the source alone. ``make`` is the word of :class:`RebuiltRows`."""
+    """One way to build a replica's rows. ``steps`` come first on both sides. ``trap`` comes after the rebuilding:
+    updates that the source logs because they change its documents, and its documents alone. ``make``: the value in
+    :class:`RebuiltRows`."""
 
     name: str
     steps: Callable[[UpdateCase], tuple[Step, ...]]
     trap: Callable[[UpdateCase], tuple[Step, ...]]
     make: str
     share: int  # of the blocks
-    keyless_in: int = 2  # one of so many blocks has no key; where no row is found then, more would say nothing new
+    keyless_in: int = 2  # one of so many blocks has no key: few, as the applier may find no row there
 
     def prepare(self, case: UpdateCase, *, trap: bool) -> UpdateCase:
         """The Case with its first steps."""
         return replace(case, steps=(*self.steps(case), *(self.trap(case) if trap else ())))
 
     def rule(self, case: UpdateCase, seed: str) -> RebuiltRows:
-        """For a Case, prepared or not."""
+        """The rule of a Case, prepared or not."""
         return RebuiltRows(after=len(self.steps(case)), make=self.make, seed=seed)
 
 
 def rebuild_by(rule: RebuiltRows) -> Rebuild:
-    """Any rule but that of a dump, which needs both servers."""
+    """Rebuild by any rule except a dump, which needs both servers."""
     return Rebuild(rule.after, lambda case, rows: _made(rule, case, rows))
 
 
@@ -116,14 +116,14 @@ def _made(rule: RebuiltRows, case: UpdateCase, rows: Rows) -> Rebuilt:
 
 
 def _place(value: JsonValue) -> str | None:
-    """Where one more value goes in a document, if anywhere."""
+    """A path for one more value in a document, if there is any."""
     if isinstance(value, dict):
         return None if _NAME in value else _MEMBER
     return _CELL if isinstance(value, list) else None
 
 
 def _padded(value: JsonValue) -> tuple[bytes, bytes]:
-    """A document with one more value, and its bytes when that was removed in place."""
+    """A document with one more value, and its bytes after that value was removed in place."""
     if isinstance(value, dict):
         whole = encode({**value, _NAME: _PAD})
     else:
@@ -142,7 +142,7 @@ def _same(_: Draw, value: JsonValue) -> JsonValue:
 
 
 def from_text(_: Draw, value: JsonValue) -> JsonValue:
-    """What a dump and its loading make of a document; DECIMALs stay, as their text does not (1.50 becomes 1.5)."""
+    """The document that a dump and its loading make; DECIMALs stay, as their text does not (1.50 becomes 1.5)."""
     if isinstance(value, dict):
         return {key: from_text(_, item) for key, item in value.items()}
     if isinstance(value, list):
@@ -153,9 +153,11 @@ def from_text(_: Draw, value: JsonValue) -> JsonValue:
 
 
 def other_numbers(draw: Draw, value: JsonValue) -> JsonValue:
-    """The same document with numbers of other types: 1, 1.0 and 1.00 are equal by =. Of long arrays only the first
-    elements change: every one of them would be an expression of its own in SQL. What is drawn for a number depends on
-    its place alone, so that it stays when a part of the document is left out."""
+    """The same document with numbers of other types: 1, 1.0 and 1.00 are equal by =.
+
+    Of long arrays only the first elements change: each would be an expression of its own in SQL. The type drawn for a
+    number depends on its place alone, so that it stays when a part of the document is left out.
+    """
     if isinstance(value, dict):
         return {key: other_numbers(draw.fork(key), item) for key, item in value.items()}
     if isinstance(value, list):
@@ -191,7 +193,7 @@ def _objects(case: UpdateCase) -> list[tuple[str, tuple[int, ...]]]:
 
 
 def _set(case: UpdateCase, *pairs: tuple[str, JsonValue]) -> tuple[Step, ...]:
-    """One JSON_SET of members for every column that holds objects."""
+    """One JSON_SET with new members, for every column that holds objects."""
     arguments = tuple((f'$."{name}"', Literal(value)) for name, value in pairs)
     return tuple(
         Step((Assignment(name, Call(Function.JSON_SET, Column(name), arguments)),), rows)
@@ -214,7 +216,7 @@ def _append(case: UpdateCase, value: JsonValue) -> tuple[Step, ...]:
 
 
 def _pad_source(case: UpdateCase) -> tuple[Step, ...]:
-    """Put a value into every document that takes one, and take it out again in place."""
+    """Put a value into every document that takes one, and remove it in place."""
     steps = [*_set(case, (_NAME, _PAD)), *_append(case, _PAD)]
     for path, found in ((_MEMBER, _objects(case)), ("$[last]", _arrays(case))):
         for name, rows in found:

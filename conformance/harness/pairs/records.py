@@ -1,4 +1,4 @@
-"""What a block on a pair found, as records of the stream."""
+"""The records of blocks on a pair."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _SHOWN: Final = 20  # verdicts of a check with evidence
 
 @dataclass(slots=True)
 class PairRecords:
-    """The records of one check on pairs, and its sums. Its verdicts are about its first requirement."""
+    """The records of one check on pairs, and its totals. Its verdicts are about its first requirement."""
 
     check: Check
     blocks: int = 0
@@ -44,11 +44,11 @@ class PairRecords:
 
     @property
     def requirement(self) -> str:
-        """What the check judges."""
+        """The requirement that the check judges."""
         return self.check.requirements[0]
 
     def add(self, script: Script, block: PairBlock, note: str = "", *, run: PairRun | None = None) -> None:
-        """A block that ran. ``note`` says on which pair; on ``run`` a failing Case is made smaller."""
+        """Add a block. ``note`` names its pair; on ``run`` a failing Case is shrunk."""
         failing: list[Mismatch] = []
         with self.check.block(
             self.blocks,
@@ -79,7 +79,7 @@ class PairRecords:
                 self._find(record, script, mismatch, run)
 
     def _find(self, record: BlockRecord, script: Script, mismatch: Mismatch, run: PairRun) -> None:
-        """The first of its signature becomes a finding: a smaller Case that shows the same on the same pair."""
+        """Make the first failure of its signature a finding: a smaller Case that shows the same on the same pair."""
         name = self._signature(mismatch)
         kept = self.check.lab.stored
         if not kept.first(f"finding:{name}") or self._findings >= _FINDINGS:
@@ -108,7 +108,7 @@ class PairRecords:
         )
 
     def conclude(self) -> None:
-        """Say what was done."""
+        """Report what was done."""
         known = ", ".join(f"{count} stops by {name}" for name, count in sorted(self.explained.items())) or "no stop"
         met = ", ".join(f"{count:,} on {name} rows" for name, count in sorted(self.unlike.items()) if name != "updates")
         other = f", {self.other_bytes:,} documents stored in other bytes than on the source, as predicted"
@@ -168,11 +168,11 @@ class ReplicaBinlogRecords:
 
     @classmethod
     def of(cls, check: Check) -> ReplicaBinlogRecords:
-        """``check``: whose log it is."""
+        """The records for the log of the replica that ``check`` names."""
         return cls(PairRecords(check.named(check.id, "FR6")), PairRecords(check.part("before-images", "A7")))
 
     def add(self, script: Script, log: ReplicaBinlog, note: str, run: PairRun) -> None:
-        """What the comparison of a block's log found; nothing where it was not compared."""
+        """Add the differences of a block's log; nothing where the log was not compared."""
         if log.rows or log.found:
             block = PairBlock(
                 updates=log.rows, bytes=log.bytes, by_rule=log.by_rule, on_trust=log.on_trust, stops=log.found
@@ -182,6 +182,6 @@ class ReplicaBinlogRecords:
             self.before_images.add(script, PairBlock(updates=log.narrow, stops=log.gained), note, run=run)
 
     def conclude(self) -> None:
-        """Say what was done."""
+        """Report what was done."""
         self.before_images.conclude()
         self.whole.conclude()

@@ -1,4 +1,4 @@
-"""Generated updates on a pair: run on the source, followed on the replica, and both tables compared."""
+"""Generated updates on a pair: run on the source, applied on the replica, and both tables compared."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceSettings:
-    """What a block overrides in the generated Case."""
+    """The settings that a block overrides in the generated Case."""
 
     image: RowImage
     partial_json: bool
@@ -113,7 +113,7 @@ class PairRun:
         self._kept.close()
 
     def _forget_schema(self) -> None:
-        """On the replica, which may have stopped in front of the source's DROP SCHEMA."""
+        """Drop the schema on the replica, which may have stopped before the source's DROP SCHEMA."""
         if not self.schema:
             return
         with suppress(ServerError):
@@ -126,11 +126,11 @@ class PairRun:
             connection.execute(f"DROP SCHEMA IF EXISTS {self.schema}")
 
     def catch_up(self) -> None:
-        """Until the replica has everything that the source wrote."""
+        """Wait until the replica has everything that the source wrote."""
         self.pair.wait(self._source_log.mark(self.source))
 
     def restart(self) -> None:
-        """The replica goes on behind everything that was written, the Case's table gone on both sides."""
+        """Drop the Case's table on both sides and let the replica go on behind everything that was written."""
         for connection, log in ((self.source, "1"), (self.replica, "0")):
             connection.execute(f"SET SESSION sql_log_bin = {log}")
             connection.execute("DROP TABLE IF EXISTS t")
@@ -139,16 +139,19 @@ class PairRun:
         self.ready = True
 
     def block(self, script: Script) -> PairBlock:
-        """Run one block; a log of the source that is not that of the updates is its only finding."""
+        """Run one block; where the source's log is not that of the updates, this is its only finding."""
         try:
             return self._block(script)
         except LogDiffersError as error:
             return PairBlock(updates=script.updates, stops=[log_mismatch(error)], broken=True)
 
     def _block(self, script: Script) -> PairBlock:
-        """Run one block. Where the Case's topology says so, the replica has its settings, and its rows are made anew
-        before the last steps come; with settings and without such rows its own log is compared as well, if nothing had
-        to be repaired."""
+        """Run one block.
+
+        Where the Case's topology says so, the replica has its settings, and its rows are made anew before the last
+        steps. With settings and without such rows the run also compares the replica's own log, if nothing had to be
+        repaired.
+        """
         begun = time.perf_counter()
         case = script.case
         topology = case.topology
@@ -208,7 +211,7 @@ class PairRun:
         return result
 
     def _end(self, result: PairBlock) -> None:
-        """What the comparison of the tables wrote must arrive as well."""
+        """Wait until the writes of the table comparison have arrived as well."""
         try:
             self.catch_up()
         except ReplicaStopped as stopped:
@@ -216,7 +219,7 @@ class PairRun:
             result.broken = True
 
     def found(self, script: Script) -> list[Mismatch]:
-        """Everything that a block finds."""
+        """All findings of a block."""
         block = self.block(script)
         self.ready = not block.broken
         self.diverged = any(not (relation.text or relation.equal) for relation in block.relations.values())
@@ -236,17 +239,17 @@ class PairRun:
         return rebuild_by(rule)
 
     def _received(self, events: Sequence[bytes]) -> list[bytes]:
-        """Of a replica's log, what carries the source's server id. The workers' groups have thread ids of their own
+        """The events of a replica's log with the source's server id. The workers' groups have thread ids of their own
         (observed on 9.7.4)."""
         number = self._source_id.to_bytes(4, "little")
         return [event for event in events if event[5:9] == number]
 
     def _events(self, start: Position, end: Position) -> list[bytes]:
-        """Of the source's own session."""
+        """The events of the source's own session."""
         return list(groups_of_thread(self._source_log.since(start, end).events, self.source.thread_id))
 
     def _rebuild(self, script: Script, rebuild: Rebuild, model: ReplicaModel, result: PairBlock) -> None:
-        """Other bytes for the replica's rows, and what relates them to the source's from now on."""
+        """Write other bytes into the replica's rows; returns how they relate to the source's rows from now on."""
         rows = rows_after(script, rebuild.after)
         rebuilt = rebuild.make(script.case, rows)
         self.replica.execute_many(["SET SESSION sql_log_bin = 0", *rebuilt.statements]).check()
@@ -258,7 +261,7 @@ class PairRun:
 
 
 def logging_otherwise(draw: Draw, replica: ReplicaSettings) -> ReplicaSettings:
-    """The replica with drawn settings of what shapes its own log alone."""
+    """The replica with drawn values of the settings that shape its own log alone."""
     return replace(
         replica,
         metadata=draw.choice(("MINIMAL", "FULL")),
@@ -268,7 +271,7 @@ def logging_otherwise(draw: Draw, replica: ReplicaSettings) -> ReplicaSettings:
 
 
 def replica_binlog_settings(replica: Connection) -> ReplicaBinlogSettings:
-    """What the replica itself says of the settings with which its applier logs."""
+    """The replica's own values of the settings that shape what its applier logs."""
 
     def told(name: str) -> str:
         return replica.variable(f"global.{name}") or ""
@@ -301,7 +304,7 @@ def rows_after(script: Script, steps: int) -> list[Mapping[str, object]]:
 
 
 def split_statements(script: Script, steps: int) -> tuple[list[str], list[str]]:
-    """The statements up to a step, and those behind it. Read-backs are left out."""
+    """The statements up to a step, and those after it. Read-backs are left out."""
     items = [item for item in script.items if not isinstance(item, ReadBack)]
     place = next((at + 1 for at, item in enumerate(items) if isinstance(item, Statement) and item.step == steps - 1), 0)
     texts = [item.sql for item in items]
@@ -309,7 +312,7 @@ def split_statements(script: Script, steps: int) -> tuple[list[str], list[str]]:
 
 
 def execute_all(connection: Connection, statements: Sequence[str]) -> None:
-    """All statements; one that the server refuses is passed over."""
+    """Execute all statements; pass over one that the server refuses."""
     first = 0
     while first < len(statements):
         batch = connection.execute_many(statements[first:])

@@ -1,4 +1,4 @@
-"""Cases on pairs run again: judged alone, and made smaller as long as the same pair shows the same failure."""
+"""Cases on pairs: judged alone once more, and shrunk as long as the same pair shows the same failure."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SECONDS: Final = 20.0  # for one Case
 
 
 class Signature(NamedTuple):
-    """What a smaller Case must show as well: the kind, what explains it, and of a stop its number."""
+    """The properties that a smaller Case must share: the kind, the explanation, and for a stop its number."""
 
     kind: str
     deviation: str | None
@@ -36,7 +36,7 @@ class Signature(NamedTuple):
 
 
 def script_of(case: UpdateCase, limits: Limits) -> Script:
-    """The script of a Case for a pair, with the column that the comparison of the tables changes."""
+    """The script of a Case for a pair, with the column that the table comparison changes."""
     return build_script(
         with_counter(case), row_metadata=limits.row_metadata, row_event_max_size=limits.row_event_max_size
     )

@@ -1,4 +1,4 @@
-"""A table on two servers, row by row: stored bytes by an update that logs them, texts, and the SQL ``=``."""
+"""A table on two servers, row by row: stored bytes from an update that logs them, texts, and the SQL ``=``."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ def compare_sides(
     model: ReplicaModel,
     relations: Mapping[tuple[int, str], Relation],
 ) -> TableComparison:
-    """The source's table and a replica's as they are. The replica is read first: the source's probe is an update
-    that arrives there."""
+    """The source's table and a replica's as they are. The replica is read first: the source's probe is an update that
+    reaches it."""
     case = script.case
     names = [column.name for column in case.table.columns]
     json = json_names(case)
@@ -104,7 +104,7 @@ def _texts(connection: Connection, case: UpdateCase, json: Sequence[str]) -> Tex
 def _equal(
     connection: Connection, case: UpdateCase, keys: Sequence[object], documents: Sequence[Mapping[str, object]]
 ) -> Verdicts:
-    """Whether each document of the replica is equal by = to the source's, written as an SQL literal of its types."""
+    """Whether each document of the replica equals the source's by =, written as an SQL literal of its types."""
     statements: list[str] = []
     for key, row in zip(keys, documents, strict=True):
         where = where_clause(case.table, case.selector, [key])

@@ -1,1 +1,1 @@
-"""Cases as scripts for bug reports, whose own output shows what is expected beside what the server did."""
+"""Cases as scripts for bug reports, whose own output shows the expected result beside the server's."""

@@ -1,8 +1,8 @@
-"""SQL that prints what is expected beside what came, and the verdict: ``as expected`` or ``FAULT``.
+"""SQL that prints the expected result beside the real one, and the verdict: ``as expected`` or ``FAULT``.
 
-For the program ``mysql --force --vertical``, whose own messages of errors stand between. What a statement left in the
-diagnostics area is read before any other statement replaces it; a condition number that is not there leaves the
-variables as they were, without a message (observed on 9.7.4).
+The SQL is for ``mysql --force --vertical``, whose own error messages stand between. It reads the diagnostics area
+before any other statement replaces it; a condition number that is missing there leaves the variables as they were,
+without a message (observed on 9.7.4).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ AS_EXPECTED: Final = "as expected"
 RUN_WITH: Final = "mysql --force --unbuffered --vertical --default-character-set=utf8mb4"
 BEFORE: Final = "SET @conditions = 0, @number = NULL, @text = NULL, @errors = 0;"
 SUCCEEDED: Final = "@errors = 0"
-CHANGED: Final = "IF(@errors, '', CONCAT(', rows changed: ', @changed))"  # behind what is told of an UPDATE
+CHANGED: Final = "IF(@errors, '', CONCAT(', rows changed: ', @changed))"  # behind the output about an UPDATE
 # Which of several conditions is the error of the statement is not told; the client prints it above.
 _READ: Final = (
     "GET DIAGNOSTICS @conditions = NUMBER, @changed = ROW_COUNT;",
@@ -36,7 +36,7 @@ _GOT: Final = (
 
 
 def refused_with(*numbers: int) -> str:
-    """The condition that a statement gave one of these errors."""
+    """The SQL condition that a statement gave one of these errors."""
     listed = ", ".join(map(str, numbers))
     return f"@errors > 0 AND (@number IN ({listed}) OR @last IN ({listed}))"
 
@@ -60,13 +60,14 @@ def ended(
     held: str = AS_EXPECTED,
     more: str = "''",
 ) -> list[str]:
-    """What stands behind a statement that :data:`BEFORE` stands before: how it ended. ``behind``: diagnostic
-    statements that must come directly after it; ``more``: SQL of what is told as well."""
+    """SQL behind a statement that :data:`BEFORE` precedes: how the statement ended. ``behind``: diagnostic statements
+    that must come directly after it; ``more``: SQL of further output."""
     return [*behind, *_READ, _COUNT, row(what, expected, f"CONCAT({_GOT}, {more})", condition, held)]
 
 
 def document(what: str, column: str, stored: object, rest: str) -> str:
-    """How a stored document reads: text, size and free space. ``column``: SQL; ``rest``: the SQL behind the SELECT."""
+    """SQL that reads a stored document: text, size and free space. ``column``: SQL; ``rest``: the SQL behind the
+    SELECT."""
     got = f"CONCAT_WS(', ', COALESCE({column}, 'SQL NULL'), JSON_STORAGE_SIZE({column}), JSON_STORAGE_FREE({column}))"
     if stored is None:
         return _from(row(what, "SQL NULL", got, f"{column} IS NULL"), rest)
@@ -85,7 +86,7 @@ def document(what: str, column: str, stored: object, rest: str) -> str:
 
 
 def same_document(what: str, column: str, stored: object, rest: str) -> str:
-    """The same of a replica, whose document is to be equal: as text, or by SQL ``=``."""
+    """SQL that compares a replica's document: equal as text, or by SQL ``=``."""
     got = f"COALESCE({column}, 'SQL NULL')"
     if stored is None:
         return _from(row(what, "SQL NULL", got, f"{column} IS NULL"), rest)

@@ -20,7 +20,8 @@ _VERSION = "9.7.4"
 
 
 def event_script(case: EventCase) -> str:
-    """SQL. Where the event ends the server, the client says so: "Lost connection" behind what is expected."""
+    """SQL of the Case. Where the event ends the server, the client prints "Lost connection" behind the expected
+    result."""
     injection = case.injection
     *before, event, _ = script(injection, _VERSION)
     what, condition = _demanded(injection)
@@ -44,7 +45,7 @@ def event_script(case: EventCase) -> str:
 
 
 def _demanded(injection: Injection) -> tuple[str, str]:
-    """How the event must end, in words and as a condition: the worklog's demand, else what the reference does."""
+    """How the event must end, as text and as a condition: by the worklog's demand, else as the reference does."""
     numbers = sorted(ALLOWED if injection.row_exists else ALLOWED | {MISSING_ROW})
     if injection.demand is Demand.ERROR:
         return f"an error for a damaged event ({', '.join(map(str, numbers))})", refused_with(*numbers)
@@ -55,7 +56,7 @@ def _demanded(injection: Injection) -> tuple[str, str]:
 
 
 def _reading(injection: Injection) -> list[str]:
-    """The row: as it was if the event was refused, else as the reference leaves it."""
+    """SQL that reads the row: unchanged if the event was refused, else as the reference leaves it."""
     start = state_of(injection.stored) if injection.row_exists else None
     predicted = expected_of(injection)
     after = start if predicted.error or injection.demand is Demand.ERROR else predicted.state

@@ -1,4 +1,4 @@
-"""A bytes Case as a script: the file is made, and given to its program."""
+"""A bytes Case as a script that makes the file and gives it to its program."""
 
 from __future__ import annotations
 

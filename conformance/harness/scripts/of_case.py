@@ -1,4 +1,4 @@
-"""The script of a Case of whichever kind."""
+"""The script of a Case of any kind."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 
 def script_of(case: AnyCase) -> str:
-    """For people: statements, and what is expected of each beside what comes. Begins with ``#!`` where it is a shell
-    script, else it is SQL.
+    """A script for people: statements, with the expected result of each beside the real one. A shell script begins with
+    ``#!``, any other script is SQL.
 
-    A sql Case of several sessions, servers or starts has what is expected as comments: one client cannot run it.
+    A sql Case of several sessions, servers or starts has the expected results as comments: one client cannot run it.
     """
     if isinstance(case, EventCase):
         return event_script(case)

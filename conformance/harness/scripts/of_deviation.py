@@ -1,7 +1,7 @@
-"""The Case that shows a listed deviation: its witness; of a crash, one that a generator makes again.
+"""The Case that shows a listed deviation: its witness; for a crash, a Case that a generator makes again.
 
-An input that crashes a program is stored nowhere. Not each input with a damage ends the program, so the number of one
-that does is written down, as observed on 9.7.4.
+An input that crashes a program is stored nowhere. Not each input with a damage ends the program, so this module has the
+number of one that does, as observed on 9.7.4.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _ENDS_IT: Final = {(PRINTING, MEMBER_IN_DOCUMENT): 1}
 
 
 def case_of(deviation: Deviation) -> AnyCase:
-    """Raises :class:`DeviationError` where no generator makes the damage of a crash."""
+    """The Case of a deviation. Raises :class:`DeviationError` where no generator makes the damage of a crash."""
     if deviation.witness is not None:
         return load_any_case(json.loads(deviation.witness))
     crash = deviation.crash
@@ -52,7 +52,7 @@ def case_of(deviation: Deviation) -> AnyCase:
 
 
 def script_of_deviation(deviation: Deviation) -> str:
-    """The script of the Case; of a replica that dies, of a relay log. Raises :class:`DeviationError`."""
+    """The script of the Case; for a replica that dies, the script of a relay log. Raises :class:`DeviationError`."""
     if deviation.crash is not None and deviation.crash.during == RELAYING:
         script = relay_log_script(deviation.crash)
         if script is None:
@@ -62,7 +62,7 @@ def script_of_deviation(deviation: Deviation) -> str:
 
 
 def named(name: str, path: Path | None = None) -> Deviation:
-    """An entry of the kit's list, or of a file's. Raises :class:`DeviationError`."""
+    """An entry of the kit's list, or of a file. Raises :class:`DeviationError`."""
     listed = {entry.id: entry for entry in load_deviations(path)}
     if name not in listed:
         raise DeviationError(f"no deviation {name!r} is listed, expected one of {', '.join(listed)}")

@@ -42,7 +42,7 @@ applier() {  # of a server: whether it runs, the number of its error, and its te
 
 
 def pair_script(case: UpdateCase) -> str:
-    """A shell script for two or three servers of the user's own, which follow nobody yet."""
+    """A shell script for two or three servers of the user's own, which do not replicate yet."""
     case = with_counter(case)
     script = build_script(case, dialect=RIGHT)
     topology = case.topology
@@ -86,7 +86,7 @@ def _following(topology: Topology) -> Iterator[str]:
 
 
 def _statements(script: Script, rule: RebuiltRows | None) -> Iterator[str]:
-    """The source's statements; between them what becomes of the replica's rows."""
+    """The source's statements, with the changes of the replica's rows between them."""
     part = starting(script.case)
     if rule is not None and not rule.after:
         yield from _rebuilding(script, rule, part)
@@ -105,7 +105,7 @@ def _statements(script: Script, rule: RebuiltRows | None) -> Iterator[str]:
 
 
 def _rebuilding(script: Script, rule: RebuiltRows, part: list[str]) -> Iterator[str]:
-    """The source's statements so far, then the replica's rows anew, outside its log."""
+    """The source's statements so far, then the statements that make the replica's rows anew, outside its log."""
     yield from sql("SOURCE", part)
     yield 'arrive "$SOURCE" "$REPLICA"'
     if rule.make == "dumped":

@@ -1,4 +1,4 @@
-"""A relay log that ends a replica, as a script: made again by its generator, given to an applier."""
+"""A relay log that ends a replica, as a script: a generator makes it again and gives it to an applier."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ _MANY: Final = 20  # logs of a generator that are looked at for a damage
 
 
 def relay_log_script(crash: Crash) -> str | None:
-    """SQL; where the server dies, the client says "Lost connection" behind what is expected. ``None``: no generator
-    makes the damage."""
+    """SQL; where the server dies, the client prints "Lost connection" behind the expected result. ``None``: no
+    generator makes the damage."""
     found = next((item for item in _logs() if damage_of_relay_log(item[1]) == crash.damage), None)
     if found is None:
         return None

@@ -1,4 +1,4 @@
-"""The parts of a script in the shell: the programs it needs, and SQL that is given to one of the servers."""
+"""Parts of a shell script: the programs it needs, and SQL for one of the servers."""
 
 from __future__ import annotations
 
@@ -34,7 +34,8 @@ trap 'rm -r "$work"' EXIT
 
 
 def variable(name: str, *, optional: bool = False) -> str:
-    """A program that the user may name in the environment: with ``optional``, nothing is there unless it is named."""
+    """A program that the user may name in the environment; with ``optional``, the script has none unless the user names
+    it."""
     return f'{name}="${{{name}:-{"" if optional else _DEFAULTS[name]}}}"'
 
 
@@ -56,5 +57,5 @@ def sql(server: str, lines: Iterable[str]) -> list[str]:
 
 
 def tell(checked: str, expected: str, got: str, verdict: str) -> str:
-    """A check of the shell's own. ``got`` and ``verdict`` are words of the shell, the others text."""
+    """A check of the shell's own. ``got`` and ``verdict`` are shell words, the others text."""
     return f"tell {shlex.quote(checked)} {shlex.quote(expected)} {got} {verdict}"

@@ -1,4 +1,4 @@
-"""A sql Case as a script: its statements, and how each that is judged must end."""
+"""A sql Case as a script: its statements, and how each judged statement must end."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _DIAGNOSTIC = ("GET DIAGNOSTICS", "SHOW WARNINGS")
 
 
 def is_plain(case: SqlCase) -> bool:
-    """Whether one session on one server can run it."""
+    """Whether one session on one server can run the Case."""
     return all(
         (statement.node, statement.session, statement.start) == (SOURCE, MAIN, None) for statement in case.statements
     )
 
 
 def statements_script(case: SqlCase) -> str:
-    """SQL for one session: of a plain Case."""
+    """SQL for one session, of a plain Case."""
     lines = [
         f"-- Case {case.id}; requirements: {', '.join(case.requirements)}",
         f"-- Run it with: {RUN_WITH} < SCRIPT 2>&1",
@@ -50,7 +50,7 @@ def statements_script(case: SqlCase) -> str:
 
 
 def _texts(statement: SqlStatement) -> list[tuple[int, str]]:
-    """Numbers and whole texts that its warnings may have."""
+    """The numbers and whole texts that its warnings may have."""
     return [(item.number, item.text) for item in statement.texts if not item.deviation]
 
 
@@ -68,7 +68,7 @@ def _text(statement: SqlStatement) -> str:
 
 
 def _demanded(statement: SqlStatement) -> tuple[str, str]:
-    """In words, and as a condition on what the diagnostics area held."""
+    """The demanded outcome as text, and as a condition on what the diagnostics area held."""
     outcomes = allowed_outcomes(statement)
     words = " or ".join(map(outcome_words, outcomes))
     condition = " OR ".join(f"({_condition(outcome, statement)})" for outcome in outcomes) or "FALSE"

@@ -1,7 +1,7 @@
-"""An update Case as a script: statements on the source, the log they leave, and a replica that is given it.
+"""An update Case as a script: statements on the source, the log they leave, and a replica that applies it.
 
 On one server the log goes to the replica by ``mysqlbinlog | mysql``; a Case with a topology has replicas that follow
-(:mod:`.pair`). What is expected is what is right, not what is known of a server: the listed deviations are faults here.
+(:mod:`.pair`). The script expects what is right, not what is known of a server: the listed deviations are faults here.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ logged() {  # number of the group behind that of the INSERT; checked; expected t
 
 
 def update_script(case: UpdateCase) -> str:
-    """A shell script for one server, and another one that may be given its log."""
+    """A shell script for one server, and for a second one that may get its log."""
     script = build_script(case, dialect=RIGHT)
     about = [
         f"Case {case.id}{f', seed {case.seed}' if case.seed else ''}; requirements: {', '.join(case.requirements)}",
@@ -91,7 +91,7 @@ def update_script(case: UpdateCase) -> str:
 
 
 def starting(case: UpdateCase) -> list[str]:
-    """The session, the table and its start rows."""
+    """The statements that make the session, the table and its start rows."""
     table = case.table
     return [
         *session(case),
@@ -103,7 +103,7 @@ def starting(case: UpdateCase) -> list[str]:
 
 
 def session(case: UpdateCase) -> list[str]:
-    """A session as the Case has it."""
+    """The statements that make a session as the Case has it."""
     return [
         f"CREATE SCHEMA IF NOT EXISTS {SCHEMA} DEFAULT CHARACTER SET utf8mb4;",
         f"USE {SCHEMA};",
@@ -133,7 +133,7 @@ def statement(script: Script, item: Statement) -> list[str]:
 
 
 def read_back(script: Script, item: ReadBack) -> Iterator[str]:
-    """The documents of the rows that were touched."""
+    """Read the documents of the changed rows."""
     case = script.case
     for index, step, values in item.rows:
         for name in script.model.columns.json:
@@ -147,7 +147,7 @@ def _from(case: UpdateCase, values: object) -> str:
 
 
 def log_checks(script: Script) -> list[str]:
-    """What the source must have logged: for each UPDATE the fields of its JSON columns."""
+    """Check what the source logged: for each UPDATE the fields of its JSON columns."""
     if script.case.session.compression:
         return ["# The Case has its transactions compressed: their events are not compared here."]
     lines = [_LOG]
@@ -181,7 +181,7 @@ def _pseudo_sql(prediction: StepPrediction) -> str:
 
 
 def replica_checks(script: Script) -> Iterator[str]:
-    """The documents of a replica in the end."""
+    """Check the replica's documents at the end."""
     yield "SET NAMES utf8mb4 COLLATE utf8mb4_0900_ai_ci;"
     for index, values in enumerate(script.model.rows):
         for name in script.model.columns.json:

@@ -1,8 +1,9 @@
-"""FR5 on a real applier: an error and nothing else, or every row a readable document; and it can be started again.
+"""FR5 on a real applier: an error that changes nothing, or readable documents in all rows; and the applier can start
+again.
 
-The rows are judged as those of any injected event (:mod:`conformance.judge.damage.diverged`). What an applier adds: it
-stops with an error, its transaction is rolled back or there as a whole, it starts again after a repair and then applies
-the same transaction and the later ones (requirements FR5).
+The judge takes the rows as those of any injected event (:mod:`conformance.judge.damage.diverged`). An applier has
+further rules (requirements FR5). It stops with an error; its transaction is rolled back or complete. After a repair it
+starts again, and then applies the same transaction and the later ones.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def judge_transaction(case: ApplierTransaction, outcome: ApplierOutcome, dialect: Dialect = MYSQL) -> Judged:
-    """One transaction. A broken demand of the worklog comes before a mere difference from the reference."""
+    """Judge one transaction. A broken demand of the worklog comes before a mere difference from the reference."""
     broken = broken_stop(outcome)
     if broken is not None:
         return broken
@@ -51,10 +52,10 @@ def judge_transaction(case: ApplierTransaction, outcome: ApplierOutcome, dialect
 def judge_ignoring(
     case: ApplierTransaction, outcome: ApplierOutcome, ignored: frozenset[int], dialect: Dialect = MYSQL
 ) -> Judged:
-    """One transaction where the applier was told to go on after some errors: the event is passed over, its row is as
-    before, what else is in the transaction is there. All other errors stop it as ever.
+    """Judge one transaction of an applier whose settings ignore some errors. The applier passes over the event: its row
+    is as before, and the rest of the transaction is there. All other errors still stop the applier.
 
-    A row that stands whole in front of the damage may be applied: it stays when the error behind it is ignored
+    The applier may apply a complete row in front of the damage: the row stays when the error behind it is ignored
     (observed on 9.7.4).
     """
     expected = next((number for row in case.rows if (number := expected_of(row, dialect).error)), 0)
@@ -74,13 +75,15 @@ def judge_ignoring(
 
 
 def _in_front(row: Injection, dialect: Dialect) -> RowState | None:
-    """What a row becomes whose image is whole, with damage behind it; ``None`` where no part of the bytes is a row."""
+    """The result of a row whose image is complete, with damage behind it; ``None`` where no part of the bytes is a
+    row."""
     parts = (replace(row, image=row.image[:size], number=None) for size in range(1, len(row.image)))
     return next((state for part in parts if (state := predict(part, dialect).state) is not None), None)
 
 
 def judge_damaged_frame(case: DamagedFrame, outcome: ApplierOutcome, dialect: Dialect = MYSQL) -> Judged:
-    """A transaction in a damaged file: an error, nothing of it, and all of it after the file is repaired."""
+    """Judge a transaction in a damaged file: an error and no change, and the whole transaction after the file is
+    repaired."""
     broken = broken_stop(outcome)
     if broken is not None:
         return broken
@@ -89,7 +92,7 @@ def judge_damaged_frame(case: DamagedFrame, outcome: ApplierOutcome, dialect: Di
     if outcome.after != outcome.before:
         rule = "the row changed although the event was refused"
         return Judged(Verdict.FAIL, rule, show(outcome.before[0]), show(outcome.after[0]))
-    # The rest is what is demanded after any repair.
+    # The same demands hold after any repair.
     repaired = replace(case.transaction, repaired=tuple(row.stored or b"" for row in case.transaction.rows))
     judged = _again(repaired, outcome, dialect)
     if judged.verdict is Verdict.PASS and outcome.coordinator != READ_FAILURE:
@@ -99,7 +102,8 @@ def judge_damaged_frame(case: DamagedFrame, outcome: ApplierOutcome, dialect: Di
 
 
 def broken_stop(outcome: ApplierOutcome) -> Judged | None:
-    """What no applier may do, whatever it met: die, hang, stop without an error, do half of a transaction, lose one."""
+    """The rule that no applier may break, whatever event it gets: die, hang, stop without an error, apply half of a
+    transaction, lose one."""
     if outcome.death:
         return Judged(Verdict.CRASH, "the server dies", "a living server", outcome.death)
     if outcome.silent:
@@ -126,7 +130,7 @@ def _lost(expected: int, got: int) -> Judged:
 
 
 def _rows(case: ApplierTransaction, outcome: ApplierOutcome, dialect: Dialect) -> list[Judged]:
-    """Every row; of a refused event the row that is the reason stands for its error, the others must be as before."""
+    """Judge every row; of a refused event the refused row stands for its error, the others must be as before."""
     if not outcome.error:
         return [judge_injection(row, outcome.of_row(number), dialect) for number, row in enumerate(case.rows)]
     reason = next((number for number, row in enumerate(case.rows) if expected_of(row, dialect).error), 0)
@@ -139,7 +143,7 @@ def _rows(case: ApplierTransaction, outcome: ApplierOutcome, dialect: Dialect) -
 
 
 def _again(case: ApplierTransaction, outcome: ApplierOutcome, dialect: Dialect) -> Judged:
-    """After a repair, or after the transaction was skipped."""
+    """Judge the start after a repair, or after the transaction was skipped."""
     second = outcome.second_start
     how = "its rows were repaired" if case.repaired is not None else "the transaction was skipped"
     if second is None or second.error:

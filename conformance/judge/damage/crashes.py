@@ -1,5 +1,8 @@
-"""The signature of a crash that happened. The damage is read from the input's bytes, not taken from whoever made them,
-so that a stored or a shrunk Case is known by the same words."""
+"""The signature of a real crash.
+
+This module reads the damage from the input's bytes and does not ask their maker. So a stored or shrunk Case has the
+same signature.
+"""
 
 from __future__ import annotations
 
@@ -35,23 +38,23 @@ _COLLATION: Final = 4  # bytes of a number that stands before the length of a us
 
 
 def crash_of(injection: Injection, outcome: InjectionOutcome) -> Crash | None:
-    """That of a server; ``None`` if it lives, or if nothing tells by which signal it died."""
+    """The crash of a server; ``None`` if it lives, or if nothing shows which signal ended it."""
     return crash_from(outcome.death, READING if outcome.reading else APPLYING, damage_of(injection.image))
 
 
 def crash_of_rows(rows: Sequence[Injection], death: str, *, reading: bool = False) -> Crash | None:
-    """That of a server whose applier was given an event of these rows; the first damage in them counts."""
+    """The crash of a server whose applier got an event of these rows; the first damage in them counts."""
     damage = next(filter(None, (damage_of(row.image) for row in rows)), "")
     return crash_from(death, READING if reading else APPLYING, damage)
 
 
 def crash_of_client(data: bytes, status: int) -> Crash | None:
-    """That of a program that was given a binary log; ``status`` is negative where a signal ended it."""
+    """The crash of a program that got a binary log; ``status`` is negative where a signal ended it."""
     return Crash(PRINTING, damage_of_log(data), -status) if status < 0 else None
 
 
 def crash_from(death: str, during: str, damage: str) -> Crash | None:
-    """The crash of a death in words of an outcome; ``None`` if they do not tell the signal."""
+    """The crash of a death in the text of an outcome; ``None`` if the text does not have the signal."""
     found = parse_death(death)
     return None if found is None else Crash(during, damage, found.signal, found.frames, found.build)
 
@@ -81,7 +84,7 @@ def damage_of_log(data: bytes) -> str:
 
 
 def _has_long_decimal(variable: bytes) -> bool:
-    """Whether a user variable is a DECIMAL whose length goes beyond the event, whose checksum is given too."""
+    """Whether a user variable is a DECIMAL whose length goes beyond the event, checksum included."""
     cursor = Cursor(variable)
     try:
         cursor.skip(cursor.u4("name"), "name")
@@ -100,8 +103,11 @@ def has_bad_key_entry(document: bytes) -> bool:
 
 
 def has_key_twice(document: bytes) -> bool:
-    """Whether some object has a key again whose earlier value is a container. In a tree the later value takes its
-    place: who has put off the elements of the container must not come back to them."""
+    """Whether some object has a key twice, the earlier value being a container.
+
+    In a tree the later value takes the earlier one's place: a reader that has put off the elements of the container
+    must not come back to them.
+    """
     return any(view.is_object and _replaces(view) for view in containers(document))
 
 

@@ -1,9 +1,9 @@
-"""FR5: what an event may do to a row whose document it was not made for, or to any row when the event is damaged.
+"""FR5: what an event may do to a row whose document it was not made for, and what a damaged event may do to any row.
 
-Strictly judged is what WL#2955 (7.1) says: the server lives; an error leaves the row as it was; what is stored is a
-document that can be read; a damaged event is refused. Which of the five numbers for damage a server answers with, and
-which document an event makes of a diverged one, was only observed: there a difference from the reference is ``differs``
-(requirements FR5, "Which error number is demanded").
+The judge is strict about the rules of WL#2955 (7.1): the server lives; an error leaves the row as it was; a stored
+document can be read; a server refuses a damaged event. Two facts are only observed: which of the five numbers for
+damage a server answers with, and which document an event makes of a diverged one. There a difference from the reference
+is ``differs`` (requirements FR5, "Which error number is demanded").
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ SWITCHES: Final = (
 
 
 class Judged(NamedTuple):
-    """``rule`` names what was broken; ``deviation`` the dialect switch that explains it, if one does."""
+    """``rule`` names the broken rule; ``deviation`` the dialect switch that explains it, if one does."""
 
     verdict: Verdict
     rule: str = ""
@@ -57,7 +57,7 @@ class Judged(NamedTuple):
 
 
 def judge_injection(injection: Injection, outcome: InjectionOutcome, dialect: Dialect = MYSQL) -> Judged:
-    """One injection against the worklog's demands first, then against the reference."""
+    """Judge one injection: first against the worklog's demands, then against the reference."""
     predicted = expected_of(injection, dialect)
     broken = _broken(injection, outcome)
     if broken is None:
@@ -77,9 +77,11 @@ def judge_injection(injection: Injection, outcome: InjectionOutcome, dialect: Di
 
 
 def _by_bytes(judged: Judged, injection: Injection, outcome: InjectionOutcome, dialect: Dialect) -> Judged:
-    """With the deviation that the bytes of the event show where the model cannot: a DECIMAL is read from bytes behind
-    it, and no model does what comes of that; a text is NULL that is not UTF-8, in a value or a member that the model
-    does not read."""
+    """The verdict with the deviation that only the bytes of the event show.
+
+    Either a server reads a DECIMAL from bytes behind it, and no model has the result. Or a text is NULL because it is
+    not UTF-8, in a value or a member that the model does not read.
+    """
     if judged.verdict not in (Verdict.FAIL, Verdict.DIFFERS) or judged.deviation is not None:
         return judged
     behaviour, after = dialect.behaviour, outcome.after
@@ -101,7 +103,8 @@ def _by_bytes(judged: Judged, injection: Injection, outcome: InjectionOutcome, d
 
 
 def _has_other_digits(injection: Injection, after: RowState | None, dialect: Dialect) -> bool:
-    """Whether a row is what the event makes of it but for the number, which is read from bytes behind the DECIMAL."""
+    """Whether a row is as the event makes it except for the number, which the server reads from bytes behind the
+    DECIMAL."""
     if after is None or after.is_null:
         return False
     if not after.sound:
@@ -115,20 +118,23 @@ def _has_other_digits(injection: Injection, after: RowState | None, dialect: Dia
 
 
 def _explainable(outcome: InjectionOutcome) -> bool:
-    """Whether the event was applied, or refused as it should be with a number that says something else: nothing worse
-    can be explained by a switch that makes the reference do the same."""
+    """Whether a switch of the reference could explain the outcome: the server applied the event, or refused it rightly
+    with another number.
+
+    No switch explains anything worse.
+    """
     if outcome.death or outcome.silent:
         return False
     return not outcome.error or (outcome.error not in ALLOWED and outcome.after == outcome.before)
 
 
 def expected_of(injection: Injection, dialect: Dialect = MYSQL) -> Predicted:
-    """What was observed (requirements FR5) where something was, else what the reference predicts."""
+    """The observed state (requirements FR5) where there is one, else the reference's prediction."""
     return Predicted(error=injection.number) if injection.number else predict(injection, dialect)
 
 
 def _broken(injection: Injection, outcome: InjectionOutcome) -> Judged | None:
-    """The first demand of the worklog that is not met."""
+    """The first demand of the worklog that is broken."""
     if outcome.death:
         return Judged(Verdict.CRASH, "the server dies", "a living server", outcome.death)
     if outcome.silent:
@@ -177,7 +183,7 @@ def _same(predicted: RowState | None, got: RowState | None) -> bool:
 
 
 def _explaining(injection: Injection, dialect: Dialect) -> str | None:
-    """The one switch whose turning makes the reference refuse the event with a number for damage."""
+    """The one switch that, flipped, makes the reference refuse the event with a number for damage."""
     for switch in SWITCHES:
         if getattr(dialect.behaviour, switch) and predict(injection, flipped(dialect, switch)).error in ALLOWED:
             return switch

@@ -1,6 +1,6 @@
-"""The documents in the image of a row, piece by piece: what cannot be read is passed over, and nothing is refused.
+"""The documents in the image of a row, piece by piece: the reader skips unreadable parts and refuses nothing.
 
-For judges who ask what a reader met on its way, where the reference reads the whole or nothing.
+Judges use it to ask what a reader met on its way; the reference reads the whole document or nothing.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ def _has_diffs(image: bytes) -> bool:
 
 
 def whole_values(image: bytes) -> list[bytes]:
-    """The document, if the image has it in full."""
+    """The document, if the image has the whole document."""
     if image[:1] == b"\x00":
         return [image[_FULL_HEAD:]]
     return [image[_PARTIAL_HEAD:]] if image[:1] == b"\x01" and not _has_diffs(image) else []
 
 
 def values_of_diffs(image: bytes) -> list[bytes]:
-    """As far as they can be told apart."""
+    """The values of the diffs, as far as the diffs can be separated."""
     if not _has_diffs(image):
         return []
     try:
@@ -45,7 +45,7 @@ def values_of_diffs(image: bytes) -> list[bytes]:
 
 
 def containers(document: bytes) -> Iterator[View]:
-    """Its arrays and objects."""
+    """The arrays and objects of a document."""
     left = _VALUES
     found = [_opened(document)]
     while found:
@@ -66,7 +66,7 @@ def container(view: View, index: int) -> View | None:
 
 
 def key_at(view: View, index: int) -> bytes | None:
-    """``None``: its entry points elsewhere."""
+    """The key of an entry; ``None``: the entry points elsewhere."""
     try:
         return view.key(index)
     except DecodeError:
@@ -74,7 +74,7 @@ def key_at(view: View, index: int) -> bytes | None:
 
 
 def scalars(document: bytes) -> Iterator[JsonValue]:
-    """Its values that are no containers."""
+    """The values that are no containers."""
     root = _opened(document)
     if root is not None and not (root.is_object or root.is_array):
         yield from _value(root)
@@ -100,7 +100,7 @@ def _opened(document: bytes) -> View | None:
 
 
 def _element(view: View, index: int) -> View | None:
-    """``None``: its entry points elsewhere, or it is none that can be read."""
+    """An element; ``None``: its entry points elsewhere, or the element is unreadable."""
     try:
         return view.element(index)
     except DecodeError:

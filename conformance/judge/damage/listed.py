@@ -1,8 +1,8 @@
-"""Which listed deviation explains an outcome: by its switch, or the end of a program by its signature.
+"""The listed deviation that explains an outcome: by its switch, or by the signature of a program's end.
 
-The end of a program is known by its place on the builds that it was observed on: there, the same signal at the same
-damage in another place is something new. On a build that nobody has listed yet, within the range of versions, the
-place is unconfirmed, which is said wherever the outcome is shown.
+The place of a program's end is known on the builds where it was observed. There, the same signal at the same damage in
+another place is new. On an unlisted build within the range of versions the place is unconfirmed; wherever the kit shows
+the outcome, it says so.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def explaining(
     deviations: Iterable[Deviation], version: Version, *, crash: Crash | None, switch: str | None = None
 ) -> Deviation | None:
-    """The first of the list that does. A crash is explained by nothing but its signature."""
+    """The first listed deviation that explains the outcome. Only its signature explains a crash."""
     for entry in deviations:
         known = is_known(entry, crash) if crash is not None else switch is not None and entry.switch == switch
         if known and applies(entry.versions, version):
@@ -38,7 +38,7 @@ def is_known(entry: Deviation, crash: Crash) -> bool:
 
 
 def about_place(deviations: Iterable[Deviation], version: Version, crash: Crash | None) -> str:
-    """What is to be said of the place of a crash whose signal and damage are listed; nothing if it is as listed."""
+    """A note on the place of a crash whose signal and damage are listed; empty if the place is as listed."""
     for entry in deviations:
         if crash is None or entry.crash is None or entry.crash.kind != crash.kind:
             continue

@@ -1,4 +1,5 @@
-"""What mysqlbinlog may do with a file that holds a damaged value (P9): name it and go on; never die, hang, or grow."""
+"""What mysqlbinlog may do with a file that holds a damaged value (P9): report it and go on; never die, hang, or
+grow."""
 
 from __future__ import annotations
 
@@ -29,7 +30,7 @@ MOST_MEMORY: Final = 1 << 30
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrintedLog:
-    """One file and what became of it. Without ``message`` all is well."""
+    """One file and the client's result. Without ``message`` all is well."""
 
     case: BytesCase
     verdict: Verdict = Verdict.PASS
@@ -40,7 +41,7 @@ class PrintedLog:
 
 
 def judge_survival(case: BytesCase, status: int, peak: int = 0) -> PrintedLog:
-    """It lives, comes to an end, and takes no memory that the file gives no reason for. ``peak``: bytes."""
+    """The client lives, comes to an end, and takes no memory that the file gives no reason for. ``peak``: bytes."""
     crash = crash_of_client(case.data, status)
     if crash is not None:
         return PrintedLog(
@@ -67,11 +68,11 @@ def judge_survival(case: BytesCase, status: int, peak: int = 0) -> PrintedLog:
 
 
 def judge_print(case: BytesCase, status: int, text: bytes, peak: int = 0) -> PrintedLog:
-    """It lives, says that something is wrong, and goes on with the good event.
+    """The client lives, reports the damage, and goes on with the good event.
 
-    A key entry that is wrong is not noticed by 9.7.4 where it does not kill (observed: the key is printed as ""), and
-    no more is asked for there. Nor behind an event whose fields go beyond it: the client may end there (observed: with
-    an error, for user variables of other types).
+    The client of 9.7.4 does not notice a wrong key entry that does not kill it (observed: it prints the key as ""); the
+    judge asks for no more there. Behind an event whose fields go beyond it the client may end (observed: with an error,
+    for user variables of other types).
     """
     survived = judge_survival(case, status, peak)
     damage = damage_of_log(case.data)

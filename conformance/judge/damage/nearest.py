@@ -1,4 +1,4 @@
-"""Of the listed deviations that do not explain a failure, the one that is nearest, and what is missing."""
+"""The listed deviation nearest to an unexplained failure, and what is missing for it to explain the failure."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ _WEIGHTS: Final = {"during": 4, "damage": 2, "signal": 1}  # the moment counts m
 
 
 def nearest_crash(deviations: Iterable[Deviation], crash: Crash | None) -> str:
-    """Of the end of a program; empty if no listed one came at the same moment, or at the same damage."""
+    """The nearest deviation for the end of a program; empty if no listed crash has the same moment or the same
+    damage."""
     if crash is None:
         return ""
     best, entry = max(
@@ -46,7 +47,7 @@ def _likeness(listed: Crash, crash: Crash) -> int:
 def nearest_injection(
     deviations: Iterable[Deviation], requirement: str, injection: Injection, got: str, dialect: Dialect
 ) -> str:
-    """Of an event: a switch that changes what is predicted of it, though not to what came; else as
+    """The nearest deviation for an event: a switch that changes the prediction, though not to the real result; else as
     :func:`nearest_listed`."""
     entries = list(deviations)
     known = predict(injection, dialect)
@@ -57,7 +58,8 @@ def nearest_injection(
 
 
 def nearest_listed(deviations: Iterable[Deviation], requirement: str) -> str:
-    """Of anything else: those of the requirement were tried, and none gives what came; empty if none is listed."""
+    """The nearest deviation for any other failure: those of the requirement were tried, and none gives the result;
+    empty if none is listed."""
     listed = [entry for entry in deviations if requirement in entry.requirements and entry.crash is None]
     models = [entry.id for entry in listed if entry.switch is not None]
     outcomes = [entry.id for entry in listed if entry.switch is None]

@@ -1,7 +1,7 @@
-"""Relay logs of any events: what in them is known to end a replica, and what may become of one.
+"""Damage in relay logs that is known to end a replica, and the ends that a replica may come to.
 
-The damage is read from the order of the events in the log, not taken from whoever made it. It is looked for from the
-beginning of the log: a replica is dead at the first.
+This module reads the damage from the order of the events in the log and does not ask its maker. It searches from the
+beginning of the log: a replica is dead at the first damage.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class _State(Enum):
 
 
 def damage_of_relay_log(data: bytes) -> str:
-    """The first of the damages that are known to end a replica, or an empty text."""
+    """The first damage that is known to end a replica, or an empty text."""
     state, described = _State.NOWHERE, False
     for kind, event in events_in(data):
         described = described or kind == EventType.FORMAT_DESCRIPTION
@@ -75,12 +75,13 @@ def _behind_query(state: _State, text: bytes) -> _State:
 
 
 def crash_of_replica(log: bytes, death: str) -> Crash | None:
-    """That of a server that was given a relay log; ``None`` if it lives, or if nothing tells its signal."""
+    """The crash of a server that got a relay log; ``None`` if it lives, or if nothing shows its signal."""
     return crash_from(death, RELAYING, damage_of_relay_log(log))
 
 
 def judge_end(death: str, *, silent: bool) -> Judged:
-    """The server lives and answers, and no more is asked for: it may refuse the log, stop, wait or go on."""
+    """The server lives and answers, and the judge asks for no more: the server may refuse the log, stop, wait or go
+    on."""
     if death:
         return Judged(Verdict.CRASH, "the server dies", "a living server", death)
     if silent:

@@ -18,9 +18,12 @@ _DIGITS: Final = 65  # of the longest DECIMAL
 
 
 def reads_beyond_decimal(image: bytes) -> bool:
-    """Whether a diff has a DECIMAL whose scale is above its precision by whole groups of nine digits, and as many bytes
-    as the formula for its size makes of that. 9.7.4 takes it and reads digits from bytes behind it, so that what
-    becomes of the event is another thing the next time: no crash, but no reader can say what it is either."""
+    """Whether a diff has a DECIMAL whose bytes 9.7.4 reads beyond its end.
+
+    Its scale is above its precision by whole groups of nine digits, and its length is what the size formula gives for
+    them. 9.7.4 takes such a value and reads digits from bytes behind it. The result of the event then varies from run
+    to run: no crash, but no reader can predict it.
+    """
     return any(_is_beyond(value) for data in values_of_diffs(image) for value in scalars(data))
 
 
@@ -33,7 +36,7 @@ def _is_beyond(value: object) -> bool:
 
 
 def with_marked_decimal(image: bytes) -> tuple[bytes, bytes]:
-    """The image with sound DECIMALs of the same length in the place of those, and the text of their number."""
+    """The image with sound DECIMALs of the same length in place of those, and the text of their number."""
     found = (value for data in values_of_diffs(image) for value in scalars(data) if _is_beyond(value))
     for payload in {value.payload for value in found if isinstance(value, Opaque)}:
         size = len(payload) - 2
@@ -55,9 +58,11 @@ def shares_bytes(document: bytes) -> bool:
 
 
 def has_invalid_text(documents: Iterable[bytes]) -> bool:
-    """Whether one of them has a string or a name that is not UTF-8. The reference does not come to say so where it
-    refuses the whole for strings that share bytes beyond the size of the document, nor of a member whose name comes
-    again, in the place of which it has the later one: 9.7.4 prints both."""
+    """Whether a value has a string or a key that is not UTF-8.
+
+    The reference does not report it where it refuses the whole value first, for strings that share bytes beyond the
+    size of the document. Of a repeated key it reads only the later member. 9.7.4 prints both.
+    """
     return any(not _is_utf8(text) for document in documents for text in _texts(document))
 
 

@@ -1,7 +1,7 @@
 """The facts that no model can know, taken from the observation: the one list of them.
 
-Each has a rule of its own, which ``judge.log_rules`` holds it against. Everything else in an event is predicted,
-lengths and checksums included. Documents are never borrowed.
+``judge.log_rules`` checks each fact by a rule of its own. The model predicts everything else in an event, lengths and
+checksums included. It never borrows documents.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _OUTSIDE: Final = frozenset(
         "execution_time",
         "xid",
     )
-)  # judged by what the server says outside of its events
+)  # judged by facts that the server shows outside of its events
 
 RULES: Final = {
     "timestamp": "within the run by the server's clock; the same in a statement, never back, not behind the commit",
@@ -78,8 +78,11 @@ RULES: Final = {
 def borrowed_bytes(
     kinds: Mapping[int, int], frames: int, facts: LogFacts | None, *, known: Collection[str] = ()
 ) -> tuple[int, int]:
-    """How many bytes are checked by rule and how many are taken on trust, of so many events by type code and so many
-    bytes of compressed frames. ``known``: fields that have their rule without ``facts``."""
+    """The bytes checked by rule and the bytes taken on trust, for events counted by type code and bytes of compressed
+    frames.
+
+    ``known``: fields that have their rule without ``facts``.
+    """
     ruled, trusted = frames, 0
     for kind, count in kinds.items():
         for name, size in (HEADER | BODY.get(kind, {})).items():
@@ -96,7 +99,7 @@ def borrowed_bytes(
 def borrow(predicted: object, observed: object) -> Any:
     """The predicted body with the borrowed facts of the body at the same place of the observation.
 
-    Where that is of another kind nothing is borrowed from it.
+    A body of another kind lends nothing.
     """
     if isinstance(predicted, TableMap | RowsBody) and hasattr(observed, "table_id"):
         return replace(predicted, table_id=observed.table_id)

@@ -1,8 +1,8 @@
-"""(Case, Prediction, Observation) -> what differs. Pure.
+"""The differences between a Case's prediction and its observation. Pure.
 
-After a mismatch the rows it concerns are re-synchronised with what the log says, and the later steps are predicted from
-there, so that one difference does not hide or breed others. Where the log does not say, the later updates of the row
-are counted as ``marked``: neither as compared nor as wrong.
+After a mismatch the judge takes the rows concerned from the log and predicts the later steps from there: one difference
+must not hide or breed others. Where the log does not have the rows, the later updates of the row count as ``marked``:
+neither as compared nor as wrong.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ _RESYNCS: Final = 20  # a server that differs more often in one Case is beyond f
 
 
 def judge(script: Script, observation: Observation) -> Judgement:
-    """Compare counts, event bytes, and what was read back."""
+    """Compare counts, event bytes, and the rows read back."""
     judgement = compare(script, observation)
-    first = judgement.mismatches  # in the order of the log, which tells causes before their effects
+    first = judgement.mismatches  # in the order of the log, where causes precede their effects
     found: list[Mismatch] = []
     since = -1
     for _ in range(_RESYNCS):
@@ -52,7 +52,7 @@ def judge(script: Script, observation: Observation) -> Judgement:
         later = _later(judgement, step)
         resumed = resynchronised(script, observation, step) if later else None
         if resumed is not None:
-            # The log may be what is wrong, not the rows: the new predictions must explain more than the old ones.
+            # The log may be wrong, not the rows: the new predictions must explain more than the old ones.
             other = compare(resumed, observation)
             if len(_later(other, step)) < len(later):
                 script, judgement = resumed, other
@@ -68,7 +68,7 @@ def judge(script: Script, observation: Observation) -> Judgement:
 
 
 def judge_rules(script: Script, observation: Observation) -> list[Mismatch]:
-    """The fields that no model can know, by their rules."""
+    """Judge the fields that no model can know, by their rules."""
     return judge_log(
         observation.events,
         observation.log,
@@ -83,7 +83,7 @@ def _later(judgement: Judgement, step: int) -> list[Mismatch]:
 
 
 def _noted(mismatch: Mismatch, step: int, note: str) -> Mismatch:
-    """Say that a mismatch was found with predictions that start from observed rows."""
+    """Note that a mismatch was found with predictions that start from observed rows."""
     if mismatch.step is None or mismatch.step <= step:
         return mismatch
     return replace(mismatch, message=f"{mismatch.message} {note}".strip(), renewed=True)
@@ -100,7 +100,7 @@ def compare(script: Script, observation: Observation) -> Judgement:
 
 
 def _judge_refusals(observation: Observation, judgement: Judgement) -> None:
-    """Statements around the updates: nothing is wrong with them, so the server may not refuse them."""
+    """Judge statements around the updates: nothing is wrong with them, so the server may not refuse them."""
     for sql, outcome in observation.refused:
         judgement.add(
             Mismatch(
@@ -175,8 +175,8 @@ def _judge_read_backs(script: Script, observation: Observation, judgement: Judge
 
 
 def _refusing(script: Script, read_back: ReadBack, lost: Mapping[tuple[int, str], bytes]) -> tuple[int, str | None]:
-    """The error with which a known server ends the SELECT, by the first document that leads to one, and the switch
-    that explains it."""
+    """The error with which a known server ends the SELECT, by the first document that leads to one, and the switch that
+    explains the error."""
     for index, _, values in read_back.rows:
         for name in script.model.columns.json:
             stored = lost.get((index, name))
@@ -237,7 +237,7 @@ def too_deep(stored: object) -> bool:
 
 
 def unreadable(stored: bytes) -> str:
-    """Why stored bytes are no document: the code of the error; empty if they are one."""
+    """The reason why stored bytes are no document: the code of the error; empty if they are one."""
     try:
         decode_strict(stored)
     except CodecError as error:
@@ -246,7 +246,7 @@ def unreadable(stored: bytes) -> str:
 
 
 def _stored_wrongly(script: Script, read_back: ReadBack) -> dict[tuple[int, str], bytes]:
-    """The documents among those read that the server is known to store wrongly: what it stores."""
+    """The documents among those read that the server is known to store wrongly, with the bytes that it stores."""
     if not script.case.trigger:
         return {}
     changes = ((index, _row_of(script, step, index).change) for index, step, _ in read_back.rows)

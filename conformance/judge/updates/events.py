@@ -34,7 +34,7 @@ _TABLE_ID = 6
 
 
 def first_difference(a: bytes, b: bytes) -> int:
-    """Where two byte strings part."""
+    """The offset at which two byte strings differ."""
     for position, (x, y) in enumerate(zip(a, b, strict=False)):
         if x != y:
             return position
@@ -52,14 +52,14 @@ def split_groups(events: Sequence[bytes]) -> list[list[bytes]]:
 
 
 def judge_events(script: Script, observation: Observation, judgement: Judgement) -> None:
-    """The source's own events beside those of the script."""
+    """Compare the source's own events with those of the script."""
     judge_groups(script, expected_groups(script, observation.schema), split_groups(observation.events), judgement)
 
 
 def judge_groups(
     script: Script, expected: Sequence[ExpectedGroup], observed: Sequence[list[bytes]], judgement: Judgement
 ) -> None:
-    """Transactions beside those that are due. The events' tables are read by the TABLE_MAP of the script's model."""
+    """Compare transactions with the expected ones. The TABLE_MAP of the script's model describes the events' tables."""
     for wanted, group in zip(expected, observed, strict=False):
         _judge_group(script, wanted, group, judgement)
     if len(expected) != len(observed):
@@ -93,7 +93,7 @@ def _judge_group(script: Script, wanted: ExpectedGroup, group: list[bytes], judg
 
 
 def _judge_payload(script: Script, event: bytes, judgement: Judgement, algorithm: Checksum) -> list[bytes] | None:
-    """The events inside a TRANSACTION_PAYLOAD; ``None`` if it cannot be read. Its own fields are compared too."""
+    """The events inside a TRANSACTION_PAYLOAD; ``None`` if it is unreadable. The judge compares its own fields too."""
     footer = FOOTER_SIZE if algorithm is Checksum.CRC32 else 0
     try:
         payload = TransactionPayload.decode(event[HEADER_SIZE : len(event) - footer])
@@ -191,14 +191,14 @@ def _judge_event(
 def _variation(
     script: Script, step: int | None, body: object, observed: Event | None, event: bytes, growth: int
 ) -> str | None:
-    """Whether the worklog leaves the difference of a row event free."""
+    """Whether the worklog permits the difference of a row event."""
     if step is None or observed is None or not isinstance(body, RowsBody):
         return None
     try:
         got = observed.typed().body
         algorithm = Checksum.NONE if observed.checksum is None else Checksum.CRC32
         if not isinstance(got, RowsBody) or complete(got, observed.header, algorithm=algorithm) != event:
-            return None  # more differs than what the event says: its header, its checksum, bytes that nobody reads
+            return None  # more than the content differs: header, checksum, or unread bytes
     except CodecError:
         return None
     names = [column.name for column in script.case.table.columns]
@@ -243,13 +243,13 @@ def _with_length(first: ExpectedEvent, event: bytes, others: int, algorithm: Che
 
 
 def _algorithm(event: bytes) -> Checksum:
-    """Whether an event ends with its own CRC32; checksums are borrowed in their kind, not in their value."""
+    """Whether an event ends with its own CRC32; the kind of checksum is borrowed, its value is not."""
     stored = int.from_bytes(event[-FOOTER_SIZE:], "little")
     return Checksum.CRC32 if checksum_of(event[:-FOOTER_SIZE]) == stored else Checksum.NONE
 
 
 def inner_events(data: bytes) -> Iterator[bytes]:
-    """The events of an uncompressed payload. What cannot be an event is the last item: it must not be missed."""
+    """The events of an uncompressed payload. The last item may be bytes that are no event, so that nothing is lost."""
     position = 0
     while position < len(data):
         length = int.from_bytes(data[position + 9 : position + 13], "little")

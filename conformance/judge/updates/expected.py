@@ -35,8 +35,10 @@ _NO_AUTO_VALUE_ON_ZERO = 0x80000  # of SQL_MODE
 
 @dataclass(frozen=True, slots=True)
 class ExpectedEvent:
-    """One event: its body, the step it belongs to (``None`` for the frame of the transaction), and the flags of its
-    header where they are not those that its type always has."""
+    """One event: its body, and the step it belongs to (``None`` for the frame of the transaction).
+
+    ``flags``: those of its header where they differ from what its type always has.
+    """
 
     body: object
     step: int | None
@@ -83,7 +85,7 @@ def statement_events(table: TableMap, rows: Sequence[RowsBody], number: int | No
 
 
 def insert_events(script: Script, table: TableMap) -> list[ExpectedEvent]:
-    """Those of the INSERT of the start rows, as the session of the script's model writes them."""
+    """The events of the INSERT of the start rows, as the session of the script's model writes them."""
     case, model = script.case, script.model
     # The INSERT names every column, so every image has all of them; only FULL fills the bitmap's unused bits.
     columns = None if model.session.row_image is RowImage.FULL else range(len(table.columns))
@@ -97,15 +99,18 @@ def insert_events(script: Script, table: TableMap) -> list[ExpectedEvent]:
 
 
 def _partition(table: Table, row: Sequence[object]) -> tuple[PartitionInfo, ...]:
-    """What an event says of the partition of an inserted row; nothing where there are none."""
+    """The partition that an event names for an inserted row; nothing for a table without partitions."""
     if table.partitions is None:
         return ()
     return (PartitionInfo(table.partitions.place(dict(zip(table.index_of, row, strict=True)))),)
 
 
 def _insert_names_time_zone(script: Script) -> bool:
-    """Literals and FROM_UNIXTIME() of all rows count, as they are evaluated ahead; a DATETIME set from text counts in
-    the first row only, whose logging writes the BEGIN (observed on 9.7.4)."""
+    """Whether the INSERT names the time zone.
+
+    Literals and FROM_UNIXTIME() of all rows count, as the server evaluates them ahead. A DATETIME set from text counts
+    in the first row only, whose logging writes the BEGIN (observed on 9.7.4).
+    """
     for number, row in enumerate(script.case.rows):
         for column, value in zip(script.case.table.columns, row, strict=True):
             if value is None:
@@ -119,7 +124,7 @@ def _insert_names_time_zone(script: Script) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Frame:
-    """What stands around the statements of every transaction."""
+    """The events around the statements of every transaction."""
 
     schema: str
     session: Session
@@ -151,9 +156,12 @@ def _status(session: Session, *, update: bool, time_zone: bool) -> tuple[StatusV
 def applied_group(
     schema: str, session: Session, start: Gtid, events: Sequence[ExpectedEvent], *, compressed: bool
 ) -> ExpectedGroup:
-    """A transaction as an applier logs it again (observed on 9.7.4). BEGIN keeps the checks of the source's session and
-    names neither catalog, time zone nor tables; rows are written with NO_AUTO_VALUE_ON_ZERO; an ANONYMOUS_GTID is
-    flagged as ignorable. ``start``: what its GTID event keeps of the source's."""
+    """A transaction as an applier logs it (observed on 9.7.4).
+
+    BEGIN keeps the checks of the source's session and names neither catalog, time zone nor tables. The applier writes
+    rows with NO_AUTO_VALUE_ON_ZERO; an ANONYMOUS_GTID is flagged as ignorable. ``start``: what its GTID event keeps of
+    the source's.
+    """
     status = (
         StatusInteger(Status.FLAGS2, _flags2(session)),
         StatusInteger(Status.SQL_MODE, SQL_MODE | _NO_AUTO_VALUE_ON_ZERO),

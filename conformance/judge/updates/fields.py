@@ -23,7 +23,7 @@ _SHOWN = 300  # characters of a value
 def compare_fields(expected: object, got: object, names: Sequence[str]) -> tuple[FieldDifference, ...]:
     """The fields in which two bodies differ; empty if they cannot be compared field by field.
 
-    ``names`` of the columns, which the log itself may not have.
+    ``names``: those of the columns, which the log itself may lack.
     """
     if isinstance(got, LazyRows):
         try:

@@ -1,4 +1,4 @@
-"""What a script says of its transactions for the rules of the log: the rows of each, and its statements' numbers."""
+"""Notes of a script on its transactions, for the rules of the log: the rows of each, and its statements' numbers."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _key_columns(script: Script) -> tuple[Column, ...]:
 
 
 def _may_meet(script: Script, key: tuple[Column, ...]) -> bool:
-    """Whether a row may get a text as its key that another row had, in the eyes of a collation."""
+    """Whether a row may get a text as its key that equals an earlier row's key under a collation."""
     names = {column.name for column in key if column.length is not None}
     return any(item.column in names for prediction in script.predictions for item in prediction.step.assignments)
 

@@ -1,8 +1,8 @@
 """The rules of the fields that no model can know (``judge.borrowed``). Pure.
 
-Each is held against what the server and the session say by SQL, against positions and lengths, and against the events
-around it. Observed on 9.7.4, where no rule of docs/spec says otherwise. An event is looked at where its fields stand,
-without decoding; what cannot be read is reported by the comparison of bytes.
+The rules compare a field with what the server and the session say by SQL, with positions and lengths, and with the
+events around it. They are observed on 9.7.4, where docs/spec has no other rule. They read fields at their offsets,
+without decoding; the comparison of bytes reports unreadable events.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ _SECOND: Final = 1_000_000
 
 
 class GroupNote(NamedTuple):
-    """What the Case says of a transaction. ``keys``: those of the rows it writes; ``None`` for a table without a key
-    that tells rows apart. ``first`` and ``last``: numbers of the statements, of which one gives the XID; 0 is the
-    INSERT. ``exact``: nothing but these rows makes the transaction depend on another one of the Case."""
+    """The Case's note on a transaction. ``keys``: those of the rows it writes; ``None`` for a table without a key that
+    tells rows apart. ``first`` and ``last``: numbers of the statements, of which one gives the XID; 0 is the INSERT.
+    ``exact``: only these rows make the transaction depend on another one of the Case."""
 
     keys: frozenset[object] | None
     first: int
@@ -82,7 +82,7 @@ def judge_log(
 
 
 class _Log:
-    """The walk through the transactions, with what the rules remember."""
+    """The walk through the transactions, with the state that the rules need."""
 
     def __init__(
         self, facts: LogFacts | None, thread_id: int | None, statements: int, *, applied: bool = False
@@ -175,7 +175,7 @@ class _Log:
         self.transactions += 1
 
     def rising(self, event: bytes) -> None:
-        """A transaction that stands anywhere behind the last one: its first event says where."""
+        """Check a transaction that stands anywhere behind the last one: its first event has the position."""
         assert self.position is not None
         self.now = self.seen, event_name(kind_of(event))
         end = int.from_bytes(event[13:17], "little")
@@ -184,7 +184,7 @@ class _Log:
         self.position = None
 
     def payload(self, event: bytes, stamps: _Stamps, note: GroupNote | None) -> None:
-        """The events inside have no place of their own."""
+        """Check the events inside a payload: they have no positions of their own."""
         end = len(event) - (FOOTER_SIZE if self.facts is None or self.facts.checksum else 0)
         try:
             data = TransactionPayload.decode(event[HEADER_SIZE:end]).uncompressed()
@@ -214,7 +214,7 @@ class _Log:
             if self.thread_id is not None:
                 self.expect("QUERY_EVENT.thread_id", self.thread_id, thread_id)
             longest = self.committed_at // _SECOND - int.from_bytes(event[:4], "little")
-            if not self.applied:  # a worker's BEGIN may say a second more (observed on 9.7.4)
+            if not self.applied:  # a worker's BEGIN may be a second later (observed on 9.7.4)
                 self.within("QUERY_EVENT.execution_time", 0, max(0, longest), seconds)
         elif kind == EventType.XID and len(event) >= HEADER_SIZE + _XID.size:
             self.xid_of(_XID.unpack_from(event, HEADER_SIZE)[0], note)
@@ -228,7 +228,7 @@ class _Log:
     # --- one field each --------------------------------------------------------------------------------------------
 
     def table_map(self, event: bytes) -> None:
-        """The id of a table stays while its definition does: a session that only changes rows sees the same one."""
+        """The id of a table stays while its definition does: a session that only changes rows sees one id."""
         table_id = int.from_bytes(event[HEADER_SIZE : HEADER_SIZE + _TABLE_ID_SIZE], "little")
         start = HEADER_SIZE + _TABLE_ID_SIZE + 2
         if start >= len(event):
@@ -257,7 +257,7 @@ class _Log:
         self.xid, self.xid_note = xid, note
 
     def gtid(self, event: bytes, place: Place | None, note: GroupNote | None) -> int | None:
-        """All fields of a GTID event; the commit timestamp."""
+        """Check all fields of a GTID event; returns the commit timestamp."""
         if len(event) < HEADER_SIZE + _GTID.size:
             return None
         _, uuid, gno, _, committed, sequence = _GTID.unpack_from(event, HEADER_SIZE)
@@ -270,7 +270,7 @@ class _Log:
         return self.commit(event)
 
     def number(self, gno: int, place: Place | None) -> None:
-        """The next free number behind those of the transactions between."""
+        """Check the GTID's number: the next free one behind those of the transactions between."""
         field = "GTID_LOG_EVENT.gno"
         before, after = self.facts.executed if self.facts else ((), ())
         if self.gno is not None and place is not None:
@@ -313,12 +313,14 @@ class _Log:
             self.writers.update(dict.fromkeys(note.keys, wanted))
 
     def parents(self, sequence: int, place: Place, note: GroupNote | None) -> tuple[int, int]:
-        """Between which numbers last_committed lies: that of the last writer of one of the rows, or the last that all
-        depend on; and never later than what was committed when the transaction was prepared, which is at least the
-        session's last one."""
+        """The bounds of last_committed.
+
+        It is the number of the last writer of one of the rows, or the last on which all later ones depend. It is never
+        later than what was committed when the transaction was prepared, which is at least the session's last one.
+        """
         if self.facts is None or not self.facts.writesets:
             return self.own, sequence - 1
-        if note is None:  # nobody says which rows
+        if note is None:  # the rows are unknown
             return min(self.floor, self.own), sequence - 1
         if note.keys is None:
             return self.own, sequence - 1
@@ -329,7 +331,7 @@ class _Log:
         return min(wanted, self.own), wanted if note.exact else max(wanted, self.own)
 
     def commit(self, event: bytes) -> int | None:
-        """The time of the commit, and the version of the server, which end the event."""
+        """Check the time of the commit, and the version of the server, which end the event."""
         at = HEADER_SIZE + _GTID.size
         clock = int.from_bytes(event[at : at + _CLOCK_SIZE], "little")
         original = clock & _ORIGINAL
@@ -353,8 +355,11 @@ class _Log:
 
 
 class _Stamps:
-    """The seconds in the headers of one transaction: events of one statement have the same, the frame has that of the
-    first statement in front and that of the commit behind, and none goes back."""
+    """The seconds in the headers of one transaction.
+
+    Events of one statement have the same. The frame has that of the first statement in front and that of the commit
+    behind, and none goes back.
+    """
 
     def __init__(self, log: _Log) -> None:
         self.log = log
@@ -375,7 +380,7 @@ class _Stamps:
             self.statement = None
 
     def close(self, commit: int | None) -> None:
-        """``log.timestamp`` is that of the last event, which ends the transaction."""
+        """End the transaction. ``log.timestamp`` is that of its last event."""
         log = self.log
         for now, timestamp in self.frame:
             log.now = now

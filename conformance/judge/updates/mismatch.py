@@ -1,4 +1,4 @@
-"""What the comparison of a Case finds: differences, and counts of what was compared."""
+"""The findings of a Case's comparison: differences, and counts of what was compared."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def printable(text: str) -> str:
-    """A text that can be written as UTF-8: bytes of a server that are none stand in it as ``\\udcff``."""
+    """A text that UTF-8 can write: invalid bytes of a server become the text ``\\udcff``."""
     return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
 
 
@@ -50,8 +50,8 @@ class Mismatch:
 class Judgement:
     """The comparison of one Case. ``updates`` leaves out the ``marked`` ones: those of a row that was wrong before.
 
-    Every compared byte was predicted, or checked by the rule of its field, or taken on trust. ``kinds`` counts the
-    compared events by type code, ``frames`` is the length of their compressed frames.
+    The model predicts every compared byte, or the rule of its field checks it, or it is taken on trust. ``kinds``
+    counts the compared events by type code, ``frames`` is the length of their compressed frames.
     """
 
     updates: int = 0
@@ -72,12 +72,15 @@ class Judgement:
         return self.bytes - self.by_rule - self.on_trust
 
     def add(self, mismatch: Mismatch) -> None:
-        """Note a mismatch; :meth:`settle` decides which of them say something new."""
+        """Note a mismatch; :meth:`settle` decides which mismatches are new."""
         self.mismatches.append(mismatch)
 
     def settle(self, script: Script) -> None:
-        """Keep what says something new: not the later differences of a row that was wrong before, unless its
-        predictions were made again. The updates behind such a row's first difference are marked."""
+        """Keep the mismatches that are new, without the later differences of a row that was wrong before, unless its
+        predictions were made again.
+
+        The updates behind such a row's first difference are marked.
+        """
         first: dict[int, int] = {}
         for mismatch in self.mismatches:
             for row in mismatch.rows:

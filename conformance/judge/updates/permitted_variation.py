@@ -1,13 +1,14 @@
-"""What a kit must not demand of an event's bytes (WL#2955, NR2, NR3, NR5): differences that are no failures
-(requirements NR1).
+"""Permitted variations of an event's bytes (WL#2955, NR2, NR3, NR5): differences that are no failures (requirements
+NR1).
 
-The comparison of bytes knows one right form, that of the reference. The worklog leaves more: a few bytes for each row
-and column (NR2), whole documents beside diffs (NR3), and a choice between the two that follows the server's own stored
-sizes, which nobody can foretell from the text (NR5). A row event that says the same as the predicted one within these
+The comparison of bytes knows one right form, that of the reference. The worklog permits more: a few bytes for each row
+and column (NR2), and whole documents beside diffs (NR3). The choice between the two may follow the server's own stored
+sizes, which nobody can predict from the text (NR5). A row event that says the same as the predicted one within these
 bounds is a difference from what was observed, not from the worklog.
 
-Free is where a document has its holes, never how it is written: whole documents are read strictly. Keys out of order or
-twice, lengths longer than they need be, pieces over each other and bytes behind the end are made by no writer.
+The places of a document's holes may vary, but not its encoding: the judge reads whole documents strictly. No writer
+makes keys out of order or twice, or lengths longer than they need be. Nor does one make overlapping pieces or bytes
+behind the end.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ CHOICE: Final = "NR5"
 def variation_of(
     prediction: StepPrediction, expected: RowsBody, observed: RowsBody, growth: int, names: Sequence[str]
 ) -> str | None:
-    """Which non-requirement the difference of two row events of one statement falls under; ``None``: none.
+    """The non-requirement that permits the difference of two row events of one statement; ``None``: none does.
 
     ``growth``: bytes that the observed event has more; ``names``: of the table's columns.
     """
@@ -64,7 +65,7 @@ def variation_of(
 
 
 def _changes(prediction: StepPrediction, expected: RowsBody) -> list[RowChange]:
-    """What the model says of the rows of one event of the statement."""
+    """The model's changes of the rows of one event of the statement."""
     logged = [row.change for row in prediction.rows if row.change.logged]
     start = 0
     for body in prediction.events:
@@ -85,7 +86,7 @@ def _has_own_options(row: Row, body: RowsBody) -> bool:
 
 
 def _row(wanted: Row, got: Row, change: RowChange, columns: Sequence[str]) -> set[str] | None:
-    """The permitted variations that a row takes; ``None``: it says something else."""
+    """The permitted variations that a row uses; ``None``: the row has other content."""
     if wanted.before != got.before or len(wanted.after or ()) != len(got.after or ()):
         return None
     taken: set[str] = set()
@@ -123,8 +124,10 @@ def _same_document(change: RowChange, name: str, observed: object) -> bool:
 
 
 def _is_wide(stored: Stored) -> bool:
-    """Whether a large container is among those that fit the small format. In place neither format nor size change, so
-    that no writer leaves one."""
+    """Whether a large container is among those that fit the small format.
+
+    An update in place changes neither format nor size, so no writer leaves one.
+    """
     if not isinstance(stored, Placed):
         return False
     return (stored.large and stored.size <= SMALL_LIMIT) or any(_is_wide(value) for _, value in stored.values)

@@ -1,7 +1,7 @@
-"""Going on after a mismatch: its rows take the *observed* documents, and the later steps are predicted anew.
+"""Going on after a mismatch: its rows take the *observed* documents, and the reference predicts the later steps anew.
 
-Without this one wrong byte would spoil every later comparison of its row. What cannot
-be learnt from the log leaves the row marked for the rest of the Case.
+Without this, one wrong byte would spoil every later comparison of its row. A row that the log does not show completely
+stays marked for the rest of the Case.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ Rows = dict[int, "Mapping[str, object]"]
 
 
 def resynchronised(script: Script, observation: Observation, step: int) -> Script | None:
-    """The script with new predictions for the steps after ``step``, from what the log says ``step`` did.
+    """The script with new predictions for the steps after ``step``, from the log of ``step``.
 
-    ``None`` where that cannot be known: rows of the statement are missing in the log, its diffs do not apply, or they
-    lead to rows that nobody can go on from.
+    ``None`` where the log does not show the rows: rows of the statement are missing, its diffs do not apply, or they
+    lead to rows that no model can go on from.
     """
     observed = _observed_rows(script, observation, step)
     if observed is None or not all(_is_sound(script, values) for values in observed.values()):
@@ -59,7 +59,7 @@ def resynchronised(script: Script, observation: Observation, step: int) -> Scrip
 
 
 def _is_sound(script: Script, values: Mapping[str, object]) -> bool:
-    """Whether a model can go on from a row: every document is one that a writer makes, and NULL stands where it may."""
+    """Whether a model can go on from a row: a writer could make every document, and NULL stands only where it may."""
     for column in script.case.table.columns:
         value = values[column.name]
         if value is None:
@@ -75,7 +75,7 @@ def _is_sound(script: Script, values: Mapping[str, object]) -> bool:
 
 
 def _observed_rows(script: Script, observation: Observation, step: int) -> Rows | None:
-    """The rows that a statement visited, as the log says it left them."""
+    """The rows that a statement visited, as the log leaves them."""
     outcome = observation.outcomes[step]
     prediction = script.predictions[step]
     before = {row.index: row.change.before for row in prediction.rows} or _rows_before(script, step)
@@ -103,7 +103,7 @@ def _observed_rows(script: Script, observation: Observation, step: int) -> Rows 
 
 
 def _is_of_table(script: Script, body: RowsBody) -> bool:
-    """Whether the log has the columns of the Case's table: else the values have other types, or other places."""
+    """Whether the log has the columns of the Case's table; otherwise values have other types or other places."""
     logged, table = body.map(), script.model.table_map
     return (
         body.column_count == len(table.columns)
@@ -113,7 +113,7 @@ def _is_of_table(script: Script, body: RowsBody) -> bool:
 
 
 def _rows_before(script: Script, step: int) -> Rows:
-    """All rows before a statement, which was predicted to be refused and therefore names none."""
+    """All rows before a statement that was predicted to be refused and therefore names none."""
     names = [column.name for column in script.case.table.columns]
     rows: Rows = {index: dict(zip(names, row, strict=True)) for index, row in enumerate(script.case.rows)}
     for prediction in script.predictions[:step]:
@@ -137,7 +137,7 @@ def _after(before: Mapping[str, object], body: RowsBody, row: Row, names: list[s
 
 
 def _statements(observation: Observation) -> Iterator[list[tuple[RowsBody, Row]]]:
-    """The rows of each UPDATE statement in the log; an event that cannot be read ends them."""
+    """The rows of each UPDATE statement in the log; an unreadable event ends them."""
     rows: list[tuple[RowsBody, Row]] = []
     for _, event, _ in iter_events(observation.events):
         if event is None:

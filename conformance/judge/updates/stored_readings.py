@@ -1,9 +1,10 @@
-"""What SQL says of the bytes of a JSON column, sound or damaged: size, free space, text, or the number of an error
-(partial-update 3.5).
+"""SQL readings of the bytes of a JSON column, sound or damaged (partial-update 3.5).
 
-Observed on 9.7.4 with 149 documents that a trigger had damaged outside their row: JSON_STORAGE_FREE answers 3142 where
-the document cannot be measured; the text is that of a lenient reader, members in the order in which they are stored,
-or 1815 where even that does not get through; 3142 for a damaged DECIMAL or temporal value.
+A reading is the size, free space and text, or the number of an error.
+
+Observed on 9.7.4 with 149 documents that a trigger had damaged outside their row. JSON_STORAGE_FREE answers 3142 where
+the document cannot be measured. The text is that of a lenient reader, with members in stored order, or 1815 where even
+that reader fails. A damaged DECIMAL or temporal value gives 3142.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ def reading_of(stored: bytes | None) -> Reading:
 
 
 def _text(view: View, room: int, left: list[int]) -> Iterator[str]:
-    """As it is stored: members unsorted, and twice where they stand twice."""
+    """The text as stored: members unsorted, and repeated where they are stored twice."""
     left[0] -= 1 + view.count
     if left[0] < 0:
         raise DecodeError("shared-children", "too many values to be printed", offset=view.start)

@@ -18,7 +18,7 @@ _XA: Final = Layout(one_phase="B", format_id="I", gtrid_length="I", bqual_length
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opaque:
-    """An event of a type that we cannot read: kept whole, written back as it was, and counted by those who report."""
+    """An event of a type that this implementation cannot read: kept whole and written back unchanged."""
 
     default_flags: ClassVar[int] = 0
     type: int
@@ -44,7 +44,7 @@ class Stop(Decoded):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rotate(Decoded):
-    """The next file. ``name`` is a file name of another machine: bytes that need not be any text."""
+    """The next file. ``name`` is a file name on another machine: any bytes, not necessarily valid text."""
 
     type: ClassVar[int] = EventType.ROTATE
     default_flags: ClassVar[int] = 0
@@ -81,7 +81,7 @@ class Incident(Decoded):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ignorable(Decoded):
-    """Any content: it is there to be skipped."""
+    """An event whose content, of any form, readers skip."""
 
     type: ClassVar[int] = EventType.IGNORABLE
     default_flags: ClassVar[int] = Flag.IGNORABLE
@@ -97,7 +97,7 @@ class Ignorable(Decoded):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Xid(Decoded):
-    """Commit of a transaction. ``xid`` is a number of the engine, without meaning outside that server."""
+    """Commit of a transaction. ``xid`` is the storage engine's number; other servers cannot use it."""
 
     type: ClassVar[int] = EventType.XID
     default_flags: ClassVar[int] = 0
@@ -149,7 +149,7 @@ class XaPrepare(Decoded):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Heartbeat(Decoded):
-    """In dump streams only. The position is in the header's ``log_pos``."""
+    """A heartbeat, in dump streams only. Its position is in the header's ``log_pos``."""
 
     type: ClassVar[int] = EventType.HEARTBEAT
     default_flags: ClassVar[int] = 0
@@ -170,7 +170,9 @@ HEARTBEAT_FIELDS: Final = {0: "end", _HEARTBEAT_NAME: "name", _HEARTBEAT_POSITIO
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeartbeatV2(Decoded):
-    """In dump streams only, when the replica asks for it. ``unknown`` fields are written back before the end mark."""
+    """A heartbeat, in dump streams only, if the replica asks for this form. The encoder writes ``unknown`` fields
+    before the end mark.
+    """
 
     type: ClassVar[int] = EventType.HEARTBEAT_V2
     default_flags: ClassVar[int] = 0

@@ -42,9 +42,10 @@ Body: TypeAlias = (
 
 
 class Event(NamedTuple):
-    """``position``: where the event starts in its file (for events inside a payload, where the payload starts).
+    """One event: header, typed body and checksum.
 
-    ``inner``: its number inside a TRANSACTION_PAYLOAD. ``checksum`` is ``None`` where the event has none.
+    ``position``: the event's start in its file; for an event inside a payload, the start of the payload. ``inner``: the
+    event's number inside a TRANSACTION_PAYLOAD. ``checksum`` is ``None`` where the event has none.
     """
 
     header: Header
@@ -58,7 +59,7 @@ class Event(NamedTuple):
         return event_name(self.header.type)
 
     def typed(self) -> Event:
-        """With lazily read rows decoded, so that it can be encoded."""
+        """The event with lazily read rows decoded, so that it can be encoded."""
         if not isinstance(self.body, LazyRows):
             return self
         try:
@@ -71,19 +72,19 @@ class Event(NamedTuple):
             raise
 
     def located(self, error: CodecError) -> CodecError:
-        """An error met while the event's rows were read, with its place in the file."""
+        """An error met while the event's rows were read, with the event's position in the file."""
         position = self.position or 0
         if self.inner is not None:
             error.at(f"inner[{self.inner}]").offset = position  # offsets in decompressed bytes mean nothing in the file
             return error.at(f"event@{position}")
         if error.path[:1] == (self.name,):
             return error.at(f"event@{position}", position)
-        # Inside one value: that place is known to the value only.
+        # An error inside one value: only the value knows the place.
         error.at(self.name).offset = position + HEADER_SIZE
         return error.at(f"event@{position}")
 
     def encode(self) -> bytes:
-        """The event again, from its typed values; its length and checksum are computed."""
+        """Encode the event from its typed values; its length and checksum are computed."""
         header = self.header
         return encode_event(
             self.body,
@@ -126,8 +127,10 @@ _READERS: Final[dict[int, Callable[[Cursor], Body]]] = {
 
 
 def decode_body(code: int, data: bytes | memoryview, tables: Mapping[int, TableMap]) -> Body:
-    """The body of type ``code``, without checksum (FORMAT_DESCRIPTION: with it). ``tables`` is only read. A
-    view of a large event is taken for rows and compressed transactions."""
+    """Decode the body of an event of type ``code``, without checksum (FORMAT_DESCRIPTION: with checksum).
+
+    ``tables`` is only read. For rows and compressed transactions, ``data`` may be a view of a large event.
+    """
     try:
         return read_body(code, Cursor(data), tables)
     except CodecError as error:
@@ -135,7 +138,7 @@ def decode_body(code: int, data: bytes | memoryview, tables: Mapping[int, TableM
 
 
 def read_body(code: int, cursor: Cursor, tables: Mapping[int, TableMap]) -> Body:
-    """The same from a cursor: offsets count from the start of its data."""
+    """As :func:`decode_body`, from a cursor: offsets count from the start of its data."""
     if code in ROWS_TYPES:
         return read_rows_event(code, cursor, tables)
     read = _READERS.get(code)
@@ -157,7 +160,7 @@ def decode_event(
     footer = footer_size(algorithm)
     end = len(data) - footer
     if header.type == EventType.FORMAT_DESCRIPTION:
-        # It says itself whether it has a checksum, so it is read first.
+        # FORMAT_DESCRIPTION itself says whether it has a checksum, so its body is read first.
         body = decode_body(header.type, data[HEADER_SIZE:], tables or {})
         footer = FOOTER_SIZE if isinstance(body, FormatDescription) and body.has_footer else 0
         return Event(header, body, _checksum(data, footer, verify), position)
@@ -177,7 +180,7 @@ def _checksum(data: bytes, footer: int, verify: bool) -> int | None:
 
 
 def check_sum(event: bytes | memoryview, stored: int) -> None:
-    """``event`` without its footer."""
+    """Compute the checksum of ``event``, given without its footer."""
     computed = checksum_of(event)
     if computed != stored:
         raise DecodeError(
@@ -195,8 +198,11 @@ def encode_event(
     flags: int | None = None,
     algorithm: int = Checksum.CRC32,
 ) -> bytes:
-    """The bytes of an event: length and checksum are computed. ``log_pos=None``: the position after the event if it is
-    written at ``start``. ``flags=None``: those that this type always has."""
+    """The bytes of an event: length and checksum are computed.
+
+    ``log_pos=None``: the position after the event if it is written at ``start``. ``flags=None``: the flags that this
+    type always has.
+    """
     if isinstance(body, LazyRows):
         raise EncodeError("not-typed", "rows that were not decoded cannot be encoded: use typed()")
     data: bytes = body.encode()

@@ -1,11 +1,11 @@
 """Reading binary log files and dump streams, without any input or output of its own (binlog-events 2).
 
-:class:`EventDecoder` turns event bytes into events and remembers what later events need: the FORMAT_DESCRIPTION in
-force, the checksum algorithm, the TABLE_MAPs. A client of a dump stream gives it one packet's event after the other.
+:class:`EventDecoder` turns event bytes into events and keeps the state that later events need: the FORMAT_DESCRIPTION
+in force, the checksum algorithm, the TABLE_MAPs. A client of a dump stream gives it the event of each packet.
 
-:class:`FileReader` is fed pieces of a file of any size and yields events as soon as they are complete; at most one
-event is kept, and the rows of one that is larger than :data:`WINDOW` are a view of it. :func:`read_events` feeds it
-from a binary file object.
+:class:`FileReader` takes pieces of a file of any size and yields each event once it is complete. It keeps at most one
+event; the rows of an event larger than :data:`WINDOW` are a view of it. :func:`read_events` feeds the reader from a
+binary file object.
 
 Rows come as :class:`~.rows.LazyRows`, compressed transactions as one event unless ``expand`` is asked for.
 """
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 WINDOW: Final = 1 << 20
 
-# Plain numbers for the path of every event: looking up a member of an enumeration costs more than what is done with it.
+# Plain numbers for the path of every event: looking up a member of an enumeration costs more than the comparison.
 _FORMAT_DESCRIPTION: Final = int(EventType.FORMAT_DESCRIPTION)
 _TABLE_MAP: Final = int(EventType.TABLE_MAP)
 
@@ -58,7 +58,7 @@ _ANCIENT_TABLE_ID: Final = 6  # post-header length of rows events with a 4-byte 
 
 
 class Note(NamedTuple):
-    """Something worth telling that is not an error."""
+    """An unusual fact about a file that is not an error."""
 
     code: str
     position: int
@@ -66,10 +66,10 @@ class Note(NamedTuple):
 
 
 class EventDecoder:
-    """Events in, state kept. ``algorithm`` is what holds until the first FORMAT_DESCRIPTION.
+    """A decoder of events that keeps the state between them. ``algorithm`` holds until the first FORMAT_DESCRIPTION.
 
-    ``verify=False`` reads checksums without comparing them; ``rules`` are for the metadata of TABLE_MAPs, and
-    ``rules_for`` answers those of the writer whose version a FORMAT_DESCRIPTION names.
+    ``verify=False`` reads checksums without comparing them. ``rules`` are for the metadata of TABLE_MAPs; ``rules_for``
+    returns the rules of the writer whose version a FORMAT_DESCRIPTION names.
     """
 
     def __init__(
@@ -94,7 +94,7 @@ class EventDecoder:
         self._maps: dict[bytes, TableMap] = {}
 
     def decode(self, data: bytes | bytearray, position: int | None = None) -> Event:
-        """One event that is exactly ``data``. Offsets in errors count from its start."""
+        """Decode one event that is exactly ``data``. Offsets in errors count from its start."""
         if len(data) < HEADER_SIZE:
             raise DecodeError("truncated", "an event header needs 19 bytes", offset=0, expected=19, got=len(data))
         header = Header._make(HEADER.unpack_from(data))
@@ -158,7 +158,7 @@ class EventDecoder:
         return event
 
     def inner_events(self, event: Event) -> Iterator[Event]:
-        """The events of a compressed transaction. They have no checksum, and positions that mean nothing."""
+        """The events of a compressed transaction. They have no checksum, and their positions have no meaning."""
         payload = event.body
         if not isinstance(payload, TransactionPayload):
             return
@@ -190,10 +190,10 @@ class EventDecoder:
 
 
 class FileReader:
-    """Feed it a file in pieces; take events out after each piece; call :meth:`finish` at the end.
+    """A reader of a file in pieces: feed a piece, take the complete events, and call :meth:`finish` at the end.
 
-    ``position`` is where the next event starts. ``notes`` says what was unusual: an open file, a cut-off last event of
-    an open file, zeros after the last event.
+    ``position`` is the start of the next event. ``notes`` lists unusual facts: an open file, a cut-off last event of an
+    open file, zeros after the last event.
     """
 
     def __init__(
@@ -212,7 +212,7 @@ class FileReader:
         self.in_use = False
         self.wanted = len(MAGIC)
         self._parts: list[bytes] = []
-        self._large: bytearray | None = None  # an event above a window, as far as it was fed: it grows in its place
+        self._large: bytearray | None = None  # an event above a window, up to the last piece: the buffer grows in place
         self._size = 0
         self._zeros = False
 
@@ -221,7 +221,7 @@ class FileReader:
         return self.decoder.format
 
     def skip_to(self, position: int) -> None:
-        """What is fed next stands at this place of the file, where an event starts; all that was fed has been taken."""
+        """Continue at another position of the file, where an event starts; all earlier events must have been taken."""
         self.position = position
 
     def feed(self, data: bytes) -> None:
@@ -234,14 +234,14 @@ class FileReader:
             self._parts.append(bytes(data))
 
     def events(self) -> Iterator[Event]:
-        """Every event that is complete. What is left waits for more bytes; ``wanted`` says how many at least."""
+        """Every complete event. The remaining bytes wait for more; ``wanted`` is the least number still missing."""
         while self._size >= self.wanted and not self._zeros:
             yield from self._events(self._taken())
         if self._zeros:
             self._check_zeros()
 
     def _taken(self) -> bytes | bytearray:
-        """What was fed and is not read: a large event by itself, or all of it."""
+        """The bytes that were fed and not read: a large event by itself, or all bytes."""
         data: bytes | bytearray
         if self._large is not None:
             data, self._large = self._large, None
@@ -302,8 +302,7 @@ class FileReader:
                 self._parts.insert(0, bytes(rest))
 
     def finish(self) -> None:
-        """The file ends here. A half event is an error unless the file was open when it was copied
-        (binlog-events 2)."""
+        """End the file. A half event is an error unless the file was open when it was copied (binlog-events 2)."""
         if self.position == 0:
             raise DecodeError("not-a-binlog", "the file is too short for a binary log", offset=0, got=self._size)
         if not self._size or self._zeros:
@@ -376,9 +375,9 @@ def read_events(
     verify: bool = True,
     expand: bool = False,
 ) -> Iterator[Event]:
-    """All events of an open file. Give a ``reader`` of your own to look at its notes afterwards."""
+    """All events of an open file. To look at the notes afterwards, give a ``reader`` of your own."""
     reader = reader or FileReader(verify=verify, expand=expand)
-    # Never as much at once as an event claims to have: the claim may be false.
+    # Read in limited pieces: an event may claim a false length.
     while data := file.read(window):
         reader.feed(data)
         yield from reader.events()
@@ -386,7 +385,7 @@ def read_events(
 
 
 def decode_file(data: bytes, *, verify: bool = True, expand: bool = False) -> list[Event]:
-    """All events of a file in memory, rows typed."""
+    """All events of a file in memory, with typed rows."""
     reader = FileReader(verify=verify, expand=expand)
     reader.feed(data)
     events = [event.typed() for event in reader.events()]

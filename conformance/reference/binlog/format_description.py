@@ -17,7 +17,7 @@ _ALGORITHM: Final = Layout(checksum_algorithm="B")
 _NUMBER: Final = re.compile(r"(\d+)\.(\d+)\.(\d+)")
 
 # Lengths after the common header, types 1 to 42, of an 8.4 to 9.7 server (versions 5.1).
-# The 40th says 40 although a TRANSACTION_PAYLOAD has no such part: readers must not use it.
+# The table says 40 for type 40, although a TRANSACTION_PAYLOAD has no such part: readers must not use it.
 POST_HEADER_LENGTHS: Final = bytes.fromhex(
     "000d0008000000000400040000006300041a08000000000000020000000a0a0a2a2a001234000a280000"
 )
@@ -25,7 +25,7 @@ POST_HEADER_LENGTHS: Final = bytes.fromhex(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FormatDescription(Decoded):
-    """``algorithm`` is the checksum of the *following* events; this one has a checksum whatever it says."""
+    """The first event of a file. ``algorithm`` is the checksum of the *following* events; this event always has one."""
 
     type: ClassVar[int] = EventType.FORMAT_DESCRIPTION
     default_flags: ClassVar[int] = 0
@@ -43,13 +43,14 @@ class FormatDescription(Decoded):
         return self.algorithm != Checksum.UNDEFINED
 
     def post_header_length(self, code: int) -> int | None:
-        """What the writer says about type ``code``; ``None``: it does not know the type."""
+        """The post-header length of type ``code`` in the writer's table; ``None``: the table has no such type."""
         return self.post_header_lengths[code - 1] if 0 < code <= len(self.post_header_lengths) else None
 
     @classmethod
     def read(cls, cursor: Cursor) -> FormatDescription:
-        """The cursor has everything after the common header, **footer included**: the length of the table of
-        post-header lengths follows from it. The footer is left."""
+        """Read everything after the common header, **footer included**: the cursor's length determines the length of
+        the table of post-header lengths. The footer stays unread.
+        """
         if len(cursor) < _FIXED.size:
             raise DecodeError(
                 "truncated",
@@ -96,7 +97,7 @@ class FormatDescription(Decoded):
         )
 
     def encode(self) -> bytes:
-        """Without the footer."""
+        """The body without the footer."""
         version = self.server_version.encode("utf-8", "surrogateescape")
         if len(version) > 50:
             raise EncodeError("too-long", "server_version has at most 50 bytes", expected=50, got=len(version))

@@ -19,7 +19,9 @@ MAY_HAVE_SBR: Final = 0x01
 
 _ORIGINAL_TIMESTAMP: Final = 1 << 55
 _ORIGINAL_VERSION: Final = 1 << 31
-IMMEDIATE_TIMESTAMP: Final = _ORIGINAL_TIMESTAMP - 1  # the bits of the number; the one above says that another follows
+IMMEDIATE_TIMESTAMP: Final = (
+    _ORIGINAL_TIMESTAMP - 1
+)  # the bits of the number; the bit above them says that a second number follows
 IMMEDIATE_VERSION: Final = _ORIGINAL_VERSION - 1
 _SERIALIZATION_VERSION: Final = 1
 
@@ -29,17 +31,17 @@ _CLOCK: Final = Layout(clock_type="B", last_committed="Q", sequence_number="Q")
 
 @lru_cache(maxsize=64)
 def _uuid(raw: bytes) -> UUID:
-    """A log has few sources, and a UUID is slow to make."""
+    """The text of a UUID, cached: a log has few sources, and making the text is slow."""
     return UUID(bytes=raw)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gtid(Decoded):
-    """Types 33 and 34. Servers of different age stop at different fields; what was not written is ``None``
-    (versions 5.3).
+    """Types 33 and 34. Servers of different age stop at different fields; fields that the server did not write are
+    ``None`` (versions 5.3).
 
-    5.6 stops after ``gno`` (``last_committed`` is None), 5.7 after ``sequence_number``. An original timestamp or
-    version that equals the immediate one is not written; the wire can hold an equal one all the same.
+    5.6 stops after ``gno`` (``last_committed`` is None), 5.7 after ``sequence_number``. The server does not write an
+    original timestamp or version that equals the immediate one; the wire form can hold an equal one all the same.
     """
 
     default_flags: ClassVar[int] = 0
@@ -58,12 +60,8 @@ class Gtid(Decoded):
     commit_group_ticket: int | None = None
 
     @classmethod
-    def decode(cls, code: int, data: bytes) -> Gtid:  # type: ignore[override]
-        """``code``: GTID or ANONYMOUS_GTID."""
-        return cls.read(Cursor(data), code)
-
-    @classmethod
     def read(cls, cursor: Cursor, code: int = EventType.GTID) -> Gtid:
+        """``code``: GTID or ANONYMOUS_GTID."""
         flags, uuid, gno = cursor.fields(_FIRST, "gtid")
         # What an older writer left out stays None.
         committed = sequence = immediate = original = length = version = original_version = ticket = None
@@ -147,7 +145,7 @@ def _unsigned(value: int, size: int, name: str) -> bytes:
 
 
 def _flagged(immediate: int, original: int | None, size: int, flag: int, name: str) -> bytes:
-    """A number whose top bit says that a second one follows."""
+    """A number whose top bit says that a second number follows."""
     if not 0 <= immediate < flag:
         raise EncodeError("out-of-range", f"immediate {name} does not fit", got=immediate, path=(name,))
     if original is None:
@@ -155,7 +153,7 @@ def _flagged(immediate: int, original: int | None, size: int, flag: int, name: s
     return (immediate | flag).to_bytes(size, "little") + _unsigned(original, size, name)
 
 
-# The fields of the tagged form by number, with how they are packed.
+# The fields of the tagged form by number, with their packing.
 TAGGED_FIELDS: Final = (
     ("gtid_flags", False),
     ("uuid", False),
@@ -260,7 +258,7 @@ class GtidTagged(Decoded):
                 raise EncodeError("out-of-range", str(error), path=(name,)) from None
         head = encode_varint(_SERIALIZATION_VERSION)
         tail = encode_varint(self.last_non_ignorable) + fields
-        # The size counts itself, so its own length decides.
+        # The size counts its own bytes, so its length decides the result.
         size = len(head) + len(tail) + 1
         while len(head) + len(encode_varint(size)) + len(tail) != size:
             size += 1
@@ -268,7 +266,7 @@ class GtidTagged(Decoded):
 
 
 def with_transaction_length(gtid: Gtid | GtidTagged, others: int, footer: int) -> Gtid | GtidTagged:
-    """``gtid`` with the length of its whole group: ``others`` bytes of the events behind it, plus itself.
+    """``gtid`` with the length of its whole group: its own bytes, and ``others`` bytes of the later events.
 
     ``footer`` is the size of a checksum. The length's own size is part of the length (binlog-events 6).
     """

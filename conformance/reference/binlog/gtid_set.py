@@ -25,7 +25,7 @@ _SMALLEST_ENTRY: Final = 16 + 8
 
 
 class GtidEntry(NamedTuple):
-    """Intervals are half-open and start at 1: ``((1, 4),)`` is 1-3."""
+    """The intervals of one UUID and tag. Intervals are half-open and start at 1: ``((1, 4),)`` is 1-3."""
 
     uuid: UUID
     tag: str
@@ -44,7 +44,9 @@ def _order(entry: GtidEntry) -> tuple[bytes, str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreviousGtids(Decoded):
-    """``tagged``: the format with tags, which a server uses once it has seen any tag (always if an entry has one)."""
+    """The GTIDs of all earlier files. ``tagged``: the format with tags, used after the server has seen any tag (always
+    if an entry has one).
+    """
 
     type: ClassVar[int] = EventType.PREVIOUS_GTIDS
     default_flags: ClassVar[int] = Flag.IGNORABLE
@@ -97,7 +99,7 @@ class PreviousGtids(Decoded):
         return bytes(out)
 
     def __str__(self) -> str:
-        """As in the variable gtid_executed, on one line."""
+        """The text, as in the variable gtid_executed, on one line."""
         parts: list[str] = []
         previous = None
         for entry in self.entries:
@@ -109,7 +111,7 @@ class PreviousGtids(Decoded):
 
     @classmethod
     def parse(cls, text: str) -> PreviousGtids:
-        """From the text form; white space is ignored, entries of one UUID and tag are joined."""
+        """The set of a text. White space is ignored; entries of one UUID and tag are joined."""
         found: dict[tuple[UUID, str], list[tuple[int, int]]] = {}
         for part in filter(None, re.sub(r"\s", "", text).split(",")):
             head, *items = part.split(":")

@@ -1,4 +1,4 @@
-"""What every event has: the 19-byte header, its flags and its checksum (binlog-events 2, binlog-events 3)."""
+"""The parts of every event: the 19-byte header, its flags and its checksum (binlog-events 2, binlog-events 3)."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ class Checksum(IntEnum):
 
 
 class Header(NamedTuple):
-    """The fields of the common header. A tuple, because one is made for every event of a file.
+    """The fields of the common header. A tuple, because a file has one header for every event.
 
-    ``length`` counts header, body and checksum; ``log_pos`` is the position after the event in the file of the server
+    ``length`` counts header, body and checksum. ``log_pos`` is the position after the event in the file of the server
     that wrote it, modulo 2^32.
     """
 
@@ -65,7 +65,7 @@ class Header(NamedTuple):
 
 
 def decode_header(data: bytes, offset: int = 0) -> Header:
-    """The header at ``offset``. Whether ``length`` is possible is the caller's to say: it knows the checksum rule."""
+    """The header at ``offset``. The caller checks ``length``, because the limit depends on the checksum."""
     if len(data) - offset < HEADER_SIZE:
         raise DecodeError(
             "truncated",
@@ -79,7 +79,7 @@ def decode_header(data: bytes, offset: int = 0) -> Header:
 
 
 def kind_of(event: bytes) -> int:
-    """The type code of an event; 0, which no event has, where it is too short to have one."""
+    """The type code of an event; 0, a code without an event, where the bytes are too short."""
     return event[4] if len(event) > 4 else 0
 
 
@@ -109,5 +109,5 @@ def checksum_of(event: bytes | memoryview) -> int:
 
 
 def footer_size(algorithm: int) -> int:
-    """Bytes of the checksum at the end of every event except FORMAT_DESCRIPTION, which says so itself."""
+    """Bytes of the checksum at the end of every event, except FORMAT_DESCRIPTION, which has its own rule."""
     return FOOTER_SIZE if algorithm == Checksum.CRC32 else 0

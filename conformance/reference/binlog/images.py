@@ -1,7 +1,7 @@
 """The rows of a row event: images, null bitmaps, the shared image between the two images of a partial update
 (binlog-events 10, binlog-events 11.1).
 
-How an image is read is compiled once for a TABLE_MAP and a columns bitmap, and kept with the TABLE_MAP.
+The reader of an image is compiled once for a TABLE_MAP and a columns bitmap, and kept with the TABLE_MAP.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Row(NamedTuple):
     """One changed row. ``before`` is ``None`` for an insert, ``after`` for a delete.
 
     ``value_options`` and ``partial_columns`` exist in PARTIAL_UPDATE_ROWS only; bit j of the second is the j-th JSON
-    column *of the table*. Left out when a row is made by hand, they follow from the values.
+    column *of the table*. If a row made by hand omits them, they follow from the values.
     """
 
     before: Image | None
@@ -102,7 +102,7 @@ def _image_reader(reads: Sequence[Read], fill: list[bool]) -> ReadImage:
 
 
 def _single_reader(each: Read, fill: list[bool]) -> ReadImage:
-    """An image of one column, which is what a MINIMAL image mostly is."""
+    """A reader for an image of one column, the usual MINIMAL image."""
 
     def read(data: bytes, pos: int) -> tuple[tuple[Any, ...], int]:
         nulls = data[pos]
@@ -117,7 +117,7 @@ def _single_reader(each: Read, fill: list[bool]) -> ReadImage:
 
 
 def _of_view(read: Read) -> Read:
-    """The same out of a view of a large event: values are bytes of their own."""
+    """The same reader for a view of a large event: values become bytes of their own."""
 
     def taken(data: bytes, pos: int) -> tuple[Any, int]:
         value, end = read(data, pos)
@@ -186,9 +186,11 @@ def decode_rows(
     fill: list[bool],
     starts: MutableSequence[int] | None = None,
 ) -> Iterator[Row]:
-    """The rows in ``source``, which starts at ``base`` in the body of an event of type ``code``. ``fill[0]`` becomes
-    true at the end if unused bits of a null bitmap were 1. ``starts`` is told where in ``source`` each row starts,
-    before it is read."""
+    """The rows in ``source``, which starts at ``base`` in the body of an event of type ``code``.
+
+    ``fill[0]`` becomes true at the end if unused bits of a null bitmap were 1. ``starts`` receives the start of each
+    row in ``source`` before the row is read.
+    """
     number = 0
     data = cast("bytes", source)
     view = isinstance(source, memoryview)
@@ -199,7 +201,7 @@ def decode_rows(
         end = len(data)
         pos = 0
         if not end and not partial and not (before and before.columns) and not (after and after.columns):
-            # An INSERT that names no column, in a MINIMAL image: the row has no bytes, and there is just one.
+            # An INSERT that names no column, in a MINIMAL image: its row has no bytes, and there is exactly one.
             yield Row(None if before is None else (), None if after is None else ())
             return
         for plan in (before, after):
@@ -271,7 +273,7 @@ def read_shared_image(cursor: Cursor, table: TableMap) -> tuple[int, int | None]
 
 
 def read_row(cursor: Cursor, code: int, table: TableMap, before_columns: int | None, after_columns: int | None) -> None:
-    """Read a row field by field: slower than :func:`decode_rows`, for whoever records it, and to say what is wrong."""
+    """Read a row field by field: slower than :func:`decode_rows`; for recorders, and for the exact error."""
     bits: int | None = None
     if before_columns is not None:
         with cursor.inside("before"):
@@ -289,7 +291,7 @@ def read_row(cursor: Cursor, code: int, table: TableMap, before_columns: int | N
 def _row_damage(
     cursor: Cursor, code: int, table: TableMap, before_columns: int | None, after_columns: int | None
 ) -> CodecError:
-    """What is wrong with a row that could not be read."""
+    """The error of a row that could not be read."""
     try:
         read_row(cursor, code, table, before_columns, after_columns)
     except CodecError as error:
@@ -319,7 +321,7 @@ def _read_image(cursor: Cursor, table: TableMap, bitmap: int, bits: int) -> None
 
 
 def _chosen(table: TableMap, bits: int) -> set[int]:
-    """The columns that these partial bits choose."""
+    """The columns that these partial bits select."""
     json = table.json_columns
     return {column for column, bit in zip(json, bits_of(bits, len(json)), strict=True) if bit == "1"}
 
@@ -328,7 +330,7 @@ def _chosen(table: TableMap, bits: int) -> set[int]:
 
 
 class RowWriter:
-    """Writes rows of one event."""
+    """A writer of the rows of one event."""
 
     def __init__(
         self,
@@ -404,7 +406,7 @@ class RowWriter:
                 nulls |= 1 << place
                 continue
             try:
-                # Diffs without their partial bit, or the other way round, are a wrong type for the codec.
+                # Diffs without their partial bit, or a document with it, are a wrong type for the codec.
                 parts.append(write_value(PARTIAL_JSON if index in chosen else normal, value))
             except CodecError as error:
                 raise error.at(self.table.column_names[index]).at(what) from None

@@ -57,10 +57,7 @@ class DeleteFile(Decoded):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExecuteLoadQuery(Decoded):
-    """The statement; ``start`` and ``end`` are where its ``INFILE ...`` part is, to be replaced by the replica's file.
-
-    ``duplicates``: 0 error, 1 ignore, 2 replace.
-    """
+    """The statement; ``start`` and ``end`` delimit its ``INFILE ...`` part, where the replica puts its own file."""
 
     type: ClassVar[int] = EventType.EXECUTE_LOAD_QUERY
     default_flags: ClassVar[int] = 0

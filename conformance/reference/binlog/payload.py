@@ -19,16 +19,17 @@ PAYLOAD_FIELDS: Final = {
     0: "end", _SIZE: "payload_size", _COMPRESSION: "compression", _UNCOMPRESSED_SIZE: "uncompressed_size",
 }  # fmt: skip
 
-# The server bounds a transaction by its 32-bit event length; nobody needs more than this at once in memory.
+# The server's 32-bit event length bounds a transaction; no caller needs more in memory at once.
 DEFAULT_LIMIT: Final = 1 << 30
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TransactionPayload(Decoded):
-    """``payload`` is the compressed frame itself, a value of its own: a frame depends on version and parameters of the
-    compressor, so its content alone does not determine it. What is exact is the content: the events inside encode from
-    typed values to identical bytes. (The captured frames of 9.7.4 are also what :meth:`compress` makes with libzstd
-    1.5 at level 3, which nothing promises for another version.)
+    """A compressed transaction. ``payload`` is the compressed frame itself, as a value of its own.
+
+    The content does not determine the frame: that depends on version and parameters of the compressor. The content is
+    exact: the events inside encode from typed values to identical bytes. :meth:`compress` with libzstd 1.5 at level 3
+    also makes the captured frames of 9.7.4; another version may not.
     """
 
     type: ClassVar[int] = EventType.TRANSACTION_PAYLOAD
@@ -83,7 +84,7 @@ class TransactionPayload(Decoded):
         return cls(payload=frame, uncompressed_size=len(events))
 
     def uncompressed(self, limit: int = DEFAULT_LIMIT) -> bytes:
-        """The events inside. A frame that grows beyond ``limit`` is refused before the memory is used."""
+        """The events inside, as bytes. A frame that grows beyond ``limit`` is refused before it takes the memory."""
         if self.compression == UNCOMPRESSED:
             return self.payload
         if self.compression != ZSTD:

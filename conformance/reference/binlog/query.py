@@ -1,4 +1,4 @@
-"""QUERY (2): a statement with the session variables that it depends on (binlog-events 8)."""
+"""QUERY (2): a statement with the session variables that affect it (binlog-events 8)."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class StatusInvoker:
 
 @dataclass(frozen=True, slots=True)
 class StatusDatabases:
-    """``None``: more databases than the server lists."""
+    """The databases that a statement uses. ``None``: more databases than the server lists."""
 
     names: tuple[bytes, ...] | None
     code: int = Status.UPDATED_DB_NAMES
@@ -81,7 +81,7 @@ class StatusDatabases:
 
 @dataclass(frozen=True, slots=True)
 class StatusUnknown:
-    """An unknown code: nobody can say how long its value is, so it ends the block (as it does for the server)."""
+    """An unknown code: the length of its value is unknown, so it ends the block (as it does for the server)."""
 
     code: int
     rest: bytes
@@ -112,15 +112,15 @@ _TEXTS: Final = frozenset((Status.CATALOG, Status.TIME_ZONE, Status.CATALOG_NZ))
 
 @lru_cache(maxsize=256)
 def decode_status(data: bytes, highest: int = max(Status)) -> tuple[StatusVariable, ...]:
-    """The variables in stored order. Remembered, because most statements of a session have the same ones.
+    """The status variables in stored order. Cached, because most statements of a session have the same variables.
 
-    ``highest``: the last code that the reader knows; an older one stops at the first that it does not.
+    ``highest``: the last code that the reader knows; an older reader stops at the first code above it.
     """
     return read_status(Cursor(data), highest)
 
 
 def read_status(cursor: Cursor, highest: int = max(Status)) -> tuple[StatusVariable, ...]:
-    """The same through a cursor over the variables."""
+    """As :func:`decode_status`, from a cursor over the variables."""
     found: list[StatusVariable] = []
     for _ in cursor.items("status"):
         code = cursor.u1("code")
@@ -199,7 +199,7 @@ def encode_status(variables: tuple[StatusVariable, ...]) -> bytes:
     return bytes(out)
 
 
-# What 9.7.4 writes in front of BEGIN in a session with default settings (observed in the corpus).
+# The status variables that 9.7.4 writes with BEGIN in a session with default settings (observed in the corpus).
 DEFAULT_STATUS: Final[tuple[StatusVariable, ...]] = (
     StatusInteger(Status.FLAGS2, 0),
     StatusInteger(Status.SQL_MODE, 0x45A00020),
@@ -211,7 +211,7 @@ DEFAULT_STATUS: Final[tuple[StatusVariable, ...]] = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query(Decoded):
-    """``schema`` and ``text`` are bytes in the client's character set, which is a status variable."""
+    """A statement. ``schema`` and ``text`` are bytes in the client's character set, which is a status variable."""
 
     type: ClassVar[int] = EventType.QUERY
 
@@ -247,7 +247,7 @@ class Query(Decoded):
 
 
 def read_tail(cursor: Cursor, schema_length: int, status_length: int) -> tuple[tuple[StatusVariable, ...], bytes]:
-    """Status variables and database, which EXECUTE_LOAD_QUERY has in the same form; the text is behind them."""
+    """Status variables and database, whose form EXECUTE_LOAD_QUERY shares; the text follows them."""
     start = cursor.pos
     end = start + status_length + schema_length
     if end >= cursor.end:

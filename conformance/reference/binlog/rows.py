@@ -1,8 +1,8 @@
 """Row events: WRITE, UPDATE, DELETE and PARTIAL_UPDATE (binlog-events 10, binlog-events 11).
 
-Reading a file yields :class:`LazyRows`: the event's own fields, and the rows still as bytes together with the TABLE_MAP
-that explains them. :meth:`LazyRows.rows` goes through the rows one by one, :meth:`LazyRows.typed` makes the
-:class:`RowsBody`, which is what can be encoded.
+Reading a file yields :class:`LazyRows`: the event's own fields, the rows as bytes, and the TABLE_MAP that describes
+them. :meth:`LazyRows.rows` decodes the rows one by one. :meth:`LazyRows.typed` makes a :class:`RowsBody`, which can be
+encoded.
 
 A row is (before image, after image); an image is a tuple of the values of the *included* columns, in column order.
 """
@@ -94,7 +94,7 @@ EXTRA_KINDS: Final = {_NDB: "NDB", _PARTITION: "partition"}
 
 
 class PartitionInfo(NamedTuple):
-    """The partition of the rows; for updates where they went to, and where they came from."""
+    """The partition of the rows: for updates, the new partition and the old one."""
 
     partition: int
     source: int | None = None
@@ -106,7 +106,7 @@ class NdbInfo(NamedTuple):
 
 
 class UnknownInfo(NamedTuple):
-    """A kind of extra row data that nobody has described: how long it is cannot be known, so it takes all the rest."""
+    """Extra row data of an undocumented kind. Its length is unknown, so it takes all bytes left."""
 
     kind: int
     data: bytes
@@ -126,15 +126,15 @@ def full_bitmap(count: int) -> int:
 
 
 def image_bitmap(columns: Iterable[int] | None, count: int) -> int:
-    """The columns bitmap of an image: of these columns, or (``None``) of all ``count`` that the table has."""
+    """The columns bitmap of an image: of the given columns, or (``None``) of all ``count`` columns of the table."""
     return full_bitmap(count) if columns is None else bitmap_of(columns)
 
 
 class RowsHead:
-    """What lazy and typed rows share: the fields in front of the rows.
+    """The fields in front of the rows, which lazy and typed rows share.
 
-    A columns bitmap is the stored number with its unused high bits; ``None``: there is no such image. ``table`` is the
-    TABLE_MAP in force; without one (a damaged or cut log) only the event's own fields can be read.
+    A columns bitmap is the stored number with its unused high bits; ``None``: the event has no such image. ``table`` is
+    the TABLE_MAP in force. Without a TABLE_MAP (a damaged or cut log) only these fields can be read.
     """
 
     __slots__ = ()
@@ -189,7 +189,7 @@ class RowsBody(RowsHead):
         return encode_head(self) + b"".join(self.encoded_rows())
 
     def encoded_rows(self) -> list[bytes]:
-        """Each row by itself: what the size rule of :func:`split_rows` adds up."""
+        """The bytes of each row; the size rule of :func:`split_rows` adds them up."""
         writer = RowWriter(
             self.map(),
             self.before_columns,
@@ -208,10 +208,10 @@ class RowsBody(RowsHead):
 
 @dataclass(slots=True)
 class LazyRows(RowsHead):
-    """A rows event before its rows are decoded: ``data`` is their bytes, ``offset`` where in the body they are. Of an
-    event that is larger than what files are read in, it is a view of the event, which is not there twice.
+    """A rows event before its rows are decoded. ``data`` holds their bytes, ``offset`` is their position in the body.
 
-    Not frozen, and made by position: one stands in front of every row event of a file, and is no value to be kept.
+    In an event larger than a reader's window, ``data`` is a view of the event, without a copy. The class is not frozen
+    and takes arguments by position, because every row event of a file needs one.
     """
 
     type: int
@@ -226,12 +226,13 @@ class LazyRows(RowsHead):
     offset: int
 
     def rows(self, starts: MutableSequence[int] | None = None) -> Iterator[Row]:
-        """The rows one by one, so that an event of any size needs the memory of one row. ``starts`` is told where in
-        ``data`` each row starts, before it is read."""
+        """The rows one by one: an event of any size needs the memory of one row. ``starts`` receives the start of each
+        row in ``data`` before the row is read.
+        """
         return self._decode([False], starts)
 
     def read_with(self, cursor: Cursor) -> None:
-        """Read the rows field by field, for whoever records them; without a TABLE_MAP that fits they are only bytes."""
+        """Read the rows field by field, for recorders. Without a fitting TABLE_MAP the rows stay bytes."""
         table = self.table
         if table is None or len(table.columns) != self.column_count:
             cursor.rest("rows")
@@ -283,8 +284,11 @@ _TINY: Final = 5  # bytes of a row; one of five bytes takes 36 times as much as 
 
 
 class TinyRows(Sequence[Row]):
-    """Thousands of rows of a few bytes each: read again where they are asked for, as tuples would take up to a hundred
-    times their bytes. Otherwise like the tuple of these rows. They were read once, so none of them is damaged."""
+    """Thousands of rows of a few bytes each, decoded again at each access: tuples would take up to a hundred times
+    their bytes.
+
+    Otherwise this class works like the tuple of these rows. The rows were decoded once before, so none is damaged.
+    """
 
     __slots__ = ("_event", "_starts")
 
@@ -333,7 +337,7 @@ def rows_body(
     flags: int = STMT_END | USE_SQL_FOREIGN_KEY,
     extra: tuple[ExtraInfo, ...] = (),
 ) -> RowsBody:
-    """A rows event made by hand: ``before`` and ``after`` name the included columns, all of them if left out."""
+    """A rows event made by hand. ``before`` and ``after`` name the included columns; all columns if omitted."""
     count = len(table.columns)
     return RowsBody(
         type=type,
@@ -357,7 +361,7 @@ def decode_rows_event(code: int, data: bytes | memoryview, tables: dict[int, Tab
 
 
 def read_rows_event(code: int, cursor: Cursor, tables: Mapping[int, TableMap]) -> LazyRows:
-    """The fields in front of the rows; the cursor is left at the first row."""
+    """The fields in front of the rows; the cursor stays at the first row."""
     extra: tuple[ExtraInfo, ...] = ()
     if code in V1_TYPES:
         number, flags = cursor.fields(_HEAD_V1, "header")
@@ -413,7 +417,7 @@ def _encode_extra(info: ExtraInfo) -> bytes:
 
 
 def encode_head(head: RowsHead) -> bytes:
-    """Everything in front of the rows; its length counts in the size rule (binlog-events 10.1)."""
+    """The bytes in front of the rows; their length counts in the size rule (binlog-events 10.1)."""
     try:
         out = head.table_id.to_bytes(6, "little") + head.flags.to_bytes(2, "little")
         if head.type not in V1_TYPES:
@@ -435,8 +439,9 @@ def encode_head(head: RowsHead) -> bytes:
 
 
 def fixed_size(event: RowsHead) -> int:
-    """The part of an event's size that the limit counts beside the rows: neither header nor checksum
-    (binlog-events 10.1)."""
+    """The bytes of an event that the size limit counts beside the rows: neither header nor checksum
+    (binlog-events 10.1).
+    """
     bitmap = bitmap_size(event.column_count)
     bitmaps = bitmap * (2 if event.type in UPDATE_TYPES else 1)
     post_header = 8 if event.type in V1_TYPES else 10
@@ -446,14 +451,16 @@ def fixed_size(event: RowsHead) -> int:
 
 
 def one_statement(events: Iterable[RowsBody]) -> list[RowsBody]:
-    """Events that one statement leaves behind one TABLE_MAP: only the last keeps STMT_END."""
+    """The events that one statement writes after one TABLE_MAP: only the last keeps STMT_END."""
     found = list(events)
     return [*(replace(event, flags=event.flags & ~STMT_END) for event in found[:-1]), *found[-1:]]
 
 
 def split_rows(event: RowsBody, limit: int = 8192) -> list[RowsBody]:
-    """The events that a server with this ``binlog_row_event_max_size`` makes of the rows. Only the last one keeps
-    STMT_END; a row above the limit is alone in its event."""
+    """The events into which a server with this ``binlog_row_event_max_size`` splits the rows.
+
+    Only the last event keeps STMT_END. A row above the limit has an event of its own.
+    """
     if len(event.rows) == 1:
         return [event]
     base = fixed_size(event)

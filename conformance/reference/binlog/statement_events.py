@@ -1,4 +1,4 @@
-"""What the log says of a statement beside QUERY: its variables and its text (binlog-events 12 to 14)."""
+"""Events that accompany a QUERY: the statement's variables and its text (binlog-events 12 to 14)."""
 
 from __future__ import annotations
 
@@ -65,9 +65,10 @@ _USER_VAR: Final = Layout(kind="B", collation="I", value_length="I")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserVar(Decoded):
-    """``value`` is the stored form (little-endian numbers; DECIMAL: precision, scale, packed digits); ``None`` is NULL.
+    """A user variable. ``value`` is the stored form (little-endian numbers; DECIMAL: precision, scale, packed digits);
+    ``None`` is NULL.
 
-    ``flags`` (1: unsigned) was seen for INT only; ``None`` where there is none.
+    ``flags`` (1: unsigned) was observed for INT only; ``None`` where the event has none.
     """
 
     type: ClassVar[int] = EventType.USER_VAR
@@ -100,7 +101,7 @@ class UserVar(Decoded):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowsQuery(Decoded):
-    """The statement behind the row events that follow. ``length_byte`` means nothing: 0 in every capture."""
+    """The statement of the row events that follow. ``length_byte`` has no meaning: it is 0 in every capture."""
 
     type: ClassVar[int] = EventType.ROWS_QUERY
     default_flags: ClassVar[int] = Flag.IGNORABLE

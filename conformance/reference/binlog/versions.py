@@ -1,8 +1,9 @@
-"""Binary logs in the form of a version (versions 5): what its server writes, and what its readers take.
+"""Binary logs in the form of a server version (versions 5): the bytes that the version writes, and the events that it
+reads.
 
-Events come as this kit knows them, in the form of the newest version; what an older one has no place for is left out,
-and what it could not write at all is refused. The tests build logs of every version with it; so can who wants to try a
-decoder with logs of servers that are hard to come by.
+Callers give events in the form of the newest version. The writer omits fields that an older version has no place for,
+and refuses values that it could not write. The tests build logs of every version with this module. Use it to test a
+decoder with logs of servers that are hard to get.
 """
 
 from __future__ import annotations
@@ -58,9 +59,10 @@ def post_header_lengths(log: LogForms) -> bytes:
 
 
 def version_rules(log: LogForms, *, lenient: bool = True) -> MetadataRules:
-    """How the optional metadata in a log of this version is to be read (versions 5.4).
+    """The rules for the optional metadata in a log of this version (versions 5.4).
 
-    ``lenient``: unknown fields are skipped by their length, as a reader should; otherwise as this version's own do.
+    ``lenient``: the reader skips unknown fields by their length, as it should; otherwise it behaves as this version's
+    own reader.
     """
     skips = lenient or log.reader_skips_unknown_tlv is not False
     return MetadataRules(
@@ -71,8 +73,9 @@ def version_rules(log: LogForms, *, lenient: bool = True) -> MetadataRules:
 
 
 def known_types(log: LogForms) -> frozenset[int]:
-    """Types that readers of this version take; another one ends the reading, unless it is marked ignorable
-    (versions 5.2)."""
+    """Types that readers of this version accept; any other type ends the reading, unless it is marked ignorable
+    (versions 5.2).
+    """
     out = set(range(1, log.fde_types + 1)) - {EventType.HEARTBEAT_V2}
     if log.fde_types >= _OLD_TYPES:
         out -= {*_OLD_LENGTHS, *_BEFORE_METADATA}
@@ -89,7 +92,7 @@ def known_types(log: LogForms) -> frozenset[int]:
 
 
 def reads(log: LogForms, code: int, flags: int = 0) -> bool:
-    """Whether a reader of this version goes on after an event of this type."""
+    """Whether a reader of this version continues after an event of this type."""
     return code in known_types(log) or bool(flags & Flag.IGNORABLE)
 
 
@@ -101,8 +104,10 @@ def _refuse(what: str) -> EncodeError:
 
 
 def written(body: Body, dialect: Dialect) -> Body | None:
-    """An event as this version writes it; ``None``: it does not write it at all. Raises ``EncodeError`` for what it
-    has no place for."""
+    """An event as this version writes it; ``None`` if the version does not write the event.
+
+    Raises :class:`EncodeError` for values that the version has no place for.
+    """
     log = dialect.log
     match body:
         case Gtid():

@@ -1,7 +1,7 @@
 """Files made by hand: positions, lengths of groups, splitting, compression (binlog-events 2, binlog-events 6,
 binlog-events 10.1, binlog-events 15).
 
-Nothing is written here: every method answers the bytes that come next, so that files of any size can be made.
+The writer does no I/O: every method returns the next bytes, so that files of any size can be made.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from conformance.reference.tables.table_map import TableMap
 
 
-# The variables are not in order of their codes, so the place of this one is part of the form.
+# The variables are not in order of their codes: the form fixes the place of this one.
 _UPDATE_STATUS = (*DEFAULT_STATUS[:-1], StatusInteger(Status.TABLE_MAP_FOR_UPDATE, 1), DEFAULT_STATUS[-1])
 
 
 @dataclass(slots=True, kw_only=True)
 class FileWriter:
-    """One file. ``position`` is where the next event will start."""
+    """A writer of one file. ``position`` is the start of the next event."""
 
     format: FormatDescription = field(default_factory=FormatDescription)
     timestamp: int = 0
@@ -61,7 +61,9 @@ class FileWriter:
         return event
 
     def copy(self, event: bytes) -> bytes:
-        """An event of another file with the same checksums, at the next position: ``end_log_pos`` is made anew."""
+        """Write an event of another file with the same checksums at the next position; its ``end_log_pos`` is
+        recomputed.
+        """
         footer = footer_size(self.format.algorithm)
         placed = bytearray(event[: len(event) - footer])
         self.position += len(event)
@@ -86,7 +88,7 @@ class FileWriter:
 
 
 def begin(schema: str = "", *, update: bool = False, thread_id: int = 8) -> Query:
-    """The BEGIN in front of row events; an UPDATE's has one status variable more (binlog-events 8)."""
+    """The BEGIN in front of row events; an UPDATE's BEGIN has one more status variable (binlog-events 8)."""
     return Query(
         text=b"BEGIN",
         schema=schema.encode(),

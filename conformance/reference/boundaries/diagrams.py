@@ -32,7 +32,7 @@ The kit takes bits {SHIFT} to {SHIFT + 2} (mask 0x{mask():04X}), which no server
 """
 
 
-# Streams that the two models judge differently, or might be thought to: what each calls an error.
+# Streams that the two models judge differently or seem to: the errors of each model.
 DIFFERENCES: Final = (
     ("rows outside a group", "every event up to the next start", "nothing (the XID behind them, where there is one)"),
     ("two GTIDs in a row", "the second", "the second"),
@@ -78,7 +78,7 @@ def worklog_diagram() -> Iterator[str]:
 
 
 def source_table() -> Iterator[str]:
-    """Event types by what their constructor gives."""
+    """Event types by the boundary type that their constructor gives."""
     rows = []
     for kind in BoundaryType:
         names = [event_name(code) for code in sorted(CONSTRUCTED) if CONSTRUCTED[code] is kind]
@@ -98,13 +98,13 @@ def source_table() -> Iterator[str]:
 
 
 def guess_table() -> Iterator[str]:
-    """Roles by where the receiver is."""
+    """Roles by the receiver's state."""
     head = ["event without a marker", "outside a group", "in a group before BEGIN", "behind BEGIN"]
     return _table(head, [[role.value, *(kind.title for kind in kinds)] for role, kinds in GUESSES.items()])
 
 
 def shipped_classes() -> Iterator[str]:
-    """What belongs to each class."""
+    """The events of each class."""
     return _table(["class", "events"], [[kind.name, kind.value] for kind in EventClass])
 
 

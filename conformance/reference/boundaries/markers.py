@@ -44,7 +44,7 @@ def marker_title(marker: int) -> str:
 
 
 def mask(shift: int = SHIFT) -> int:
-    """The three bits in the flag word (transaction-boundaries A.8). Only free ones can be asked for."""
+    """The three bits in the flag word (transaction-boundaries A.8). Raises for bits that servers use."""
     bits = ((1 << WIDTH) - 1) << max(0, shift)
     if bits & ~_FREE:
         raise EncodeError(
@@ -66,7 +66,7 @@ def with_marker(flags: int, marker: int, shift: int = SHIFT) -> int:
 
 
 def mark(event: bytes, marker: int, *, footer: int = FOOTER_SIZE, shift: int = SHIFT) -> bytes:
-    """An event with this marker: the same length, other bits in its flags, its checksum computed anew."""
+    """A marked event: the same length, other bits in its flags, and a recomputed checksum."""
     if len(event) < HEADER_SIZE + footer:
         raise DecodeError("truncated", "no room for header and checksum", offset=0, got=len(event))
     marked = bytearray(event)

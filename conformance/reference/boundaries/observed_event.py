@@ -1,4 +1,4 @@
-"""What a boundary parser sees of an event: its type, its flags, its position, and the text of a QUERY."""
+"""The parts of an event that a boundary parser reads: type, flags, position, and the text of a QUERY."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from conformance.reference.event_types import EventType
 if TYPE_CHECKING:
     from conformance.reference.binlog.event import Event
 
-# Of QUERY's post-header: the schema's length, and that of the status variables (binlog-events 8).
+# From QUERY's post-header: the lengths of the schema and of the status variables (binlog-events 8).
 _SCHEMA_LENGTH: Final = HEADER_SIZE + 8
 _STATUS_LENGTH: Final = Struct("<H").unpack_from
 _STATUS_OFFSET: Final = HEADER_SIZE + 11
@@ -22,7 +22,7 @@ _VARIABLE: Final = HEADER_SIZE + 13
 GTID_TYPES: Final = frozenset((EventType.GTID, EventType.ANONYMOUS_GTID, EventType.GTID_TAGGED))
 
 
-class Seen(NamedTuple):
+class ObservedEvent(NamedTuple):
     """One event. ``text`` is empty for everything but QUERY."""
 
     type: int
@@ -32,7 +32,7 @@ class Seen(NamedTuple):
 
 
 def query_text(data: bytes, footer: int = FOOTER_SIZE, start: int = 0, end: int | None = None) -> bytes:
-    """The text of the QUERY that stands in ``data[start:end]``; empty where there is no room for one."""
+    """The text of the QUERY in ``data[start:end]``; empty where the bytes are too short."""
     stop = (len(data) if end is None else end) - footer
     if stop - start < _VARIABLE:
         return b""
@@ -40,15 +40,15 @@ def query_text(data: bytes, footer: int = FOOTER_SIZE, start: int = 0, end: int 
     return data[first:stop]
 
 
-def seen(data: bytes, footer: int = FOOTER_SIZE) -> Seen:
-    """An event as it stands in a file; ``footer``: bytes of its checksum."""
+def observe(data: bytes, footer: int = FOOTER_SIZE) -> ObservedEvent:
+    """An event from its bytes in a file; ``footer``: the size of the checksum in bytes."""
     if len(data) < HEADER_SIZE:
         raise DecodeError("truncated", "an event header needs 19 bytes", offset=0, expected=HEADER_SIZE, got=len(data))
     _, code, _, _, log_pos, flags = HEADER.unpack_from(data)
-    return Seen(code, flags, log_pos, query_text(data, footer) if code == EventType.QUERY else b"")
+    return ObservedEvent(code, flags, log_pos, query_text(data, footer) if code == EventType.QUERY else b"")
 
 
-def seen_of(event: Event) -> Seen:
-    """A decoded event."""
+def observe_decoded(event: Event) -> ObservedEvent:
+    """An event from its decoded form."""
     header, body = event.header, event.body
-    return Seen(header.type, header.flags, header.log_pos, body.text if isinstance(body, Query) else b"")
+    return ObservedEvent(header.type, header.flags, header.log_pos, body.text if isinstance(body, Query) else b"")

@@ -1,11 +1,11 @@
-"""Groups of a binary log without decoding it: where each begins and ends, what it is, and which GTID it has.
+"""Groups of a binary log, found without decoding it: start, end, kind and GTID of each group.
 
-Only headers are read, and the bodies of QUERY and GTID events; what is larger than a window is skipped over. The
-groups of a file tile it: every event is in exactly one. Starting in the middle of a group is no error: what comes
-before the first start is a fragment. :func:`find_event` gives the first event behind any byte of a file, so that a file
-can be cut anywhere and read in parts: a part's reader owns the groups that begin in it.
+The reader reads only headers and the bodies of QUERY and GTID events, and skips larger bodies. Every event of a file is
+in exactly one group. A reader may start in the middle of a group: the events before the first start are a fragment.
+:func:`find_event` gives the first event behind any byte of a file. So a file can be cut anywhere and read in parts; a
+part's reader owns the groups that begin in it.
 
-The rules are those of :mod:`.guess`: markers are obeyed where there are any.
+The rules are those of :mod:`.unmarked`; where events have markers, the markers decide.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from conformance.reference.binlog.format_description import FormatDescription
 from conformance.reference.binlog.gtid import GtidTagged, gtid_text
 from conformance.reference.binlog.header import ENCRYPTED_MAGIC, HEADER, HEADER_SIZE, MAGIC, footer_size
 from conformance.reference.boundaries.markers import SHIFT, BoundaryType
-from conformance.reference.boundaries.observed_event import Seen, query_text
+from conformance.reference.boundaries.observed_event import ObservedEvent, query_text
 from conformance.reference.boundaries.unmarked import GUESSES, ROLES, Role, query_role, role_of
 from conformance.reference.errors import DecodeError, Unsupported
 from conformance.reference.event_types import EventType
@@ -32,14 +32,14 @@ if TYPE_CHECKING:
 
 WINDOW: Final = 1 << 20
 _SMALLEST_FORMAT: Final = HEADER_SIZE + 57 + 1
-_PROOF: Final = 3  # events in a row whose positions agree, so that bytes are taken for events
+_PROOF: Final = 3  # events in a row whose positions must agree before bytes count as events
 
 
 class Kind(StrEnum):
-    """What a group is."""
+    """The kind of a group."""
 
     DML = "dml"  # BEGIN ... XID, COMMIT or ROLLBACK
-    DDL = "ddl"  # one statement without BEGIN, and what belongs to it
+    DDL = "ddl"  # one statement without BEGIN, with the events that belong to it
     XA = "xa"  # XA START ... XA_PREPARE
     COMPRESSED = "compressed"  # TRANSACTION_PAYLOAD
     INCIDENT = "incident"
@@ -49,7 +49,7 @@ class Kind(StrEnum):
 
 
 class Group(NamedTuple):
-    """``start`` and ``end`` are places in the file; ``events`` counts those on the outer level."""
+    """``start`` and ``end`` are positions in the file; ``events`` does not count the events inside a payload."""
 
     start: int
     end: int
@@ -94,8 +94,9 @@ def _gtid(code: int, data: bytes, footer: int) -> str | None:
 
 
 def file_footer(file: BinaryIO) -> int:
-    """Bytes of the checksum behind every event, by the FORMAT_DESCRIPTION at the beginning of the file; the file is
-    left behind it."""
+    """The size of the checksum behind every event, in bytes, from the FORMAT_DESCRIPTION of the file. Moves the file's
+    position.
+    """
     file.seek(0)
     head = file.read(len(MAGIC) + HEADER_SIZE)
     if head[:4] == ENCRYPTED_MAGIC:
@@ -115,9 +116,9 @@ def file_footer(file: BinaryIO) -> int:
 def find_event(data: bytes, position: int, *, proof: int = _PROOF) -> int | None:
     """The offset in ``data`` (the file's bytes from ``position``) of its first event; ``None`` if there is none.
 
-    An event is what says itself where it ends in the file, and so do those behind it: ``proof`` in a row, or fewer up
-    to the end of ``data`` exactly. Positions are modulo 2^32. Not for
-    relay logs, whose events have the positions of another file.
+    Bytes count as an event if their position field is right, and so are those of the next events: ``proof`` in a row,
+    or fewer up to the exact end of ``data``. Positions are modulo 2^32. Not for relay logs, whose events have the
+    positions of another file.
     """
     last = len(data) - HEADER_SIZE
     unpack = HEADER.unpack_from
@@ -144,10 +145,11 @@ def read_groups(  # noqa: C901 - one loop over headers, without a call for most 
     shift: int = SHIFT,
     window: int = WINDOW,
 ) -> Iterator[Group]:
-    """The groups that begin in ``start .. stop``; ``start`` is the place of an event. The last one is read to its end.
+    """The groups that begin in ``start .. stop``; ``start`` is the position of an event. The last group is read to its
+    end.
 
-    ``footer`` is found at the beginning of the file where it is not given. A cut-off last event is not counted;
-    its group is ``open``.
+    Without ``footer`` the function finds the checksum's size at the beginning of the file. A cut-off last event does
+    not count; its group is ``open``.
     """
     if footer is None:
         footer = file_footer(file)
@@ -180,7 +182,7 @@ def read_groups(  # noqa: C901 - one loop over headers, without a call for most 
             if role is _BEGIN_ROLE:
                 begins = Kind.DML if text == b"BEGIN" else Kind.XA
         elif role is None:
-            role = role_of(Seen(code, flags, log_pos), relay=relay)
+            role = role_of(ObservedEvent(code, flags, log_pos), relay=relay)
         kind = flags >> shift & 7 or _TYPES[role][0 if not open_group else 2 if begun else 1]
         if kind == _IGNORE:
             if open_group or fragment:

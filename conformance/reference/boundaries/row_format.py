@@ -1,8 +1,8 @@
-"""``mysqlbinlog --require-row-format``: the one place where that program runs the shipped parser
+"""``mysqlbinlog --require-row-format``: the only use of the shipped parser in that program
 (transaction-boundaries B.4).
 
-It ends at the first event that a stream of row changes alone would not have. What it complains of is not where an event
-stands (the parser's own errors are not shown) but what it is, and whether that is behind a BEGIN.
+The program ends at the first event that does not belong to a stream of row changes. It checks the kind of each event,
+and whether a BEGIN came before it. It does not show the parser's own errors about the order of events.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from conformance.reference.boundaries.shipped import EventClass, ShippedParser, 
 from conformance.reference.event_types import EventType
 
 if TYPE_CHECKING:
-    from conformance.reference.boundaries.observed_event import Seen
+    from conformance.reference.boundaries.observed_event import ObservedEvent
 
 _NEVER: Final = frozenset(
     (
@@ -31,13 +31,13 @@ _LONG_ENOUGH: Final = 16
 
 
 class RowFormatParser:
-    """Fed with the events of a file."""
+    """The check of the events of a file."""
 
     def __init__(self) -> None:
         self._parser = ShippedParser()
 
-    def feed(self, event: Seen) -> bool:
-        """Whether the event is row format; the program ends at the first that is not."""
+    def feed(self, event: ObservedEvent) -> bool:
+        """Whether the event is row format; the program ends at the first event that is not."""
         self._parser.feed(event)
         state = self._parser.state
         kind = classify(event)

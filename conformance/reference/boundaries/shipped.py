@@ -1,14 +1,14 @@
 """The parser that servers shipped in place of WL#4162: boundaries derived from event types and query texts.
 
-Classes, states and transitions as 9.7.4 has them (transaction-boundaries B). An error of the receiver is a warning in
-the error log, in two lines: what was not expected, and at which position of the source's log. Replication goes on, the
-event is queued, and the parser takes the state that the event leads to: it repairs itself.
+Classes, states and transitions are those of 9.7.4 (transaction-boundaries B). The receiver reports an error as a
+warning of two lines in the error log: the unexpected event, and its position in the source's log. Replication goes on,
+the receiver queues the event, and the parser takes the state that the event leads to: it repairs itself.
 
-An applier that is fed the same broken streams by a relay log says none of these things (observed for each message).
+An applier that reads the same broken streams from a relay log logs none of these warnings (observed for each message).
 
-Observed consequences: a rows event outside a group is no error, so a stream cut in the middle of a transaction is
-noticed only at its XID or COMMIT. A receiver that lost its connection and took it up again by file and position goes
-on in the state it had; one that is linked by GTID, or is pointed elsewhere (CHANGE REPLICATION SOURCE), begins anew.
+Observed consequences: a rows event outside a group is no error. The receiver notices a stream cut in the middle of a
+transaction only at its XID or COMMIT. A receiver that reconnects by file and position keeps its state. A receiver that
+reconnects by GTID, or after CHANGE REPLICATION SOURCE, begins anew.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from enum import Enum
 from typing import Final, NamedTuple
 
 from conformance.reference.binlog.header import Flag
-from conformance.reference.boundaries.observed_event import GTID_TYPES, Seen
+from conformance.reference.boundaries.observed_event import GTID_TYPES, ObservedEvent
 from conformance.reference.event_types import EventType
 
 
 class EventClass(Enum):
-    """The value: its events in words (transaction-boundaries B.1)."""
+    """The value names the events of the class (transaction-boundaries B.1)."""
 
     GTID = "GTID, ANONYMOUS_GTID, GTID_TAGGED"
     BEGIN_TRX = "QUERY equal to BEGIN over its own length, or beginning with XA START"
@@ -40,7 +40,7 @@ class EventClass(Enum):
 
 
 class State(Enum):
-    """Where the parser is; the value in words (transaction-boundaries B.2)."""
+    """The parser's state; the value names it (transaction-boundaries B.2)."""
 
     NONE = "outside a transaction"
     GTID = "after a GTID"
@@ -50,7 +50,7 @@ class State(Enum):
 
 
 class Message(NamedTuple):
-    """A line of the error log: its number, and the words by which it says where."""
+    """A line of the error log: its number, and the words with which it names the place."""
 
     code: int
     where: str
@@ -134,7 +134,7 @@ _CLASSES: Final[dict[int, EventClass]] = {
 
 
 def classify_query(text: bytes) -> EventClass:
-    """The class of a QUERY. A text is compared with BEGIN and COMMIT over its own length, so that B and COMM count."""
+    """The class of a QUERY. A text is compared with BEGIN and COMMIT over its own length, so B and COMM match too."""
     if not text:
         return EventClass.UNREADABLE
     if b"BEGIN".startswith(text) or text.startswith(b"XA START"):
@@ -145,7 +145,7 @@ def classify_query(text: bytes) -> EventClass:
     return EventClass.END_XA_TRX if upper.startswith(b"XA ROLLBACK") else EventClass.STATEMENT
 
 
-def classify(event: Seen) -> EventClass:
+def classify(event: ObservedEvent) -> EventClass:
     """The class of an event."""
     if event.type == EventType.QUERY:
         return classify_query(event.text)
@@ -156,7 +156,7 @@ def classify(event: Seen) -> EventClass:
 
 
 class Complaint(NamedTuple):
-    """An event that was not expected. ``message`` is ``None`` where the parser has no words of its own."""
+    """An unexpected event. ``message`` is ``None`` where the parser has no message of its own."""
 
     kind: EventClass
     state: State
@@ -164,7 +164,7 @@ class Complaint(NamedTuple):
 
 
 class ShippedParser:
-    """``receiver``: false for an applier, to which a GTID in the middle of a group is no error."""
+    """The shipped parser. ``receiver``: false for an applier, which accepts a GTID in the middle of a group."""
 
     def __init__(self, *, receiver: bool = True) -> None:
         self.state = State.NONE
@@ -172,11 +172,13 @@ class ShippedParser:
 
     @property
     def inside(self) -> bool:
-        """In a transaction: a relay log is not rotated and a GTID does not count as received until it is over."""
+        """Whether the parser is in a transaction: until its end the relay log does not rotate, and its GTID is not
+        received.
+        """
         return self.state not in (State.NONE, State.ERROR)
 
-    def feed(self, event: Seen) -> Complaint | None:
-        """The next event; the parser goes on from the state that it leads to, error or not."""
+    def feed(self, event: ObservedEvent) -> Complaint | None:
+        """Read the next event; the parser takes the state that the event leads to, also after an error."""
         kind = classify(event)
         before = self.state
         cell = TRANSITIONS[kind][before]
@@ -186,5 +188,5 @@ class ShippedParser:
         return Complaint(kind, before, MESSAGES.get(cell.message))
 
     def reset(self) -> None:
-        """Another connection, or another file."""
+        """Begin another connection or another file."""
         self.state = State.NONE

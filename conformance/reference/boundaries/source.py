@@ -1,8 +1,8 @@
-"""The source's side of WL#4162: what each event is marked with when it is written.
+"""The source's side of WL#4162: the marker that each event gets when the source writes it.
 
-Three steps: the constructor of an event gives it a type; INTVAR, RAND and USER_VAR in front of a Self Contained
-statement make the first of them its start and the statement its end (binlog.cc M2); a GTID in front takes the start
-over (M1). Events that the worklog does not know yet follow the kit's mapping (transaction-boundaries A.7).
+There are three steps. The constructor of an event gives it a type. INTVAR, RAND and USER_VAR in front of a Self
+Contained statement: the first of them becomes its start, the statement its end (binlog.cc M2). A GTID in front takes
+over the start (M1). Events newer than the worklog follow the kit's mapping (transaction-boundaries A.7).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from conformance.reference.binlog.header import HEADER_SIZE, Flag, decode_header
 from conformance.reference.boundaries.markers import SHIFT, BoundaryType, mark
-from conformance.reference.boundaries.observed_event import GTID_TYPES, Seen, seen
+from conformance.reference.boundaries.observed_event import GTID_TYPES, ObservedEvent, observe
 from conformance.reference.boundaries.shipped import EventClass, ShippedParser, classify
 from conformance.reference.errors import DecodeError
 from conformance.reference.event_types import EventType
@@ -23,7 +23,7 @@ _IGNORE, _SELF = BoundaryType.IGNORE_BOUNDARY, BoundaryType.SELF_CONTAINED
 _START, _INSIDE = BoundaryType.START_TRANSACTION, BoundaryType.INSIDE_TRANSACTION
 _END = BoundaryType.END_TRANSACTION
 
-# The constructors: what is missing here is Self Contained, as the base class has it. QUERY depends on its text.
+# Types by constructor; a type that is missing here is Self Contained, as in the base class. QUERY depends on its text.
 CONSTRUCTED: Final[dict[int, BoundaryType]] = {
     EventType.FORMAT_DESCRIPTION: _IGNORE,
     EventType.IGNORABLE: _IGNORE,
@@ -55,9 +55,10 @@ _STATEMENTS: Final = frozenset((EventType.QUERY, EventType.EXECUTE_LOAD_QUERY))
 _PRE_STATEMENTS: Final = frozenset((EventType.INTVAR, EventType.RAND, EventType.USER_VAR))
 
 
-def constructed(event: Seen, *, immediate: bool) -> BoundaryType:
-    """The type that the constructor gives (transaction-boundaries A.6). ``immediate``: the statement is logged by
-    itself, not inside a group."""
+def constructed(event: ObservedEvent, *, immediate: bool) -> BoundaryType:
+    """The type that the constructor gives (transaction-boundaries A.6). ``immediate``: the log has the statement by
+    itself, outside a group.
+    """
     if event.type not in _STATEMENTS:
         return CONSTRUCTED.get(event.type, _SELF)
     kind = classify(event)
@@ -68,7 +69,7 @@ def constructed(event: Seen, *, immediate: bool) -> BoundaryType:
     return _SELF if immediate else _INSIDE
 
 
-def mark_group(events: Sequence[Seen]) -> list[BoundaryType]:
+def mark_group(events: Sequence[ObservedEvent]) -> list[BoundaryType]:
     """The types of one whole group as its source writes them; the first may be a GTID."""
     begun = False
     types: list[BoundaryType] = []
@@ -90,9 +91,11 @@ def mark_group(events: Sequence[Seen]) -> list[BoundaryType]:
 
 
 def mark_inside(data: bytes, *, shift: int = SHIFT) -> bytes:
-    """The uncompressed events of a payload, marked as if they were not compressed: their GTID stands in front of it."""
+    """The uncompressed events of a payload, marked as if the source had not compressed them: their GTID is before the
+    payload.
+    """
     events = list(split_inner(data))
-    types = mark_group([Seen(EventType.GTID), *(seen(event, 0) for event in events)])[1:]
+    types = mark_group([ObservedEvent(EventType.GTID), *(observe(event, 0) for event in events)])[1:]
     return b"".join([mark(event, kind, footer=0, shift=shift) for event, kind in zip(events, types, strict=True)])
 
 
@@ -107,13 +110,14 @@ def split_inner(data: bytes) -> Iterator[bytes]:
         position += header.length
 
 
-def mark_stream(events: Iterable[Seen], *, relay: bool = False) -> Iterator[BoundaryType]:
-    """The types of a whole stream. Groups are told apart by the shipped parser; what it passes over is the frame.
+def mark_stream(events: Iterable[ObservedEvent], *, relay: bool = False) -> Iterator[BoundaryType]:
+    """The types of a whole stream. The shipped parser separates the groups; events that it passes over belong to no
+    group.
 
-    A group that the end of the stream cuts off is marked as far as it goes.
+    A group that the end of the stream cuts off is marked up to its last event.
     """
     parser = ShippedParser()
-    group: list[Seen] = []
+    group: list[ObservedEvent] = []
     places: list[BoundaryType | None] = []
     for event in events:
         aside = classify(event) is EventClass.IGNORE
@@ -129,15 +133,17 @@ def mark_stream(events: Iterable[Seen], *, relay: bool = False) -> Iterator[Boun
     yield from _filled(places, group)
 
 
-def _filled(places: Sequence[BoundaryType | None], group: Sequence[Seen]) -> Iterator[BoundaryType]:
-    """The types of a group, with those of the frame events that stand in it."""
+def _filled(places: Sequence[BoundaryType | None], group: Sequence[ObservedEvent]) -> Iterator[BoundaryType]:
+    """The types of a group, with those of the frame events inside it."""
     types = iter(mark_group(group) if group else ())
     for place in places:
         yield next(types) if place is None else place
 
 
-def _frame(event: Seen, *, relay: bool, open_group: bool) -> BoundaryType:
-    """What stands around groups: the dump thread's ROTATE is passed over, as is what a relay log has inside a group."""
+def _frame(event: ObservedEvent, *, relay: bool, open_group: bool) -> BoundaryType:
+    """The type of an event outside groups: the dump thread's ROTATE is ignored, like a relay log's own events inside a
+    group.
+    """
     fake = event.type == EventType.ROTATE and (event.flags & Flag.ARTIFICIAL or not event.log_pos)
     own = relay and (open_group or event.flags & (Flag.RELAY_LOG | Flag.ARTIFICIAL))
     return _IGNORE if fake or own else CONSTRUCTED.get(event.type, _SELF)

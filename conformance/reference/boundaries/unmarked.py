@@ -1,8 +1,8 @@
 """The receiver's guess: the boundary type of an event without a marker, and streams with marked and unmarked events.
 
-WL#4162 says only that a receiver guesses as the source marks. The source can look ahead (it knows the statement that a
-USER_VAR belongs to), the receiver cannot. The rules are the kit's own (transaction-boundaries A.9); where they must
-guess wrong they say so by an error: a rows event outside a group has no beginning.
+WL#4162 says only that a receiver guesses as the source marks. But the source can look ahead (it knows the statement
+that a USER_VAR belongs to); the receiver cannot. The rules are the kit's own (transaction-boundaries A.9). Where a
+guess must be wrong, the receiver reports an error: a rows event outside a group has no beginning.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from conformance.reference.binlog.header import Flag
 from conformance.reference.boundaries.markers import SHIFT, BoundaryType, marker_of
-from conformance.reference.boundaries.observed_event import GTID_TYPES, Seen
+from conformance.reference.boundaries.observed_event import GTID_TYPES, ObservedEvent
 from conformance.reference.boundaries.worklog import BoundaryParser, BrokenBoundary
 from conformance.reference.event_types import EventType
 
@@ -22,7 +22,7 @@ _END = BoundaryType.END_TRANSACTION
 
 
 class Role(Enum):
-    """What an event is for a group; the value says it in words."""
+    """The role of an event in a group; the value describes it."""
 
     GTID = "GTID, ANONYMOUS_GTID, GTID_TAGGED"
     BEGIN = "QUERY BEGIN or XA START ..."
@@ -50,7 +50,7 @@ GUESSES: Final[dict[Role, tuple[BoundaryType, BoundaryType, BoundaryType]]] = {
     Role.FRAME: (_SELF, _SELF, _SELF),
 }
 
-# QUERY, and what depends on flags, is not in it.
+# Roles by event type, without QUERY and the types whose role depends on flags.
 ROLES: Final[dict[int, Role]] = {
     **dict.fromkeys(GTID_TYPES, Role.GTID),
     EventType.XID: Role.COMMIT,
@@ -90,8 +90,10 @@ def query_role(text: bytes) -> Role:
     return Role.STATEMENT
 
 
-def role_of(event: Seen, *, relay: bool = False) -> Role:
-    """``relay``: the stream is a relay log, in which the replica's own frame may stand inside a group."""
+def role_of(event: ObservedEvent, *, relay: bool = False) -> Role:
+    """The role of an event. ``relay``: the stream is a relay log, where the replica's own events may stand inside a
+    group.
+    """
     if event.type == EventType.QUERY:
         return query_role(event.text)
     role = ROLES.get(event.type)
@@ -105,7 +107,7 @@ def role_of(event: Seen, *, relay: bool = False) -> Role:
 
 
 class Judged(NamedTuple):
-    """One event: the type it counts with, the guess where that was another, and the error."""
+    """One judged event: the type that counts, the guess if it was another type, and the error."""
 
     type: int
     guess: BoundaryType
@@ -113,7 +115,7 @@ class Judged(NamedTuple):
 
     @property
     def contradicted(self) -> bool:
-        """The marker says something else than the guess: no error, the marker wins."""
+        """Whether the marker differs from the guess: no error, the marker wins."""
         return self.type != self.guess
 
 
@@ -122,13 +124,13 @@ class Receiver:
 
     def __init__(self, *, relay: bool = False, shift: int = SHIFT) -> None:
         self.parser = BoundaryParser()
-        # The present group has had its BEGIN; nobody asks outside a group.
+        # Whether the present group has had its BEGIN; without meaning outside a group.
         self._begun = False
         self._relay = relay
         self._shift = shift
 
-    def feed(self, event: Seen) -> Judged:
-        """The next event."""
+    def feed(self, event: ObservedEvent) -> Judged:
+        """Judge the next event."""
         role = role_of(event, relay=self._relay)
         guess = GUESSES[role][0 if not self.parser.in_group else 2 if self._begun else 1]
         marker = marker_of(event.flags, self._shift) or guess
@@ -140,5 +142,5 @@ class Receiver:
         return Judged(marker, guess, broken)
 
     def reset(self) -> None:
-        """Another file, or another connection."""
+        """Begin another file or another connection."""
         self.parser.reset()

@@ -1,10 +1,10 @@
 """The parser of WL#4162: its transition table, its message, and its reset after an error (transaction-boundaries A.4,
 transaction-boundaries A.5).
 
-Start state and state after a reset is Not Defined; Ignore Boundary never moves it. From Not Defined only Self Contained
-and Start Transaction are accepted, so a fault in the middle of a group is told again by every event of it that follows.
-The worklog's grammar of a valid stream (transaction-boundaries A.3) wants each one to end with a group; its table does
-not, and the table is what holds here.
+The parser starts in Not Defined, and returns there at a reset; Ignore Boundary never changes the state. From Not
+Defined it accepts only Self Contained and Start Transaction. So after a fault in the middle of a group, every later
+event of the group is an error too. The worklog's grammar of a valid stream (transaction-boundaries A.3) requires a
+group at the end of each stream. Its transition table does not, and this parser follows the table.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ ACCEPTED: Final[dict[BoundaryType, frozenset[BoundaryType]]] = {
 
 
 class BrokenBoundary(NamedTuple):
-    """An event that may not stand where it stands: the parser's state before it, and the marker of the event."""
+    """An event at a wrong place: the parser's state before it, and the marker of the event."""
 
     state: BoundaryType
     marker: int
@@ -43,7 +43,7 @@ class BrokenBoundary(NamedTuple):
 
 
 class BoundaryParser:
-    """Fed with boundary types. ``in_group``: a group has begun and not ended."""
+    """The worklog's parser, which reads boundary types. ``in_group``: a group has begun and not ended."""
 
     def __init__(self) -> None:
         self.state = _NOT_DEFINED
@@ -53,8 +53,9 @@ class BoundaryParser:
         return self.state in _IN_A_GROUP
 
     def feed(self, marker: int) -> BrokenBoundary | None:
-        """The type of the next event, never Not Defined (that one is classified first). After an error the parser is
-        reset."""
+        """Read the type of the next event; Not Defined events must be classified first. After an error the parser
+        resets.
+        """
         if marker == BoundaryType.IGNORE_BOUNDARY:
             return None
         if marker in RESERVED or self.state not in ACCEPTED[BoundaryType(marker)]:
@@ -65,5 +66,5 @@ class BoundaryParser:
         return None
 
     def reset(self) -> None:
-        """Another stream begins: once for each file, and at each connect and reconnect of a receiver."""
+        """Begin another stream: each file, and each connect and reconnect of a receiver, resets the parser once."""
         self.state = _NOT_DEFINED

@@ -1,7 +1,7 @@
 """The order of JSON values in SQL: ``=``, ``<`` and the rest (jsonb 8).
 
 The server skips an UPDATE whose new documents compare equal to the old ones, so this order decides which rows are
-logged at all. :func:`equal_stored` is made for that question: it looks at bytes first.
+logged at all. :func:`equal_stored` answers that question, and compares bytes first.
 """
 
 from __future__ import annotations
@@ -123,9 +123,8 @@ def _compare_numbers(a: float | Opaque, b: float | Opaque) -> int:
 def _double_against(x: float, y: int | Decimal) -> int:
     """A double against an exact number.
 
-    Against a DECIMAL, and against an integer that is the same after rounding to a double, the double counts as its
-    shortest decimal text: 9223372036854775808e0 is 9223372036854776000 here and larger than the integer
-    9223372036854775808.
+    A double counts as its shortest decimal text against a DECIMAL, and against an integer that rounds to the same
+    double. So 9223372036854775808e0 is 9223372036854776000, and larger than the integer 9223372036854775808.
     """
     if isinstance(y, int):
         rounded = float(y)
@@ -136,7 +135,7 @@ def _double_against(x: float, y: int | Decimal) -> int:
 
 # --- stored documents ------------------------------------------------------------------------------------------------
 
-_MAX_STORED_DEPTH: Final = 2 * MAX_DEPTH  # in-place updates do not look at the depth (partial-update 8.3)
+_MAX_STORED_DEPTH: Final = 2 * MAX_DEPTH  # in-place updates do not check the depth (partial-update 8.3)
 
 _small_entries = Struct("<BH").iter_unpack
 _large_entries = Struct("<BI").iter_unpack
@@ -145,9 +144,9 @@ _large_entries = Struct("<BI").iter_unpack
 def equal_stored(a: bytes | bytearray, b: bytes | bytearray) -> bool:
     """SQL ``=`` of two stored documents.
 
-    Decides from the bytes where it can: equal bytes are equal documents; other classes, member counts or keys are not.
-    In two containers of the same count it looks first where the first bytes differ, which is where an update wrote,
-    and stops at the first difference. Only documents that are equal in spite of their bytes are decoded whole.
+    The function decides from the bytes where it can: equal bytes are equal documents; other classes, member counts or
+    keys are not. In two containers of the same count it starts at the first differing byte, where an update wrote. It
+    stops at the first difference. It decodes whole documents only if they are equal in spite of their bytes.
     """
     if a == b:
         return True

@@ -1,10 +1,10 @@
 """JSONB to JSON values.
 
-``decode(data)`` reads as the server does (jsonb 3): it follows offsets, so holes are passed over, and it does
-not ask for sorted keys, minimal lengths or disjoint values. It never does more work than the input's size allows:
-entries of shared or overlapping children count against a budget.
+``decode(data)`` reads as the server does (jsonb 3): it follows offsets, so it passes over holes. It does not require
+sorted keys, minimal lengths or disjoint values. A budget bounds its work by the input's size: entries of shared or
+overlapping children count each time.
 
-:func:`conformance.reference.jsonb.layout.decode_strict` also demands what every writer keeps.
+:func:`conformance.reference.jsonb.layout.decode_strict` also checks the rules that every writer keeps.
 """
 
 from __future__ import annotations
@@ -53,7 +53,9 @@ _BAD_TYPE: Final = "a type byte between 0x00 and 0x0c, or 0x0f"
 
 
 def decode(data: bytes) -> JsonValue:
-    """The value of a JSONB document. A document of no bytes is JSON null. Raises only CodecError."""
+    """The value of a JSONB document (type byte, then the value). A document of no bytes is JSON null. Raises only
+    :class:`CodecError`.
+    """
     if not data:
         return None
     kind = data[0]
@@ -64,7 +66,7 @@ def decode(data: bytes) -> JsonValue:
 
 
 def read_varlen(data: bytes | bytearray, pos: int, end: int) -> tuple[int, int]:
-    """A length and the position after it. At most five bytes, at most 2^32-1; need not be minimal."""
+    """A length and the position after it. At most five bytes and 2^32-1; longer forms than needed are accepted."""
     length = shift = 0
     start = pos
     while pos < end and shift < 35:
@@ -81,7 +83,7 @@ def read_varlen(data: bytes | bytearray, pos: int, end: int) -> tuple[int, int]:
 
 
 def decode_scalar(data: bytes | bytearray, kind: int, pos: int, end: int) -> tuple[JsonValue, int]:
-    """A scalar whose data starts at ``pos``, and where it ends."""
+    """A scalar whose data starts at ``pos``, and the position after it."""
     if kind == STRING:
         if pos < end and data[pos] < 0x80:
             length = data[pos]
@@ -133,7 +135,7 @@ _WIDTH: Final = {LITERAL: 1, INT16: 2, UINT16: 2, INT32: 4, UINT32: 4, INT64: 8,
 
 
 def scalar_end(data: bytes | bytearray, kind: int, pos: int, end: int) -> int:
-    """Where a scalar's data ends, without decoding it."""
+    """The end of a scalar's data, without decoding it."""
     width = _WIDTH.get(kind)
     if width is not None:
         stop = pos + width
@@ -197,7 +199,7 @@ _LONG: Final = 160  # bytes of a string or key; shorter ones cannot make much of
 
 
 def _spend(budget: list[int], size: int, offset: int) -> None:
-    """Count a long string or key: entries that share its bytes could make memory of any size."""
+    """Count a long string or key against the budget: entries that share its bytes could take unlimited memory."""
     budget[1] -= size
     if budget[1] < 0:
         raise DecodeError("shared-children", "JSON strings share bytes beyond the size of the input", offset=offset)
@@ -282,7 +284,7 @@ _KNOWN_BYTES: Final = 1024  # of key entries and keys: what is kept stays below 
 def _keys(
     data: bytes, kind: int, start: int, end: int, values_end: int, key_entries: bytes, budget: list[int]
 ) -> list[str]:
-    """The keys of an object in entry order."""
+    """The keys of an object, in entry order."""
     if not key_entries:
         return []
     offset, length = (

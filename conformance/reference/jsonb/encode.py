@@ -1,8 +1,8 @@
 """JSON values to JSONB, the same bytes that the server writes for a document made from scratch (no holes).
 
-Small or large (jsonb 2.1): a container is written small when its whole small form fits in 65535 bytes, which
-includes that every container inside it is small too; otherwise large, and then each child is tried small on its own.
-Working bottom-up this is one pass: a container is large if a child is large or its own small size is over the limit.
+Small or large (jsonb 2.1): a container is written small if its whole small form fits in 65535 bytes; all containers
+inside it are then small too. Otherwise it is large, and each child is tried small on its own. One bottom-up pass
+decides: a container is large if a child is large or its own small size exceeds the limit.
 """
 
 from __future__ import annotations
@@ -63,17 +63,17 @@ _pack_large_entry = Struct("<BI").pack
 
 
 def encode(value: JsonValue) -> bytes:
-    """The JSONB document: type byte, then the value.
+    """The JSONB document of a value: type byte, then the value's data.
 
-    Raises :class:`MysqlError` 3157 for more than 100 containers inside each other and 3151 for a key over 65535
-    bytes, :class:`EncodeError` for a Python value that is no JSON value.
+    Raises :class:`MysqlError` 3157 for more than 100 nested containers, and 3151 for a key over 65535 bytes. Raises
+    :class:`EncodeError` for a Python value that is no JSON value.
     """
     kind, data = encode_typed(value, 0)
     return _BYTES[kind] + data
 
 
 def encoded_size(value: JsonValue) -> int:
-    """``len(encode(value))``."""
+    """The size of a document in bytes: ``len(encode(value))``."""
     return 1 + len(encode_typed(value, 0)[1])
 
 
@@ -92,7 +92,7 @@ def encode_varlen(length: int) -> bytes:
 
 
 def key_bytes(key: str) -> bytes:
-    """An object key as stored. MySQL answers 3151 for one that is too long."""
+    """An object key as stored. Raises :class:`MysqlError` 3151 for a key that is too long."""
     raw = key.encode("utf-8", "surrogateescape")
     if len(raw) > MAX_KEY:
         raise MysqlError(3151, "ER_JSON_KEY_TOO_BIG", "the JSON object contains a key that is too long", got=len(raw))
@@ -109,7 +109,7 @@ def inlined_entry(kind: int, data: bytes, *, large: bool) -> bytes:
 
 
 def encode_typed(typed: JsonValue, level: int) -> tuple[int, bytes]:
-    """Type byte and data of a value that stands inside ``level`` containers."""
+    """Type byte and data of a value inside ``level`` containers."""
     kind = type(typed)
     value: Any = typed  # what a type() test says, a checker cannot follow; isinstance() would cost a third of the time
     if kind is str:
@@ -186,9 +186,9 @@ def _object(members: dict[str, JsonValue], level: int) -> tuple[int, bytes]:
 
 
 class _Keys(NamedTuple):
-    """The keys of an object as they stand in its bytes, which does not depend on the values.
+    """The keys of an object in their stored bytes, which do not depend on the values.
 
-    ``names`` and ``raw`` in stored order; ``small``: their entries in the small format, of no bytes if they do not fit.
+    ``names`` and ``raw`` are in stored order. ``small``: the key entries in the small format, empty if they do not fit.
     """
 
     names: tuple[str, ...]
@@ -234,7 +234,7 @@ def _container(values: list[tuple[int, bytes]], keys: _Keys, *, is_object: bool)
 
 
 def _small(values: list[tuple[int, bytes]], keys: _Keys, *, is_object: bool) -> bytes | None:
-    """The small format; ``None`` if the container or one inside it is too large for it."""
+    """The small format; ``None`` if the container or one inside it is too large for that."""
     count = len(values)
     offset = 4 + count * (7 if is_object else 3) + len(keys.joined)
     parts = [b"", keys.small]  # the first is the header, which holds the size

@@ -1,6 +1,8 @@
-"""Numbers of JSON text as versions before the exact parser read them (versions 6.1): digits go into an integer
-while it is below 2^53, later ones into a double, and one multiplication or division by a power of ten ends it. Up to 15
-digits and powers of ten up to 22 come out exactly; with more the last places may differ from the nearest double.
+"""Numbers of JSON text, as versions before the exact parser read them (versions 6.1).
+
+Digits go into an integer while it is below 2^53, later digits into a double. One multiplication or division by a power
+of ten gives the result. Up to 15 digits and powers of ten up to 22 come out exactly; beyond that the last places may
+differ from the nearest double.
 """
 
 from __future__ import annotations
@@ -59,7 +61,7 @@ def parse_fast(text: str) -> float:
 
 
 def exponent(sign: str, digits: str) -> int:
-    """What stands behind the ``e``: its first twelve digits are more than any double needs, zeros in front are none."""
+    """The number behind the ``e``: its first twelve digits suffice for any double; zeros in front do not count."""
     number = int(digits.lstrip("0")[:12] or 0)
     return -number if sign == "-" else number
 

@@ -1,8 +1,8 @@
-"""How a stored document lies in its bytes: where each key and value is, and what is left in the holes.
+"""The layout of a stored document: the place of each key and value, and the old bytes in the holes.
 
-In-place updates leave holes (partial-update 3), so the value alone does not give the bytes back. The
-typed form here does: ``encode_stored(decode_stored(data)) == data`` for every document a server wrote. It is also
-the strict reading: whatever no writer makes (overlap, unsorted keys, wide integers, ...) is refused.
+In-place updates leave holes (partial-update 3), so the value alone does not determine the bytes. The layout does:
+``encode_stored(decode_stored(data)) == data`` for every document that a server wrote. The layout decoder is also the
+strict one: it refuses forms that no writer makes (overlap, unsorted keys, wide integers, ...).
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ Stored: TypeAlias = "Placed | bool | int | float | str | Opaque | None"
 
 
 def decode_stored(data: bytes) -> Stored:
-    """The layout of a document; the strict reading. A document of no bytes is JSON null."""
+    """The layout of a document, read strictly. A document of no bytes is JSON null."""
     if not data:
         return None
     root = open_document(data)
@@ -78,21 +78,25 @@ def decode_stored(data: bytes) -> Stored:
 
 
 def decode_strict(data: bytes) -> JsonValue:
-    """The value of a document in the one form that writers give it: values and keys in entry order without overlap,
-    sorted unique keys, minimal lengths, valid UTF-8, finite doubles, payloads that match their type. Holes are legal.
+    """The value of a document, if it has the form that writers give it.
+
+    That form has values and keys in entry order without overlap, sorted unique keys, minimal lengths, valid UTF-8,
+    finite doubles, and payloads that match their type. Holes are legal.
     """
-    decode_stored(data)  # what it accepts reads the same below; layout and value at once would be twice the memory
+    decode_stored(
+        data
+    )  # decode() reads an accepted document alike; layout and value at once would take twice the memory
     return decode(data)
 
 
 def encode_stored(stored: Stored) -> bytes:
-    """The bytes of a document from its layout; nothing of the original is needed."""
+    """The bytes of a document from its layout alone."""
     kind, data = _encode(stored)
     return kind.to_bytes(1, "little") + data
 
 
 def stored_value(stored: Stored) -> JsonValue:
-    """The value, without the layout."""
+    """The value of a layout."""
     if not isinstance(stored, Placed):
         return stored
     values = [stored_value(value) for _, value in stored.values]
@@ -103,16 +107,16 @@ def stored_value(stored: Stored) -> JsonValue:
 
 
 def storage_free(data: bytes) -> int:
-    """JSON_STORAGE_FREE of a column value: all holes, those inside nested containers too (jsonb 9)."""
+    """JSON_STORAGE_FREE of a column value, in bytes: all holes, those inside nested containers too (jsonb 9)."""
     if not data or data[0] > LARGE_ARRAY:
         return 0
     return _free(data, data[0], 1, len(data), 0)
 
 
 def _free(data: bytes, kind: int, start: int, end: int, level: int) -> int:
-    """The holes of one container: its size less what its keys and values take; less than none where keys share bytes.
+    """The holes of one container: its size less the bytes of its keys and values; negative where keys share bytes.
 
-    Values lie behind the last key and in their order, or the server has no number for them (observed on 9.7.4).
+    Values must follow the last key in order; otherwise the server has no number for them (observed on 9.7.4).
     """
     if level >= 2 * MAX_DEPTH:  # an in-place update may nest deeper than 100 (partial-update 8.3)
         raise too_deep()

@@ -29,7 +29,7 @@ _LITERAL: Final = re.compile(r"([+-]?)([0-9]*)(?:\.([0-9]*))?", re.ASCII)
 
 
 def decimal_size(precision: int, scale: int) -> int:
-    """Bytes of a packed DECIMAL(precision, scale) (jsonb 5.1)."""
+    """The size in bytes of a packed DECIMAL(precision, scale) (jsonb 5.1)."""
     whole, fraction = precision - scale, scale
     return whole // _GROUP * 4 + _SHORT[whole % _GROUP] + fraction // _GROUP * 4 + _SHORT[fraction % _GROUP]
 
@@ -43,7 +43,9 @@ def _exists(precision: int, scale: int) -> bool:
 
 
 def pack_decimal(negative: bool, digits: str, precision: int, scale: int) -> bytes:
-    """``digits`` without a point, the last ``scale`` of them behind it, as DECIMAL(precision, scale). No minus zero."""
+    """The packed DECIMAL(precision, scale) of ``digits``, whose last ``scale`` digits stand behind the point. Never a
+    minus zero.
+    """
     if not _exists(precision, scale):
         raise EncodeError("decimal-type", f"DECIMAL({precision},{scale}) does not exist", got=(precision, scale))
     digits = digits.lstrip("0").zfill(precision)
@@ -65,10 +67,10 @@ def pack_decimal(negative: bool, digits: str, precision: int, scale: int) -> byt
 
 
 def _unpack(data: bytes, precision: int, scale: int, *, lenient: bool = False) -> tuple[bool, str, str]:
-    """(negative, digits before the point, digits behind it), as the bytes say it, a sign of zero included.
+    """(negative, digits before the point, digits behind it), as stored; a zero may be negative.
 
-    ``lenient``: a short first group may have one digit more than its count, and a short last one any number that the
-    server's shift leaves in range.
+    ``lenient``: a short first group may have one digit more than its count. A short last group may hold any number that
+    the server's shift leaves in range.
     """
     size = decimal_size(precision, scale)
     if len(data) != size:
@@ -133,9 +135,9 @@ def _number(negative: bool, whole: str, fraction: str) -> Decimal:
 def literal_digits(text: str) -> tuple[bool, str, str]:
     """(negative, digits before the point, digits behind it) of a number in SQL, as the server keeps them.
 
-    Of leading zeros one is kept, in ``01.5`` too. There is room for nine groups of nine digits; digits behind the
-    point that find none are cut off, and a number with more than 81 digits before the point becomes the largest of
-    65 digits (all observed on 9.7.4).
+    The server keeps one leading zero, in ``01.5`` too. It has room for nine groups of nine digits, and cuts digits
+    behind the point that do not fit. A number with more than 81 digits before the point becomes the largest of 65
+    digits (all observed on 9.7.4).
     """
     match = _LITERAL.fullmatch(text)
     if match is None or not (match[2] or match[3]):
@@ -156,7 +158,7 @@ def decimal_from_text(text: str) -> Opaque:
 
 
 def decimal_value(negative: bool, digits: str, precision: int, scale: int) -> Opaque:
-    """A DECIMAL with a precision of its own choice, as columns and arithmetic make it."""
+    """The DECIMAL of a number with the least precision for it, as columns and arithmetic make it."""
     return Opaque(DECIMAL, bytes((precision, scale)) + pack_decimal(negative, digits, precision, scale))
 
 
@@ -165,11 +167,11 @@ def _invalid(message: str) -> MysqlError:
 
 
 def decimal_parts(payload: bytes, *, lenient: bool = False) -> tuple[bool, str, str]:
-    """(negative, digits before the point, digits behind it), with the leading zeros that the precision has.
+    """(negative, digits before the point, digits behind it), with the leading zeros of the precision.
 
-    ``lenient`` reads as the server does (observed on 9.7.4): a short first group may have one digit more than its
-    count, a short last one a number that is in range when it is shifted in 32 bits, a zero may be negative, and
-    precision 0 without any bytes is 0. Error 3142 for everything else.
+    ``lenient`` reads as the server does (observed on 9.7.4). A short first group may have one digit more than its
+    count. A short last group may hold a number that is in range after a shift in 32 bits. A zero may be negative, and
+    precision 0 without any bytes is 0. Raises 3142 for all other bytes.
     """
     if len(payload) < 2:
         raise _invalid(f"a DECIMAL of {len(payload)} bytes has no precision and scale")
@@ -188,21 +190,26 @@ def decimal_parts(payload: bytes, *, lenient: bool = False) -> tuple[bool, str, 
 
 
 def decimal_is_wide(payload: bytes) -> bool:
-    """Whether there is a digit too many before the point, as only the lenient reading takes it. Error 3142 as there."""
+    """Whether a DECIMAL has a digit too many before the point, which only the lenient reading accepts. Raises 3142 as
+    :func:`decimal_parts`.
+    """
     whole = decimal_parts(payload, lenient=True)[1]
     return len(whole) > max(1, payload[0] - payload[1])
 
 
 def decimal_as_written(payload: bytes) -> bytes:
-    """The payload that the server writes for the number that it reads from one: without the sign of a zero, each group
-    in its range, and a byte where there was none. Not for a wide one. Error 3142 as there."""
+    """The payload that the server writes for the number it reads from a payload.
+
+    The server writes no negative zero, each group in its range, and a byte for an empty payload. Not for a wide DECIMAL
+    (:func:`decimal_is_wide`). Raises 3142 as :func:`decimal_parts`.
+    """
     negative, whole, fraction = decimal_parts(payload, lenient=True)
     precision, scale = payload[0] or 1, payload[1]
     return bytes((precision, scale)) + pack_decimal(negative, whole + fraction, precision, scale)
 
 
 def decimal_to_text(payload: bytes, *, lenient: bool = False) -> str:
-    """The text of a DECIMAL payload, with its full scale. Error 3142 when the payload is not a DECIMAL."""
+    """The text of a DECIMAL payload, with its full scale. Raises 3142 if the payload is no DECIMAL."""
     negative, whole, fraction = decimal_parts(payload, lenient=lenient)
     whole = whole.lstrip("0") or "0"
     text = f"{whole}.{fraction}" if fraction else whole
@@ -210,7 +217,7 @@ def decimal_to_text(payload: bytes, *, lenient: bool = False) -> str:
 
 
 def decimal_number(payload: bytes) -> Decimal:
-    """The number of a DECIMAL payload, leniently read; never a negative zero."""
+    """The number of a DECIMAL payload, read leniently; never a negative zero."""
     return _number(*decimal_parts(payload, lenient=True))
 
 
@@ -285,7 +292,7 @@ def pack_datetime(value: DateTime) -> int:
 
 
 def unpack_datetime(number: int) -> DateTime:
-    """The parts of a DATETIME's number, whatever they are: nothing is checked, as in the server."""
+    """The parts of a DATETIME's number, unchecked, as in the server."""
     number = abs(number)
     clock = number >> 24
     day = clock >> 17
@@ -299,7 +306,7 @@ def pack_date(value: Date) -> int:
 
 
 def unpack_date(number: int) -> Date:
-    """The parts of a DATE's number. Its sign bit is not looked at (observed on 9.7.4)."""
+    """The parts of a DATE's number. The server ignores its sign bit (observed on 9.7.4)."""
     return Date(*unpack_datetime(number & _DATE_BITS)[:3])
 
 
@@ -339,12 +346,14 @@ def datetime(
 def timestamp(
     year: int, month: int, day: int, hour: int = 0, minute: int = 0, second: int = 0, microsecond: int = 0
 ) -> Opaque:
-    """A JSON DATETIME that came from a TIMESTAMP column: another field type, the same bytes."""
+    """A JSON DATETIME from a TIMESTAMP column: another field type, the same bytes."""
     return Opaque(TIMESTAMP, datetime(year, month, day, hour, minute, second, microsecond).payload)
 
 
 def temporal_number(value: Opaque) -> int:
-    """The 64-bit number of a temporal value. The payload must have 8 bytes: the server reads 8 whatever it says."""
+    """The 64-bit number of a temporal value. The payload must have 8 bytes: the server reads 8 whatever the length
+    says.
+    """
     if len(value.payload) != 8:
         raise DecodeError(
             "temporal-length",
@@ -368,8 +377,9 @@ _BASE64_LINE: Final = 76
 
 
 def opaque_text(value: Opaque) -> str:
-    """The text without quotes (jsonb 6.3). MySQL prints all of them as JSON strings, except a DECIMAL, which is a
-    number."""
+    """The text without quotes (jsonb 6.3). MySQL prints opaque values as JSON strings, except a DECIMAL, which is a
+    number.
+    """
     field_type, payload = value
     if field_type == DECIMAL:
         return decimal_to_text(payload, lenient=True)

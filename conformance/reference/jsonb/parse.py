@@ -69,7 +69,7 @@ def _fast(text: str) -> float:
     number = parse_fast(text)
     if number - number != 0.0:
         raise _too_big(text)
-    _double(text)  # what is refused as too big is so in both ways of reading
+    _double(text)  # both ways of reading refuse the same numbers as too big
     return number
 
 
@@ -89,7 +89,7 @@ def _too_big(text: str) -> MysqlError:
 
 
 def _cut(text: str) -> str:
-    """The same number with its first 768 significant digits only: the server does not look at the others."""
+    """The same number with its first 768 significant digits only: the server ignores later digits."""
     match = NUMBER.fullmatch(text)
     assert match is not None
     sign, whole, fraction, exponent_sign, exponent_digits = match.groups("")
@@ -115,10 +115,10 @@ _fast_decoder: Final = JSONDecoder(
 
 
 def parse_text(text: str, forms: JsonForms | None = None) -> JsonValue:
-    """The value of a JSON text. Members come in stored order, of equal keys the last one counts.
+    """The value of a JSON text. Members come in stored order; of equal keys the last one counts.
 
-    ``forms``: those of another version than the newest. Raises :class:`MysqlError` 3140 for text that is not JSON
-    (``offset`` counts bytes) and 3157 for one too deep.
+    ``forms``: the JSON forms of a version other than the newest. Raises :class:`MysqlError` 3140 for text that is not
+    JSON (``offset`` counts bytes) and 3157 for more than 100 nested containers.
     """
     if not text.isascii():
         try:

@@ -1,4 +1,4 @@
-"""Which bytes of a stored document mean what (jsonb 1 to 5), damaged and in-place updated ones included."""
+"""The meaning of the bytes of a stored document (jsonb 1 to 5), damaged and in-place updated documents included."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _HOLE: Final = ("hole", "bytes that nothing points to")
 
 
 class DocumentSpan(NamedTuple):
-    """``document[start:end]``: the field, and its meaning for people. Only damage has no bytes."""
+    """``document[start:end]``: the field, and its meaning for people. Only damage may have no bytes."""
 
     start: int
     end: int
@@ -31,7 +31,7 @@ class DocumentSpan(NamedTuple):
 
 
 def document_spans(data: bytes, short: Callable[[str], str]) -> tuple[list[DocumentSpan], CodecError | None]:
-    """The spans of a document, in order and without gaps, and what is wrong with it: that is the last span too.
+    """The spans of a document, in order and without gaps; the last span tells the damage, if there is any.
 
     ``short`` cuts a text for one line.
     """
@@ -49,7 +49,7 @@ def document_spans(data: bytes, short: Callable[[str], str]) -> tuple[list[Docum
 
 
 def _without_gaps(found: list[DocumentSpan], length: int) -> list[DocumentSpan]:
-    """In order, with the holes; bytes that two entries share are shown once."""
+    """The spans in order, with the holes between them; bytes that two entries share are shown once."""
     spans: list[DocumentSpan] = []
     covered = 0
     found.sort(key=lambda span: span[:2])
@@ -68,9 +68,9 @@ def _without_gaps(found: list[DocumentSpan], length: int) -> list[DocumentSpan]:
 
 
 class _Reading:
-    """One document on its way to ``found``.
+    """The traversal of one document that fills ``found``.
 
-    Containers that several entries share are gone into once, and count every time, with all that is in them.
+    It enters containers that several entries share only once, and counts them and all their content each time.
     """
 
     __slots__ = ("bytes", "elements", "found", "known", "short")
@@ -87,7 +87,7 @@ class _Reading:
         self.found.append(DocumentSpan(start, end, field, meaning))
 
     def value(self, view: View, name: str, level: int) -> int:
-        """How many levels of containers it is."""
+        """Read a value; returns the levels of containers in it."""
         if view.kind > LARGE_ARRAY:
             self._scalar(view, name or "value")
             return 0

@@ -1,7 +1,7 @@
 """JSON values as plain JSON data with type tags: the form that Cases and adapters exchange.
 
-A leaf that plain JSON cannot say becomes ``{"$type": NAME, ...}``; an object with a key that begins with ``$``
-becomes ``{"$object": [[key, value], ...]}``. Reading back gives the same value, to the byte.
+A leaf without a plain JSON form becomes ``{"$type": NAME, ...}``; an object with a key that begins with ``$`` becomes
+``{"$object": [[key, value], ...]}``. Reading back gives the same value, to the byte.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _CODES: Final = {name: code for code, name in _NAMES.items()}
 
 
 def to_tagged(value: JsonValue) -> Any:
-    """Data that the ``json`` module can write."""
+    """The tagged form of a value: data that the ``json`` module can write."""
     if isinstance(value, UInt):
         return {"$type": "UNSIGNED INTEGER", "text": str(int(value))}
     if isinstance(value, Opaque):
@@ -57,7 +57,7 @@ def _opaque(value: Opaque) -> dict[str, Any]:
 
 
 def from_tagged(data: Any) -> JsonValue:
-    """The value of :func:`to_tagged`'s data. Raises :class:`DecodeError` for a tag that is unknown or incomplete."""
+    """The value of tagged data. Raises :class:`DecodeError` for a tag that is unknown or incomplete."""
     if isinstance(data, list):
         return [from_tagged(item) for item in data]
     if not isinstance(data, dict):

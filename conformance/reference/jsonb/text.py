@@ -50,7 +50,7 @@ def format_double(value: float) -> str:
 
 
 def format_whole_double(value: float) -> str:
-    """A DOUBLE as 5.7 prints it: without a fraction where it has none (versions 6.2)."""
+    """A DOUBLE as 5.7 prints it: a whole number has no fraction (versions 6.2)."""
     return format_double(value).removesuffix(".0")
 
 
@@ -72,7 +72,7 @@ _SCALARS_OF_5_7: Final = {**_SCALARS, float: format_whole_double}
 
 
 def _scalar(value: JsonValue) -> str:
-    """A value that is no plain ``list`` or ``dict`` and whose exact type is not in the table."""
+    """The text of a scalar whose exact type is not in the table."""
     formatter = _SCALARS.get(type(value))
     if formatter is None:
         raise EncodeError("not-a-json-value", f"{type(value).__name__} is not a JSON value", got=type(value).__name__)
@@ -80,9 +80,9 @@ def _scalar(value: JsonValue) -> str:
 
 
 def format_text(value: JsonValue, forms: JsonForms | None = None) -> str:
-    """One line, as SELECT shows a JSON column (jsonb 6.1). Error 3157 for more than 100 containers inside each other.
+    """The text on one line, as SELECT shows a JSON column (jsonb 6.1). Raises 3157 for more than 100 nested containers.
 
-    ``forms``: those of another version than the newest.
+    ``forms``: the JSON forms of a version other than the newest.
     """
     old = forms is not None and forms.double_text == "1"
     return _format(value, MAX_DEPTH, (_SCALARS_OF_5_7 if old else _SCALARS).get)

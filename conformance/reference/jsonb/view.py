@@ -1,6 +1,6 @@
-"""A lazy look into JSONB bytes: navigation without decoding what lies beside the way.
+"""A lazy view of JSONB bytes: navigation decodes only the values on its way.
 
-A :class:`View` is one value inside a document. Only what is visited is checked, as in the server's own reader.
+A :class:`View` is one value inside a document. Like the server's own reader, it checks only the values that it visits.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ class View:
         return bytes(self.data[position : position + length])
 
     def find(self, key: bytes) -> int:
-        """The index of a member, or -1. A binary search, so unsorted keys may stay unseen (jsonb 2)."""
+        """The index of a member, or -1. A binary search, so it may miss unsorted keys (jsonb 2)."""
         wanted = len(key)
         data, place = self.data, self.key_place
         low, high = 0, self.count
@@ -117,7 +117,7 @@ class View:
         return position, kind, offset
 
     def entry_end(self, position: int) -> int:
-        """Where the value entry at ``position`` ends."""
+        """The end of the value entry at ``position``."""
         return position + (5 if self.kind & 1 else 3)
 
     def element(self, index: int) -> View:
@@ -128,7 +128,7 @@ class View:
         return View(self.data, kind, self._target(position, offset), self.end)
 
     def _target(self, entry: int, offset: int) -> int:
-        """Where the value of an entry is that does not hold it itself."""
+        """The position of the value of an entry that does not hold the value itself."""
         start = self.start + offset
         own_end = self.entry_end(entry)
         if start < own_end or start > self.end:  # into a later entry: 9.7.4 follows that
@@ -136,7 +136,7 @@ class View:
         return start
 
     def place(self, index: int) -> tuple[int, int] | None:
-        """[start, end) of an element's data, or ``None`` when it is inlined; also for -1, no element."""
+        """[start, end) of an element's data; ``None`` when it is inlined, and for index -1."""
         if index < 0:
             return None
         position, kind, offset = self.entry(index)
@@ -158,14 +158,14 @@ class View:
         return -1
 
     def value(self) -> JsonValue:
-        """The value, decoded."""
+        """The decoded value."""
         if self.kind > LARGE_ARRAY:
             return decode_scalar(self.data, self.kind, self.start, self.end)[0]
         return decode(self.kind.to_bytes(1, "little") + bytes(self.data[self.start : self.end]))
 
 
 def open_document(data: bytes | bytearray) -> View:
-    """The root of a document; one of no bytes is JSON null."""
+    """The root of a document; an empty document is JSON null."""
     if not data:
         return View(_NULL_DOCUMENT, LITERAL, 1, 2)
     return View(data, data[0], 1, len(data))

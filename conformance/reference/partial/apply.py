@@ -1,8 +1,8 @@
 """Applying the diffs of a row event to a stored document, as a replica does (partial-update 6).
 
-Paths are followed exactly: no auto-wrap, nothing stripped. The document is changed in place while that works and on a
-tree from the first change that does not fit; which of the two it is decides whether a REPLACE that changes nothing is
-refused (dialect switch ``refuse_unchanging_replace``).
+The applier follows paths exactly: it neither auto-wraps nor strips legs. It changes the document in place while changes
+fit, and a tree from the first change that does not. Only in place does the server refuse a REPLACE that changes nothing
+(dialect switch ``refuse_unchanging_replace``).
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ if TYPE_CHECKING:
 def apply_field(stored: bytes | None, field: bytes, dialect: Dialect = MYSQL) -> bytes | None:
     """Apply the diffs of a partial column value, given without its 4-byte length.
 
-    Raises :class:`MysqlError` 3649 for a diff that cannot be read, 3142 or 3157 for damage deep inside a value, 3648
-    for a diff that does not fit the document. All diffs are read before the first is applied.
+    Reads all diffs before it applies the first. Raises :class:`MysqlError`: 3649 for a diff that cannot be read, 3142
+    or 3157 for damage deep inside a value, 3648 for a diff that does not fit the document.
     """
     try:
         diffs = decode_diffs(field, strict=dialect.reader.strict)
@@ -60,9 +60,10 @@ def apply_field(stored: bytes | None, field: bytes, dialect: Dialect = MYSQL) ->
 
 
 def _lies_deep(field: bytes) -> bool:
-    """Whether the first damage is inside of a value that is a container with a sound frame (observed on 9.7.4).
+    """Whether the first damage lies inside a container value whose frame is sound (observed on 9.7.4).
 
-    The reader of diffs looks at no more than that, one diff after the other; what lies deeper the JSON library finds.
+    The server's reader checks only the frames of values, one diff after the other; the JSON library finds deeper
+    damage.
     """
     try:
         frames = split_diffs(field)
@@ -85,16 +86,16 @@ def _is_container(data: bytes) -> bool:
 
 
 def apply_diffs(stored: bytes | None, diffs: Iterable[Diff], dialect: Dialect = MYSQL) -> bytes | None:
-    """The document after all diffs; ``stored`` is not changed. SQL NULL is ``None``.
+    """The document (JSONB bytes) after all diffs; ``stored`` is not changed. SQL NULL is ``None``.
 
-    The server writes the number that it reads from a DECIMAL, which has other bytes if they were odd. One with a digit
-    too many it cannot write: 1032, in place at once and on the tree at the end, wherever in the document it stands
-    (observed on 9.7.4).
+    The server writes a DECIMAL from the number it has read: unusual stored bytes become the usual ones. It cannot write
+    a DECIMAL with a digit too many, and answers 1032. In place it does so at once, on the tree at the end, wherever in
+    the document the DECIMAL stands (observed on 9.7.4).
     """
     diffs = tuple(diffs)
     if not diffs:
         if stored == b"":
-            return encode(None)  # the JSON null that it reads as, now with bytes of its own (observed on 9.7.4)
+            return encode(None)  # no bytes are read as JSON null, which now has bytes of its own (observed on 9.7.4)
         # The server marks the field as not NULL before it applies anything (partial-update 8.4).
         return encode(None) if stored is None and dialect.behaviour.null_takes_empty_diffs else stored
     document = Document(encode(None) if stored is None else stored)
@@ -112,18 +113,20 @@ def apply_diffs(stored: bytes | None, diffs: Iterable[Diff], dialect: Dialect = 
     return written
 
 
-_DECIMAL_BYTE: Final = DECIMAL.to_bytes(1, "little")  # in every document with a DECIMAL, and in few others
+_DECIMAL_BYTE: Final = DECIMAL.to_bytes(
+    1, "little"
+)  # in every document with a DECIMAL, and in few documents without one
 
 
 def _has_wide_decimal(value: object) -> bool:
-    """Whether a DECIMAL has a digit too many; 3142 for one that cannot be read."""
+    """Whether the value holds a DECIMAL with a digit too many; error 3142 for a DECIMAL that cannot be read."""
     if isinstance(value, (str, int)):
-        return False  # what most diffs put there
+        return False  # the values of most diffs
     return True in {decimal_is_wide(payload) for payload in _decimals(value)}
 
 
 def _decimals(value: object) -> Iterator[bytes]:
-    """The one kind of opaque value that the server looks into while it reads a diff (requirements FR5)."""
+    """The DECIMALs of a value: the only opaque values that the server checks in a diff (requirements FR5)."""
     if isinstance(value, Opaque):
         if value.field_type == DECIMAL:
             yield value.payload
@@ -133,7 +136,7 @@ def _decimals(value: object) -> Iterator[bytes]:
 
 
 def _as_written(value: JsonValue) -> JsonValue:
-    """The value with the bytes that the server writes its DECIMALs with: the same object, if all have those."""
+    """The value with its DECIMALs in the bytes that the server writes; the same object if nothing changes."""
     if isinstance(value, (str, int)):
         return value
     other = {payload: written for payload in _decimals(value) if (written := _decimal_as_written(payload)) != payload}
@@ -157,7 +160,7 @@ def _with_decimals(value: JsonValue, other: Mapping[bytes, bytes]) -> JsonValue:
 
 
 def _refuse_invalid_text(diffs: Iterable[Diff]) -> None:
-    """Strings that are not UTF-8 are held with surrogates, which no text can be written with."""
+    """Raise for strings that are not UTF-8; the decoder holds them with surrogates, which no text can contain."""
     for index, diff in enumerate(diffs):
         try:
             "".join((str(diff.path), *_texts(diff.value))).encode()
@@ -166,8 +169,9 @@ def _refuse_invalid_text(diffs: Iterable[Diff]) -> None:
 
 
 def _texts(value: object) -> Iterator[str]:
-    """Strings and names, those that are opaque among them. Other values are not looked into: they may be damaged, which
-    is another matter."""
+    """Strings and names of a value, opaque strings included. Other opaque values may be damaged; they are not read
+    here.
+    """
     if isinstance(value, str):
         yield value
     elif isinstance(value, Opaque) and value.field_type == VAR_STRING:
@@ -180,7 +184,7 @@ def _texts(value: object) -> Iterator[str]:
 
 
 def _refused(document: Document, diff: Diff, dialect: Dialect) -> str:
-    """Apply one diff; the reason if it does not fit."""
+    """Apply one diff; returns the reason if the diff does not fit."""
     legs = diff.path.legs
     if not legs:
         return "the root cannot be changed by a diff"
@@ -210,7 +214,7 @@ def _refused(document: Document, diff: Diff, dialect: Dialect) -> str:
         index = element_index(parent, leg)
         if index < 0:
             return "the path does not exist"
-        parent.element(index)  # a broken one is an error also where it is not needed
+        parent.element(index)  # a broken value is an error even if the diff does not need it
         if diff.operation is Operation.REMOVE:
             document.remove_bytes(parent, index)
             return ""

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 class Decision(NamedTuple):
-    """How one JSON column stands in the after-image: diffs or the whole document, or ``None`` for SQL NULL."""
+    """The form of one JSON column in the after-image: diffs or the whole document, or ``None`` for SQL NULL."""
 
     partial: bool
     data: bytes | None
@@ -17,7 +17,7 @@ class Decision(NamedTuple):
 
     @property
     def field(self) -> bytes | None:
-        """The column's bytes in the event, its 4-byte length included."""
+        """The column's bytes in the event, including the 4-byte length."""
         return None if self.data is None else len(self.data).to_bytes(4, "little") + self.data
 
 
@@ -41,5 +41,5 @@ def decide(before: object, after: object, change: ColumnChange | None, *, partia
 
 
 def diffs_pay(diffs: int, document: int) -> bool:
-    """Whether diffs of so many bytes are logged instead of a document of so many: only the diffs' length counts."""
+    """Whether the server logs diffs of this size instead of a document of this size; only the lengths count."""
     return 4 + diffs < document

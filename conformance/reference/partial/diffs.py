@@ -6,7 +6,7 @@
     data_length  packed integer      not for REMOVE
     data         a JSONB document    not for REMOVE
 
-The diffs stand back to back until the length of the field is used up.
+The diffs follow each other without gaps, up to the end of the field.
 """
 
 from __future__ import annotations
@@ -26,8 +26,9 @@ if TYPE_CHECKING:
 
 
 class Operation(IntEnum):
-    """What a diff does at its path. The worklog leaves 3 and above to future versions; 9.7.4 answers 3649 to them
-    (partial-update 7)."""
+    """The operation of a diff. The worklog reserves 3 and above for future versions; 9.7.4 answers 3649 to them
+    (partial-update 7).
+    """
 
     REPLACE = 0
     INSERT = 1
@@ -43,7 +44,7 @@ class Diff(NamedTuple):
 
 
 class RawDiff(NamedTuple):
-    """A diff whose frame was read and nothing else: path text and JSONB as they stand in the event."""
+    """A diff of which only the frame was read: path text and JSONB as they stand in the event."""
 
     operation: Operation
     path: bytes
@@ -51,14 +52,14 @@ class RawDiff(NamedTuple):
 
 
 def encode_diff(operation: Operation, path: Path, data: bytes | None) -> bytes:
-    """One diff from its parts; ``data`` is the JSONB of the value, ``None`` for REMOVE."""
+    """The bytes of one diff from its parts; ``data`` is the JSONB of the value, ``None`` for REMOVE."""
     text = str(path).encode("utf-8", "surrogateescape")
     head = operation.to_bytes(1, "little") + encode_packed(len(text)) + text
     return head if data is None else head + encode_packed(len(data)) + data
 
 
 def encode_diffs(diffs: tuple[Diff, ...] | list[Diff]) -> bytes:
-    """All diffs of a column, without the 4-byte length of the field."""
+    """The bytes of all diffs of a column, without the 4-byte length of the field."""
     return b"".join(
         encode_diff(diff.operation, diff.path, None if diff.operation is Operation.REMOVE else encode(diff.value))
         for diff in diffs
@@ -66,12 +67,12 @@ def encode_diffs(diffs: tuple[Diff, ...] | list[Diff]) -> bytes:
 
 
 def split_diffs(data: bytes) -> list[RawDiff]:
-    """The frames of all diffs, without a look at paths and values (partial-update 6.1)."""
+    """The frames of all diffs; paths and values are not checked (partial-update 6.1)."""
     out: list[RawDiff] = []
     pos, end = 0, len(data)
     while pos < end:
         code = data[pos]
-        # Nearly all lengths take one byte; whatever is longer or wrong is for the cursor to read or to refuse.
+        # Nearly all lengths take one byte; the cursor reads longer lengths, and refuses wrong ones.
         start = pos + 2
         stop = start + data[pos + 1] if start <= end else end + 1
         if code == _REMOVE and stop <= end and data[start - 1] < _LONG:
@@ -95,7 +96,7 @@ def split_diffs(data: bytes) -> list[RawDiff]:
 
 
 def read_diff(cursor: Cursor) -> RawDiff:
-    """The frame of one diff through a cursor: slower, for longer lengths, for damage, and for whoever records it."""
+    """The frame of one diff through a cursor: the slower way, for long lengths, damage and recorders."""
     code = cursor.u1("operation")
     if code > _REMOVE:
         raise DecodeError("bad-operation", "unknown operation", offset=cursor.pos - 1, expected="0..2", got=code)
@@ -105,20 +106,20 @@ def read_diff(cursor: Cursor) -> RawDiff:
 
 _OPERATIONS: Final = tuple(Operation)
 _REMOVE: Final = int(Operation.REMOVE)
-_LONG: Final = 251  # the first byte of a packed length of more than one byte
+_LONG: Final = 251  # the first byte of a packed length that takes several bytes
 
 
 def decode_diffs(data: bytes, *, strict: bool = False) -> tuple[Diff, ...]:
     """The typed diffs of a column.
 
-    Raises :class:`DecodeError` for what the server answers 3649 to, and the error of the JSON library (3142, 3157)
-    for damage deep inside a value. ``strict`` also refuses what the server lets pass: values of no bytes, bytes after
-    a value, values that no writer makes, paths that are not in canonical text.
+    Raises :class:`DecodeError` where the server answers 3649. Damage deep inside a value raises the error of the JSON
+    library (3142, 3157). ``strict`` also refuses what the server accepts: values of no bytes, bytes after a value,
+    values that no writer makes, and paths that are not in canonical text.
     """
     out: list[Diff] = []
     frames = split_diffs(data)
     frames.reverse()
-    while frames:  # each is gone when it is read: both forms of all of them would take twice the memory
+    while frames:  # drop each raw diff once it is read: both forms of all diffs would take twice the memory
         try:
             out.append(typed_diff(frames.pop(), strict=strict))
         except CodecError as error:
@@ -128,7 +129,7 @@ def decode_diffs(data: bytes, *, strict: bool = False) -> tuple[Diff, ...]:
 
 
 def typed_diff(raw: RawDiff, *, strict: bool = False) -> Diff:
-    """Path and value of one diff."""
+    """The typed diff: path and value of a raw diff."""
     try:
         text = raw.path.decode("utf-8", "strict" if strict else "surrogateescape")
         path = parse_path(text)

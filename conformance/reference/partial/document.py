@@ -1,7 +1,7 @@
-"""A document under change: in place in its bytes as long as that works, in a tree from then on.
+"""A document under change: first in place in its bytes, and in a tree from the first change that does not fit.
 
-Both the evaluation of JSON_SET/REPLACE/REMOVE on a source and the applying of diffs on a replica work on one of
-these; the fall from bytes to tree is one-way for a row and column (partial-update 2, partial-update 6.2).
+The evaluation of JSON_SET/REPLACE/REMOVE on a source and the applier on a replica both use this class. The switch from
+bytes to tree is final for a row and column (partial-update 2, partial-update 6.2).
 """
 
 from __future__ import annotations
@@ -34,21 +34,22 @@ class Document:
     def __init__(self, stored: bytes) -> None:
         self._bytes = bytearray(stored)
         self._ranges: list[Range] = []
-        self._root: View | None = None  # opened once: only what is taken out changes its count
+        self._root: View | None = None  # opened once: only removals change its count
         self._tree: JsonValue = None
         self.in_place = True
 
     def stored(self) -> bytes:
-        """The bytes to store: the changed ones, or the tree written from scratch (which may raise 3157)
-        (partial-update 2.3)."""
+        """The bytes to store: the changed bytes, or the tree written from scratch (partial-update 2.3). Raises 3157 for
+        a tree too deep.
+        """
         return bytes(self._bytes) if self.in_place else encode(self._tree)
 
     def ranges(self) -> tuple[Range, ...] | None:
-        """The byte ranges for the storage engine; ``None`` when the document is written whole."""
+        """The byte ranges for the storage engine; ``None`` when the engine writes the document whole."""
         return merge_ranges(self._ranges) if self.in_place else None
 
     def to_tree(self) -> None:
-        """Give up the bytes for the rest of this row and column."""
+        """Switch to the tree for the rest of this row and column."""
         if self.in_place:
             self._tree = decode(bytes(self._bytes))
             self._bytes.clear()
@@ -63,7 +64,7 @@ class Document:
         return self._root
 
     def seek(self, legs: tuple[Leg, ...]) -> Node | _Missing:
-        """The value that an exact path finds, or MISSING. No auto-wrap."""
+        """The value at an exact path, or MISSING. No auto-wrap."""
         node: Node | _Missing = self.root()
         for leg in legs:
             node = child(node, leg)
@@ -72,7 +73,7 @@ class Document:
         return node
 
     def strip(self, legs: tuple[Leg, ...]) -> tuple[Leg, ...]:
-        """Drop ``[0]`` and ``[last]`` legs that would be asked of a value that is no array (partial-update 2)."""
+        """Drop ``[0]`` and ``[last]`` legs that would select from a value that is no array (partial-update 2)."""
         for leg in legs:
             if type(leg) is Cell and leg.finds_scalar:
                 break
@@ -89,16 +90,16 @@ class Document:
         return tuple(kept)
 
     def replace_bytes(self, parent: View, index: int, data: bytes) -> bool | None:
-        """In place: put a JSONB document over an element. ``None`` if it does not fit, else whether a byte changed."""
+        """In place: write a document over an element. ``None`` if it does not fit, else whether a byte changed."""
         return replace_in_place(parent, index, data[0], data[1:], self._ranges)
 
     def remove_bytes(self, parent: View, index: int) -> None:
-        """In place: take an element out."""
+        """In place: remove an element."""
         remove_in_place(parent, index, self._ranges)
         self._root = None
 
     def replace_tree(self, legs: tuple[Leg, ...], value: JsonValue) -> None:
-        """On the tree: put a value where an exact path finds one."""
+        """On the tree: put a value at the place of an exact path."""
         if not legs:
             self._tree = copy(value)
             return
@@ -113,7 +114,7 @@ class Document:
 
 
 def element_index(parent: Node, leg: Leg) -> int:
-    """Position of a leg's element among the parent's, or -1. For the bytes only."""
+    """Position of a leg's element among the parent's elements, or -1. For the bytes only."""
     assert isinstance(parent, View)
     if isinstance(leg, Member):
         return parent.find(leg.name.encode("utf-8", "surrogateescape")) if parent.is_object else -1
@@ -124,7 +125,7 @@ def element_index(parent: Node, leg: Leg) -> int:
 
 
 def child(node: Node | _Missing, leg: Leg) -> Node | _Missing:
-    """What one leg finds in a value, or MISSING."""
+    """The value that one leg selects from a value, or MISSING."""
     if isinstance(node, View):
         index = element_index(node, leg)
         return node.element(index) if index >= 0 else MISSING
@@ -141,7 +142,7 @@ def is_array(node: Node | _Missing) -> bool:
 
 
 def remove_from_tree(parent: object, leg: Leg) -> None:
-    """Take the element that a leg finds out of a tree container."""
+    """Remove the element that a leg selects from a tree container."""
     if isinstance(parent, dict) and isinstance(leg, Member):
         del parent[leg.name]
     elif isinstance(parent, list) and isinstance(leg, Cell):
@@ -149,7 +150,7 @@ def remove_from_tree(parent: object, leg: Leg) -> None:
 
 
 def copy(value: JsonValue) -> JsonValue:
-    """A tree of one's own: values come from literals and other columns, and trees are changed in place."""
+    """A private copy: values come from literals and other columns, and the model changes trees in place."""
     if isinstance(value, list):
         return [copy(item) for item in value]
     if isinstance(value, dict):

@@ -1,7 +1,7 @@
 """The right-hand sides of ``SET column = ...`` that the model evaluates, as plain values.
 
-An :class:`Assignment` of a JSON column holds a chain of JSON functions over the column itself (eligible for partial
-update), or any of the other forms (which make the column ineligible for the whole statement, partial-update 1).
+An :class:`Assignment` of a JSON column may hold a chain of JSON functions over the column itself: such a column is
+eligible for partial update. Every other form makes the column ineligible for the whole statement (partial-update 1).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Function(StrEnum):
-    """JSON functions that change a document. Only the first three can be updated partially."""
+    """JSON functions that change a document. Only the first three can update it partially."""
 
     JSON_SET = "JSON_SET"
     JSON_REPLACE = "JSON_REPLACE"
@@ -26,7 +26,7 @@ class Function(StrEnum):
 
     @property
     def partial(self) -> bool:
-        """Whether the server may log it as a diff (observed on 9.7.4; the worklog omits JSON_REMOVE)."""
+        """Whether the server may log the function as a diff (observed on 9.7.4; the worklog omits JSON_REMOVE)."""
         return self in _PARTIAL
 
 
@@ -34,7 +34,7 @@ _PARTIAL: Final = frozenset((Function.JSON_SET, Function.JSON_REPLACE, Function.
 
 
 class Wrapper(StrEnum):
-    """Forms around a call that change nothing in its value but make the column ineligible."""
+    """Forms around a call that keep its value but make the column ineligible."""
 
     COALESCE = "COALESCE"  # COALESCE(x)
     IF = "IF"  # IF(TRUE, x, NULL)
@@ -43,24 +43,24 @@ class Wrapper(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """The value of a column of the same row, as the assignments before this one left it."""
+    """The value of a column of the same row, as the previous assignments left it."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class Old:
-    """In a trigger: the value of a column before the statement. ``Column`` is the new one there."""
+    """In a trigger: the value of a column before the statement; there ``Column`` is the new value."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class Literal:
-    """A SQL value given as the JSON value that it becomes as a function argument (jsonb 4.2).
+    """A SQL value, as the JSON value that it becomes as a function argument (jsonb 4.2).
 
     SQL NULL as a value argument is JSON null: ``Literal(None)``. As a *document* or a whole assignment it is
-    :class:`SqlNull`, which is another thing.
+    :class:`SqlNull`.
     """
 
     value: JsonValue
@@ -118,7 +118,7 @@ class Assignment:
 
 
 def referenced_columns(expression: Expression, *, old: bool = True) -> set[str]:
-    """Names of the columns whose values an expression reads; ``old``: also those of OLD."""
+    """Names of the columns whose values an expression reads; with ``old``, those of OLD too."""
     match expression:
         case Column(name):
             return {name}

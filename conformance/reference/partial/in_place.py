@@ -1,8 +1,8 @@
 """In-place updates: changing stored JSONB without changing its length (partial-update 3).
 
-``size`` of a container never changes and nothing moves, except the entries that a removal shifts. A new value goes
-only between its non-inlined neighbours; only the direct parent is looked at. Offsets here are positions in the
-document; ranges count from the document's type byte, as the storage engine is told them.
+``size`` of a container never changes and nothing moves, except the entries that a removal shifts. A new value goes only
+between its non-inlined neighbours in its direct parent. Offsets are positions in the document; ranges count from the
+document's type byte, as the storage engine receives them.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ Range = tuple[int, int]  # (offset, length)
 
 
 def find_room(parent: View, index: int, need: int) -> int | None:
-    """Where ``need`` bytes for the element at ``index`` can go (partial-update 3.1), as a position; ``None`` if
-    nowhere."""
+    """The position where ``need`` bytes for the element at ``index`` fit (partial-update 3.1); ``None`` if there is no
+    room.
+    """
     start_of_data = parent.values_end
     if parent.is_object and parent.count:
         position, length = parent.key_place(parent.count - 1)
@@ -50,8 +51,8 @@ def replace_in_place(parent: View, index: int, kind: int, data: bytes, ranges: l
     """Write a value over an element of ``parent``, whose data must be the document's ``bytearray``
     (partial-update 3.2).
 
-    Answers ``None`` when the value does not fit, else whether any byte changed. Ranges written are added to
-    ``ranges``: the whole value if one of its bytes differs, the whole value entry if it differs (partial-update 3.4).
+    Returns ``None`` when the value does not fit, else whether any byte changed. Adds the written ranges to ``ranges``:
+    the whole value if one of its bytes differs, the whole value entry if it differs (partial-update 3.4).
     """
     document = parent.data
     assert isinstance(document, bytearray)
@@ -78,7 +79,7 @@ def replace_in_place(parent: View, index: int, kind: int, data: bytes, ranges: l
 
 
 def remove_in_place(parent: View, index: int, ranges: list[Range]) -> None:
-    """Take an element out (partial-update 3.3). Always possible; the freed bytes keep their old contents."""
+    """Remove an element (partial-update 3.3). Always possible; the freed bytes keep their old contents."""
     document = parent.data
     assert isinstance(document, bytearray)
     offset_size = 4 if parent.is_large else 2
@@ -102,8 +103,9 @@ def remove_in_place(parent: View, index: int, ranges: list[Range]) -> None:
 
 
 def merge_ranges(ranges: list[Range]) -> tuple[Range, ...]:
-    """Sorted, and joined where they overlap or touch; the empty range of a last cell's removal is dropped
-    (partial-update 3.4)."""
+    """Sort the ranges, and join those that overlap or touch; drop the empty range of a last cell's removal
+    (partial-update 3.4).
+    """
     merged: list[Range] = []
     for offset, length in sorted(ranges):
         if length == 0:

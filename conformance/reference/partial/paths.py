@@ -1,8 +1,8 @@
 """JSON paths: parsed from text as MySQL parses them, written back as it writes them into diffs.
 
 Parsing accepts white space between tokens, needless quotes and leading zeros; ``str(path)`` is the canonical text of
-partial-update 4.1. Wildcards, ranges and ``**`` parse too: the applier must be able to refuse them
-(3648) after a diff was read without error.
+partial-update 4.1. Wildcards, ranges and ``**`` parse too: a diff with such a path is read without error, and then
+refused by the applier (3648).
 """
 
 from __future__ import annotations
@@ -33,14 +33,16 @@ class Cell(NamedTuple):
     from_end: bool = False
 
     def position(self, count: int) -> tuple[int, bool]:
-        """(position, in bounds) in an array of ``count`` elements. Past the end is ``count``, beyond the front is 0."""
+        """(position, in bounds) in an array of ``count`` elements. A cell past the end is at ``count``, one before the
+        front at 0.
+        """
         if self.from_end:
             return (count - 1 - self.index, True) if self.index < count else (0, False)
         return (self.index, True) if self.index < count else (count, False)
 
     @property
     def finds_scalar(self) -> bool:
-        """Whether the cell, asked of a value that is no array, means the value itself: ``[0]`` and ``[last]``."""
+        """Whether the cell selects the value itself if that is no array: ``[0]`` and ``[last]``."""
         return self.index == 0
 
 
@@ -53,7 +55,7 @@ class CellRange(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Wildcard:
-    """``.*``, ``[*]`` or ``**``, told apart by ``text``. No tuple: the member named ``**`` is another leg."""
+    """``.*``, ``[*]`` or ``**``, distinguished by ``text``. No tuple: a member may also have the name ``**``."""
 
     text: str
 
@@ -69,7 +71,7 @@ class Path(NamedTuple):
 
     @property
     def is_exact(self) -> bool:
-        """No wildcard, range or ``**``: the path names at most one place."""
+        """Whether the path has no wildcard, range or ``**``, so that it selects at most one value."""
         return _EXACT.issuperset(map(type, self.legs))
 
     def __str__(self) -> str:
@@ -98,14 +100,16 @@ def _format_cell(cell: Cell) -> str:
 
 
 def _is_letter(point: int) -> bool:
-    """The server looks at the low eight bits of the code point only (observed on 9.7.4, 130 965 keys)."""
-    if 0xDC80 <= point <= 0xDCFF:  # a byte that is not UTF-8: it may stand between quotes only (observed on 9.7.4)
+    """Whether the server takes a code point for a letter: it checks the low eight bits only (observed on 9.7.4, 130 965
+    keys).
+    """
+    if 0xDC80 <= point <= 0xDCFF:  # a byte that is not UTF-8 is legal between quotes only (observed on 9.7.4)
         return False
     low = point & 0xFF
     return (0x41 <= low <= 0x5A or 0x61 <= low <= 0x7A or 0x80 <= low <= 0xFE) and not 0x300 <= point <= 0x36F
 
 
-# Code points that may follow the first one beside letters and digits (partial-update 4.1).
+# Code points that may follow the first one, beside letters and digits (partial-update 4.1).
 _CONNECTORS: Final = frozenset(
     (0x203F, 0x2040, 0x2054, 0xFE33, 0xFE34, 0xFE4D, 0xFE4E, 0xFE4F, 0xFF3F, 0x200C, 0x200D, *range(0x300, 0x370))
 )
@@ -127,13 +131,13 @@ def is_identifier(name: str) -> bool:
 
 
 def bad_path(position: int, message: str) -> MysqlError:
-    """3143, at a character of the path text."""
+    """The error 3143 at a character of the path text."""
     return MysqlError(3143, "ER_INVALID_JSON_PATH", message, offset=position)
 
 
 @lru_cache(maxsize=8192)
 def parse_path(text: str) -> Path:
-    """Parse a path; :class:`MysqlError` 3143 with the position of the character that cannot be."""
+    """Parse a path. Raises :class:`MysqlError` 3143 with the position of the character that is not allowed."""
     return _Parser(text).path()
 
 

@@ -1,7 +1,7 @@
-"""What an UPDATE does to one row: who is eligible, evaluation, changed or not.
+"""What an UPDATE does to one row: which columns are eligible, the new values, and whether the row changed.
 
-The model of partial-update 1 (who is eligible), partial-update 2 (evaluation) and partial-update 1.1 (unchanged rows);
-``decision`` has partial-update 5. Every row of those tables that was taken is named in ``rules``, so that a run can
+This module models partial-update 1 (eligible columns), partial-update 2 (evaluation) and partial-update 1.1 (unchanged
+rows); ``decision`` models partial-update 5. ``rules`` names every row of those tables that applied, so that a run can
 count them.
 """
 
@@ -49,21 +49,21 @@ if TYPE_CHECKING:
     from conformance.reference.partial.in_place import Range
 
 
-OFF_PAGE: Final = 8126  # bytes: a record of more has its longest columns outside the row (16 KB pages)
+OFF_PAGE: Final = 8126  # bytes: InnoDB stores the longest columns of a longer record off-page (16 KB pages)
 _OLD: Final = "\0"
 _NOTHING: Final[Mapping[str, bytes]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """What the model must know of a table: its JSON columns, and how another column's value becomes a JSON value."""
+    """The facts of a table that the model needs: its JSON columns, and how other columns' values become JSON values."""
 
     json: tuple[str, ...]
     as_json: Callable[[str, object], JsonValue] = lambda _name, value: value  # type: ignore[assignment,return-value]
 
 
 class ColumnChange(NamedTuple):
-    """A JSON column that the statement assigns. ``diffs`` is ``None`` when none were collected."""
+    """A JSON column that the statement assigns. ``diffs`` is ``None`` when the server collected none."""
 
     before: bytes | None
     after: bytes | None
@@ -75,10 +75,11 @@ class ColumnChange(NamedTuple):
 
 
 class RowChange(NamedTuple):
-    """One row under one statement. ``logged`` is false when no column compares different: then nothing is written.
+    """One row under one statement. ``logged`` is false when no column compares different: then the server writes
+    nothing.
 
-    ``after`` holds the values after the statement: those of ``before`` when it is not logged.
-    ``stored_wrongly``: columns whose stored bytes are others than those of ``after``.
+    ``after`` holds the values after the statement: those of ``before`` when the row is not logged.
+    ``stored_wrongly``: columns whose stored bytes differ from those in ``after``.
     """
 
     before: Mapping[str, object]
@@ -89,7 +90,7 @@ class RowChange(NamedTuple):
 
     @property
     def stored(self) -> Mapping[str, object]:
-        """What the next statement finds."""
+        """The values that the next statement finds."""
         return {**self.after, **self.stored_wrongly} if self.stored_wrongly else self.after
 
 
@@ -102,7 +103,7 @@ def eligible_columns(
 ) -> set[str]:
     """JSON columns whose every assignment is a chain of partial functions over the column (partial-update 1).
 
-    ``through_view``: the statement updates an updatable view of the table, which older versions do not look behind.
+    ``through_view``: the statement updates an updatable view; older versions treat no column of a view as eligible.
     """
     if not dialect.log.has_event39 or (through_view and not dialect.log.partial_through_view):
         return set()
@@ -140,11 +141,10 @@ def update_row(
     """Evaluate the assignments of a single-table UPDATE on one row, left to right.
 
     JSON columns of ``row`` are JSONB ``bytes`` or ``None``. ``log_diffs``: binlog_row_value_options has PARTIAL_JSON
-    and the statement is logged as rows. ``comparable``: the old value of every assigned column is in the statement's
-    read set. Otherwise (MINIMAL image and ``n = constant``, say) the SQL layer cannot compare and InnoDB decides, by
-    bytes: 51 replaced by 51.0 is then a change (observed on 9.7.4; partial-update 1.1 knows the first case only).
-    ``trigger``: the assignments to NEW of a BEFORE UPDATE trigger. Raises :class:`MysqlError` where the server refuses
-    the statement.
+    and the server logs the statement as rows. ``comparable``: the statement's read set has the old value of every
+    assigned column. Otherwise (MINIMAL image and ``n = constant``, say) InnoDB compares the bytes: 51 replaced by 51.0
+    is then a change (observed on 9.7.4; partial-update 1.1 describes the first case only). ``trigger``: the assignments
+    to NEW of a BEFORE UPDATE trigger. Raises :class:`MysqlError` where the server refuses the statement.
     """
     assignments = tuple(assignments)
     trigger = tuple(trigger)
@@ -160,7 +160,7 @@ def update_row(
                 chain = chains[name] = _Chain(name, log_diffs)
             chain.run(assignment.expression, after, columns)
             stored = chain.stored()
-            # 3157; a tree was refused when it was written.
+            # 3157; writing a tree raises it earlier
             if stored is not None and chain.in_place and not dialect.behaviour.nests_without_limit:
                 decode(stored)
             after[name] = stored
@@ -174,7 +174,7 @@ def update_row(
     fired = {assignment.column for assignment in trigger}
     if trigger:
         _fire(trigger, row, after, columns)
-        # A row that the SET clause or the trigger changes goes to the engine, which compares bytes (observed on 9.7.4).
+        # The engine gets every row that the SET clause or the trigger changes, and compares bytes (observed on 9.7.4).
         fires = logged or any(_differs(name, row[name], after[name], columns) for name in fired)
         logged = fires and any(row[name] != after[name] for name in assigned | fired)
     changes: dict[str, ColumnChange] = {}
@@ -209,9 +209,9 @@ def update_row(
 def _fire(
     trigger: tuple[Assignment, ...], row: Mapping[str, object], after: dict[str, object], columns: Columns
 ) -> None:
-    """The assignments of a BEFORE UPDATE trigger: nothing in it is done in place."""
+    """Evaluate the assignments of a BEFORE UPDATE trigger; they change no document in place."""
     for assignment in trigger:
-        # No column has a NUL in its name: how an expression finds the old values beside the new ones.
+        # No column name contains a NUL, so this prefix marks the old values beside the new ones.
         both = {**after, **{_OLD + name: value for name, value in row.items()}}
         after[assignment.column] = (
             _evaluate_document(assignment.expression, both, columns)
@@ -237,9 +237,12 @@ def _stored_wrongly(changes: Mapping[str, ColumnChange], fired: set[str]) -> dic
     return out
 
 
-def unforeseen(change: RowChange) -> bool:
-    """Whether the engine takes over bytes behind the end of a document that a trigger made shorter: nobody knows them
-    (observed on 9.7.4: old ones, zeros, others), and the row may end the server that reads it."""
+def is_unpredictable(change: RowChange) -> bool:
+    """Whether the engine stores bytes behind the end of a document that a trigger made shorter.
+
+    Those bytes cannot be predicted (observed on 9.7.4: old bytes, zeros, others), and may crash the server that reads
+    the row.
+    """
     return any(
         start + length > len(change.columns[name].after or b"")
         for name in change.stored_wrongly
@@ -248,7 +251,7 @@ def unforeseen(change: RowChange) -> bool:
 
 
 def _differs(name: str, before: object, after: object, columns: Columns | None) -> bool:
-    """JSON columns are compared with the SQL ``=`` of JSON (partial-update 1.1); without ``columns`` by their bytes."""
+    """Whether JSON columns differ by the SQL ``=`` of JSON (partial-update 1.1); without ``columns`` by bytes."""
     if columns is not None and name in columns.json and isinstance(before, bytes) and isinstance(after, bytes):
         return not equal_stored(before, after)
     return before != after
@@ -271,7 +274,7 @@ def _evaluate_plain(expression: Expression, row: Mapping[str, object]) -> object
 
 
 class _Argument(NamedTuple):
-    """A value argument: the value, its JSONB as it is put into a document, and as it is put into a diff."""
+    """A value argument: the value, its JSONB for the document, and its JSONB for the diff."""
 
     value: JsonValue
     data: bytes
@@ -285,7 +288,7 @@ def _argument(expression: Expression | None, row: Mapping[str, object], columns:
     elif isinstance(expression, Column | Old):
         value = row[_key(expression)]
         if value is not None and expression.name in columns.json:
-            # In a document it keeps its holes (partial-update 3.1).
+            # In a document the value keeps its holes (partial-update 3.1).
             converted = decode(value)
             return _Argument(converted, value or encode(None), encode(converted))
         value = None if value is None else columns.as_json(expression.name, value)
@@ -305,7 +308,7 @@ def _path(text: str) -> Path:
 
 
 def _paths_to_remove(call: Call) -> list[Path] | None:
-    """The paths of JSON_REMOVE; ``None`` for a NULL one. All are parsed before any is refused for being ``$``."""
+    """The paths of JSON_REMOVE; ``None`` for a NULL path. All paths are parsed before the path ``$`` is refused."""
     paths: list[Path] = []
     for text, _ in call.arguments:
         if text is None:
@@ -327,7 +330,7 @@ def _calls(expression: Expression) -> list[Call]:
 
 
 class _Chain:
-    """The evaluation state of one eligible column: document, diffs so far (``None``: logical logging is off), rules."""
+    """The evaluation of one eligible column: document, diffs so far (``None``: logical logging is off), rules."""
 
     __slots__ = ("column", "diffs", "document", "encoded", "rules")
 
@@ -346,10 +349,10 @@ class _Chain:
         return self.document is not None and self.document.in_place
 
     def run(self, expression: Expression, row: Mapping[str, object], columns: Columns) -> None:
-        """One assignment. A second one to the same column goes on with the state the first left."""
+        """Evaluate one assignment. A second assignment to the same column continues with the state of the first."""
         stored = row[self.column]
         if stored is None:
-            self.null("null/document")  # paths are not even looked at (observed on 9.7.4)
+            self.null("null/document")  # the server does not even parse the paths (observed on 9.7.4)
             return
         assert isinstance(stored, bytes)
         document = self.document
@@ -362,7 +365,7 @@ class _Chain:
                 return
 
     def run_set(self, document: Document, call: Call, row: Mapping[str, object], columns: Columns) -> bool:
-        """JSON_SET or JSON_REPLACE; whether its result is not NULL."""
+        """Evaluate JSON_SET or JSON_REPLACE; returns whether the result is not NULL."""
         for text, argument in call.arguments:
             if text is None:
                 return False
@@ -372,7 +375,7 @@ class _Chain:
         return True
 
     def run_remove(self, document: Document, call: Call, _row: Mapping[str, object], _columns: Columns) -> bool:
-        """JSON_REMOVE; whether its result is not NULL."""
+        """Evaluate JSON_REMOVE; returns whether the result is not NULL."""
         paths = _paths_to_remove(call)
         if paths is None:
             return False
@@ -381,14 +384,14 @@ class _Chain:
         return True
 
     def strip(self, document: Document, path: Path) -> tuple[Leg, ...]:
-        """The legs that are left of a path (partial-update 2)."""
+        """The legs of a path that remain after stripping (partial-update 2)."""
         legs = document.strip(path.legs)
         if len(legs) != len(path.legs):
             self.rules.append("strip/dropped")
         return legs
 
     def null(self, rule: str) -> None:
-        """The result is SQL NULL: both mechanisms are off."""
+        """Set the result to SQL NULL, which ends both mechanisms."""
         self.rules.append(rule)
         self.document = None
         self.logical_off()
@@ -406,7 +409,7 @@ class _Chain:
             self.encoded.append(encode_diff(operation, path, data))
 
     def put(self, document: Document, legs: tuple[Leg, ...], argument: _Argument, *, replace_only: bool) -> None:
-        """One (path, value) pair of JSON_SET or JSON_REPLACE (partial-update 2.1)."""
+        """Apply one (path, value) pair of JSON_SET or JSON_REPLACE (partial-update 2.1)."""
         if document.in_place:
             if self.put_in_place(document, legs, argument, replace_only=replace_only):
                 return
@@ -416,7 +419,7 @@ class _Chain:
     def put_in_place(
         self, document: Document, legs: tuple[Leg, ...], argument: _Argument, *, replace_only: bool
     ) -> bool:
-        """Whether the pair could be handled in the bytes."""
+        """Apply the pair in the bytes; returns whether that was possible."""
         rule = self.rules.append
         if not legs:
             rule("in-place/root")
@@ -495,7 +498,7 @@ class _Chain:
             rule("tree/nothing")
 
     def remove(self, document: Document, legs: tuple[Leg, ...]) -> None:
-        """One path of JSON_REMOVE (partial-update 2.2)."""
+        """Apply one path of JSON_REMOVE (partial-update 2.2)."""
         rule = self.rules.append
         if not legs:
             rule("remove/root")
@@ -515,7 +518,7 @@ class _Chain:
 
 
 def absolute(document: Document, legs: tuple[Leg, ...]) -> tuple[Leg, ...]:
-    """The same place with plain array indexes: how the server names the parent that it wraps in an array."""
+    """The same place with plain array indexes, as the server names the parent that it wraps in an array."""
     out: list[Leg] = []
     node = document.root()
     for leg in legs:
@@ -575,7 +578,7 @@ def _evaluate_document(expression: Expression, row: Mapping[str, object], column
 
 
 def _insert(chain: _Chain, document: Document, path: Path, value: _Argument) -> None:
-    """JSON_INSERT: as JSON_SET where nothing is found, else nothing."""
+    """JSON_INSERT: like JSON_SET where the path selects no value, otherwise no change."""
     legs = document.strip(path.legs)
     if document.seek(legs) is MISSING:
         chain.put_on_tree(document, legs, value, replace_only=False)
@@ -598,6 +601,6 @@ def _array_insert(document: Document, path: Path, value: JsonValue) -> None:
         raise MysqlError(
             3165, "ER_INVALID_JSON_PATH_ARRAY_CELL", "the path does not end in an array cell", got=str(path)
         )
-    parent = document.seek(path.legs[:-1])  # followed exactly: no [0] of an object (observed on 9.7.4)
+    parent = document.seek(path.legs[:-1])  # the path is exact: no [0] of an object (observed on 9.7.4)
     if isinstance(parent, list):
         parent.insert(leg.position(len(parent))[0], copy(value))

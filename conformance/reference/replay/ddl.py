@@ -1,7 +1,7 @@
-"""From the words of a statement to what it does to tables.
+"""The effect of a statement on tables, from its words.
 
-Only names, order and places of columns matter: types and character sets are in every TABLE_MAP. What is not followed is
-a :class:`ReplayError`, never a guess.
+Only names, order and places of columns matter: every TABLE_MAP has types and character sets. A statement that this
+module cannot follow raises :class:`ReplayError`; it never guesses.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ _SET_ENGINE: Final = "ENGINE"
 
 
 def parse_statement(words: Sequence[Word], schema: str) -> Statement | None:
-    """What the statement does to tables; ``None``: nothing. ``schema`` is the session's."""
+    """The effect of the statement on tables; ``None``: no effect. ``schema`` is the session's."""
     end = len(words)
     while end and words[end - 1].among(";"):
         end -= 1
@@ -144,7 +144,7 @@ def _create(reader: Reader) -> Statement | None:
 
 
 def _options(reader: Reader) -> bool:
-    """Table options; whether the engine has transactions."""
+    """The table options; returns whether the engine has transactions."""
     transactional = True
     while reader:
         if reader.at("("):
@@ -172,7 +172,7 @@ def _column(reader: Reader) -> ColumnDefinition:
 
 
 def _key(reader: Reader) -> SetKey | SetParent | None:
-    """A key or constraint of a table, if it matters here."""
+    """A key or constraint of a table, if it affects the replay."""
     if reader.take("CONSTRAINT") and not reader.at("PRIMARY", "FOREIGN"):
         reader.next()
     if reader.take("PRIMARY"):
@@ -241,7 +241,7 @@ def _action(reader: Reader) -> list[Action]:
 
 
 def _engine_later(reader: Reader) -> bool:
-    """Options may stand side by side without commas."""
+    """Skip the further table options, which may follow each other without commas."""
     while reader:
         if reader.take(_SET_ENGINE):
             return True
@@ -274,7 +274,7 @@ def _add(reader: Reader) -> list[Action]:
 
 
 def _placed(reader: Reader, old: str | None = None) -> PutColumn:
-    """A definition with FIRST or AFTER behind it."""
+    """A column definition, with FIRST or AFTER behind it."""
     definition = _column(reader)
     words = _without_partitions(definition.words)
     after = None
@@ -286,7 +286,7 @@ def _placed(reader: Reader, old: str | None = None) -> PutColumn:
 
 
 def _without_partitions(words: tuple[Word, ...]) -> tuple[Word, ...]:
-    """Partitions are told without a comma behind the last part of ALTER TABLE."""
+    """The words without the partitions, which follow the last part of ALTER TABLE without a comma."""
     for place, word in enumerate(words):
         if word.among("PARTITION", "PARTITIONING"):
             return words[: place - word.among("PARTITIONING")]  # REMOVE PARTITIONING

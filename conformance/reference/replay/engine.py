@@ -1,6 +1,6 @@
-"""Replaying row events, and the DDL that changes tables, from an empty state.
+"""Replay of row events, and of the DDL that changes tables, from an empty state.
 
-Changes are made at once and can be undone, because transactions roll back to savepoints, and prepared XA transactions
+The replay applies changes at once and can undo them: transactions roll back to savepoints, and prepared XA transactions
 are decided later, between other transactions.
 """
 
@@ -56,7 +56,7 @@ _XID: Final = re.compile(r"XA\s+(\w+)\s+(X'[0-9A-Fa-f]*'\s*,\s*X'[0-9A-Fa-f]*'\s
 
 
 class Undo(NamedTuple):
-    """How to take a change back. ``values`` is ``None`` for an insert."""
+    """The way to undo a change. ``values`` is ``None`` for an insert."""
 
     table: TableState
     row: int
@@ -64,10 +64,10 @@ class Undo(NamedTuple):
 
 
 class Replay:
-    """The tables. Give it every event in order, those of payloads too; :meth:`finish` at the end.
+    """The tables of a replay. Pass it every event in order, events of payloads too; call :meth:`finish` at the end.
 
-    ``lenient``: what is not known is forgotten instead of refused (for ``decode --resolve``, which needs only what is
-    certain).
+    ``lenient``: the replay forgets unknown state instead of refusing it (for ``decode --resolve``, which uses only
+    certain documents).
     """
 
     def __init__(self, *, lenient: bool = False, dialect: Dialect = MYSQL) -> None:
@@ -92,13 +92,13 @@ class Replay:
         self.other(event)
 
     def other(self, event: Event) -> None:
-        """Take an event that has no rows."""
+        """Take an event without rows."""
         try:
             self._other(event)
         except ReplayError:
             if not self.lenient:
                 raise
-            self.tables.clear()  # nobody knows what the statement did
+            self.tables.clear()  # the effect of the statement is unknown
             self._undo.clear()
 
     def _other(self, event: Event) -> None:
@@ -111,7 +111,7 @@ class Replay:
             case XaPrepare():
                 self._end_xa(body)
             case FormatDescription():
-                if body.created:  # the server was started: what was open is rolled back
+                if body.created:  # the server was started: it rolls back open transactions
                     self.roll_back()
             case ExecuteLoadQuery():
                 raise ReplayError("statement", "LOAD DATA in statement format cannot be followed")
@@ -119,8 +119,10 @@ class Replay:
                 raise ReplayError("incident", "the source says that events are lost", got=body.message)
 
     def finish(self) -> tuple[int, int]:
-        """The input ends: what is not decided is rolled back. Answers how many changes of an open transaction, and how
-        many prepared XA transactions that were."""
+        """End the input, and roll back undecided transactions.
+
+        Returns the number of changes of an open transaction, and the number of prepared XA transactions.
+        """
         open_changes = len(self._undo)
         self.roll_back()
         prepared = len(self.prepared)
@@ -165,7 +167,7 @@ class Replay:
         self._open = False
 
     def roll_back(self) -> None:
-        """Take back what the open transaction changed; tables without transactions stay changed."""
+        """Undo the changes of the open transaction; tables without transactions stay changed."""
         _take_back(self._undo)
         self._commit()
 
@@ -206,7 +208,7 @@ class Replay:
     # --- rows --------------------------------------------------------------------------------------------------------
 
     def row(self, event: LazyRows | RowsBody, row: Row) -> Mapping[int, bytes]:
-        """Apply one row; answers the documents of the columns that were logged as diffs, as far as they are known."""
+        """Apply one row; returns the documents of the columns that were logged as diffs, as far as they are known."""
         table = event.map()
         try:
             return self._row(event, table, row)

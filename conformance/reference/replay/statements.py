@@ -1,4 +1,4 @@
-"""Statements that change tables, and what is known of a table from them."""
+"""Statements that change tables, and the facts about a table that they give."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ColumnDefinition:
-    """A column as its DDL says; ``words`` is everything behind the name."""
+    """A column in its DDL; ``words`` are all words behind the name."""
 
     name: str
     words: tuple[Word, ...]
 
     def _places(self, keyword: str) -> list[int]:
-        """Where a keyword stands outside parentheses."""
+        """The positions of a keyword outside parentheses."""
         level = 0
         found = []
         for index, word in enumerate(self.words):
@@ -39,23 +39,23 @@ class ColumnDefinition:
 
     @property
     def not_null(self) -> bool:
-        """Whether NULL is refused, as far as its own words say."""
+        """Whether the column's own words refuse NULL."""
         refused = any(index and self.words[index - 1].among("NOT") for index in self._places("NULL"))
         return refused or self.primary or bool(self._places("SERIAL"))
 
     @property
     def generated(self) -> bool:
-        """Whether its value is computed."""
+        """Whether the column is generated."""
         return bool(self._places("AS"))
 
     @property
     def automatic(self) -> bool:
-        """Whether the server gives it numbers."""
+        """Whether the server numbers the column (AUTO_INCREMENT, SERIAL)."""
         return bool(self._places("AUTO_INCREMENT") or self._places("SERIAL"))
 
     @property
     def default(self) -> tuple[Word, ...]:
-        """The words behind DEFAULT, up to the end; empty: it has none."""
+        """The words behind DEFAULT, up to the end; empty without a default."""
         found = self._places("DEFAULT")
         return self.words[found[0] + 1 :] if found else ()
 
@@ -99,8 +99,10 @@ class RenameTables:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PutColumn:
-    """ADD, CHANGE and MODIFY. ``old`` is ``None`` for a new column; ``after``: "" is the first place, ``None`` as it
-    is (a new column: the last)."""
+    """ADD, CHANGE and MODIFY. ``old`` is ``None`` for a new column.
+
+    ``after``: "" is the first place; ``None`` keeps the place, and puts a new column last.
+    """
 
     definition: ColumnDefinition
     old: str | None = None

@@ -28,8 +28,10 @@ _NO_INFO: Final = ColumnInfo(ColumnType(types.NULL), nullable=True)
 
 
 class TableState:
-    """``columns`` is ``None`` while no CREATE TABLE was seen. A row is a list of values in column order, in the form of
-    the binary log's column codecs; its number never changes."""
+    """A table. ``columns`` is ``None`` before its CREATE TABLE.
+
+    A row is a list of values in column order, in the form of the binary log's column codecs; its number never changes.
+    """
 
     def __init__(self, name: TableName, *, transactional: bool = True) -> None:
         self.name = name
@@ -45,7 +47,7 @@ class TableState:
     # --- definition --------------------------------------------------------------------------------------------------
 
     def bind(self, table: TableMap) -> None:
-        """Rows of this TABLE_MAP come next: it must be the table that we know."""
+        """Check that this TABLE_MAP describes the known table; rows of it come next."""
         if table is self.map:
             return
         count = len(table.columns)
@@ -59,7 +61,7 @@ class TableState:
         self._infos = list(table.described)
 
     def infos(self) -> list[ColumnInfo]:
-        """What is known of each column; for one that no TABLE_MAP has had yet, which is NULL in every row, nothing."""
+        """The facts about each column. A column without a TABLE_MAP so far is NULL in every row and has no facts."""
         return [info or _NO_INFO for info in self._infos]
 
     def column_names(self) -> list[str]:
@@ -75,14 +77,14 @@ class TableState:
         return ReplayError(code, f"table {'.'.join(self.name)}: {why}", expected=expected, got=got)
 
     def place(self, name: str) -> int:
-        """The index of a column; names of columns have no case."""
+        """The index of a column; column names are case-insensitive."""
         for index, column in enumerate(self.columns or ()):
             if column.name.lower() == name.lower():
                 return index
         raise self.error("no-column", "the statement names a column that it does not have", None, name)
 
     def key_columns(self) -> tuple[int, ...]:
-        """Indexes of the primary key, as far as it is known: from DDL, from metadata, or generated."""
+        """Indexes of the columns of the primary key, as far as it is known: from DDL, from metadata, or generated."""
         if self.columns is not None and self.key:
             return tuple([self.place(name) for name in self.key])
         if self.map is None:
@@ -97,10 +99,12 @@ class TableState:
     # --- changes of the definition -----------------------------------------------------------------------------------
 
     def alter_columns(self, actions: Sequence[Action]) -> None:
-        """What ALTER TABLE does to columns and key. In whatever order it says so (observed on 9.7.4), the server drops
-        first, then changes columns by the names that they had, then adds and moves them by those that they have. The
-        key keeps its parts by the names that they had; of a new column of such a name and the old one, now called
-        another, the one further in front."""
+        """Change columns and key as ALTER TABLE does.
+
+        Whatever the order in the statement (observed on 9.7.4), the server first drops columns. It then changes columns
+        by their old names, and then adds and moves columns by their new names. The key keeps its parts by their old
+        names. If a new column has the old name of a renamed column, the key takes the one further in front.
+        """
         changes = [action for action in actions if isinstance(action, PutColumn | RenameColumn)]
         drops = [action.name for action in actions if isinstance(action, DropColumn)]
         keys = [action.columns for action in actions if isinstance(action, SetKey)]
@@ -116,7 +120,7 @@ class TableState:
             self.key = next(filter(None, keys), ())
 
     def _change_columns(self, changes: Sequence[PutColumn | RenameColumn], drops: Sequence[str]) -> list[str]:
-        """The names, in lower case, by which parts of the key look for each of the columns that there are now."""
+        """For each present column, the names in lower case by which parts of the key refer to it."""
         columns = self.columns = list(self.columns or ())
         for name in drops:
             self._take(self.place(name))
@@ -149,7 +153,7 @@ class TableState:
         return known
 
     def _take(self, at: int) -> tuple[ColumnDefinition, ColumnInfo | None, dict[int, Any]]:
-        """A column out of the table: what is known of it, and its value in each row."""
+        """Remove a column from the table; returns its facts, and its value in each row."""
         assert self.columns is not None
         info = self._infos.pop(at) if self._infos else None
         return self.columns.pop(at), info, {number: row.pop(at) for number, row in self.rows.items()}
@@ -163,7 +167,7 @@ class TableState:
             row.insert(at, values[number])
 
     def _check_null(self, column: ColumnDefinition) -> None:
-        """Existing rows must get NULL in a new column: another value is not in the log."""
+        """Raise unless existing rows get NULL in a new column: the log does not have other values."""
         default = column.default
         if column.generated or column.not_null or column.automatic or (default and not default[0].among("NULL")):
             raise self.error("alter", "a new column whose values are not known", "NULL", column.name)
@@ -172,19 +176,19 @@ class TableState:
         return 0 if not name else self.place(name) + 1
 
     def forget_map(self) -> None:
-        """The next TABLE_MAP may differ from the last one."""
+        """Forget the last TABLE_MAP: the next one may differ."""
         self.map = None
         self._indexes.clear()
 
     # --- rows --------------------------------------------------------------------------------------------------------
 
     def clear(self) -> None:
-        """TRUNCATE."""
+        """Remove all rows (TRUNCATE)."""
         self.rows.clear()
         self._indexes.clear()
 
     def add(self, values: list[Any], number: int | None = None) -> int:
-        """A new row, or one that comes back under its number."""
+        """Add a new row, or restore a row under its number."""
         if number is None:
             number = self._next
             self._next += 1
@@ -194,7 +198,7 @@ class TableState:
         return number
 
     def remove(self, number: int) -> list[Any]:
-        """Take a row out."""
+        """Remove a row."""
         values = self.rows.pop(number)
         for columns, index in self._indexes.items():
             key = _picked(values, columns)
@@ -205,7 +209,7 @@ class TableState:
         return values
 
     def replace(self, number: int, values: list[Any]) -> list[Any]:
-        """Another content for a row; answers the old one."""
+        """Replace the values of a row; returns the old values."""
         old = self.rows[number]
         self.rows[number] = values
         for columns, index in self._indexes.items():
@@ -218,7 +222,7 @@ class TableState:
         return old
 
     def find(self, image: Mapping[int, Any]) -> int | None:
-        """The row that a before image means: by the primary key if it is known, else by all values of the image."""
+        """The row of a before image: by the primary key if it is known, else by all values of the image."""
         assert self.map is not None
         key = self.key_columns()
         whole = not key or any(column not in image for column in key)
@@ -237,7 +241,7 @@ class TableState:
         return bool(key) and _picked(values, key) in self._index(key)
 
     def _index(self, columns: tuple[int, ...]) -> dict[tuple[Any, ...], list[int]]:
-        """Numbers of the rows by their values in these columns; made once, kept up to date."""
+        """Numbers of the rows by their values in these columns; made once, then kept up to date."""
         index = self._indexes.get(columns)
         if index is None:
             index = {}
@@ -247,7 +251,7 @@ class TableState:
         return index
 
     def default(self, column: int) -> Any:
-        """What an insert that leaves a column out gives it; an error where that is not certain."""
+        """The value of a column that an insert omits; raises where it is not certain."""
         assert self.map is not None
         info = self.map.described[column]
         if self.columns is None:
@@ -286,7 +290,7 @@ def _equal(stored: Any, wanted: Any) -> bool:
 
 
 def _literal(info: ColumnInfo, words: Sequence[Word]) -> Any:
-    """A default that needs no conversion to speak of: whole numbers and strings."""
+    """A default that needs little conversion: whole numbers and strings."""
     text = words[0].text
     if len(words) > 1 and (words[1].string or words[1].among(".")):
         return MISSING  # it goes on: strings side by side are one string

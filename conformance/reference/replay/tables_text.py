@@ -1,4 +1,4 @@
-"""The tables after a replay as text: every value as the corpus of captured logs has it (``expected_tables``)."""
+"""The tables after a replay as text, in the form of the corpus of captured logs (``expected_tables``)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def table_rows(state: TableState, *, numeric: bool = False) -> list[list[str | None]]:
     """All rows, ordered by the text of the first column, then the next; NULL comes first.
 
-    ``numeric``: the values of columns of numbers in the order of numbers, and not of their text.
+    ``numeric``: order the columns of numbers by number, not by text.
     """
     shown = [_shown(info) for info in state.infos()]
     out: list[list[str | None]] = []

@@ -1,1 +1,1 @@
-"""The SQL that Cases and definitions are written in: tokens, literals, expressions, formatting, quoting."""
+"""The SQL of Cases and table definitions: tokens, literals, expressions, formatting, quoting."""

@@ -30,7 +30,7 @@ class Reader:
         return self.pos < len(self.words) and self.words[self.pos].among(*keywords)
 
     def take(self, *keywords: str) -> bool:
-        """Pass over these keywords if they come next, all of them."""
+        """Pass over these keywords if all of them come next; returns whether they did."""
         here = self.words[self.pos : self.pos + len(keywords)]
         if len(here) < len(keywords) or not all(word.among(text) for word, text in zip(here, keywords, strict=True)):
             return False
@@ -75,7 +75,7 @@ class Reader:
 
 
 def split_list(words: Sequence[Word]) -> list[list[Word]]:
-    """At the commas that are in no parentheses."""
+    """Split the words at the commas outside parentheses."""
     parts: list[list[Word]] = [[]]
     level = 0
     for word in words:

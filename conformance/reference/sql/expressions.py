@@ -7,12 +7,13 @@
 * paths and values: ``j`` (values only), strings, numbers, TRUE, FALSE, NULL, DATE, TIME and TIMESTAMP literals, ``x''``
   and ``b''``, CAST(... AS JSON, UNSIGNED, SIGNED, DECIMAL or DATETIME), JSON_OBJECT, JSON_ARRAY, REPEAT, CONCAT.
 
-What is outside raises ``Unsupported`` (``outside-grammar``), with the place and what was expected there; what MySQL
-refuses raises :class:`MysqlError` with its number. Values are evaluated here, but the server gets to one only if the
-document is not NULL and the paths before it are right: ``decoded`` of such an error holds the chain up to the value, in
-which NULL stands for it. If that evaluates to another error or to NULL, this is what the server answers.
+Text outside this grammar raises :class:`Unsupported` (``outside-grammar``), with its place and the expected words. Text
+that MySQL refuses raises :class:`MysqlError` with the server's number. This module evaluates all values. The server
+reaches a value only if the document is not NULL and the paths before the value are right. So ``decoded`` of a value's
+error holds the chain up to the value, with NULL in its place. If that chain evaluates to another error or to NULL, the
+server answers that.
 
-The way back, in :mod:`.sql_format`, writes the SQL that makes exactly a given expression or value.
+The reverse direction, in :mod:`.formatting`, writes SQL that makes exactly a given expression or value.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ __all__ = ["format_document", "format_expression", "format_sql", "parse_expressi
 _CHAIN: Final = {
     function.value: function for function in (Function.JSON_SET, Function.JSON_REPLACE, Function.JSON_REMOVE)
 }
-# Errors of the server's parser, and of resolving; all others come from evaluation.
+# Errors of the server's parser and of name resolution; all others come from evaluation.
 _PHASES: Final = {1367: 0, 1425: 0, 1426: 0, 1427: 0, 1525: 1, 1582: 1}
 _EVALUATION: Final = 2
 _MAX_NESTING: Final = 200  # of brackets in the SQL text; the documents themselves stop at 100
@@ -60,8 +61,12 @@ _DOCUMENTS: Final = "j, NULL, JSON_SET, JSON_REPLACE, JSON_REMOVE, CAST(... AS J
 
 
 def parse_expression(sql: str, column: str = "j", forms: JsonForms | None = None) -> Expression:
-    """The expression that a right-hand side means. ``column`` is the JSON column it may use, ``forms`` how the server
-    reads JSON text, if it is not the newest."""
+    """The expression of a right-hand side.
+
+    ``column`` is the JSON column that the expression may use. ``forms``: how the server reads JSON text, if it is not
+    the newest version. Raises :class:`Unsupported` for text outside the grammar, and :class:`MysqlError` for text that
+    MySQL refuses.
+    """
     parser = _Parser(tokenize(sql), column, forms)
     expression = parser.document("the expression")
     parser.expect_end()
@@ -81,7 +86,7 @@ def _phase(error: MysqlError) -> int:
 
 @dataclass(slots=True)
 class _Parser:
-    """Recursive descent. What MySQL refuses waits in ``errors`` until all of the text is known to be in the grammar."""
+    """Recursive descent. Errors of MySQL wait in ``errors`` until the whole text is known to be in the grammar."""
 
     tokens: list[Token]
     column: str
@@ -127,7 +132,7 @@ class _Parser:
             raise self.refused("something follows the expression", "the end")
 
     def word(self) -> str:
-        """The word here in capitals, or nothing."""
+        """The next word in capitals, or an empty text."""
         return self.token.text.upper() if self.token.kind is Kind.WORD else ""
 
     def accept_word(self, word: str) -> bool:
@@ -141,7 +146,7 @@ class _Parser:
         return kind in (Kind.WORD, Kind.QUOTED_NAME) and text.lower() == self.column.lower()
 
     def arguments(self, function: str) -> list[SqlValue]:
-        """The bracket of a function whose arguments are all values."""
+        """The parenthesised arguments of a function that takes only values."""
         values: list[SqlValue] = []
         self.expect("(", function)
         if not self.accept(")"):
@@ -223,7 +228,7 @@ class _Parser:
         return Literal(self.value(f"a value of {name}").json)
 
     def cast_document(self) -> Expression:
-        """CAST(... AS JSON) where a document stands: of a column or a chain too, which makes the column ineligible."""
+        """CAST(... AS JSON) as a document: of a column or a chain too, which makes the column ineligible."""
         mark = self.position
         self.cast_bracket(self.next())
         if self.is_column() or self.word() in _CHAIN:

@@ -1,6 +1,7 @@
 """Expressions and JSON values to SQL that makes exactly them (jsonb 4.2).
 
-For the default sql_mode and a utf8mb4 connection. What :mod:`.sql_expression` can read comes back equal.
+For the default sql_mode and a utf8mb4 connection. :mod:`.expressions` reads the SQL back to an equal expression, as far
+as its grammar goes.
 """
 
 from __future__ import annotations
@@ -47,15 +48,15 @@ _TEMPORALS: Final = {
 }
 
 
-# Deeper than MySQL takes, so that the statement it refuses with 3157 can be written too.
+# Deeper than MySQL accepts, so that this module can also write the statement that MySQL refuses with 3157.
 _RENDER_DEPTH: Final = 2 * MAX_DEPTH
 
 
 def format_sql(value: JsonValue) -> str:
     """A value argument that makes exactly this JSON value.
 
-    Raises :class:`EncodeError` for what no literal makes: BIT and BLOB values, TIMESTAMPs and zero dates (they come
-    from columns), numbers that are none, strings of invalid UTF-8. Not for a whole document: see
+    Raises :class:`EncodeError` for values that no literal makes: BIT and BLOB values, TIMESTAMPs and zero dates (they
+    come from columns), NaN and infinity, strings of invalid UTF-8. Not for a whole document: see
     :func:`format_document`.
     """
     plain, text = _render(value, _RENDER_DEPTH)
@@ -63,7 +64,7 @@ def format_sql(value: JsonValue) -> str:
 
 
 def format_document(value: JsonValue) -> str:
-    """A JSON-typed expression, for a JSON column or a first argument, where a plain string would be parsed."""
+    """A JSON-typed expression, for a JSON column or a first argument; there MySQL would parse a plain string."""
     plain, text = _render(value, _RENDER_DEPTH)
     if plain:
         return f"CAST({quote_string(text)} AS JSON)"
@@ -120,7 +121,7 @@ def _render(value: JsonValue, room: int) -> tuple[bool, str]:
 
 
 def _argument(value: JsonValue, plain: bool, text: str) -> str:
-    """A rendered value as an argument of JSON_ARRAY or JSON_OBJECT."""
+    """A rendered value, as an argument of JSON_ARRAY or JSON_OBJECT."""
     if plain and isinstance(value, (list, dict)):
         return f"CAST({quote_string(text)} AS JSON)"
     return _scalar(value, text)
@@ -151,7 +152,7 @@ def _opaque(value: Opaque) -> str:
 
 
 def _decimal(value: Opaque) -> str:
-    """The literal whose digits, as written, give the precision; else a CAST that does."""
+    """The literal whose written digits give the precision; else a CAST that does."""
     try:
         negative, whole, fraction = opaque.decimal_parts(value.payload)
     except MysqlError as error:
@@ -171,7 +172,7 @@ def _decimal(value: Opaque) -> str:
 
 
 def format_expression(expression: Expression, *, new: str = "") -> str:
-    """The SQL of a whole right-hand side. ``new``: what stands before columns (``NEW.`` in a trigger)."""
+    """The SQL of a whole right-hand side. ``new``: the prefix of columns (``NEW.`` in a trigger)."""
     if isinstance(expression, Literal):
         return format_document(expression.value)
     if isinstance(expression, Column):

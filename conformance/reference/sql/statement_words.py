@@ -1,8 +1,8 @@
-"""The words of a SQL statement in a QUERY event: enough to follow table definitions, for every statement there is.
+"""The words of a SQL statement in a QUERY event: enough to follow table definitions, for every statement.
 
-Other than predict's tokenizer this one never refuses: what it does not know is a symbol, and whoever reads the words
-decides. Comments are left out, those with a version are code. What is not closed ends with the text: to look for its
-end again behind every quote would take the square of the time.
+Unlike predict's tokenizer, this one never refuses text: an unknown character is a symbol, and the reader of the words
+decides. Comments are left out; comments with a version are code. An unclosed quote or comment ends with the text:
+searching for its end behind every quote would take quadratic time.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ class Word(NamedTuple):
     string: bool = False
 
     def among(self, *keywords: str) -> bool:
-        """Whether it is one of these keywords, given in upper case."""
+        """Whether the word is one of these keywords, given in upper case."""
         return not self.quoted and not self.string and self.text.upper() in keywords
 
     @property
     def is_name(self) -> bool:
-        """Whether it can name something; an empty name is none (errors 1103 and 1166)."""
+        """Whether the word can name something; an empty name cannot (errors 1103 and 1166)."""
         return not self.string and bool(self.text) and (self.quoted or _NAME.fullmatch(self.text) is not None)
 
 
@@ -48,7 +48,7 @@ _NO_ESCAPES: Final = re.compile(
     _PLAIN.pattern.replace(r"[^'\\]|\\.|", "[^']|").replace(r'[^"\\]|\\.|', '[^"]|'), _PLAIN.flags
 )
 _ESCAPE: Final = re.compile(r"\\(.)", re.DOTALL)
-# % and _ keep their backslash: it has its meaning in patterns only (manual, String Literals).
+# % and _ keep their backslash, which has a meaning in patterns only (manual, String Literals).
 _ESCAPES: Final = {
     "0": "\0", "b": "\b", "n": "\n", "r": "\r", "t": "\t", "Z": "\x1a", "%": "\\%", "_": "\\_",
 }  # fmt: skip

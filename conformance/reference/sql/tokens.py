@@ -1,9 +1,9 @@
-r"""The words of a SQL expression, and how strings and names are quoted.
+r"""The tokens of a SQL expression, and the quoting of strings and names.
 
-An own tokenizer, because the values must be exact: a general SQL tokenizer hands over the *content* of a string or
-number and forgets what decides its type in MySQL (digits as written, ``1.`` against ``1``, ``\%`` against ``%``,
-``x'0a'`` against ``0x0a``, the position for the error message). This one knows only what predict's grammar has and
-refuses the rest, comments included.
+The kit has its own tokenizer because values must be exact. A general SQL tokenizer returns the *content* of a string or
+number, and loses the details that decide its type in MySQL. Those are the digits as written, ``1.`` against ``1``,
+``\%`` against ``%``, ``x'0a'`` against ``0x0a``, and the position for error messages. This tokenizer accepts only
+tokens of predict's grammar and refuses the rest, comments included.
 
 Everything here is for the default sql_mode (no ANSI_QUOTES, no NO_BACKSLASH_ESCAPES) and a utf8mb4 connection.
 """
@@ -19,7 +19,7 @@ from conformance.reference.errors import EncodeError, Unsupported
 
 
 class Kind(Enum):
-    """What a token is."""
+    """The kind of a token."""
 
     STRING = "a string"
     BINARY = "a hexadecimal or bit literal"
@@ -70,12 +70,12 @@ _QUOTED: Final = str.maketrans(
 
 
 def outside(message: str, *, offset: int | None = None, expected: object = None, got: object = None) -> Unsupported:
-    """Not in predict's grammar; whether MySQL would take it is another question."""
+    """The error for text outside predict's grammar, whether or not MySQL would accept it."""
     return Unsupported("outside-grammar", message, offset=offset, expected=expected, got=got)
 
 
 def tokenize(sql: str) -> list[Token]:
-    """All tokens, ``END`` last."""
+    """All tokens; the last is ``END``."""
     try:
         sql.encode()
     except UnicodeEncodeError as error:
@@ -134,7 +134,7 @@ def _unescape(quoted: str) -> str:
 
 
 def quote_string(text: str) -> str:
-    """A string literal. Refuses text that is not valid UTF-8: no literal of a utf8mb4 connection makes it."""
+    """A string literal. Refuses text that is not valid UTF-8, which no literal of a utf8mb4 connection makes."""
     if not text.isascii():
         try:
             text.encode()

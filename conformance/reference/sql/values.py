@@ -1,7 +1,7 @@
 """SQL values as MySQL types them, and what CAST, REPEAT and CONCAT make of them (jsonb 4.2, jsonb 5.1).
 
-The rules for precision and errors were observed on 9.7.4 inside INSERT and UPDATE under the default sql_mode, where
-what a SELECT only warns about is an error. Combinations that predict's grammar leaves out raise ``Unsupported``.
+The rules for precision and errors were observed on 9.7.4 inside INSERT and UPDATE under the default sql_mode. There, a
+warning of SELECT is an error. Combinations outside predict's grammar raise :class:`Unsupported`.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def integer_literal(digits: str, *, negative: bool) -> SqlValue:
         if number <= -_LONG_MIN:
             return SqlValue(SqlType.INTEGER, -number)
         if number <= _ULONG_MAX:
-            # An unsigned literal under a minus: arithmetic, so the digits before the point are whole groups of nine.
+            # An unsigned literal under a minus sign is arithmetic: digits before the point form whole groups of nine.
             return SqlValue(SqlType.DECIMAL, opaque.decimal_value(negative, digits, 27, 0))
         return SqlValue(SqlType.DECIMAL, opaque.decimal_from_text("-" + digits))
     if number <= _LONG_MAX:
@@ -143,7 +143,7 @@ def cast_integer(value: SqlValue, *, unsigned: bool) -> SqlValue:
 
 
 def _bounded(text: str) -> int:
-    """The integer, or something as far out of range."""
+    """The integer; a number out of range becomes one that is out of range too."""
     sign, digits = (text[0], text[1:]) if text[0] in "+-" else ("", text)
     return int(sign + (digits.lstrip("0")[:25] or "0"))
 
@@ -152,9 +152,9 @@ def cast_decimal(value: SqlValue, precision: int, scale: int) -> SqlValue:
     """CAST(value AS DECIMAL(precision, scale)).
 
     The result of the server's rounding has whole groups of nine digits before the point, so its precision is not the
-    one of the type: ``CAST('1.5' AS DECIMAL(10,2))`` has precision 11. Three exceptions: nothing before the point
-    stays nothing (``.5``), a number that rounds to zero has one digit there, and a carry out of the first group adds
-    one digit.
+    one of the type: ``CAST('1.5' AS DECIMAL(10,2))`` has precision 11. There are three exceptions. A number without
+    digits before the point (``.5``) gets none. A number that rounds to zero has one digit there. A carry out of the
+    first group adds one digit.
     """
     if scale > precision:
         raise MysqlError(1427, "ER_M_BIGGER_THAN_D", "the scale is larger than the precision", got=scale)
@@ -246,7 +246,7 @@ def time_literal(text: str) -> SqlValue:
 
 
 def _datetime_parts(text: str, *, what: str) -> tuple[int, ...] | None:
-    """Seven numbers, or ``None`` if they name no moment."""
+    """The seven numbers of a date and time, or ``None`` if they are no valid moment."""
     match = _DATETIME_TEXT.fullmatch(text)
     if match is None:
         raise outside(f"a {what} in another form", expected="YYYY-MM-DD[ HH:MM[:SS[.ffffff]]]", got=text)
@@ -311,8 +311,9 @@ def _next_second(clock: Sequence[int]) -> tuple[int, ...]:
 
 
 def cast_json(value: SqlValue, forms: JsonForms | None = None) -> SqlValue:
-    """CAST(value AS JSON): a character string is parsed, as ``forms`` reads numbers; everything else
-    becomes the JSON value that it is."""
+    """CAST(value AS JSON): a character string is parsed, with numbers as ``forms`` reads them; every other value
+    becomes its JSON value.
+    """
     if value.type is SqlType.NULL:
         return NULL
     if value.type is not SqlType.STRING:
@@ -358,7 +359,7 @@ def _string(pieces: Sequence[str | bytes], function: str) -> SqlValue:
 
 
 def concat(values: Sequence[SqlValue]) -> SqlValue:
-    """CONCAT: binary if one argument is, NULL if one is."""
+    """CONCAT: binary if one argument is binary, NULL if one is NULL."""
     if any(value.type is SqlType.NULL for value in values):
         return NULL
     return _string([_piece(value, "CONCAT") for value in values], "CONCAT")

@@ -1,8 +1,8 @@
-"""Where MySQL's character sets differ from Python's codecs of the same name, and text both ways with the differences.
+"""Differences between MySQL's character sets and Python's codecs of the same name; text in both directions with them.
 
-Observed on 9.7.4: every sequence of one or two bytes (three in EUC, two and four in gb18030) was converted to UTF-32 by
-the server, and every character of the basic plane to every character set. Bytes that a column takes, but that stand for
-no character, have no text here; SELECT shows a question mark for them.
+Observed on 9.7.4: the server converted every sequence of one or two bytes (three in EUC, two and four in gb18030) to
+UTF-32. It also converted every character of the basic plane to every character set. A column accepts some bytes that
+are no character. They have no text here; SELECT shows a question mark for them.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ _CHARACTERS: Final = {
     "gb18030": re.compile(rb"[\x81-\xfe][0-9][\x81-\xfe][0-9]|[\x81-\xfe].|.", re.DOTALL),
     **dict.fromkeys(_EUC, re.compile(rb"\x8f..|[\x8e\xa1-\xfe].|.", re.DOTALL)),
 }
-# Characters that MySQL writes with another code than the one of which it reads them, or than the codec's.
+# Characters that MySQL reads from one code and writes with another, or writes with another code than the codec.
 _WRITTEN: Final = {
     "sjis": {"\\": b"\x81\x5f"},
     "cp932": {"\u6661": b"\xfa\xd7"},
@@ -167,7 +167,7 @@ def _charmap(charset: str, codec: str) -> str:
 
 @cache
 def _written(charset: str, codec: str) -> dict[str, bytes]:
-    """Codes of the characters that the codec does not write, or writes otherwise.
+    """Codes of the characters that the codec cannot write, or writes differently.
 
     Of several codes for a character MySQL writes the shortest, and of those the last.
     """
@@ -186,7 +186,7 @@ def _written(charset: str, codec: str) -> dict[str, bytes]:
 
 
 def _plain(character: str, charset: str, codec: str) -> bytes | None:
-    """As the codec writes it, if MySQL reads that code as this character."""
+    """The codec's code of a character, if MySQL reads that code as this character."""
     try:
         code = character.encode(codec)
     except UnicodeEncodeError:
@@ -196,7 +196,7 @@ def _plain(character: str, charset: str, codec: str) -> bytes | None:
 
 
 def decode(data: bytes, charset: str, codec: str, *, single: bool) -> str | None:
-    """The text of ``data``; ``None`` if some of it is no character. ``single``: one byte a character."""
+    """The text of ``data``; ``None`` if part of it is no character. ``single``: one byte a character."""
     try:
         if single:
             return charmap_decode(data, "strict", _charmap(charset, codec))[0]
@@ -215,7 +215,7 @@ def decode(data: bytes, charset: str, codec: str, *, single: bool) -> str | None
 
 
 def encode(text: str, charset: str, codec: str) -> bytes | None:
-    """The bytes of ``text``; ``None`` if some of it has no code."""
+    """The bytes of ``text``; ``None`` if part of it has no code."""
     written = _written(charset, codec)
     parts = []
     for character in text:

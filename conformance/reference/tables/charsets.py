@@ -1,7 +1,7 @@
 """Character sets and collations by number, as 9.7.4 lists them in INFORMATION_SCHEMA (observed).
 
-The log names collations by number only. Text is decoded with the Python codec that stands nearest, corrected to what
-the server makes of the same bytes (:mod:`.charset_tables`); bytes that are no characters have no text.
+The log names collations by number only. Text is decoded with the nearest Python codec, corrected to the server's
+conversion of the same bytes (:mod:`.charset_tables`). Bytes that are no characters have no text.
 """
 
 from __future__ import annotations
@@ -150,7 +150,8 @@ DEFAULT_COLLATIONS: Final = {
 def text_of(data: bytes, collation: int | None) -> str | None:
     """The text of a value as the server converts it to Unicode.
 
-    ``None``: binary, of an unknown collation, or not all of it is characters (a surrogate in ucs2 is none).
+    ``None``: the value is binary, has an unknown collation, or holds bytes that are no characters (a surrogate in ucs2,
+    say).
     """
     known = COLLATIONS.get(collation) if collation is not None else None
     if known is None or known.codec is None:
@@ -160,7 +161,7 @@ def text_of(data: bytes, collation: int | None) -> str | None:
 
 
 def bytes_of(text: str, collation: int) -> bytes | None:
-    """The other way; ``None`` where the text cannot be written."""
+    """The bytes of a text in a collation's character set; ``None`` where the text cannot be written."""
     known = COLLATIONS.get(collation)
     if known is None or known.codec is None or _outside(text, known):
         return None
@@ -169,12 +170,12 @@ def bytes_of(text: str, collation: int) -> bytes | None:
 
 _BASIC: Final = frozenset(("ucs2", "utf8mb3"))  # character sets without the characters beyond the basic plane
 _CZECH: Final = "latin2_czech_cs"  # the one collation with conversions of its own: without control characters
-# The server copies ASCII as it is up to the first other character, so DEL is missing only behind one.
+# The server copies ASCII unchanged up to the first other character, so DEL is missing only behind one.
 _NOT_CZECH: Final = re.compile("[\x80-\x9f]|[^\x00-\x7f].*\x7f", re.DOTALL)
 
 
 def _outside(text: str, known: Collation) -> bool:
-    """Whether a character is missing that the codec has."""
+    """Whether the text has a character that MySQL's character set lacks and the codec has."""
     if known.charset in _BASIC:
         return bool(text) and max(text) > "\uffff"
     return known.name == _CZECH and _NOT_CZECH.search(text) is not None

@@ -1,4 +1,4 @@
-"""What a column's value becomes when a JSON function takes it as an argument (jsonb 4.2)."""
+"""The JSON value of a column's value that is an argument of a JSON function (jsonb 4.2)."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def column_as_json(column: Column, value: Any) -> JsonValue:
         length = column.length or 1
         return Opaque(BIT, int(value).to_bytes(bitmap_size(length), "big"))
     if kind in _BLOBS:
-        # The log drops the padding of BINARY; the column's value has it.
+        # The log drops the padding of BINARY; the column's value includes it.
         payload = value.ljust(column.length or 1, b"\0") if kind == "BINARY" else value
         return Opaque(_BLOBS[kind], payload)
     if kind == "DATE" and isinstance(value, Date):
@@ -82,9 +82,9 @@ def column_as_json(column: Column, value: Any) -> JsonValue:
 def _decimal(value: Decimal, precision: int, scale: int) -> Opaque:
     """A DECIMAL(precision, scale) column's value. Its JSON precision leaves out the groups of leading zeros.
 
-    Columns store integer digits in groups of nine with the short group first; reading one back, the server drops
-    every group in front that is zero, and a zero without a scale counts as one digit (observed on 9.7.4; jsonb 5.1 has
-    (p, s) for all values).
+    Columns store integer digits in groups of nine, the short group first. When the server reads a value, it drops all
+    leading groups that are zero. A zero without a scale counts as one digit (observed on 9.7.4; jsonb 5.1 has (p, s)
+    for all values).
     """
     sign, digits, exponent = value.as_tuple()
     assert isinstance(exponent, int)
@@ -107,8 +107,11 @@ def _collation(column: Column) -> int | None:
 
 
 def _is_wide(collation: int | None) -> bool:
-    """No character takes one byte: 9.7.4 does not convert such text, its bytes become those of the JSON string, which
-    then is no UTF-8 (observed, against the manual, with columns, literals and CONVERT; member names are converted)."""
+    """Whether a character takes more than one byte.
+
+    9.7.4 does not convert text of single bytes. Its bytes become those of the JSON string, which then is no UTF-8. That
+    was observed, against the manual, with columns, literals and CONVERT; member names are converted.
+    """
     return collation is not None and COLLATIONS[collation].charset in _WIDE
 
 

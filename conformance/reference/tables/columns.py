@@ -13,9 +13,9 @@
 | GEOMETRY, VECTOR                          | ``bytes``                                             |
 | SQL NULL                                  | ``None``                                              |
 
-A codec is compiled once for a column (type byte, metadata, signedness) and kept. ``read(data, pos)`` answers the value
-and the position after it; a short read raises ``struct.error``, ``IndexError`` or ``DecodeError``, which the row
-decoder turns into a ``DecodeError`` with the column in its path.
+A codec is compiled once for a column (type byte, metadata, signedness) and kept. ``read(data, pos)`` returns the value
+and the position after it. A short read raises ``struct.error``, ``IndexError`` or ``DecodeError``; the row decoder
+turns each into a ``DecodeError`` with the column in its path.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from conformance.reference.tables import temporal
 if TYPE_CHECKING:
     from decimal import Decimal
 
-# Type bytes. The ones that 9.7 does not write occur in tables and logs of older servers.
+# Type bytes. Tables and logs of older servers hold some that 9.7 does not write.
 DECIMAL_OLD: Final = 0
 TINY: Final = 1
 SHORT: Final = 2
@@ -89,7 +89,7 @@ Write: TypeAlias = Callable[[Any], bytes]
 class PartialJson(NamedTuple):
     """A JSON column that was logged as diffs: their bytes, without the length in front (binlog-events 11.2).
 
-    No bytes at all is the empty list of diffs: the column is in the image and unchanged.
+    Empty bytes are the empty list of diffs: the column is in the image and unchanged.
     """
 
     diffs: bytes
@@ -101,7 +101,7 @@ class Codec(NamedTuple):
 
 
 class ColumnType(NamedTuple):
-    """A type byte and its metadata bytes as one little-endian number; the properties give them their meaning."""
+    """A type byte and its metadata bytes as one little-endian number; the properties give their meaning."""
 
     type: int
     metadata: int = 0
@@ -238,7 +238,7 @@ def _too_long(length: int, left: int) -> DecodeError:
 
 
 def _cut(size: int, decode: Callable[[bytes], Any], encode: Callable[[Any], bytes]) -> Codec:
-    """A fixed number of bytes with its own decoder."""
+    """A codec for a fixed number of bytes with its own decoder."""
 
     def read(data: bytes, pos: int) -> tuple[Any, int]:
         end = pos + size

@@ -1,11 +1,11 @@
-"""A table definition from its ``CREATE TABLE``, as people write it or as ``SHOW CREATE TABLE`` prints it.
+"""A table definition from its ``CREATE TABLE``, written by people or printed by ``SHOW CREATE TABLE``.
 
-Everything that TABLE_MAP tells of is followed: types with all their names, attributes, character sets, the primary key.
-What is not known is an error, never a guess. Defaults, comments, other keys and options have no part in the event and
-are passed over.
+The parser follows all parts that TABLE_MAP describes: types with all their names, attributes, character sets, the
+primary key. An unknown word is an error, never a guess. Defaults, comments, other keys and options are not in the
+event, and are skipped.
 
-Own code on the tokenizer that ``apply`` has: the library that was tried (sqlglot 30.30) takes INT8 for TINYINT and REAL
-for FLOAT, and refuses geometry types, SRID, FLOAT UNSIGNED, VISIBLE and other words of MySQL.
+The parser is the kit's own, on the tokenizer of ``apply``. The library that was tried (sqlglot 30.30) takes INT8 for
+TINYINT and REAL for FLOAT. It refuses geometry types, SRID, FLOAT UNSIGNED, VISIBLE and other words of MySQL.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ _KEYS: Final = ("INDEX", "KEY", "UNIQUE", "FULLTEXT", "SPATIAL", "FOREIGN", "CHE
 
 @dataclass(slots=True)
 class _Parts:
-    """A definition that is being read; key columns by name, because they may stand in front of their columns."""
+    """A definition during reading; key columns by name, because a key may precede its columns."""
 
     columns: list[Column] = field(default_factory=list)
     binary: set[int] = field(default_factory=set)  # columns with the attribute BINARY
@@ -89,7 +89,9 @@ class _Parts:
 
 
 def parse_definition(sql: str, *, schema: str = "", sql_mode: int = 0) -> Table:
-    """The table that the statement makes. ``schema``: that of the session. Raises ``ReplayError``."""
+    """The table of the statement. ``schema``: the session's. Raises :class:`ReplayError` for a statement that is not
+    understood.
+    """
     reader = Reader(split_words(sql, sql_mode), schema)
     if not reader.take("CREATE"):
         raise reader.refused("CREATE TABLE is expected")
@@ -124,7 +126,7 @@ def _options(reader: Reader) -> tuple[str, str | None]:
 
 
 def _finished(table: Table, parts: _Parts, reader: Reader) -> Table:
-    """With what depends on the whole: the primary key, binary collations, sizes of texts."""
+    """The table, with the facts of the whole statement: the primary key, binary collations, sizes of texts."""
     columns = list(table.columns)
     for index in parts.binary:
         collation = collation_id(table, columns[index])
@@ -189,7 +191,7 @@ def _column(reader: Reader, parts: _Parts) -> None:
 
 
 def parse_type(reader: Reader, column: Column) -> Column:
-    """The column with the type that comes next."""
+    """The column, with the type in the next words."""
     for words, kind, national in _LONG_NAMES:
         if reader.take(*words):
             column = replace(column, type=kind, charset="utf8mb3" if national else None)
@@ -276,7 +278,7 @@ def _sql(word: Word) -> str:
 
 
 def _without_effect(reader: Reader) -> None:
-    """Attributes that no TABLE_MAP tells of."""
+    """Skip attributes that TABLE_MAP does not describe."""
     for word in ("SIGNED", "VIRTUAL", "ENFORCED"):
         if reader.take(word):
             return
@@ -304,7 +306,7 @@ def _without_effect(reader: Reader) -> None:
 
 
 def _literal(reader: Reader) -> None:
-    """A number, a string of any kind, or a function without much inside; no attribute begins like what goes on here."""
+    """A number, a string of any kind, or a simple function; no attribute begins like these continuations."""
     reader.next()
     while reader:
         word = reader.words[reader.pos]

@@ -85,8 +85,8 @@ class Column:
 
     ``length``: characters of CHAR/VARCHAR, bytes of BINARY/VARBINARY, bits of BIT, precision of DECIMAL, dimension of
     VECTOR. ``scale``: scale of DECIMAL, fraction digits of TIME, DATETIME and TIMESTAMP. ``members``: of ENUM and SET.
-    ``spelled``: the type in the statement where it is not written in the plain way (another name for it, a display
-    width, ZEROFILL, an SRID); what the server makes of it is what the other fields say.
+    ``spelled``: the type as the statement spells it, if not in the plain way (another name, a display width, ZEROFILL,
+    an SRID). The other fields hold the resulting type.
     """
 
     name: str
@@ -114,9 +114,9 @@ class Column:
 class Table:
     """A table. A key is a tuple of (column index, prefix length in characters; 0 is the whole column).
 
-    ``generated_primary_key``: the server adds ``my_row_id`` in front (sql_generate_invisible_primary_key); it is not
-    among ``columns``. ``other_keys``: further keys as they stand in the statement (over expressions, for one).
-    ``partitions``: how its rows are divided.
+    ``generated_primary_key``: the server adds ``my_row_id`` in front (sql_generate_invisible_primary_key); ``columns``
+    does not list it. ``other_keys``: further keys as the statement has them (over expressions, for one).
+    ``partitions``: the table's partitioning.
     """
 
     schema: str
@@ -136,7 +136,7 @@ class Table:
         return tuple(index for index, column in enumerate(self.columns) if column.is_json)
 
     def settled(self, column: Column) -> Column:
-        """The column with the character set that it has from the table where it names none."""
+        """The column with the table's character set, if it names none."""
         if column.charset is not None or column.collation is not None:
             return column
         return replace(column, charset=self.charset, collation=self.collation)
@@ -281,7 +281,9 @@ _ROW_ID: Final = Column(
 
 
 def _is_row_id(column: Column, key: Sequence[tuple[int, int]]) -> bool:
-    """Whether the server takes a first column for a generated key: by its looks, not by who made it (observed)."""
+    """Whether the server takes a first column for a generated key: it decides by the column's definition alone
+    (observed).
+    """
     return key == ((0, 0),) and replace(column, name=column.name.lower(), spelled=None) == _ROW_ID
 
 
@@ -293,7 +295,7 @@ def table_map(
     flags: int = BIT_LEN_EXACT,
     rules: MetadataRules = SHIPPED,
 ) -> TableMap:
-    """The TABLE_MAP that 9.7 writes with this ``binlog_row_metadata``, or that other ``rules`` ask for."""
+    """The TABLE_MAP that 9.7 writes with this ``binlog_row_metadata``, or a TABLE_MAP that follows other ``rules``."""
     if metadata not in ("MINIMAL", "FULL"):
         raise EncodeError("bad-value", "no such binlog_row_metadata", expected="MINIMAL or FULL", got=metadata)
     columns = table.columns
@@ -370,7 +372,7 @@ def _full_fields(
 
 
 def _prefix(column: Column, prefix: int) -> int:
-    """A prefix as long as its column is none."""
+    """The prefix of a key part; a prefix of the column's full length counts as none."""
     return 0 if prefix == _length(column) else prefix
 
 
@@ -415,7 +417,7 @@ def _others(collations: Sequence[int], default: int) -> tuple[tuple[int, int], .
 
 
 def definable(table: Table, log: LogForms) -> bool:
-    """Whether a server of this version can have such a table: VECTOR, invisible columns, generated keys came late."""
+    """Whether this version can have such a table: VECTOR, invisible columns and generated keys came late."""
     return (
         (log.vector_type or all(column.type != "VECTOR" for column in table.columns))
         and (log.tlv_max >= Field.COLUMN_VISIBILITY or not any(column.invisible for column in table.columns))

@@ -1,10 +1,11 @@
 """The optional metadata at the end of a TABLE_MAP (table-map-metadata 1 to 3).
 
-Each field is a typed value, kept in the order in which it was written. What a field counts (numeric columns, character
-columns, ...) is known from the column types, so the fields are decoded and encoded together with them; putting the
-fields and the columns together is :func:`describe`.
+Each field is a typed value, in the order of the log. The column types determine which columns a field counts (numeric
+columns, character columns, ...), so decoding and encoding need them. :func:`describe` puts the fields and the columns
+together.
 
-Field numbers in typed values are those that ship. :class:`MetadataRules` tells what differs elsewhere.
+Field numbers in typed values are those of released servers. :class:`MetadataRules` holds the differences of other
+writers.
 """
 
 from __future__ import annotations
@@ -39,15 +40,15 @@ class Field(IntEnum):
 
 
 class MetadataRules(NamedTuple):
-    """What the bytes mean to their writer (table-map-metadata 4).
+    """The writer's rules for the bytes (table-map-metadata 4).
 
     ``worklog_numbering``: the worklog's text gives 7, 8, 9 to the primary key, the key with prefixes, the geometry
-    types. ``year_counted``: servers up to 8.0.15 leave YEAR out of SIGNEDNESS (versions 5.4), and so does the
-    worklog. ``members_by_bytes``: each list of members begins with its length in bytes, not with their number.
-    ``smallest_form``: of the two ways to log character sets the one that takes fewer bytes; 9.7.4 counts each number
-    as one byte. ``later_fields``: those from 10 on, which the worklog does not have.
-    ``highest``: the last number that the reader knows (``None``: all of :class:`Field`). ``skips_unknown``: it goes
-    over a field that it does not know; shipped readers since 8.0.30 go on inside its value instead.
+    types. ``year_counted``: servers up to 8.0.15 leave YEAR out of SIGNEDNESS (versions 5.4), and so does the worklog.
+    ``members_by_bytes``: each list of members begins with its length in bytes, not with their number.
+    ``smallest_form``: of the two ways to log character sets the one that takes fewer bytes; 9.7.4 counts each number as
+    one byte. ``later_fields``: those from 10 on, which the worklog does not have. ``highest``: the last field number
+    that the reader knows (``None``: all of :class:`Field`). ``skips_unknown``: the reader skips an unknown field;
+    released readers since 8.0.30 go on inside its value instead.
     """
 
     worklog_numbering: bool = False
@@ -122,8 +123,7 @@ class PrefixKey:
 
 @dataclass(frozen=True, slots=True)
 class UnknownField:
-    """A number that we do not know. Skipped by its length, kept, and reported by those who count
-    (table-map-metadata 3.10)."""
+    """A field of unknown number. Readers skip its length, and keep it for reports (table-map-metadata 3.10)."""
 
     field: int
     data: bytes
@@ -160,7 +160,7 @@ def decode_metadata(
 
 
 def read_metadata(cursor: Cursor, columns: Sequence[ColumnType], rules: MetadataRules) -> tuple[MetadataField, ...]:
-    """The same up to the end of the cursor."""
+    """As :func:`decode_metadata`, up to the end of the cursor."""
     fields: list[MetadataField] = []
     end = cursor.end
     highest = _HIGHEST if rules.highest is None else rules.highest
@@ -222,7 +222,7 @@ def _texts(names: list[bytes]) -> tuple[str, ...]:
 
 
 def _signs(columns: Sequence[ColumnType], rules: MetadataRules) -> int:
-    """How many columns SIGNEDNESS counts."""
+    """The number of columns that SIGNEDNESS counts."""
     others = _OTHERS if rules.year_counted else _OTHERS_AND_YEAR
     return len(bytes([column[0] for column in columns]).translate(None, others))
 
@@ -293,7 +293,7 @@ def _encode_field(field: MetadataField, rules: MetadataRules) -> bytes:
 
 
 class ColumnInfo(NamedTuple):
-    """All that a TABLE_MAP says about one column; ``None`` where it says nothing."""
+    """All facts of a TABLE_MAP about one column; ``None`` for a fact that it does not have."""
 
     type: ColumnType
     nullable: bool
@@ -357,7 +357,7 @@ def enum_and_set_columns(columns: Sequence[ColumnType]) -> list[int]:
     return _places(columns, _ENUMS | _SETS)
 
 
-# Where the items of a field belong: the place of an attribute in ColumnInfo, and which columns the field counts.
+# The owner of each field's items: the attribute in ColumnInfo, and the columns that the field counts.
 _SPREAD: Final[dict[int, tuple[int, int]]] = {
     int(field): (ColumnInfo._fields.index(name), what)
     for field, name, what in (
@@ -387,9 +387,10 @@ def describe(
     fields: Iterable[MetadataField],
     rules: MetadataRules = SHIPPED,
 ) -> tuple[ColumnInfo, ...]:
-    """Columns with everything that the fields say about them. Items for columns that do not exist are ignored.
+    """Columns with all facts of the fields. Items for columns that do not exist are ignored.
 
-    More columns than a table can have are refused: in a TABLE_MAP they take a byte each, described some hundreds.
+    Raises for more columns than a table can have: a column takes one byte in a TABLE_MAP, and hundreds of bytes as a
+    ColumnInfo.
     """
     count = len(columns)
     if count > MAX_COLUMNS:
@@ -423,7 +424,7 @@ def describe(
 
 
 def _items(field: MetadataField, count: int) -> Sequence[Any]:
-    """What a field holds for the columns that it counts, of which there are ``count`` at most."""
+    """The items of a field for the columns that it counts, at most ``count`` of them."""
     if isinstance(field, DefaultCharset):
         collations = [field.default] * count
         for index, number in field.exceptions:
@@ -440,7 +441,7 @@ def _items(field: MetadataField, count: int) -> Sequence[Any]:
 
 
 def key_parts(field: MetadataField) -> tuple[tuple[int, int], ...]:
-    """(column index, prefix) of each key part, if the field is one of the two of the primary key."""
+    """(column index, prefix) of each key part, if the field is one of the two primary key fields."""
     if isinstance(field, PrefixKey):
         return field.parts
     if isinstance(field, Numbers) and field.field == Field.SIMPLE_PRIMARY_KEY:

@@ -1,7 +1,7 @@
-"""In which partition a row lies, by the definition of its table (MySQL reference manual, "Partitioning").
+"""The partition of a row, by the definition of its table (MySQL reference manual, "Partitioning").
 
-Functions of one integer column, which is all that the extra data of row events needs to be foretold. NULL and the hash
-of KEY as observed on 9.7.4.
+Only functions of one integer column, which suffice to predict the extra data of row events. NULL and the hash of KEY as
+observed on 9.7.4.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from conformance.reference.errors import EncodeError
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-_NULL: Final = -(1 << 63)  # what HASH takes for NULL
+_NULL: Final = -(1 << 63)  # the number that HASH uses for NULL
 _MASK: Final = (1 << 32) - 1
 _WIDTHS: Final = {"TINYINT": 1, "SMALLINT": 2, "MEDIUMINT": 3, "INT": 4, "BIGINT": 8}
 
@@ -25,7 +25,7 @@ class Partitions:
 
     ``method``: ``HASH``, ``LINEAR HASH``, ``KEY``, ``LINEAR KEY``, ``RANGE`` or ``LIST``. ``count``: of the partitions
     of a hash. ``bounds``: VALUES LESS THAN of each partition, in order; ``None`` is MAXVALUE. ``values``: VALUES IN of
-    each; ``None`` is NULL. ``sub``: how each partition of RANGE or LIST is divided again, by a hash.
+    each; ``None`` is NULL. ``sub``: the subpartitions of each RANGE or LIST partition, by a hash.
     """
 
     method: str
@@ -37,7 +37,9 @@ class Partitions:
     sub: Partitions | None = None
 
     def place(self, row: Mapping[str, object]) -> int:
-        """The number of the row's partition; those of subpartitions count through. Raises :class:`EncodeError`."""
+        """The number of the row's partition; subpartitions are numbered through. Raises :class:`EncodeError` for a
+        value without a partition.
+        """
         value = row[self.column]
         if value is not None and not isinstance(value, int):
             raise EncodeError("bad-value", "partitions are foretold of integers only", got=repr(value))
@@ -68,7 +70,7 @@ class Partitions:
         return place if place < self.count else place & (mask >> 1)
 
     def clause(self, quote: Callable[[str], str]) -> str:
-        """As it stands behind the options of CREATE TABLE. ``quote``: of names."""
+        """The clause behind the options of CREATE TABLE. ``quote`` quotes names."""
         by = f"PARTITION BY {self.method} ({quote(self.column)})"
         if self.count:
             return f"{by} PARTITIONS {self.count}"
@@ -88,8 +90,11 @@ _WEIGHTS: Final = bytes(range(0xC0)).upper() + b"".join(_ROWS)
 
 
 def _key_hash(value: int | None, width: int) -> int:
-    """The hash that PARTITION BY KEY takes of a column's stored bytes. Even those of a number are compared as text:
-    case, accents and spaces at the end count for nothing (observed on 9.7.4)."""
+    """The hash that PARTITION BY KEY takes of a column's stored bytes.
+
+    The server compares even a number's bytes as text: case, accents and trailing spaces do not count (observed on
+    9.7.4).
+    """
     one, two = 1, 4
     if value is None:
         return (one ^ (one << 1 | 1)) & _MASK

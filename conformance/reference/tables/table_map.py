@@ -32,7 +32,8 @@ DUMMY_TABLE_ID: Final = 0xFFFFFF
 class TableMap(Decoded):
     """``nullable`` and ``columns`` are parallel. ``metadata`` is in stored order.
 
-    Not slotted: what is derived from the fields is computed once and kept, because one TABLE_MAP serves many rows.
+    The class is not slotted: values derived from the fields are computed once and kept, because one TABLE_MAP serves
+    many rows.
     """
 
     type: ClassVar[int] = EventType.TABLE_MAP
@@ -60,7 +61,7 @@ class TableMap(Decoded):
 
     @cached_property
     def described(self) -> tuple[ColumnInfo, ...]:
-        """Every column with what the optional metadata says about it."""
+        """Every column with the facts of the optional metadata."""
         return describe(self.columns, self.nullable, self.metadata, self.rules)
 
     @cached_property
@@ -70,7 +71,7 @@ class TableMap(Decoded):
 
     @classmethod
     def decode(cls, data: bytes, rules: MetadataRules = SHIPPED) -> TableMap:  # type: ignore[override]
-        """``rules``: what the optional metadata means to its writer."""
+        """Decode the body. ``rules``: the writer's rules for the optional metadata."""
         return cls.read(Cursor(data), rules)
 
     @classmethod
@@ -145,7 +146,7 @@ def _name(cursor: Cursor, what: str, end: str) -> str:
 
 
 _BOTTOM_FIRST: Final = tuple(tuple(bool(byte >> place & 1) for place in range(8)) for byte in range(256))
-# By type byte; -1 for those whose size is not known, or not fixed.
+# Sizes of metadata by type byte; -1 where the size is unknown or not fixed.
 _SIZES: Final = tuple(
     ColumnType(code).metadata_size if known_type(code) and code != TYPED_ARRAY else -1 for code in range(256)
 )
@@ -177,12 +178,12 @@ def _columns(types: bytes, details: bytes) -> tuple[ColumnType, ...]:
 
 
 def _columns_with_care(types: bytes, details: Cursor) -> tuple[ColumnType, ...]:
-    """The same where there is an array, or something is wrong, which the error must name, or somebody records it."""
+    """The columns, read slowly: for typed arrays, for errors that name the damage, and for recorders."""
     columns = []
     for index in details.numbered(len(types)):
         code = types[index]
         if not known_type(code):
-            # Without its size the metadata of the columns behind it cannot be found either.
+            # Without its size the metadata of the later columns cannot be found either.
             raise Unsupported("column-type", "unknown column type", got=code, path=(f"columns[{index}]",))
         element = details.data[details.pos] if code == TYPED_ARRAY and details else 0
         size = ColumnType(code, element).metadata_size

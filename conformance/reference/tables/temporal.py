@@ -25,7 +25,7 @@ class Date(NamedTuple):
 
 
 class Time(NamedTuple):
-    """``negative`` belongs to the whole value."""
+    """A time. ``negative`` applies to the whole value."""
 
     negative: bool
     hour: int
@@ -62,7 +62,7 @@ class Timestamp(NamedTuple):
 
 
 def text(value: Date | Time | Datetime | Timestamp, precision: int = 0) -> str:
-    """As MySQL prints a column of this precision; a TIMESTAMP in UTC, its zero as the zero date."""
+    """The text that MySQL prints for a column of this precision; a TIMESTAMP in UTC, its zero as the zero date."""
     if isinstance(value, Date):
         return str(value)
     fraction = f".{value.microsecond:06}"[: precision + 1] if precision else ""
@@ -106,8 +106,9 @@ def encode_date(value: Date) -> bytes:
 
 
 def decode_time(raw: bytes, size: int) -> Time:
-    """``raw``: 3 + ``size`` bytes. Sign and fraction are one number (binlog-events 10.2): the magnitude must be cut,
-    not the three bytes."""
+    """Decode ``raw``, 3 + ``size`` bytes. Sign and fraction form one number (binlog-events 10.2): cut the magnitude,
+    not the three bytes.
+    """
     shift = 8 * size
     value = int.from_bytes(raw, "big") - (0x800000 << shift)
     negative = value < 0

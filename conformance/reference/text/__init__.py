@@ -1,1 +1,1 @@
-"""Events for people: what mysqlbinlog prints, JSON lines, annotated hex."""
+"""Events as text for people: the output of mysqlbinlog, JSON lines, annotated hex."""

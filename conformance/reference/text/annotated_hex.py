@@ -1,7 +1,7 @@
-"""Annotated hex: what ``explain`` says of every byte of an event.
+"""Annotated hex: the lines of ``explain`` for every byte of an event.
 
-The decoders name the fields while a :class:`~conformance.reference.cursor.Recorder` listens; here each field gets its
-meaning for people.
+The decoders name the fields while a :class:`~conformance.reference.cursor.Recorder` records them; this module gives
+each field its meaning for people.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _NUMBER: Final = re.compile(r"\[\d+\]")
 
 
 class Span(NamedTuple):
-    """Some bytes and their meaning. ``offset`` counts from the start of the event; ``data`` are the bytes."""
+    """Some bytes and their meaning. ``offset`` counts from the start of the event; ``data`` holds the bytes."""
 
     offset: int
     data: bytes
@@ -55,7 +55,7 @@ class Span(NamedTuple):
 
 
 def short(text: str) -> str:
-    """A text for one line."""
+    """A text shortened to one line."""
     return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}..."
 
 
@@ -70,7 +70,7 @@ def moment(seconds: int) -> str:
 
 
 def flag_names(value: int, names: Sequence[tuple[int, str]]) -> str:
-    """Bits by name."""
+    """The names of the bits that are set."""
     found = [name for bit, name in names if value & bit]
     rest = value & ~sum(bit for bit, _ in names)
     return " ".join([*found, f"unknown {rest:#x}"] if rest else found) or "none"
@@ -80,9 +80,10 @@ def flag_names(value: int, names: Sequence[tuple[int, str]]) -> str:
 
 
 def explain_event(data: bytes, tables: Mapping[int, TableMap], footer: int) -> tuple[list[Span], CodecError | None]:
-    """The spans of an event, in order and without gaps, and what is wrong with it.
+    """The spans of an event, in order and without gaps, and its damage.
 
-    ``footer``: bytes of the checksum. ``tables``: the TABLE_MAPs in force. Behind an error the bytes are one span.
+    ``footer``: the size of the checksum in bytes. ``tables``: the TABLE_MAPs in force. The bytes behind an error are
+    one span.
     """
     cursor = Recorder(data)
     problem: CodecError | None = None
@@ -117,11 +118,13 @@ def explain_event(data: bytes, tables: Mapping[int, TableMap], footer: int) -> t
         spans.append(Span(end, data[end:], "checksum", words))
         if not good and problem is None:
             problem = DecodeError("checksum", "the checksum is wrong", offset=end, expected=f"{computed:#010x}")
+        elif not good and problem is not None:
+            problem.message += "; the checksum is wrong too"
     return spans, problem or _refused(data, footer, tables)
 
 
 def _refused(data: bytes, footer: int, tables: Mapping[int, TableMap]) -> CodecError | None:
-    """What the reader of events says of one whose bytes all have a meaning: values can still be impossible."""
+    """The event reader's error about an event whose bytes all have a meaning: values can still be impossible."""
     code = data[4]
     if code == EventType.FORMAT_DESCRIPTION:
         return None  # read already
@@ -136,9 +139,9 @@ def _refused(data: bytes, footer: int, tables: Mapping[int, TableMap]) -> CodecE
 
 
 class _Meanings:
-    """What was read from an event, with meanings.
+    """The fields that were read from an event, with their meanings.
 
-    ``damage``: the first one inside a value. ``broken``: the one behind which nothing is shown.
+    ``damage``: the first damage inside a value. ``broken``: the damage behind which nothing is shown.
     """
 
     def __init__(self, data: bytes, code: int, readings: Sequence[Reading], *, known: bool) -> None:
@@ -166,7 +169,7 @@ class _Meanings:
         return Span(reading.start, self.data[reading.start : reading.end], reading.field, meaning)
 
     def document(self, reading: Reading) -> Iterator[Span]:
-        """The bytes of a document. What is damaged in it is shown as bytes."""
+        """The bytes of a document. Damaged parts are shown as bytes."""
         start = reading.start
         spans, damage = document_spans(self.data[start : reading.end], short)
         for span in spans:
@@ -180,7 +183,7 @@ class _Meanings:
             self.damage = self.damage or damage.at(reading.field.rpartition(".")[2], start)
 
     def diffs(self, reading: Reading) -> Iterator[Span]:
-        """The diffs of a column, up to one that cannot be read."""
+        """The diffs of a column, up to a diff that cannot be read."""
         cursor = Recorder(self.data, reading.start, reading.end)
         outer = reading.field.removesuffix("diffs")
         try:
@@ -219,7 +222,7 @@ class _Meanings:
         return as_text(bytes(value)) if isinstance(value, (bytes, bytearray)) else str(value)
 
     def column(self, reading: Reading, index: int, info: ColumnInfo) -> str:
-        """A value with its type. Numbers are shown as signed ones first, as the client does."""
+        """A value with its type. Numbers are shown as signed numbers first, as mysqlbinlog does."""
         value, _ = read_value(codec(info.type), self.data[reading.start : reading.end], 0)
         text = column_text(info, index + 1).show(value).decode("utf-8", "backslashreplace").rstrip()
         return f"{type_name(info)} {short(text)}"
@@ -229,7 +232,7 @@ class _Meanings:
 
 
 def _header_flags(value: int) -> str:
-    """The bits by name, and the boundary marker in the words of WL#4162."""
+    """The flag bits by name, and the boundary marker under its name in WL#4162."""
     marker = marker_of(value)
     words = flag_names(with_marker(value, 0), _FLAGS)
     return f"{words}; boundary {marker} {marker_title(marker)}" if marker else words
@@ -288,7 +291,7 @@ _HEADER: Final[dict[str, Callable[[int], str]]] = {
     "type": lambda value: f"{value} ({event_name(value)})",
     "flags": _header_flags,
 }
-# By the name of the field alone; a field that is not here is shown as it is.
+# Meanings by the field's name alone; other fields are shown as they are.
 _OF_ANY: Final[dict[str, Callable[[Any], str]]] = {
     "after_columns": _columns,
     "checksum_algorithm": lambda value: "CRC32" if value else "none",

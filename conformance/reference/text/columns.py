@@ -42,7 +42,7 @@ def float_text(value: float) -> str:
 
 
 def plain_text(info: ColumnInfo) -> Callable[[Any], str] | None:
-    """The text of the columns that always have one: numbers, dates and times. ``None`` for the others."""
+    """The text of column types that always have one: numbers, dates and times. ``None`` for other types."""
     column = info.type
     kind = column.real_type
     if kind in INTEGERS:
@@ -61,7 +61,7 @@ def plain_text(info: ColumnInfo) -> Callable[[Any], str] | None:
 
 
 def stored_bytes(info: ColumnInfo, value: bytes) -> bytes:
-    """A string as the column has it: the log cuts the zeros off that fill a BINARY column."""
+    """The column's bytes of a string: the log cuts off the zeros that fill a BINARY column."""
     column = info.type
     if column.real_type == types.STRING and info.collation == BINARY:
         return value.ljust(column.length, b"\0")
@@ -69,7 +69,7 @@ def stored_bytes(info: ColumnInfo, value: bytes) -> bytes:
 
 
 def member_text(info: ColumnInfo, value: int) -> str | None:
-    """The name of an ENUM value, or the names of a SET value; ``None`` if the log has none for it."""
+    """The name of an ENUM value, or the names of a SET value; ``None`` if the log has no name for it."""
     members = info.members
     if members is None:
         return None
@@ -85,7 +85,7 @@ def member_text(info: ColumnInfo, value: int) -> str | None:
 
 
 def _member_name(name: bytes, collation: int | None) -> str | None:
-    """Names in the binary character set are bytes that a statement had as text: UTF-8, where they are that."""
+    """A member's name. In the binary character set a name is bytes, which are UTF-8 text in most statements."""
     if collation != BINARY:
         return text_of(name, collation)
     try:

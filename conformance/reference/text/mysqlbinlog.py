@@ -1,6 +1,6 @@
-"""Binary logs as text: what ``mysqlbinlog -v --base64-output=decode-rows`` prints (mysqlbinlog-output 1 to 3).
+"""Binary logs as text: the output of ``mysqlbinlog -v --base64-output=decode-rows`` (mysqlbinlog-output 1 to 3).
 
-Every line but a few comments is the client's (compared with it for the whole corpus). Done otherwise on purpose:
+All lines but a few comments equal those of mysqlbinlog (compared for the whole corpus). These differences are intended:
 
 * rows of a statement whose end is missing are printed, where the client drops them;
 * LOAD DATA keeps its own file name: no file is written, so none can be named;
@@ -72,17 +72,17 @@ _DEFERRED: Final = (statement_events.Intvar, statement_events.Rand, statement_ev
 
 
 class Spool(Protocol):
-    """Where the rows of a statement wait until its last event has come; they may be many."""
+    """The rows of a statement that wait for its last event; they may be many."""
 
     def add(self, text: bytes) -> None: ...
 
     def take(self) -> Iterable[bytes]:
-        """Everything that was added, and forget it."""
+        """Return all pieces, and drop them."""
         ...
 
 
 class MemorySpool:
-    """A spool for those who have the memory."""
+    """A spool in memory."""
 
     def __init__(self) -> None:
         self._parts: list[bytes] = []
@@ -99,8 +99,8 @@ class LogText:
     """The text of one or more files, event by event. Give the events of payloads too (``expand``).
 
     ``types``: as ``-vv``. ``clock``: seconds to civil time for the comment lines; the client takes the local one.
-    ``server``: the version whose client is meant, in the forms of rows; comments and statements around them are those
-    of the newest.
+    ``server``: the version whose mysqlbinlog gives the form of rows; comments and statements around them are those of
+    the newest.
     """
 
     def __init__(
@@ -132,7 +132,7 @@ class LogText:
         )
 
     def end(self) -> Iterator[bytes]:
-        """What still waits, and the lines after the last event."""
+        """The waiting rows, and the lines after the last event."""
         yield from self._end_payload()
         yield from self._spool.take()
         yield from self._take_deferred()
@@ -174,7 +174,7 @@ class LogText:
         yield self._head(event) + b"".join(self._body(event))
 
     def failed(self) -> Iterator[bytes]:
-        """What was read before an error."""
+        """The text of the rows before an error."""
         yield from self._spool.take()
 
     def _take_deferred(self) -> Iterator[bytes]:
@@ -199,7 +199,7 @@ class LogText:
         header = event.header
         end, checksum = header.log_pos, event.checksum
         if self._payload is not None:
-            # The client shows these events as they will be written out again: with a checksum, at the payload's end.
+            # mysqlbinlog shows the position of these events after rewriting: with a checksum, at the payload's end.
             end, checksum = self._payload.log_pos, _inner_checksum(event)
         elif isinstance(event.body, FormatDescription) and event.body.algorithm != Checksum.CRC32:
             checksum = None  # it has one all the same
@@ -207,7 +207,7 @@ class LogText:
         return words if checksum is None else words + b"CRC32 0x%08x " % checksum
 
     def _body(self, event: Event) -> Iterator[bytes]:
-        """The words behind the header, newline included."""
+        """The text behind the header, newline included."""
         header, body = event.header, event.body
         match body:
             case FormatDescription():
@@ -251,7 +251,7 @@ class LogText:
                 yield self._small(event)
 
     def _small(self, event: Event) -> bytes:
-        """Events of a line or two that change nothing here."""
+        """The text of events of a line or two that change no state here."""
         match event.body:
             case control_events.Rotate(name=name, position=position):
                 return b"\tRotate to %b  pos: %d\n" % (name, position)
@@ -282,7 +282,7 @@ class LogText:
                 return b"\t%b\n# not shown\n" % event.name.encode()
 
     def _follow(self, text: bytes) -> None:
-        """Whether a transaction is open after a statement: the client takes XA ROLLBACK for an end, XA COMMIT not."""
+        """Whether a transaction is open after a statement: mysqlbinlog takes XA ROLLBACK for an end, XA COMMIT not."""
         kind = classify_query(text)
         if kind is EventClass.BEGIN_TRX:
             self._open = True

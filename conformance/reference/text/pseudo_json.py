@@ -30,9 +30,9 @@ _ESCAPES: Final = {
 
 
 class Damaged(Exception):
-    """A value that cannot be printed: the words that stand in its place, and why.
+    """A value that cannot be printed: the words printed in its place, and the reason.
 
-    ``goes_on`` is false where the rest of the event is not printed either.
+    ``goes_on`` is false if the rest of the event is not printed either.
     """
 
     def __init__(self, text: bytes, cause: CodecError, *, goes_on: bool = True) -> None:
@@ -43,7 +43,7 @@ class Damaged(Exception):
 
 
 def quoted(data: bytes) -> bytes:
-    """A string as pseudo-SQL shows it: bytes as they are, but for quotes, backslashes and control characters."""
+    """A string in pseudo-SQL: its bytes unchanged, except for quotes, backslashes and control characters."""
     return b"'" + _ESCAPED.sub(lambda match: _ESCAPES[match[0]], data) + b"'"
 
 
@@ -52,7 +52,7 @@ def _bytes(text: str) -> bytes:
 
 
 def document_text(data: bytes) -> bytes:
-    """A column's whole document: its text, quoted. A scalar string or opaque value has no JSON quotes."""
+    """The text of a column's whole document, quoted. A scalar string or opaque value has no JSON quotes."""
     try:
         return quoted(_plain(decode(data)))
     except MysqlError as error:  # more than 100 containers inside each other: read, but not printed
@@ -74,12 +74,14 @@ def _function(diff: RawDiff) -> bytes:
         return b"JSON_REPLACE"
     if diff.operation is Operation.REMOVE:
         return b"JSON_REMOVE"
-    # The last byte decides, not the path: a quoted key cannot end with it.
+    # The last byte decides, not the path: no quoted key ends with that byte.
     return b"JSON_ARRAY_INSERT" if diff.path.endswith(b"]") else b"JSON_INSERT"
 
 
 def diffs_text(value: PartialJson, number: int) -> bytes:
-    """The calls around column ``number`` that do what the diffs do; the column alone for an empty list."""
+    """The function calls around column ``number`` that have the effect of the diffs; the column alone for an empty
+    list.
+    """
     column = b"@%d" % number
     if not value.diffs:
         return column
@@ -121,8 +123,9 @@ def _value_text(data: bytes) -> bytes:
 
 
 def _frame_words(data: bytes) -> bytes:
-    """What could not be read, in the words of the client (mysqlbinlog-output 4.2; which words for which damage:
-    observed)."""
+    """The words of mysqlbinlog for damage that it cannot read (mysqlbinlog-output 4.2; the words for each damage:
+    observed).
+    """
     cursor = Cursor(data)
     while cursor:
         code = cursor.u1("operation")

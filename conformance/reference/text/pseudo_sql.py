@@ -1,8 +1,8 @@
 """Row events as pseudo-SQL: the ``###`` lines of ``mysqlbinlog -v`` and ``-vv`` (mysqlbinlog-output 3,
 mysqlbinlog-output 4).
 
-Damage inside an event is printed in the client's words, as far as it prints anything; then the error is raised, so that
-nobody takes the text for whole.
+Damage inside an event is printed in the words of mysqlbinlog, as far as it prints any. Then the error is raised: the
+text must not pass for complete.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _CORRUPT: Final = b"***Corrupted replication event was detected: %b. Not printin
 
 
 def row_lines(event: LazyRows | RowsBody, *, types: bool = False) -> Iterator[bytes]:
-    """The lines of an event, a piece of text for each row. ``types``: with the comments of ``-vv``."""
+    """The lines of an event, one text for each row. ``types``: with the comments of ``-vv``."""
     table = event.table
     if table is None:
         yield b"### Row event for unknown table #%d" % event.table_id  # and no newline, as the client has it
@@ -73,7 +73,7 @@ def quoted_name(name: str) -> bytes:
 
 
 class _Layout:
-    """What is the same for all rows of an event."""
+    """The facts that all rows of an event share."""
 
     __slots__ = ("after", "after_head", "before", "before_head", "head", "types")
 
@@ -92,7 +92,7 @@ class _Layout:
             self.head = b"### UPDATE " + name
 
     def row(self, row: Row, failures: list[CodecError]) -> tuple[bytes, bool]:
-        """The text of a row, and whether the client goes on with the next one."""
+        """The text of a row, and whether mysqlbinlog continues with the next row."""
         if row.before is None and not row.after:
             return self.head + b" VALUES ()\n", True
         parts = [self.head, b"\n"]
@@ -146,7 +146,7 @@ def _chosen(columns: Sequence[ColumnText], bitmap: int | None) -> tuple[tuple[in
 
 
 def _cut_off(event: LazyRows, start: int, layout: _Layout) -> bytes:
-    """What the client prints of the row at ``start``, which cannot be read to its end (observed)."""
+    """The text that mysqlbinlog prints for the row at ``start``, which cannot be read to its end (observed)."""
     table = event.map()
     partial = event.type == EventType.PARTIAL_UPDATE_ROWS
     cursor = Cursor(bytes(event.data), start)
@@ -185,7 +185,7 @@ def _broken_image(
     bits: int,
     out: bytearray,
 ) -> bool:
-    """Print an image as far as it goes; whether it was whole."""
+    """Print an image up to its damage; returns whether it was whole."""
     bitmap, texts, head = which
     columns = included(bitmap, event.column_count)
     size = bitmap_size(len(columns))

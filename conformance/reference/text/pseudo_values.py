@@ -1,8 +1,8 @@
-"""Column values and types in pseudo-SQL (mysqlbinlog-output 3.1; what no corpus file has was printed by the
-9.7.4 client from logs made by hand).
+"""Column values and types in pseudo-SQL (mysqlbinlog-output 3.1). For values that no corpus file has, mysqlbinlog 9.7.4
+printed logs made by hand.
 
-Two things are done otherwise, because the client prints something false there: a GEOMETRY is a hexadecimal literal,
-and a VECTOR has the dimension of its own column.
+Two values differ, because mysqlbinlog prints them wrongly: a GEOMETRY is a hexadecimal literal here, and a VECTOR has
+the dimension of its own column.
 """
 
 from __future__ import annotations
@@ -38,7 +38,9 @@ _BLOB_NAMES: Final = {
 
 
 class ColumnText(NamedTuple):
-    """How one column is printed. ``comment`` is the type text of -vv up to the digit that says whether it is NULL."""
+    """The printing of one column. ``comment`` is the type text of -vv, up to the digit that says whether the value is
+    NULL.
+    """
 
     show: Callable[[Any], bytes]
     comment: bytes
@@ -52,7 +54,7 @@ def column_text(info: ColumnInfo, number: int) -> ColumnText:
 
 
 def _meta(column: ColumnType) -> int:
-    """The metadata as the client's one number: two bytes are big-endian for these types only."""
+    """The metadata as mysqlbinlog's single number: two bytes are big-endian for these types only."""
     if column.type in (types.STRING, types.ENUM, types.SET, types.NEWDECIMAL):
         return (column.metadata & 0xFF) << 8 | column.metadata >> 8
     return column.metadata
@@ -142,7 +144,7 @@ def _printer(column: ColumnType, number: int) -> Callable[[Any], bytes]:
 
 
 def _integer(value: int, size: int) -> bytes:
-    """Signed, as if the event did not say what the column is; beside a negative number its unsigned reading."""
+    """An integer printed as signed, whatever the column is; a negative number is followed by its unsigned value."""
     limit = 1 << size
     unsigned = value % limit
     if unsigned < limit >> 1:

@@ -1,7 +1,7 @@
 """Row changes as JSON objects, one a line: ``decode --format jsonl``.
 
-The JSON is written here and not by the ``json`` module, because numbers keep the text that MySQL gives them. Bytes
-that are not valid UTF-8 leave as lone surrogates, which a stream with ``errors="backslashreplace"`` writes as escapes.
+This module writes the JSON itself, because numbers keep MySQL's text, which the ``json`` module would change. Bytes
+that are not valid UTF-8 become lone surrogates; a stream with ``errors="backslashreplace"`` writes them as escapes.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ NUMBERS: Final = INTEGERS | {types.FLOAT, types.DOUBLE}
 
 
 class Form(Enum):
-    """How documents are told."""
+    """The form of documents in the output."""
 
     PLAIN = "as JSON"
     TAGGED = "as JSON, values of other types with a tag"
@@ -52,7 +52,7 @@ class Form(Enum):
 
 @dataclass(slots=True)
 class Counts:
-    """What a reader of the changes should know that was not in them."""
+    """Counts of facts that the changes themselves do not show."""
 
     changes: int = 0
     other_events: int = 0
@@ -60,7 +60,7 @@ class Counts:
 
 
 class Change(NamedTuple):
-    """One row of an event: its number, and its images as JSON text; ``None`` where there is no such image."""
+    """One row of an event: its number, and its images as JSON text; ``None`` for a missing image."""
 
     number: int
     row: Row
@@ -69,13 +69,13 @@ class Change(NamedTuple):
 
 
 class Gtids:
-    """The GTID that is in force, event after event of one file."""
+    """The GTID in force, over the events of one file."""
 
     def __init__(self) -> None:
         self.now: str | None = None
 
     def feed(self, body: Body) -> None:
-        """The next event."""
+        """Read the next event."""
         if isinstance(body, (Gtid, GtidTagged)):
             self.now = gtid_text(body)
         elif isinstance(body, (Rotate, Stop, FormatDescription, PreviousGtids)):
@@ -83,12 +83,12 @@ class Gtids:
 
 
 def operation_of(code: int) -> str:
-    """What a rows event of this type does to its rows."""
+    """The operation of a rows event of this type."""
     return "insert" if code in WRITE_TYPES else "delete" if code in DELETE_TYPES else "update"
 
 
 def table_of(body: Body) -> tuple[str | None, str | None]:
-    """Schema and table that an event names."""
+    """Schema and table of an event."""
     if isinstance(body, (LazyRows, RowsBody)):
         body = body.map()
     if isinstance(body, TableMap):
@@ -101,8 +101,11 @@ def table_of(body: Body) -> tuple[str | None, str | None]:
 def changes_of(
     body: LazyRows | RowsBody, *, form: Form = Form.PLAIN, resolve: Resolve | None = None
 ) -> Iterator[Change]:
-    """The rows of one event. ``resolve(event, row)``, called for every row in order, gives the documents that its diffs
-    lead to, by column index."""
+    """The rows of one event.
+
+    ``resolve(event, row)`` is called for every row in order. It returns the documents after the row's diffs, by column
+    index.
+    """
     table = body.map()
     names, writers = _columns(table, form)
     before = None if body.before_columns is None else included(body.before_columns, len(names))
@@ -120,7 +123,7 @@ def changes_of(
 
 
 class RowChanges:
-    """Events in, lines out. ``tagged``: documents in the tagged form; ``rows_only``: nothing for other events."""
+    """Events in, JSON lines out. ``tagged``: documents in the tagged form; ``rows_only``: no other events."""
 
     def __init__(self, *, tagged: bool = False, rows_only: bool = True) -> None:
         self.form = Form.TAGGED if tagged else Form.PLAIN
@@ -130,12 +133,12 @@ class RowChanges:
         self._gtids = Gtids()
 
     def start_file(self, name: str) -> None:
-        """What comes now is from this file."""
+        """Begin a file: the next events are from it."""
         self._file = quote(name)
         self._gtids = Gtids()
 
     def event(self, event: Event, resolve: Resolve | None = None) -> Iterator[str]:
-        """The objects of one event, without line ends. ``resolve``: that of :func:`changes_of`."""
+        """The objects of one event, without line ends. ``resolve``: as in :func:`changes_of`."""
         body = event.body
         self._gtids.feed(body)
         if isinstance(body, (LazyRows, RowsBody)):
@@ -276,7 +279,7 @@ def _tagged_text(value: JsonValue) -> str:
 
 
 def _plain_json(value: Any) -> str:
-    """Plain JSON data as text, members in their order, doubles in MySQL's text."""
+    """Plain JSON data as text: members in their order, doubles in MySQL's text."""
     if isinstance(value, dict):
         return "{" + ", ".join(f"{quote(key)}: {_plain_json(item)}" for key, item in value.items()) + "}"
     if isinstance(value, list):

@@ -1,5 +1,5 @@
-"""The session variables in front of statements, as mysqlbinlog prints them: only what has changed since it was printed
-last (binlog-events 8, for the fields; which line when: observed with the 9.7.4 client).
+"""The session variables before statements, as mysqlbinlog prints them: only those that changed since the last print
+(binlog-events 8 for the fields; the lines as observed with mysqlbinlog 9.7.4).
 """
 
 from __future__ import annotations
@@ -21,7 +21,13 @@ if TYPE_CHECKING:
     from conformance.reference.binlog.query import Query
 
 DELIMITER: Final = b"/*!*/;\n"
-_NO_DATABASE: Final = (b"BEGIN", b"COMMIT", b"ROLLBACK", b"SAVEPOINT", b"XA ")  # they leave the printed USE in force
+_NO_DATABASE: Final = (
+    b"BEGIN",
+    b"COMMIT",
+    b"ROLLBACK",
+    b"SAVEPOINT",
+    b"XA ",
+)  # statements that leave the printed USE in force
 # Bits of the first status variable, with the words of the variable and whether a set bit means 0.
 _OPTIONS: Final = (
     (1 << 26, "foreign_key_checks", True),
@@ -36,7 +42,7 @@ _CONDITIONAL: Final = (
 
 
 class Session:
-    """What the text has set so far."""
+    """The session state that the text has set so far."""
 
     def __init__(self) -> None:
         self._schema: bytes | None = None
@@ -46,7 +52,7 @@ class Session:
         self._options: int | None = None
 
     def statement(self, header: Header, query: Query | ExecuteLoadQuery) -> bytes:
-        """Every line between the header of a statement and its text."""
+        """All lines between the header of a statement and its text."""
         known = _integers(query.status)
         out = bytearray(self._use(header, query))
         micro = known.get(Status.MICROSECONDS)
@@ -112,7 +118,7 @@ class Session:
         return b"SET @@session." + name.encode() + b"=" + value + DELIMITER
 
     def user_variable(self, variable: UserVar) -> bytes:
-        """A user variable: set under character sets of its own, then those in force again."""
+        """A user variable: set under its own character sets, then the former ones again."""
         connection = 33 if variable.kind == UserVarType.STRING or variable.value is None else variable.collation
         out = _charset_lines((33, connection, 33))
         name = quoted_name(variable.name.decode("utf-8", "surrogateescape"))

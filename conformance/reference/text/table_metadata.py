@@ -1,7 +1,7 @@
 """The columns of a TABLE_MAP as ``mysqlbinlog --print-table-metadata`` prints them (table-map-metadata 5).
 
-Names in the list of columns have the escapes of strings (observed on 9.7.4), those in the list of key parts are printed
-as they are.
+Names in the list of columns have the escapes of strings (observed on 9.7.4). Names in the list of key parts are printed
+unchanged.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _ESCAPED: Final = re.compile(rb"[\x00\b\t\n\r'\\]")
 _ESCAPES: Final = {
     b"\0": b"\\0", b"\b": b"\\b", b"\t": b"\\t", b"\n": b"\\n", b"\r": b"\\r", b"'": b"\\'", b"\\": b"\\\\",
 }  # fmt: skip
-_ROW_ID: Final = b"my_row_id"  # what a generated invisible primary key is called where the log has no names
+_ROW_ID: Final = b"my_row_id"  # the name of a generated invisible primary key in a log without names
 
 
 def metadata_text(table: TableMap) -> bytes:
@@ -94,7 +94,7 @@ def _column(info: ColumnInfo, *, generated: bool) -> bytes:
 
 
 def _name(name: str) -> bytes:
-    """With the escapes of a string, though in backticks they are none."""
+    """A name in backticks, with the escapes of a string, which backticks do not need."""
     return b"`" + _escaped(name.encode("utf-8", "surrogateescape")).replace(b"`", b"``") + b"`"
 
 
@@ -120,7 +120,7 @@ def _key(table: TableMap) -> list[bytes]:
 
 
 def type_name(info: ColumnInfo) -> str:
-    """The SQL type, as far as the log tells it: lengths in characters, no ZEROFILL, no display width."""
+    """The SQL type, as far as the log shows it: lengths in characters, no ZEROFILL, no display width."""
     column = info.type
     kind = column.real_type
     if kind in _INTEGERS:

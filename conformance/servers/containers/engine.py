@@ -2,7 +2,7 @@
 
 Docker, and Podman's socket, through the package ``docker``, which is imported when a container is asked for. Every
 container, volume and network of the lab carries labels: its run, and the process that owns it (host and pid namespace,
-pid, start time), so that what a killed lab left can be told from what belongs to a living one.
+pid, start time). The labels distinguish the objects of a killed lab from those of a living one.
 """
 
 from __future__ import annotations

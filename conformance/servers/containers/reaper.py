@@ -1,9 +1,9 @@
 """Takes away what a lab leaves in the container engine when it is killed; a script of its own.
 
 The lab holds the other end of the pipe on standard input. When that closes without a ``Q``, or this process gets
-another parent, the lab is gone: everything with the label of its run is removed, until twice in a row nothing was left
-(the engine may still be making what the lab had asked for), and one line on standard error says so. Ctrl-C is not for
-this process: it has a session of its own.
+another parent, the lab is gone. The reaper then removes everything with the label of its run, until it finds nothing
+twice in a row: the engine may still be making requested objects. It reports this in one line on standard error. Ctrl-C
+is not for this process: it has a session of its own.
 """
 # Run as a program: it says things.
 # ruff: noqa: T201

@@ -1,7 +1,7 @@
 """A private server in a container of the lab.
 
-Its port is published on 127.0.0.1 only, its data are in a volume of their own, its options are those of every server of
-the lab, given as words of the command. The lab never looks at paths of the container: the log is read over the
+Its port is published on 127.0.0.1 only, and its data are in a volume of their own. Its options are those of every
+server of the lab, passed on the command line. The lab never looks at paths of the container: the log is read over the
 replication protocol, files go in and out through the engine, programs run inside. A start with other options is another
 container on the same volume.
 """

@@ -1,7 +1,7 @@
 """Containers that outlive their lab: those that a run kept (``--keep``) and those of ``binlog-lab servers start``.
 
-A later run that is to keep its servers too, and wants one of the same image and options, takes a stopped one and makes
-it as good as new: without schemas, source, and log.
+A later run with ``--keep`` that needs a server of the same image and options reuses a stopped one. It first removes the
+server's schemas, source and log.
 """
 
 from __future__ import annotations
@@ -90,17 +90,17 @@ def password_of(container: Container) -> str:
 
 def reset_server(connection: Connection, number: tuple[int, int, int]) -> None:
     """Without what a run has left: a source, schemas of the lab, the log."""
-    words = dialect_of(number).words
+    terms = dialect_of(number).terms
     schemas = connection.execute("SHOW SCHEMAS").texts()
     connection.execute_many(
         [
-            f"STOP {words.replica}",
-            f"RESET {words.replica} ALL",
+            f"STOP {terms.replica}",
+            f"RESET {terms.replica} ALL",
             *(
                 f"DROP SCHEMA {quote_identifier(str(row[0]))}"
                 for row in schemas
                 if str(row[0]).startswith(SCHEMA_PREFIX)
             ),
-            words.reset,
+            terms.reset,
         ]
     ).check()

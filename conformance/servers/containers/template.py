@@ -1,9 +1,9 @@
 """Initialised data directories of images, kept in the user's cache and unpacked into the volume of every new server.
 
-An image makes its data directory at the first start, with a temporary server and accounts: some seconds. It is done
-once for each content of an image, by its own entry point, with a random password for root that is kept beside the
-archive, readable by this user only. Measured on 9.7.4: a server of an archive answers after 1.3 s, one that initialises
-itself after 5 s.
+An image makes its data directory at the first start, with a temporary server and accounts: some seconds. The image's
+own entry point does so once for each content of an image, with a random password for root. The password is stored
+beside the archive, readable by this user only. Measured on 9.7.4: a server of an archive answers after 1.3 s, one that
+initialises itself after 5 s.
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ from conformance.servers.roles.relay_log import (
     put_relay_log,
     put_relay_log_script,
     start_applier,
-    words_of,
+    terms_of,
 )
 from conformance.servers.run.options import option_words
 
@@ -194,7 +194,7 @@ def launch_applier(
     narrate: Narrate = silent,
 ) -> OwnServer:
     """A server whose applier is fed. ``options`` have the names of today."""
-    named = dialect_of(maker.number).words.named
+    named = dialect_of(maker.number).terms.named
     given = {named(name): value for name, value in {**(options or {}), **_OPTIONS}.items()}
     return maker.launch(server_id=_APPLIER_ID, options=given, keep=keep, narrate=narrate)
 
@@ -220,7 +220,7 @@ class Applier(Closing):
     @contextmanager
     def executing(self, mode: str) -> Iterator[None]:
         """With another replica_exec_mode, which the applier takes over when it is started."""
-        variable = words_of(self.server).named("replica_exec_mode")
+        variable = terms_of(self.server).named("replica_exec_mode")
         self.session().execute(f"SET GLOBAL {variable} = '{mode}'")
         try:
             yield
@@ -323,7 +323,7 @@ class Applier(Closing):
             # In this order: what was committed before the thread was seen to be down is there.
             last, end = self._look(session, entries, place)
             if end:
-                session.execute(f"STOP {words_of(self.server).replica} SQL_THREAD")
+                session.execute(f"STOP {terms_of(self.server).replica} SQL_THREAD")
                 return None
             if not status.running:
                 # It stops where no Case is, and nothing more can be done about it.
@@ -364,7 +364,7 @@ class Applier(Closing):
         return int(session.execute(f"SELECT COUNT(*) FROM {SCHEMA}.mark WHERE id IN ({marks})").scalar() or 0)
 
     def _skip(self, session: Connection, count: int = 1) -> None:
-        session.execute(words_of(self.server).named(f"SET GLOBAL sql_replica_skip_counter = {count}"))
+        session.execute(terms_of(self.server).named(f"SET GLOBAL sql_replica_skip_counter = {count}"))
 
     def _read(self, entry: _Entry) -> tuple[RowState | None, ...]:
         session = self.session()

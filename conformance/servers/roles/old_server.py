@@ -17,7 +17,7 @@ from conformance.requirements.versions import dialect_of
 from conformance.servers.errors import ServerUnavailable
 from conformance.servers.install.installation import from_path
 from conformance.servers.install.old_package import REMEDY, cached_old
-from conformance.servers.roles.relay_log import FILE, RELAY_LOG, applier_status, put_relay_log, start_applier, words_of
+from conformance.servers.roles.relay_log import FILE, RELAY_LOG, applier_status, put_relay_log, start_applier, terms_of
 from conformance.servers.run.process import launch
 
 if TYPE_CHECKING:
@@ -79,4 +79,4 @@ def apply_relay_log(server: OwnServer, connection: Connection, data: bytes, *, t
                 return Applied(status.error, status.message, status.position)
             time.sleep(0.01)
     finally:
-        connection.execute(f"STOP {words_of(server).replica}")
+        connection.execute(f"STOP {terms_of(server).replica}")

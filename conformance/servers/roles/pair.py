@@ -70,7 +70,7 @@ class Pair:
         self.replica = replica
         self.connection: Connection = replica.connect()
         self.dialect = dialect_of(replica.number)
-        self._words = self.dialect.words
+        self._terms = self.dialect.terms
         self.by_gtid = False
 
     def link(self, position: Position | None = None, *, extra: str = "") -> None:
@@ -81,7 +81,7 @@ class Pair:
         """
         self._require_login()
         account = self.source.address_for(self.replica)
-        word = self._words.change_source
+        word = self._terms.change_source
         settings = [
             f"{word}_HOST = '{account.host}'",
             f"{word}_PORT = {account.port}",
@@ -98,7 +98,7 @@ class Pair:
         if extra:
             settings.append(extra)
         self.by_gtid = position is None
-        self.connection.execute(f"{self._words.change} {', '.join(settings)}")
+        self.connection.execute(f"{self._terms.change} {', '.join(settings)}")
         self.start()
 
     def _require_login(self) -> None:
@@ -126,43 +126,43 @@ class Pair:
 
     def linked(self) -> bool:
         """Whether the replica has a source."""
-        return bool(self.connection.execute(self._words.replica_status).rows)
+        return bool(self.connection.execute(self._terms.replica_status).rows)
 
     def configure(self, settings: Mapping[str, str]) -> None:
         """Set global variables of the replica. The applier takes them over when it starts (requirements FR6.1)."""
-        self.connection.execute(f"STOP {self._words.replica} SQL_THREAD")
+        self.connection.execute(f"STOP {self._terms.replica} SQL_THREAD")
         for name, value in settings.items():
             if name.startswith("binlog_transaction_compression") and not self.dialect.log.payload_event:
                 continue  # it compresses nothing
-            self.connection.execute(f"SET GLOBAL {self._words.named(name)} = {value}")
-        self.connection.execute(f"START {self._words.replica} SQL_THREAD")
+            self.connection.execute(f"SET GLOBAL {self._terms.named(name)} = {value}")
+        self.connection.execute(f"START {self._terms.replica} SQL_THREAD")
 
     def skip(self, gtid: str) -> None:
         """Step over the transaction that stopped the applier, and start it again."""
         self.connection.execute_many(
             [f"SET gtid_next = '{gtid}'", "BEGIN", "COMMIT", "SET gtid_next = 'AUTOMATIC'"]
         ).check()
-        self.connection.execute(f"START {self._words.replica} SQL_THREAD")
+        self.connection.execute(f"START {self._terms.replica} SQL_THREAD")
 
     def start(self) -> None:
         """START REPLICA."""
-        self.connection.execute(f"START {self._words.replica}")
+        self.connection.execute(f"START {self._terms.replica}")
 
     def stop(self) -> None:
         """STOP REPLICA."""
-        self.connection.execute(f"STOP {self._words.replica}")
+        self.connection.execute(f"STOP {self._terms.replica}")
 
     def unlink(self) -> None:
         """Stop, and forget the source and everything fetched from it."""
         self.stop()
-        self.connection.execute(f"RESET {self._words.replica} ALL")
+        self.connection.execute(f"RESET {self._terms.replica} ALL")
 
     def status(self) -> ReplicaStatus:
         """Ask the replica."""
-        rows = self.connection.execute(self._words.replica_status).named()
+        rows = self.connection.execute(self._terms.replica_status).named()
         if not rows:
             raise ServerError(f"{self.replica.id} is not linked to a source")
-        row = {self._words.today(name): value for name, value in rows[0].items()}
+        row = {self._terms.today(name): value for name, value in rows[0].items()}
         return ReplicaStatus(
             io_running=row["Replica_IO_Running"] or "",
             sql_running=row["Replica_SQL_Running"] or "",

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from conformance.reference.boundaries.shipped import QUEUING, UNSUPPORTED, XA_ROLLBACK_AMISS
 from conformance.servers.closing import Closing
 from conformance.servers.install.cache import silent
-from conformance.servers.roles.relay_log import words_of
+from conformance.servers.roles.relay_log import terms_of
 from conformance.servers.run.process import ProcessServer
 from conformance.servers.wire.source import FILE, WireSource
 
@@ -120,7 +120,7 @@ class ReceiverTarget(Closing):
         ``by_gtid``: linked by auto-position.
         """
         session = self.session()
-        known = words_of(self.server)
+        known = terms_of(self.server)
         source_word = known.change_source
         mode = "ON" if by_gtid else "ON_PERMISSIVE"
         self.set_gtid_mode(mode)
@@ -157,7 +157,7 @@ class ReceiverTarget(Closing):
     def _wait(self, end: tuple[str, int]) -> tuple[tuple[str, int], int]:
         """Until the receiver is there, is down, or has not come on for too long."""
         session = self.session()
-        known = words_of(self.server)
+        known = terms_of(self.server)
         deadline = time.monotonic() + _PATIENCE
         while True:
             shown = session.execute(known.replica_status).named()[0]

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from conformance.reference.binlog.header import FOOTER_SIZE, HEADER_SIZE, MAGIC, checksum_of
-from conformance.reference.dialect import MYSQL, Words
+from conformance.reference.dialect import MYSQL, ServerTerms
 from conformance.requirements.versions import dialect_of
 
 if TYPE_CHECKING:
@@ -45,20 +45,20 @@ def log_file(events: Iterable[bytes]) -> tuple[bytes, tuple[int, ...]]:
     return b"".join(parts), tuple(ends)
 
 
-def words_of(server: OwnServer) -> Words:
-    """How this version calls things."""
-    return dialect_of(server.number).words
+def terms_of(server: OwnServer) -> ServerTerms:
+    """The names that this version uses in statements."""
+    return dialect_of(server.number).terms
 
 
-def change_statement(words: Words = MYSQL.words) -> str:
+def change_statement(terms: ServerTerms = MYSQL.terms) -> str:
     """The statement that makes an applier read :data:`FILE` from its beginning."""
-    source = words.change_source
-    return f"{words.change} {source}_HOST='x', {source}_USER='x', RELAY_LOG_FILE='{FILE}', RELAY_LOG_POS=4"
+    source = terms.change_source
+    return f"{terms.change} {source}_HOST='x', {source}_USER='x', RELAY_LOG_FILE='{FILE}', RELAY_LOG_POS=4"
 
 
 def put_relay_log(server: OwnServer, connection: Connection, data: bytes) -> None:
     """Stop the applier and put a file in place, which it reads when it is started."""
-    known = words_of(server)
+    known = terms_of(server)
     replica = known.replica
     connection.execute(f"STOP {replica} SQL_THREAD")
     connection.execute(f"RESET {replica} ALL")
@@ -80,7 +80,7 @@ def put_relay_log_script(data: bytes) -> tuple[str, ...]:
 
 def start_applier(server: OwnServer, connection: Connection) -> None:
     """Start the applier."""
-    connection.execute(f"START {words_of(server).replica} SQL_THREAD")
+    connection.execute(f"START {terms_of(server).replica} SQL_THREAD")
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +99,8 @@ class ApplierStatus:
 
 def applier_status(server: OwnServer, connection: Connection) -> ApplierStatus:
     """Ask it."""
-    row = connection.execute(words_of(server).replica_status).named()[0]
-    found = {Words.today(name): value or "" for name, value in row.items()}
+    row = connection.execute(terms_of(server).replica_status).named()[0]
+    found = {ServerTerms.today(name): value or "" for name, value in row.items()}
     return ApplierStatus(
         running=found["Replica_SQL_Running"] != "No",
         state=found["Replica_SQL_Running_State"],

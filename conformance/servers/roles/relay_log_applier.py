@@ -22,7 +22,7 @@ from conformance.servers.roles.relay_log import (
     put_relay_log,
     put_relay_log_script,
     start_applier,
-    words_of,
+    terms_of,
 )
 from conformance.servers.run.options import option_words
 
@@ -65,7 +65,7 @@ class LogEnd:
 
 def launch_replica(maker: Maker, *, narrate: Narrate = silent) -> OwnServer:
     """A server for such logs. The options have the names of today."""
-    named = dialect_of(maker.number).words.named
+    named = dialect_of(maker.number).terms.named
     options = {named(name): value for name, value in _OPTIONS.items()}
     return maker.launch(server_id=_REPLICA_ID, options=options, keep=False, narrate=narrate)
 
@@ -139,7 +139,7 @@ class LogReader(Closing):
         changes rpl_stop_replica_timeout."""
         try:
             with self.server.connect(timeout=_STANDING) as session:
-                session.execute(f"STOP {words_of(self.server).replica} SQL_THREAD")
+                session.execute(f"STOP {terms_of(self.server).replica} SQL_THREAD")
         except ConnectionLost as error:
             if not took_too_long(error):
                 raise

@@ -46,7 +46,7 @@ def default_options(number: tuple[int, int, int], *, performance_schema: bool) -
         options["binlog-format"] = "ROW"  # the default only since 5.7.7, and deprecated as an option later
     if dialect.server.secure_file_priv_empty:  # before: empty already means anywhere, and the option wants a directory
         options["secure-file-priv"] = ""
-    options[dialect.words.named("skip-replica-start")] = None
+    options[dialect.terms.named("skip-replica-start")] = None
     return options
 
 

@@ -93,7 +93,7 @@ class Capture:
         self._descriptions: dict[str, bytes] = {}
         self._counted: tuple[Position, int] | None = None
         self._writesets: bool | None = None
-        self._show_log = dialect_of(server.number).words.show_log
+        self._show_log = dialect_of(server.number).terms.show_log
 
     @property
     def over_protocol(self) -> bool:

@@ -1,8 +1,8 @@
 """What a server says of itself and of a session by SQL: what the fields of events are held against that no model can
 know.
 
-Observed on 9.7.4: the status variable Queries is the id of the very query that asks for it, ids rise by one with each
-statement of all sessions, and a transaction's XID is the id of its first statement that needs the storage engine.
+Observed on 9.7.4: the status variable Queries is the id of the very query that reads it. Ids rise by one with each
+statement of all sessions. A transaction's XID is the id of its first statement that needs the storage engine.
 """
 
 from __future__ import annotations

@@ -11,6 +11,7 @@ import pytest
 from conformance.reference.binlog.gtid import Gtid, GtidTagged, gtid_text, with_transaction_length
 from conformance.reference.binlog.gtid_set import GtidEntry, PreviousGtids
 from conformance.reference.binlog.query import Query
+from conformance.reference.cursor import Cursor
 from conformance.reference.errors import CodecError, DecodeError, EncodeError, Unsupported
 from conformance.reference.event_types import EventType
 from tests.reference.refusals import refused, where
@@ -51,7 +52,7 @@ _AGES = [
 def test_a_gtid_may_stop_at_every_boundary(gtid: Gtid, size: int) -> None:
     raw = gtid.encode()
     assert len(raw) == size
-    assert Gtid.decode(EventType.GTID, raw) == gtid
+    assert Gtid.read(Cursor(raw), EventType.GTID) == gtid
 
 
 def test_between_the_boundaries_it_is_cut_off() -> None:
@@ -59,10 +60,10 @@ def test_between_the_boundaries_it_is_cut_off() -> None:
     allowed = {25, 42, 56, 59, 67, 75}
     for end in range(len(raw) + 1):
         if end in allowed:
-            Gtid.decode(EventType.GTID, raw[:end])
+            Gtid.read(Cursor(raw[:end]), EventType.GTID)
         else:
             with pytest.raises(DecodeError):
-                Gtid.decode(EventType.GTID, raw[:end])
+                Gtid.read(Cursor(raw[:end]), EventType.GTID)
 
 
 def test_a_field_behind_a_missing_one_cannot_be_written() -> None:
@@ -257,7 +258,7 @@ def test_numbers_of_a_gtid_have_their_limits() -> None:
     )
     zeros = replace(largest, immediate_commit_timestamp=0, immediate_server_version=0, gno=-(1 << 63))
     for gtid in (largest, zeros):
-        assert Gtid.decode(gtid.type, gtid.encode()) == gtid
+        assert Gtid.read(Cursor(gtid.encode()), gtid.type) == gtid
     for name, field, limit in (
         ("gtid_flags", "gtid_flags", 1 << 8), ("last_committed", "last_committed", 1 << 64),
         ("sequence_number", "sequence_number", 1 << 64), ("immediate_commit_timestamp", "commit_timestamp", 1 << 55),

@@ -19,6 +19,7 @@ from conformance.reference.binlog.payload import TransactionPayload
 from conformance.reference.binlog.query import Query, encode_status
 from conformance.reference.binlog.rows import STMT_END, Row, RowsBody, rows_body
 from conformance.reference.binlog.writer import FileWriter, begin, row_group
+from conformance.reference.cursor import Cursor
 from conformance.reference.event_types import EventType
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.tables.columns import PartialJson
@@ -168,7 +169,7 @@ def test_positions_of_copies_are_kept_modulo_4_gib() -> None:
 def test_the_length_of_a_group_counts_its_checksums(algorithm: int) -> None:
     writer = FileWriter(format=FormatDescription(algorithm=algorithm))
     data = writer.group(_gtid(1), (body for body in _TWO))
-    gtid = Gtid.decode(EventType.GTID, data[19 : decode_header(data).length - 4 * algorithm])
+    gtid = Gtid.read(Cursor(data[19 : decode_header(data).length - 4 * algorithm]), EventType.GTID)
     assert gtid.transaction_length == len(data) == writer.position
 
 

@@ -11,7 +11,7 @@ from conformance.reference.binlog.event import decode_event, encode_event
 from conformance.reference.binlog.header import Checksum
 from conformance.reference.binlog.query import Query
 from conformance.reference.boundaries.markers import mark, marker_of, mask, with_marker
-from conformance.reference.boundaries.observed_event import Seen, query_text, seen, seen_of
+from conformance.reference.boundaries.observed_event import ObservedEvent, observe, observe_decoded, query_text
 from conformance.reference.boundaries.reader import find_event
 from conformance.reference.boundaries.row_format import RowFormatParser
 from conformance.reference.boundaries.source import mark_inside, split_inner
@@ -54,8 +54,8 @@ def test_an_inner_event_is_at_least_its_header_and_at_most_what_is_left(length: 
     assert where(error) == ("bad-length", len(event) + 9, "")
 
 
-def q(text: bytes) -> Seen:
-    return Seen(EventType.QUERY, text=text)
+def q(text: bytes) -> ObservedEvent:
+    return ObservedEvent(EventType.QUERY, text=text)
 
 
 BEGIN = q(b"BEGIN")
@@ -75,23 +75,23 @@ BEGIN = q(b"BEGIN")
         (BEGIN, q(b"COMMIT"), True),
         (BEGIN, BEGIN, True),
         # A user variable stands in front of a statement that has no BEGIN.
-        (None, Seen(EventType.USER_VAR), True),
-        (Seen(EventType.GTID), Seen(EventType.USER_VAR), True),
-        (BEGIN, Seen(EventType.USER_VAR), False),
-        *((BEGIN, Seen(code), True) for code in (
+        (None, ObservedEvent(EventType.USER_VAR), True),
+        (ObservedEvent(EventType.GTID), ObservedEvent(EventType.USER_VAR), True),
+        (BEGIN, ObservedEvent(EventType.USER_VAR), False),
+        *((BEGIN, ObservedEvent(code), True) for code in (
             EventType.TABLE_MAP, EventType.ROWS_QUERY, EventType.WRITE_ROWS, EventType.UPDATE_ROWS, EventType.XID,
             EventType.DELETE_ROWS, EventType.PARTIAL_UPDATE_ROWS, EventType.VIEW_CHANGE, EventType.ROTATE,
         )),
         # These nowhere, and neither what nobody knows nor a QUERY without a text.
-        *((before, Seen(code), False) for before in (None, BEGIN) for code in (
+        *((before, ObservedEvent(code), False) for before in (None, BEGIN) for code in (
             EventType.INTVAR, EventType.RAND, EventType.APPEND_BLOCK, EventType.DELETE_FILE, EventType.BEGIN_LOAD_QUERY,
             EventType.EXECUTE_LOAD_QUERY, 99, EventType.QUERY,
         )),
-        (None, Seen(99, 0x80), True),
+        (None, ObservedEvent(99, 0x80), True),
     ],
     ids=str,
 )  # fmt: skip
-def test_what_is_row_format_and_where(before: Seen | None, event: Seen, good: bool) -> None:
+def test_what_is_row_format_and_where(before: ObservedEvent | None, event: ObservedEvent, good: bool) -> None:
     parser = RowFormatParser()
     assert before is None or parser.feed(before)
     assert parser.feed(event) is good
@@ -99,19 +99,19 @@ def test_what_is_row_format_and_where(before: Seen | None, event: Seen, good: bo
 
 @pytest.mark.parametrize("body", [Query(text=b"BEGIN", schema=b"shop"), Rotate(name=bytes(60)), Stop()])
 def test_what_is_seen_of_an_event(body: Query | Rotate | Stop) -> None:
-    expected = Seen(body.type, 0x0308, 1234, b"BEGIN" if isinstance(body, Query) else b"")
+    expected = ObservedEvent(body.type, 0x0308, 1234, b"BEGIN" if isinstance(body, Query) else b"")
     for algorithm, footer in ((Checksum.CRC32, 4), (Checksum.NONE, 0)):
-        assert seen(encode_event(body, flags=0x0308, log_pos=1234, algorithm=algorithm), footer) == expected
-    assert seen_of(decode_event(encode_event(body, flags=0x0308, log_pos=1234))) == expected
+        assert observe(encode_event(body, flags=0x0308, log_pos=1234, algorithm=algorithm), footer) == expected
+    assert observe_decoded(decode_event(encode_event(body, flags=0x0308, log_pos=1234))) == expected
 
 
 def test_an_event_is_seen_from_its_header_on() -> None:
     data = encode_event(Stop(), algorithm=Checksum.NONE)
-    assert seen(data, 0) == Seen(EventType.STOP)
-    error = refused(seen, data[:18])
+    assert observe(data, 0) == ObservedEvent(EventType.STOP)
+    error = refused(observe, data[:18])
     assert where(error) == ("truncated", 0, "")
     assert (error.expected, error.got) == (19, 18)
-    assert seen(encode_event(Query(text=b"BEGIN"))).text == b"BEGIN"  # with a checksum, if nothing else is said
+    assert observe(encode_event(Query(text=b"BEGIN"))).text == b"BEGIN"  # with a checksum, if nothing else is said
 
 
 def test_the_text_of_a_query_is_found_anywhere_in_a_buffer() -> None:

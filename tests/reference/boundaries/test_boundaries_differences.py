@@ -8,16 +8,20 @@ from __future__ import annotations
 import pytest
 
 from conformance.reference.boundaries.diagrams import DIFFERENCES
-from conformance.reference.boundaries.observed_event import Seen
+from conformance.reference.boundaries.observed_event import ObservedEvent
 from conformance.reference.boundaries.shipped import ShippedParser
 from conformance.reference.boundaries.unmarked import Receiver
 from conformance.reference.event_types import EventType
 
-G, XID, HEARTBEAT = Seen(EventType.GTID), Seen(EventType.XID), Seen(EventType.HEARTBEAT_V2)
-MAP, ROWS, STOP = Seen(EventType.TABLE_MAP), Seen(EventType.WRITE_ROWS), Seen(EventType.STOP, 0, 99)
-ROTATE = Seen(EventType.ROTATE, 0, 99)
-BEGIN, COMMIT = Seen(EventType.QUERY, text=b"BEGIN"), Seen(EventType.QUERY, text=b"COMMIT")
-XA_ROLLBACK = Seen(EventType.QUERY, text=b"XA ROLLBACK X'78',X'',1")
+G, XID, HEARTBEAT = ObservedEvent(EventType.GTID), ObservedEvent(EventType.XID), ObservedEvent(EventType.HEARTBEAT_V2)
+MAP, ROWS, STOP = (
+    ObservedEvent(EventType.TABLE_MAP),
+    ObservedEvent(EventType.WRITE_ROWS),
+    ObservedEvent(EventType.STOP, 0, 99),
+)
+ROTATE = ObservedEvent(EventType.ROTATE, 0, 99)
+BEGIN, COMMIT = ObservedEvent(EventType.QUERY, text=b"BEGIN"), ObservedEvent(EventType.QUERY, text=b"COMMIT")
+XA_ROLLBACK = ObservedEvent(EventType.QUERY, text=b"XA ROLLBACK X'78',X'',1")
 
 
 STREAMS = [
@@ -39,7 +43,9 @@ def test_the_page_lists_these_streams() -> None:
 
 
 @pytest.mark.parametrize(("events", "worklog", "shipped"), STREAMS)
-def test_both_models_judge_a_stream_as_written(events: list[Seen], worklog: list[int], shipped: list[int]) -> None:
+def test_both_models_judge_a_stream_as_written(
+    events: list[ObservedEvent], worklog: list[int], shipped: list[int]
+) -> None:
     receiver, parser = Receiver(), ShippedParser()
     assert [number for number, event in enumerate(events) if receiver.feed(event).broken] == worklog
     assert [number for number, event in enumerate(events) if parser.feed(event)] == shipped

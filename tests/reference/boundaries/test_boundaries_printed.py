@@ -10,7 +10,7 @@ import pytest
 
 from conformance.reference.binlog.files import read_events
 from conformance.reference.boundaries.markers import mark
-from conformance.reference.boundaries.observed_event import seen
+from conformance.reference.boundaries.observed_event import observe
 from conformance.reference.boundaries.source import mark_stream
 from conformance.reference.text.mysqlbinlog import LogText
 from tests.reference.boundaries.streams import FILES, events_of
@@ -28,7 +28,7 @@ def text_of(data: bytes) -> bytes:
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_a_marked_file_prints_its_markers_and_otherwise_the_same(path: Path) -> None:
     events = events_of(path)
-    types = list(mark_stream([seen(event, footer) for event, footer in events], relay="relay" in path.stem))
+    types = list(mark_stream([observe(event, footer) for event, footer in events], relay="relay" in path.stem))
     marked = [mark(event, kind, footer=footer) for (event, footer), kind in zip(events, types, strict=True)]
     text = text_of(b"\xfebin" + b"".join(marked))
     plain = text_of(path.read_bytes())

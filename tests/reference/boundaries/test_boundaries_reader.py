@@ -15,7 +15,7 @@ from conformance.reference.binlog.gtid import Gtid, gtid_text
 from conformance.reference.binlog.query import Query
 from conformance.reference.binlog.writer import FileWriter, begin
 from conformance.reference.boundaries.markers import mark
-from conformance.reference.boundaries.observed_event import seen
+from conformance.reference.boundaries.observed_event import observe
 from conformance.reference.boundaries.reader import Group, Kind, find_event, read_groups
 from conformance.reference.boundaries.source import mark_stream
 from conformance.reference.errors import CodecError
@@ -49,7 +49,7 @@ def test_groups_tile_the_file_and_have_the_gtids_of_its_events(path: Path) -> No
 @pytest.mark.parametrize("path", PLAIN, ids=lambda path: path.stem)
 def test_marked_files_give_the_same_groups(path: Path) -> None:
     events = events_of(path)
-    types = mark_stream([seen(event, footer) for event, footer in events])
+    types = mark_stream([observe(event, footer) for event, footer in events])
     marked = [mark(event, kind, footer=footer) for (event, footer), kind in zip(events, types, strict=True)]
     assert groups(b"\xfebin" + b"".join(marked)) == groups(path.read_bytes())
 

@@ -10,7 +10,7 @@ import pytest
 
 from conformance.reference.binlog.header import Flag
 from conformance.reference.boundaries.diagrams import page
-from conformance.reference.boundaries.observed_event import Seen, seen
+from conformance.reference.boundaries.observed_event import ObservedEvent, observe
 from conformance.reference.boundaries.shipped import (
     Complaint,
     EventClass,
@@ -48,28 +48,33 @@ def test_query_texts_have_these_classes(text: str, kind: str) -> None:
 
 def test_what_no_table_names_is_ignored_if_it_may_be_and_an_error_if_not() -> None:
     for code in (0, 1, 6, 23, 24, 25, 28, 43, 255):
-        assert classify(Seen(code)) is EventClass.ERROR
-        assert classify(Seen(code, Flag.IGNORABLE)) is EventClass.IGNORE
+        assert classify(ObservedEvent(code)) is EventClass.ERROR
+        assert classify(ObservedEvent(code, Flag.IGNORABLE)) is EventClass.IGNORE
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_every_captured_file_is_accepted(path: object) -> None:
     parser = ShippedParser()
-    assert not any(parser.feed(seen(event, footer)) for event, footer in events_of(path))
+    assert not any(parser.feed(observe(event, footer)) for event, footer in events_of(path))
     assert parser.state is State.NONE
 
 
 def test_a_cut_in_the_middle_is_noticed_at_the_end_of_the_group_only() -> None:
     parser = ShippedParser()
     codes = (EventType.TABLE_MAP, EventType.WRITE_ROWS, EventType.XID, EventType.GTID)
-    complaints = [parser.feed(Seen(code)) for code in codes]
+    complaints = [parser.feed(ObservedEvent(code)) for code in codes]
     assert [item is not None for item in complaints] == [False, False, True, False]
     assert complaints[2] == Complaint(EventClass.END_TRX, State.NONE, Message(10445, "outside a transaction"))
     assert parser.inside
 
 
 def test_an_applier_takes_a_gtid_anywhere_but_after_an_error() -> None:
-    events = (Seen(EventType.GTID), Seen(EventType.GTID), Seen(1), Seen(EventType.GTID))
+    events = (
+        ObservedEvent(EventType.GTID),
+        ObservedEvent(EventType.GTID),
+        ObservedEvent(1),
+        ObservedEvent(EventType.GTID),
+    )
     for receiver, wanted in ((True, [False, True, True, True]), (False, [False, False, True, True])):
         parser = ShippedParser(receiver=receiver)
         assert [parser.feed(event) is not None for event in events] == wanted
@@ -77,7 +82,7 @@ def test_an_applier_takes_a_gtid_anywhere_but_after_an_error() -> None:
 
 def test_a_reset_forgets_the_open_group() -> None:
     parser = ShippedParser()
-    parser.feed(Seen(EventType.GTID))
+    parser.feed(ObservedEvent(EventType.GTID))
     parser.reset()
     assert parser.state is State.NONE
 

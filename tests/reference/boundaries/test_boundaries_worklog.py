@@ -13,7 +13,7 @@ from conformance.reference.binlog.event import encode_event
 from conformance.reference.binlog.header import Flag
 from conformance.reference.binlog.query import Query
 from conformance.reference.boundaries.markers import mark, marker_of, mask, with_marker
-from conformance.reference.boundaries.observed_event import Seen, query_text, seen
+from conformance.reference.boundaries.observed_event import ObservedEvent, observe, query_text
 from conformance.reference.boundaries.source import mark_stream
 from conformance.reference.boundaries.unmarked import Receiver, Role, role_of
 from conformance.reference.boundaries.worklog import BoundaryParser
@@ -25,16 +25,20 @@ from tests.reference.boundaries.streams import FILES, events_of
 GRAMMAR: Final = re.compile(r"(?:1|2|3[14]*5)*(?:3[14]*)?")
 
 
-def q(text: str) -> Seen:
-    return Seen(EventType.QUERY, text=text.encode())
+def q(text: str) -> ObservedEvent:
+    return ObservedEvent(EventType.QUERY, text=text.encode())
 
 
-GTID = Seen(EventType.GTID)
-XID = Seen(EventType.XID)
-MAP, ROWS = Seen(EventType.TABLE_MAP), Seen(EventType.WRITE_ROWS)
-INTVAR, RAND, USER_VAR = Seen(EventType.INTVAR), Seen(EventType.RAND), Seen(EventType.USER_VAR)
-PREPARE, PAYLOAD = Seen(EventType.XA_PREPARE), Seen(EventType.TRANSACTION_PAYLOAD)
-LOAD, EXECUTE = Seen(EventType.BEGIN_LOAD_QUERY), Seen(EventType.EXECUTE_LOAD_QUERY)
+GTID = ObservedEvent(EventType.GTID)
+XID = ObservedEvent(EventType.XID)
+MAP, ROWS = ObservedEvent(EventType.TABLE_MAP), ObservedEvent(EventType.WRITE_ROWS)
+INTVAR, RAND, USER_VAR = (
+    ObservedEvent(EventType.INTVAR),
+    ObservedEvent(EventType.RAND),
+    ObservedEvent(EventType.USER_VAR),
+)
+PREPARE, PAYLOAD = ObservedEvent(EventType.XA_PREPARE), ObservedEvent(EventType.TRANSACTION_PAYLOAD)
+LOAD, EXECUTE = ObservedEvent(EventType.BEGIN_LOAD_QUERY), ObservedEvent(EventType.EXECUTE_LOAD_QUERY)
 
 # Sequences of transaction-boundaries D, with the markers of transaction-boundaries A.6 and A.7.
 GROUPS: Final = [
@@ -59,14 +63,16 @@ GROUPS: Final = [
     ([USER_VAR, INTVAR, q("create table t select @v")], "345"),
     ([q("BEGIN"), INTVAR, q("insert"), q("COMMIT")], "3445"),
     # What is no statement, and what nobody knows.
-    ([Seen(EventType.INCIDENT)], "2"),
-    ([GTID, q("BEGIN"), INTVAR, q("insert"), Seen(EventType.INCIDENT)], "34445"),
-    ([Seen(99)], "2"),
+    ([ObservedEvent(EventType.INCIDENT)], "2"),
+    ([GTID, q("BEGIN"), INTVAR, q("insert"), ObservedEvent(EventType.INCIDENT)], "34445"),
+    ([ObservedEvent(99)], "2"),
 ]
 
 
 @pytest.mark.parametrize(("group", "markers"), GROUPS, ids=range(len(GROUPS)))
-def test_a_source_marks_as_the_worklog_says_and_a_receiver_guesses_the_same(group: list[Seen], markers: str) -> None:
+def test_a_source_marks_as_the_worklog_says_and_a_receiver_guesses_the_same(
+    group: list[ObservedEvent], markers: str
+) -> None:
     twice = [*group, *group]
     assert "".join(f"{kind:d}" for kind in mark_stream(twice)) == markers * 2
     receiver = Receiver()
@@ -136,7 +142,7 @@ def test_markers_go_into_free_bits_only() -> None:
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_every_captured_file_is_accepted_marked_and_unmarked_and_mixed(path: object) -> None:
-    events = [seen(event, footer) for event, footer in events_of(path)]
+    events = [observe(event, footer) for event, footer in events_of(path)]
     relay = "relay" in str(path)
     types = list(mark_stream(events, relay=relay))
     whole = BoundaryParser()
@@ -160,13 +166,35 @@ def test_a_stream_that_begins_in_the_middle_warns_until_the_next_start() -> None
 
 
 def test_what_a_receiver_passes_over() -> None:
-    fake = Seen(EventType.ROTATE, Flag.ARTIFICIAL, 0)
+    fake = ObservedEvent(EventType.ROTATE, Flag.ARTIFICIAL, 0)
     for events, markers in (
-        ([fake, Seen(EventType.FORMAT_DESCRIPTION), Seen(EventType.PREVIOUS_GTIDS, 0x80, 150)], "112"),
-        ([Seen(EventType.ROTATE, 0, 200), Seen(EventType.STOP, 0, 200), Seen(EventType.HEARTBEAT)], "222"),
-        ([Seen(EventType.IGNORABLE, Flag.IGNORABLE), Seen(99, Flag.IGNORABLE), Seen(99)], "112"),
-        ([Seen(EventType.INCIDENT), GTID, Seen(EventType.INCIDENT)], "235"),
-        ([GTID, Seen(EventType.TRANSACTION_CONTEXT), q("BEGIN"), Seen(EventType.VIEW_CHANGE), q("COMMIT")], "31445"),
+        (
+            [fake, ObservedEvent(EventType.FORMAT_DESCRIPTION), ObservedEvent(EventType.PREVIOUS_GTIDS, 0x80, 150)],
+            "112",
+        ),
+        (
+            [
+                ObservedEvent(EventType.ROTATE, 0, 200),
+                ObservedEvent(EventType.STOP, 0, 200),
+                ObservedEvent(EventType.HEARTBEAT),
+            ],
+            "222",
+        ),
+        (
+            [ObservedEvent(EventType.IGNORABLE, Flag.IGNORABLE), ObservedEvent(99, Flag.IGNORABLE), ObservedEvent(99)],
+            "112",
+        ),
+        ([ObservedEvent(EventType.INCIDENT), GTID, ObservedEvent(EventType.INCIDENT)], "235"),
+        (
+            [
+                GTID,
+                ObservedEvent(EventType.TRANSACTION_CONTEXT),
+                q("BEGIN"),
+                ObservedEvent(EventType.VIEW_CHANGE),
+                q("COMMIT"),
+            ],
+            "31445",
+        ),
     ):
         receiver = Receiver()
         assert "".join(f"{receiver.feed(event).type:d}" for event in events) == markers
@@ -174,13 +202,17 @@ def test_what_a_receiver_passes_over() -> None:
 
 def test_a_heartbeat_in_a_group_is_an_error_of_the_worklog() -> None:
     receiver = Receiver()
-    assert [receiver.feed(event).broken is None for event in (GTID, Seen(EventType.HEARTBEAT_V2))] == [True, False]
+    assert [receiver.feed(event).broken is None for event in (GTID, ObservedEvent(EventType.HEARTBEAT_V2))] == [
+        True,
+        False,
+    ]
 
 
 def test_a_relay_logs_own_frame_may_stand_in_a_group() -> None:
     events = [
-        GTID, q("BEGIN"), Seen(EventType.ROTATE, Flag.RELAY_LOG, 300),
-        Seen(EventType.FORMAT_DESCRIPTION, Flag.RELAY_LOG), Seen(EventType.PREVIOUS_GTIDS, 0xC0, 200), MAP, ROWS, XID,
+        GTID, q("BEGIN"), ObservedEvent(EventType.ROTATE, Flag.RELAY_LOG, 300),
+        ObservedEvent(EventType.FORMAT_DESCRIPTION, Flag.RELAY_LOG), ObservedEvent(EventType.PREVIOUS_GTIDS, 0xC0, 200),
+        MAP, ROWS, XID,
     ]  # fmt: skip
     receiver = Receiver(relay=True)
     judged = [receiver.feed(event) for event in events]
@@ -191,12 +223,16 @@ def test_a_relay_logs_own_frame_may_stand_in_a_group() -> None:
 
 
 def test_what_stands_in_a_group_is_passed_over_in_a_relay_log_only() -> None:
-    for event in (Seen(EventType.ROTATE, 0, 300), Seen(EventType.STOP, 0, 300), Seen(EventType.PREVIOUS_GTIDS)):
+    for event in (
+        ObservedEvent(EventType.ROTATE, 0, 300),
+        ObservedEvent(EventType.STOP, 0, 300),
+        ObservedEvent(EventType.PREVIOUS_GTIDS),
+    ):
         events = [event, GTID, q("BEGIN"), event, MAP]  # and the stream ends in the group
         assert "".join(f"{kind:d}" for kind in mark_stream(events)) == "23424"
         assert "".join(f"{kind:d}" for kind in mark_stream(events, relay=True)) == "23414"
     for flag in (Flag.RELAY_LOG, Flag.ARTIFICIAL):  # the replica's own is passed over everywhere
-        stop = Seen(EventType.STOP, flag, 300)
+        stop = ObservedEvent(EventType.STOP, flag, 300)
         assert [list(mark_stream([stop], relay=relay)) for relay in (False, True)] == [[2], [1]]
 
 
@@ -218,10 +254,10 @@ def test_a_marker_wins_over_the_guess(shift: int) -> None:
 
 def test_the_frame_of_a_relay_log_is_known_by_its_flags() -> None:
     for code in (EventType.STOP, EventType.ROTATE, EventType.PREVIOUS_GTIDS, EventType.HEARTBEAT):
-        assert role_of(Seen(code, Flag.RELAY_LOG, 99)) is Role.FRAME
-        assert role_of(Seen(code, 0, 99), relay=True) is Role.FRAME
+        assert role_of(ObservedEvent(code, Flag.RELAY_LOG, 99)) is Role.FRAME
+        assert role_of(ObservedEvent(code, 0, 99), relay=True) is Role.FRAME
         for flag in (Flag.RELAY_LOG, Flag.ARTIFICIAL):
-            assert role_of(Seen(code, flag, 99), relay=True) is Role.ASIDE
+            assert role_of(ObservedEvent(code, flag, 99), relay=True) is Role.ASIDE
 
 
 def test_a_reset_forgets_the_open_group() -> None:
@@ -241,4 +277,4 @@ def test_a_query_without_room_for_its_text_has_none() -> None:
     for length in range(19, len(event)):
         assert b"BEGIN".startswith(query_text(event[:length]))
     with pytest.raises(CodecError):
-        seen(event[:18])
+        observe(event[:18])

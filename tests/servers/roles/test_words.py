@@ -9,7 +9,7 @@ import pytest
 
 from conformance.servers.errors import ServerUnavailable
 from conformance.servers.roles.pair import Pair
-from conformance.servers.roles.relay_log import change_statement, words_of
+from conformance.servers.roles.relay_log import change_statement, terms_of
 from conformance.servers.run.guests import require_known
 from conformance.servers.run.options import default_options
 from conformance.servers.wire.capture import Capture, Position
@@ -82,7 +82,7 @@ def test_a_pair_speaks_in_the_words_of_its_replica(version: Version) -> None:
 @pytest.mark.parametrize("version", VERSIONS, ids=lambda version: ".".join(map(str, version)))
 def test_relay_logs_and_positions_are_asked_for_in_the_words_of_the_version(version: Version) -> None:
     session = Session(old=True)
-    known = words_of(cast("Any", server(version)))
+    known = terms_of(cast("Any", server(version)))
     what = "REPLICATION SOURCE" if VERSIONS[version][1] == "SOURCE" else "MASTER"
     assert change_statement(known).startswith(f"CHANGE {what} TO {VERSIONS[version][1]}_HOST='x'")
     assert Capture(server(version, session)).mark(cast("Any", session)) == Position(file="b.1", offset=4)
