@@ -106,6 +106,7 @@ def test_unknown_status_variables_end_the_block() -> None:
     data = b"\x08\x21\x00" + b"\xc8\x08\x21\x00"
     assert decode_status(data)[1:] == (StatusUnknown(200, b"\x08\x21\x00"),)
     assert decode_status(b"\x08\x21\x00", 7) == (StatusUnknown(8, b"\x21\x00"),)
+    assert decode_status(b"\x0e\x08\x21\x00") == (StatusUnknown(14, b"\x08\x21\x00"),)  # a number, and no form known
 
 
 def test_more_databases_than_are_listed() -> None:

@@ -83,6 +83,11 @@ def test_a_damaged_table_map_says_which_byte_is_wrong(
     assert where(refused(TableMap.decode, bytes(raw[:cut]))) == (code, offset, path)
 
 
+def test_an_array_without_metadata_is_cut_off() -> None:
+    raw = bytes.fromhex("010000000000 0100 01 74 00 01 75 00 01 14 00 01")
+    assert where(refused(TableMap.decode, raw)) == ("truncated", 0, "column_metadata")
+
+
 # Table 1, flags 1, one column, both bitmaps: the head of an update in the second and in the first version.
 HEAD = "010000000000 0100 0200 01 ff ff"
 HEAD_V1 = "010000000000 0100 01 ff ff"
@@ -115,6 +120,12 @@ def test_a_damaged_head_of_a_row_event_says_which_byte_is_wrong(
     code: int, head: str, error: str, offset: int, path: str
 ) -> None:
     assert where(refused(decode_rows_event, code, bytes.fromhex(head), {})) == (error, offset, path)
+
+
+def test_the_length_of_ndb_data_is_not_looked_for_behind_the_extra_data() -> None:
+    """The byte behind it is the number of columns."""
+    error = refused(decode_rows_event, 31, bytes.fromhex("010000000000 0100 0300 00 02 ff ff"), {})
+    assert (*where(error), error.expected, error.got) == ("bad-length", 11, "", 2, 0)
 
 
 def test_the_head_of_a_row_event_is_read_in_all_its_versions() -> None:

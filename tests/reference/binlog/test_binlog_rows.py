@@ -86,11 +86,12 @@ def test_partial_bits_count_the_json_columns_of_the_table() -> None:
     assert _decode(body, table).rows[0].partial_columns == 1 << 16
 
 
-def test_unused_partial_bits_are_ignored() -> None:
+@pytest.mark.parametrize("options", [b"\1", b"\xfc\1\0"])  # the longer form is read with care
+def test_unused_partial_bits_are_ignored(options: bytes) -> None:
     body = rows_body(_JSONS, EventType.PARTIAL_UPDATE_ROWS, [Row((1,), (None,), 1, 0)], before=[0], after=[1])
     raw = bytearray(body.encode())
-    assert raw[-2] == 0
-    raw[-2] = 0xF8
+    assert raw[-3:-1] == b"\1\0"
+    raw[-3:-1] = options + b"\xf8"
     lazy = decode_body(body.type, bytes(raw), {1499: _JSONS})
     assert isinstance(lazy, LazyRows)
     assert lazy.typed() == body

@@ -110,6 +110,15 @@ def test_damage_is_told_behind_what_could_be_read(parts: Parts, code: str, offse
     assert where(error) == (code, offset, "")
 
 
+def test_damage_in_the_document_of_a_row_has_its_place_in_the_event() -> None:
+    document = bytes.fromhex("02 0200 0c00 0c0a00 0cff00 0161")
+    front = bytes.fromhex("640000000000 0000 0200 01 01 00") + len(document).to_bytes(4, "little")
+    spans, error = explained(EventType.WRITE_ROWS, front + document, table_of(*INT_AND_JSON[1:]))
+    assert error is not None
+    assert where(error) == ("bad-value-offset", HEADER + len(front) + 8, "json")
+    assert spans[-1][:2] == ("", "rows[0].after.@1.json.damage")
+
+
 # --- what several entries share ---------------------------------------------------------------------------------------
 
 
@@ -153,6 +162,9 @@ def empty_keys(count: int) -> bytes:
         (sharing(5, 2, literals(1)), None),
         (sharing(6, 2, literals(1)), 23),
         (b"\2" + literals(9), None),
+        # Shared ones take what a third array would need.
+        (b"\2" + array((2, 13), (2, 13), (2, 32), behind=literals(5) + literals(1)), None),
+        (b"\2" + array((2, 13), (2, 13), (2, 35), behind=literals(6) + literals(1)), 36),
         (sharing(3, 0, empty_keys(6)), None),
         (sharing(3, 0, empty_keys(7)), 14),
         (sharing(9, 12, text(0)), None),  # a text is no element beside its entry

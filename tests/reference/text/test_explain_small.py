@@ -309,6 +309,20 @@ def test_an_unknown_field_of_a_tagged_gtid_ends_what_can_be_read() -> None:
     assert problem is None  # a reader goes over it by the size of the message (binlog-events 7)
 
 
+def test_bytes_behind_the_message_of_a_tagged_gtid_are_told_with_both_sizes() -> None:
+    spans, problem = explained(EventType.GTID_TAGGED, bytes.fromhex("02 06 00 aabb"))
+    assert spans[-1] == ("aabb", "rest", "not read")
+    assert problem is not None
+    assert (problem.code, problem.offset, problem.expected, problem.got) == ("trailing-bytes", HEADER + 3, 3, 5)
+
+
+def test_a_column_whose_metadata_are_cut_off_is_shown_without() -> None:
+    spans, problem = explained(EventType.TABLE_MAP, bytes.fromhex("010000000000 0100 01 74 00 01 75 00 01 0f"))
+    assert spans[-1] == ("0f", "column_type[0]", "15 (VARBINARY(0))")
+    assert problem is not None
+    assert problem.code == "truncated"
+
+
 def test_a_name_of_a_database_without_an_end_stops_with_the_status_block() -> None:
     head = bytes.fromhex("01000000 02000000 00 0000 0500")
     spans, problem = explained(EventType.QUERY, head + bytes.fromhex("0c 02 6100 62 00") + b"BEGIN")
