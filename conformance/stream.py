@@ -269,7 +269,7 @@ class Block(Record):
     sizes_compared: int = 0
     mismatches: int = 0
     deviating: int = 0
-    deviations: dict[str, int] = field(default_factory=dict)  # id of the listed deviation -> number of cases it explains
+    deviations: dict[str, int] = field(default_factory=dict)  # id of the listed deviation -> count of cases it explains
     census: dict[str, int] = field(default_factory=dict)
     digest: str | None = None
     seconds: float = 0.0

@@ -27,7 +27,7 @@ _ROUNDS: Final[Mapping[str, Mapping[str, int]]] = {
     STREAMS: {REPLICA: 1},
 }
 
-_TRIES: Final = 3  # runs of an input that did not repeat its outcome at once: racing threads may not repeat it every time
+_TRIES: Final = 3  # runs of an input that did not repeat its outcome at once: threads may race
 _SHRUNK: Final = 40  # kinds whose inputs a campaign shrinks; it only stores further kinds
 
 

@@ -51,7 +51,7 @@ class Channel(Protocol):
 
     @property
     def restarts(self) -> int:
-        """How often the subject had to be started again."""
+        """How often the channel had to restart its subject."""
 
     def inputs(self, seed: str, batch: int) -> Sequence[Any]:
         """The inputs of one batch."""

@@ -44,7 +44,7 @@ def default_options(number: tuple[int, int, int], *, performance_schema: bool) -
     }
     if not dialect.server.log_bin:
         options["binlog-format"] = "ROW"  # the default only since 5.7.7, and deprecated as an option later
-    if dialect.server.secure_file_priv_empty:  # before: empty already means anywhere, and the option requires a directory
+    if dialect.server.secure_file_priv_empty:  # before: empty already means anywhere, and a directory is required
         options["secure-file-priv"] = ""
     options[dialect.terms.named("skip-replica-start")] = None
     return options

@@ -256,7 +256,7 @@ class Capture:
         """The events of a dump as they arrive, including the artificial ones of the dump thread."""
         session = self._server.connect()
         try:
-        # Both names: the server reads the one it knows. Without the variable, it removes checksums from events.
+            # Both names: the server reads the one it knows. Without the variable, it removes checksums from events.
             session.execute("SET @source_binlog_checksum = 'CRC32', @master_binlog_checksum = 'CRC32'")
             # A server id of 0 is that of a reader that leaves at the end (as mysqlbinlog does): it replaces no replica.
             command = (
