@@ -1,4 +1,4 @@
-"""Inputs that did not pass, grouped by their outcome: one bucket for each kind, with its first and its smallest input."""
+"""Inputs that did not pass, grouped by their outcome: one bucket for each kind, with its first and smallest input."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ def edited_tree(draw: Draw, value: JsonValue) -> JsonValue:
 
 
 def mutate_document(data: bytes, max_size: int, seed: int) -> bytes:
-    """A document with an edited tree, sometimes with edited bytes; bytes that are no document get only edits of bytes."""
+    """A document with an edited tree, sometimes with edited bytes; other bytes get only edits of bytes."""
     draw = SeedDraw(seed)
     try:
         out = encode(edited_tree(draw, decode(data)))

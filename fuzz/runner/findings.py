@@ -49,7 +49,7 @@ class Finding:
     reproduced: bool = False
     peer: str = ""  # package and version
     replay: str = ""
-    path: Path = Path()  # bytes of the input
+    path: Path = Path()  # path of the input
 
     @property
     def is_new(self) -> bool:

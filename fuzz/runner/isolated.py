@@ -73,9 +73,7 @@ def _inside(
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     faulthandler.enable(dump)
-    faulthandler.register(
-        signal.SIGPROF, dump, all_threads=False, chain=True
-    )  # after the dump faulthandler ends the process
+    faulthandler.register(signal.SIGPROF, dump, all_threads=False, chain=True)  # then the signal ends the process
     faulthandler.dump_traceback_later(seconds * _ASLEEP, exit=True, file=dump)
     signal.setitimer(signal.ITIMER_PROF, seconds)
     answer: dict[str, Any] = PASSED

@@ -1,4 +1,4 @@
-"""Reduces a corpus: libFuzzer keeps the smallest inputs that together reach everything that the whole corpus reaches."""
+"""Reduces a corpus: libFuzzer keeps the smallest inputs that together reach all that the whole corpus reaches."""
 
 from __future__ import annotations
 

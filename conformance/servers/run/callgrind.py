@@ -39,7 +39,7 @@ def missing_programs() -> str | None:
 
 
 class Callgrind:
-    """A server of the lab under callgrind with its performance schema on; a context. ``server`` is an ordinary server."""
+    """A server of the lab under callgrind with its performance schema on; a context. ``server`` is that server."""
 
     def __init__(
         self, installation: Installation, *, server_id: int, options: Options | None = None, narrate: Narrate

@@ -40,7 +40,7 @@ def runs_root() -> Path:
 
 
 def socket_path(directory: Path) -> str:
-    """A socket path of legal length: in the run directory, or in a short directory of its own if that path is too long."""
+    """A socket path of legal length: in the run directory, or in a short directory if that path is too long."""
     path = str(directory / SOCKET_NAME)
     if len(os.fsencode(path)) < SOCKET_LIMIT:
         return path

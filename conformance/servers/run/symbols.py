@@ -67,7 +67,7 @@ class Symbols:
 
 @lru_cache(maxsize=2)
 def symbols_of(program: Path) -> Symbols:
-    """The functions in a program's file; none unless it is an ELF file of 64 bits, little-endian. Raises ``OSError``."""
+    """The functions in a program's file; none unless it is a 64-bit, little-endian ELF file. Raises ``OSError``."""
     with program.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
         try:
             found = sorted(_functions(data))
