@@ -98,11 +98,10 @@ _RATIO: Final = "CAST(`event_on` * 1000 / `event_off` AS BIGINT)"
 
 
 def _histograms(store: Store, names: Sequence[str]) -> list[list[_Part]]:
-    """Histograms of each setting, of the event's constant bytes, and of the documents by the power of two that they
-    reach.
+    """Histograms of each setting, of the event's bytes beside the exchanged ones, and of the documents by power of two.
 
-    The constant bytes are those beside the exchanged images. One question asks for all, as each question costs a job;
-    this function sorts the answer, which would cost another job.
+    One question asks for all, as each question costs a job; this function sorts the answer, which would cost another
+    job.
     """
     bits = " ".join(f"WHEN `document` >= {1 << bits} THEN {bits}" for bits in range(24, 2, -1))
     wanted = [(f"`{name}`", _RATIO, "`event_off` > 0") for name in names]
@@ -141,8 +140,7 @@ def _lines(matrix: Matrix, name: str, parts: Sequence[_Part]) -> tuple[Line, ...
 
 
 def percentiles(histogram: Sequence[tuple[int, int]]) -> tuple[int, ...]:
-    """The percentiles of ``PERCENTILES`` from (value, count) in order of the values: the least value that reaches each.
-    """
+    """The percentiles of ``PERCENTILES`` from (value, count) in order of the values: the least value reaching each."""
     total = sum(count for _, count in histogram)
     out: list[int] = []
     reached = 0

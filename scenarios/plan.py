@@ -1,8 +1,8 @@
 """Cuts the work of a run into groups of cells (the unit of a resume) and tasks of blocks (the unit that Spark spreads).
 
-The plan never changes a result. A task takes seconds, because each task costs about 60 ms, and a file of rows for each
-cell's group. A group is small, so that a broken-off run loses little. The bounds of groups depend on the scenarios
-alone, so that a resumed run has the same groups, on whatever machine.
+The plan never changes a result. A task takes seconds, because each task costs about 60 ms and a file of rows, whatever
+it does. A group is small, so that a broken-off run loses little. The bounds of groups depend on the scenarios alone, so
+that a resumed run has the same groups, on whatever machine.
 """
 
 from __future__ import annotations
@@ -79,7 +79,9 @@ def _group(matrix: Matrix, counts: Sequence[int], cells: list[int], cores: int) 
 
 
 def spread(blocks: list[tuple[float, Block]], tasks: int) -> tuple[Task, ...]:
-    """Blocks over tasks, the costliest first, each to the task that has least; the longest tasks come first."""
+    """Spread blocks over tasks, the costliest first, each to the task with the least load; the longest tasks come
+    first.
+    """
     loads: list[tuple[float, int]] = [(0.0, number) for number in range(tasks)]
     heapify(loads)
     members: list[list[Block]] = [[] for _ in range(tasks)]

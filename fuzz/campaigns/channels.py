@@ -1,7 +1,7 @@
 """The channels to a subject.
 
-The subject is a server that takes BINLOG statements, an applier of transactions in a relay log, a replica that reads a
-relay log of any events, or the program mysqlbinlog.
+Subjects are a server that takes BINLOG statements, an applier of transactions in a relay log, a replica that reads
+arbitrary relay logs, or mysqlbinlog.
 
 Each channel gives inputs to its subject, watches it, has the outcome judged, and restarts a dead subject. It shrinks an
 input by trying ever smaller ones. The server for statements never has a replica's threads: after those, 9.7.4 does not

@@ -94,8 +94,7 @@ def measure(draw: Draw, settings: Mapping[str, Setting]) -> tuple[int, ...]:
 
 
 def _tolerant(replica: bytes, diffs: bytes, refused: MysqlError) -> bytes | None:
-    """The result of an applier that accepts a REPLACE by the value already there: the listed deviation alone.
-    """
+    """The result of an applier that accepts a REPLACE by the value already there: the listed deviation alone."""
     try:
         return apply_field(replica, diffs, _TAKES_ALL)
     except MysqlError:

@@ -1,7 +1,7 @@
 """The effect of an event on a row that it was not made for, or of a damaged event (FR5).
 
-The engine judges as on a server. The outcome must be a refusal with one of the five numbers, or a readable document.
-A switch, and nothing else, explains each outcome beyond these that the server is known to accept. The engine also compares the
+The engine judges as on a server. The outcome must be a refusal with one of the five numbers, or a readable document. A
+switch, and nothing else, explains other outcomes that the server is known to accept. The engine also compares the
 applier with itself: a document with holes and the same one rebuilt must take the same diffs alike.
 """
 
@@ -110,8 +110,7 @@ def _outcome(injection: Injection) -> InjectionOutcome:
 
 
 def _same_when_rebuilt(stored: bytes, diffs: bytes) -> None:
-    """Require the same result in place and on a tree, with holes and without: the same document, or two refusals.
-    """
+    """Require the same result in place and on a tree, with holes and without: the same document, or two refusals."""
     results = []
     for document_ in (stored, encode(decode(stored))):
         try:

@@ -63,8 +63,7 @@ class _Work:
         self.left = size
 
     def visit(self, b: View, a: View) -> None:
-        """Count two containers. An entry has at least 3 bytes, so a sound document has fewer elements than bytes.
-        """
+        """Count two containers. An entry has at least 3 bytes, so a sound document has fewer elements than bytes."""
         self.left -= b.count + a.count + 1
         if self.left < 0:
             raise DecodeError("overlap", "the elements of a JSON document share bytes")

@@ -87,8 +87,7 @@ class Table:
 
 
 class Events(NamedTuple):
-    """Events of one kind in one file. ``inside``: events in compressed payloads, with bytes before compression.
-    """
+    """Events of one kind in one file. ``inside``: events in compressed payloads, with bytes before compression."""
 
     file: str
     word: str
