@@ -16,7 +16,7 @@ EVERY: Final = 5.0  # seconds between two lines
 
 
 class Watch:
-    """Counts scenarios over the groups of a run; within a group by its finished tasks, which take about equally long."""
+    """Counts scenarios over the groups of a run; within a group by its finished tasks, which take about as long."""
 
     def __init__(self, spark: Any, total: int, done: int, narrate: Callable[[str], None]) -> None:
         self.spark = spark
