@@ -1,4 +1,4 @@
-"""What goes into every message to people: text that cannot steer a terminal, and the nearest known name."""
+"""Helpers for every message to people: text that cannot steer a terminal, and the nearest known name."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """The result stream: one JSON object a line, typed here, written as the run goes on, read by every report.
 
-A run writes ``run`` first and ``end`` last; what has no ``end`` is incomplete and can never look green (design 6 and
-10). This module knows records and lines only: no pytest, no rendering, nothing else of ours, the standard library
-alone. Readers ignore unknown types and keys, so newer streams stay readable.
+A run writes ``run`` first and ``end`` last; a stream without ``end`` is incomplete and never counts as conformant
+(design 6, design 10). This module knows only records and lines: no pytest, no rendering, nothing else of ours, the
+standard library alone. Readers ignore unknown types and keys, so newer streams stay readable.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 SCHEMA = 1
-INLINE_LIMIT = 64 * 1024  # characters; a longer value goes to a file in evidence/ (design 6)
+INLINE_LIMIT = 64 * 1024  # characters; the writer stores a longer value in a file in evidence/ (design 6)
 RUN_FILE = "run.jsonl"
 EVIDENCE_DIR = "evidence"
 
 
 class StreamError(Exception):
-    """The stream cannot be read at all: no such file, or not a result stream."""
+    """The stream is unreadable: no such file, or not a result stream."""
 
 
 class ExitCode(IntEnum):
-    """Exit codes of runs (contract, design 6). File commands use 0, 1 and 2 in their own sense."""
+    """Exit codes of runs (contract, design 6). File commands use 0, 1 and 2 with their own meanings."""
 
     OK = 0  # as expected
     NONCONFORMANT = 1  # also: unexpected pass, new finding
@@ -63,7 +63,7 @@ class Verdict(StrEnum):
 
     @property
     def failing(self) -> bool:
-        """Whether it makes a run nonconformant (exit code 1) unless a listed deviation explains it."""
+        """Whether the verdict makes a run nonconformant (exit code 1) unless a listed deviation explains it."""
         return self in FAILING
 
 
@@ -119,7 +119,7 @@ def summarise(verdicts: Mapping[str, int]) -> Verdict:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """One field of the two byte strings, side by side. ``None``: the side has no such field."""
+    """One field of the two byte strings, side by side. ``None``: this side has no such field."""
 
     field: str
     expected: str | None = None
@@ -129,11 +129,11 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequirementInfo:
-    """What the reports say about a requirement, so that they need no catalogue.
+    """A requirement's facts for the reports, so that they need no catalogue.
 
-    ``within``: the requirement whose checks judge this one as well. ``reason``: why it is not judged.
-    ``finite``: why its Cases are counted out and not generated. ``judged_on``: what verdicts are about: the server, an
-    old one, an unreleased one, or the kit's own model on what a server wrote.
+    ``within``: the requirement whose checks judge this one as well. ``reason``: why no check judges it. ``finite``: why
+    its Cases are enumerated and not generated. ``judged_on``: the object of its verdicts. That is the server, an old
+    one, an unreleased one, or the kit's own model on a server's output.
     """
 
     title: str
@@ -151,10 +151,10 @@ class RequirementInfo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviationInfo:
-    """What the reports say about a listed deviation: why the difference is known, and where it is seen.
+    """A listed deviation's facts for the reports: why the difference is known, and where it occurs.
 
-    ``versions``: where it is expected. ``observed``: the version on which it was seen; on another one it is unconfirmed
-    until its witness has shown it there. ``ends``: the program that dies of it; empty if none does.
+    ``versions``: where it is expected. ``observed``: the version on which it was seen; on another version it is
+    unconfirmed until its witness has shown it there. ``ends``: the program that dies of it; empty if none does.
     """
 
     reason: str
@@ -166,17 +166,17 @@ class DeviationInfo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """Base of all lines. Fields that hold their default are not written."""
+    """Base of all lines. Fields with their default value are not written."""
 
     type: ClassVar[str]
 
     def to_json(self) -> dict[str, Any]:
-        """As the object of one line, ``type`` first."""
+        """The record as the object of one line, ``type`` first."""
         return {"type": self.type, **_compact(self)}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
-        """From the object of one line; unknown keys are ignored, a missing required one is a TypeError."""
+        """A record from the object of one line; ignores unknown keys, and raises TypeError without a required one."""
         names = {item.name: item for item in dataclasses.fields(cls)}
         values = {name: _revive(name, value) for name, value in data.items() if name in names}
         return cls(**values)
@@ -184,7 +184,7 @@ class Record:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run(Record):
-    """First line: what was asked for, and all that reports need to know without importing the kit."""
+    """The first line: what the user asked for, and all facts that reports need without importing the kit."""
 
     type: ClassVar[str] = "run"
     schema: int = SCHEMA
@@ -206,9 +206,9 @@ class Run(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject(Record):
-    """An implementation under test. ``note``: what a reader must know, such as where a server comes from.
+    """An implementation under test. ``note``: facts that a reader must know, such as the origin of a server.
 
-    The capability ``recorded`` marks what is no living server: captures of one, made earlier.
+    The capability ``recorded`` marks a subject that is no living server but captures of one, made earlier.
     """
 
     type: ClassVar[str] = "subject"
@@ -222,10 +222,11 @@ class Subject(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked(Record):
-    """What a live server showed of the table of versions, beside what the table predicts for its version.
+    """What a live server showed about the table of versions, beside the table's prediction for its version.
 
-    Each row has ``row``, ``predicted``, ``known`` (false: the table only assumes), ``mark`` (how it is known), and
-    ``found`` with ``agrees``, or a ``note`` why nothing was found. ``note`` of the record: why nobody was asked.
+    Each row has ``row``, ``predicted``, ``known`` (false: the table only assumes), and ``mark`` (how it is known). It
+    has ``found`` with ``agrees``, or a ``note`` why the lab found nothing. The record's own ``note`` says why the lab
+    asked no server.
     """
 
     type: ClassVar[str] = "asked"
@@ -234,7 +235,7 @@ class Asked(Record):
     note: str = ""
 
     def contradictions(self) -> list[dict[str, Any]]:
-        """Rows of which the table claimed to know something else: findings about the table."""
+        """Rows that the table claimed to know and the server contradicted: findings about the table."""
         return [row for row in self.rows if row["known"] and row.get("agrees") is False]
 
     def settled(self) -> list[dict[str, Any]]:
@@ -244,11 +245,11 @@ class Asked(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Block(Record):
-    """Some hundred cases judged together.
+    """Some hundred cases that the lab judges together.
 
-    ``verdicts`` counts cases by verdict without those that a listed deviation explains; these are ``deviating``, so
-    ``cases`` is the sum of both. ``failed`` is needed only where a failing verdict does not count as a failure
-    (``differs`` outside the observed versions).
+    ``verdicts`` counts the cases by verdict, except those that a listed deviation explains. The latter are
+    ``deviating``, so ``cases`` is the sum of both. ``failed`` is needed only if a failing verdict does not count as a
+    failure (``differs`` outside the observed versions).
     """
 
     type: ClassVar[str] = "block"
@@ -268,7 +269,7 @@ class Block(Record):
     sizes_compared: int = 0
     mismatches: int = 0
     deviating: int = 0
-    deviations: dict[str, int] = field(default_factory=dict)  # id of the listed deviation -> cases it explains
+    deviations: dict[str, int] = field(default_factory=dict)  # id of the listed deviation -> count of cases it explains
     census: dict[str, int] = field(default_factory=dict)
     digest: str | None = None
     seconds: float = 0.0
@@ -283,10 +284,10 @@ class Block(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseVerdict(Record):
-    """One case that did not pass (and a sample of those that did), with the evidence and the way to see it again.
+    """One case that did not pass (or a sample of those that did), with the evidence and a command that repeats it.
 
-    What a listed deviation explains is ``deviates``, whatever the outcome is without the list. ``failed``: whether the
-    case counts as a failure, where the verdict alone does not say.
+    A case that a listed deviation explains is ``deviates``, whatever the outcome is without the list. ``failed``:
+    whether the case counts as a failure, if the verdict alone does not decide that.
     """
 
     type: ClassVar[str] = "verdict"
@@ -297,20 +298,20 @@ class CaseVerdict(Record):
     check: str
     block: int | None = None
     field: str | None = None  # first differing field
-    offset: int | None = None  # of the first differing byte, inside that field
+    offset: int | None = None  # offset of the first differing byte, inside that field
     expected: str | None = None  # hex or text
     got: str | None = None
     message: str = ""
     signature: str | None = None
-    replay: str | None = None  # the command that shows it again
-    statements: tuple[str, ...] = ()  # SQL that reproduces it
+    replay: str | None = None  # the command that repeats the failure
+    statements: tuple[str, ...] = ()  # SQL that reproduces the failure
     evidence: tuple[Evidence, ...] = ()
     deviation: str | None = None  # id of the listed deviation that explains it, or that is gone
     case_file: str | None = None  # where the Case is stored, relative to the report
     error_log: str | None = None  # the part about this failure
-    data_directory: str | None = None  # of the server, as it was left
+    data_directory: str | None = None  # the server's data directory, as it was left
     data_bytes: int | None = None
-    nearest: str = ""  # the listed deviation that is nearest, and why it does not explain this
+    nearest: str = ""  # the nearest listed deviation, and why it does not explain this case
     failed: bool | None = None
 
     def __post_init__(self) -> None:
@@ -319,7 +320,7 @@ class CaseVerdict(Record):
 
     @property
     def fails(self) -> bool:
-        """Whether it counts as a failure."""
+        """Whether the case counts as a failure."""
         return self.verdict.failing if self.failed is None else self.failed
 
 
@@ -355,7 +356,7 @@ class Progress(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class End(Record):
-    """Last line. Without it, or with ``complete`` false, the run is incomplete."""
+    """The last line. Without it, or with ``complete`` false, the run is incomplete."""
 
     type: ClassVar[str] = "end"
     exit_code: int
@@ -399,7 +400,7 @@ def _known(cls: type[Evidence | RequirementInfo | DeviationInfo], data: Mapping[
 
 
 def _revive(name: str, value: Any) -> Any:
-    """The typed form of a field's JSON value. Field names mean the same in every record that has them."""
+    """The typed form of a field's JSON value. A field name means the same in every record that has the field."""
     if name == "verdict":
         return Verdict(value)
     if name == "evidence":
@@ -424,14 +425,14 @@ def _deviation(data: Mapping[str, Any]) -> DeviationInfo:
 
 
 class Writer:
-    """Appends records to ``DIR/run.jsonl``, each flushed: what was judged survives the death of the run."""
+    """Appends records to ``DIR/run.jsonl`` and flushes each one, so that verdicts survive the death of the run."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
         self._file: TextIO = (directory / RUN_FILE).open("x", encoding="utf-8", newline="\n")
 
     def write(self, record: AnyRecord) -> None:
-        """Append one record, moving what is too long for a line to ``evidence/``."""
+        """Append one record; move values that are too long for a line to ``evidence/``."""
         data = {key: self._outline(value) for key, value in record.to_json().items()}
         self._file.write(json.dumps(data, ensure_ascii=False, separators=(",", ":")) + "\n")
         self._file.flush()
@@ -456,7 +457,9 @@ class Writer:
         return value
 
     def _store(self, text: str) -> str:
-        """Keep a long value in a file of its own: bytes when it is hex, else the text. Equal values share the file."""
+        """Keep a long value in a file of its own: bytes if the value is hex, else the text. Equal values share the
+        file.
+        """
         try:
             content, suffix = bytes.fromhex(text), "bin"
         except ValueError:
@@ -471,14 +474,14 @@ class Writer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stream:
-    """What could be read of a run. ``problem`` says what is wrong with it as a file: torn, damaged, without end."""
+    """The readable part of a run. ``problem`` says what is wrong with the file: torn, damaged, without end."""
 
     records: tuple[AnyRecord, ...]
     problem: str | None = None
 
 
 def read_stream(path: Path) -> Stream:
-    """Read a result stream, whole or not; ``path`` is the file, or the report's directory."""
+    """Read a result stream, complete or not; ``path`` is the file, or the report's directory."""
     path = path / RUN_FILE if path.is_dir() else path
     try:
         data = path.read_bytes()
@@ -499,7 +502,7 @@ def read_stream(path: Path) -> Stream:
 
 def _records(data: bytes, problems: list[str]) -> Iterator[AnyRecord]:
     lines = data.split(b"\n")
-    if lines.pop():  # the part after the last newline
+    if lines.pop():  # the incomplete line after the last newline
         problems.append("the last line is torn: the run was broken off")
     for number, line in enumerate(lines, 1):
         try:
@@ -512,7 +515,7 @@ def _records(data: bytes, problems: list[str]) -> Iterator[AnyRecord]:
 
 
 def from_line(line: str | bytes) -> AnyRecord | None:
-    """One line as a record; None for a type that this version does not know."""
+    """The record of one line; None for a type that this version does not know."""
     data = json.loads(line)
     record = TYPES.get(data["type"])
     return None if record is None else record.from_json(data)

@@ -1,10 +1,11 @@
 """Builds the images of this directory, also where no registry can be reached: ``python docker/build.py [IMAGE]...``.
 
-The base image is Debian's unstable suite, made by mmdebstrap from the archive that this machine's apt already uses, and
-imported. The Dockerfiles stand on it (build argument ``BASE``); with a registry, ``--base debian:sid-slim`` takes an
-image from there instead. Talks to the engine that DOCKER_HOST names, through its API; no client program is needed.
+The base image is Debian's unstable suite: mmdebstrap makes it from the archive that this machine's apt already uses,
+and the engine imports it. The Dockerfiles build on it (build argument ``BASE``). With a registry,
+``--base debian:sid-slim`` takes an image from there instead. The script talks to the engine that DOCKER_HOST names
+through its API; it needs no client program.
 
-Exit codes: 0 built, 3 something is missing (it says what).
+Exit codes: 0 built, 3 something is missing (the message says what).
 """
 
 # Starting programs is the job of this script.
@@ -38,9 +39,9 @@ SUITE = "sid"
 BASE = "binlog-lab-base"
 MYSQL = "binlog-lab-mysql"
 LAB = "binlog-lab"
-LABEL = "org.binlog-lab.image"  # on every stage of the Dockerfiles
+LABEL = "org.binlog-lab.image"  # label on every stage of the Dockerfiles
 
-# Text for people is not read in a container; licences stay.
+# Nobody reads documentation in a container; licences stay.
 _NOT_INSTALLED = """\
 path-exclude=/usr/share/doc/*
 path-include=/usr/share/doc/*/copyright
@@ -58,12 +59,12 @@ APT::Install-Recommends "false";
 
 
 def say(text: str) -> None:
-    """Narration goes to stderr; stdout has the names of the images."""
+    """Print narration to stderr; stdout has the names of the images."""
     print(text, file=sys.stderr, flush=True)
 
 
 def connect() -> DockerClient:
-    """The engine that DOCKER_HOST names, else the machine's own."""
+    """Connect to the engine that DOCKER_HOST names, else to the machine's own."""
     try:
         import docker
     except ImportError:
@@ -125,7 +126,7 @@ def require_mmdebstrap() -> str:
 
 
 def build_base(client: DockerClient, *, refresh: bool) -> str:
-    """The imported base image; the one that the engine has, unless ``refresh``."""
+    """The imported base image; an existing one is used again, unless ``refresh``."""
     tag = f"{BASE}:{SUITE}"
     if not refresh and client.images.list(name=tag):
         return tag
@@ -139,7 +140,7 @@ def build_base(client: DockerClient, *, refresh: bool) -> str:
 
 
 def build(client: DockerClient, dockerfile: Path, context: Path, base: str, tag: str) -> None:
-    """One Dockerfile; its output is shown line by line."""
+    """Build one Dockerfile; print its output line by line."""
     lines: Iterable[dict[str, Any]] = client.api.build(
         path=str(context),
         dockerfile=str(dockerfile),
@@ -156,12 +157,12 @@ def build(client: DockerClient, dockerfile: Path, context: Path, base: str, tag:
         text = str(line.get("stream", "")).rstrip()
         if text:
             say(f"  {text}")
-    # What an earlier build of the same image has left without a name, its first stages among it.
+    # Removes unnamed images that an earlier build of the same image left, its first stages among them.
     client.images.prune(filters={"dangling": True, "label": LABEL})
 
 
 def output_of(client: DockerClient, image: str, *command: str) -> str:
-    """What a program of an image prints. (``containers.run`` would leave the image's volume behind.)"""
+    """The output of a program in an image. (``containers.run`` would leave the image's volume behind.)"""
     container = client.containers.create(image, list(command), network_mode="none")
     try:
         container.start()
@@ -172,7 +173,7 @@ def output_of(client: DockerClient, image: str, *command: str) -> str:
 
 
 def build_mysql(client: DockerClient, base: str) -> list[str]:
-    """The server's image under its full version, its release and ``latest``."""
+    """Build the server's image; tag it with its full version, its release and ``latest``."""
     build(client, HERE / "mysql/Dockerfile", HERE / "mysql", base, f"{MYSQL}:latest")
     printed = output_of(client, f"{MYSQL}:latest", "mysqld", "--version")
     version = re.search(r"Ver (\d+\.\d+)\.\d+", printed)
@@ -185,13 +186,13 @@ def build_mysql(client: DockerClient, base: str) -> list[str]:
 
 
 def build_lab(client: DockerClient, base: str) -> list[str]:
-    """The lab's own image."""
+    """Build the lab's own image."""
     build(client, HERE / "lab/Dockerfile", ROOT, base, f"{LAB}:latest")
     return [f"{LAB}:latest"]
 
 
 def run(wanted: list[str], base: str | None, *, refresh: bool) -> Iterator[str]:
-    """Build what is wanted, in the order of what stands on what; yields the images' names."""
+    """Build the wanted images, each after the images it depends on; yield their names."""
     client = connect()
     start = time.monotonic()
     stands_on = base or build_base(client, refresh=refresh)
@@ -210,7 +211,7 @@ IMAGES: dict[str, Callable[[DockerClient, str], list[str]]] = {
 
 
 def main() -> int:
-    """Parse the command line."""
+    """Parse the command line and build the images."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("image", nargs="*", metavar="IMAGE", help=f"{', '.join(IMAGES)} (default: mysql lab)")
     parser.add_argument("--base", help="stand on this image instead of one made here")

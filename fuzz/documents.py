@@ -1,7 +1,7 @@
 """JSONB at the borders of its rules, for the seeds of every target that takes documents.
 
-Small ones are worth most: a fuzzer tries ten times as many of them in the same time. The few that must be longer
-(depth, five-byte lengths, large containers) are apart.
+Small documents are worth most: a fuzzer tries ten times as many of them in the same time. The few documents that must
+be longer (depth, five-byte lengths, large containers) are separate.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ SMALL: Final[dict[str, JsonValue]] = {
 
 
 def nested(levels: int, inner: JsonValue = 1) -> bytes:
-    """So many arrays inside each other, as bytes: no encoder makes more than a hundred."""
+    """``levels`` arrays inside each other, as bytes: no encoder makes more than a hundred."""
     data = encode(inner)
     if levels:
         data = encode([inner])
@@ -69,8 +69,9 @@ def nested(levels: int, inner: JsonValue = 1) -> bytes:
 
 
 def shared(levels: int, leaf: bytes = b"\x02\x00\x00\x04\x00") -> bytes:
-    """``levels`` arrays of two elements that are one and the same: few bytes for 2^levels values. ``leaf``: a small
-    array."""
+    """``levels`` arrays of two elements that share the same bytes: few bytes for 2^levels values. ``leaf``: a small
+    array.
+    """
     data = leaf[1:]
     for _ in range(levels):
         data = struct.pack("<HHBHBH", 2, 10 + len(data), 2, 10, 2, 10) + data
@@ -78,7 +79,7 @@ def shared(levels: int, leaf: bytes = b"\x02\x00\x00\x04\x00") -> bytes:
 
 
 def large(value: JsonValue) -> bytes:
-    """A document of at most a few hundred bytes in the large format, which a writer only takes above 64 KB."""
+    """A document of at most a few hundred bytes in the large format, which a writer uses only above 64 KB."""
     if isinstance(value, dict):
         members = sorted((key.encode() for key in value), key=lambda key: (len(key), key))
         values: list[JsonValue] = [value[key.decode()] for key in members]
@@ -139,7 +140,7 @@ ODD: Final[dict[str, bytes]] = {
     "shared-3": shared(3),
 }
 
-# Type bytes, lengths at their borders, UTF-8 that is none.
+# Type bytes, lengths at their borders, invalid UTF-8.
 DICTIONARY: Final = (
     b"\x00\x00\x04\x00", b"\x01\x00\x00\x00", b"\x02\x00", b"\x05\xff\xff", b"\x0f\xf6", b"\x0f\x0a\x08", b"\xff\x7f",
     b"\x80\x01", b"\xff\xff\x7f", b"\x81\x80\x80\x80\x00", b"\xff\xff\xff\xff\x0f", b"\xff\xff", b"\x00\x80",
@@ -148,7 +149,7 @@ DICTIONARY: Final = (
 
 
 def small_seeds() -> Iterator[tuple[str, bytes]]:
-    """Up to 200 bytes each: documents of every type, the large format by hand, and what no encoder writes."""
+    """Seeds up to 200 bytes: documents of every type, hand-made large format, and bytes that no encoder writes."""
     for name, value in SMALL.items():
         yield name, encode(value)
         if isinstance(value, (list, dict)):
@@ -157,7 +158,7 @@ def small_seeds() -> Iterator[tuple[str, bytes]]:
 
 
 def long_seeds() -> Iterator[tuple[str, bytes]]:
-    """Those that need more bytes: depth, sharing without end, keys and strings at the borders of their lengths."""
+    """Seeds that need more bytes: depth, endless sharing, keys and strings at the borders of their lengths."""
     yield "shared-14", shared(14)
     yield "shared-60", shared(60)
     yield "depth-99", nested(99)

@@ -1,6 +1,6 @@
-"""Inputs of several parts: a length of two bytes in front of each part but the last.
+"""Inputs of several parts: a length of two bytes precedes each part but the last.
 
-A length beyond the input takes all that is left, so every input means something and none is lost.
+A length beyond the input takes all remaining bytes, so every input has a meaning and none is lost.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ def join(*parts: bytes) -> bytes:
 
 
 def split(data: bytes, count: int) -> list[bytes]:
-    """``count`` parts of any input."""
+    """Split any input into ``count`` parts."""
     parts = []
     for _ in range(count - 1):
         length = int.from_bytes(data[:2], "little")
@@ -31,7 +31,7 @@ def split(data: bytes, count: int) -> list[bytes]:
 def mutate_one(
     draw: Draw, data: bytes, max_size: int, mutators: tuple[Callable[[bytes, int, int], bytes], ...]
 ) -> bytes:
-    """One part changed by its mutator, the others kept."""
+    """Change one part with its mutator, and keep the others."""
     parts = split(data, len(mutators))
     place = draw.below(len(mutators))
     room = max_size - len(join(*parts)) + len(parts[place])

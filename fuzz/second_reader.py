@@ -1,8 +1,8 @@
 """A second reader of JSONB: small, slow, and written from the words of jsonb 1 to 3 alone.
 
-It shares nothing with the reference but the Python types of values, so that a mistake would have to be made twice. It
-reads as the server does, and stops where the reference's lenient reading stops: at 100 containers inside each other,
-and at more elements, or more bytes in long strings, than the input has room for.
+It shares nothing with the reference but the Python types of values, so that only a mistake made twice goes unnoticed.
+It reads as the server does, and stops at the limits of the reference's lenient reading. The limits are 100 containers
+inside each other, and more elements, or more bytes in long strings, than the input has room for.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Refused(Exception):
-    """Not a document."""
+    """The bytes are no document."""
 
 
 _SIZES: Final = {4: 1, 5: 2, 6: 2, 7: 4, 8: 4, 9: 8, 10: 8, 11: 8}
@@ -35,7 +35,7 @@ def read(data: bytes) -> JsonValue:
 
 
 def _spend(room: list[int], size: int) -> None:
-    """All long strings and keys together have no more bytes than the input."""
+    """Limit the bytes of all long strings and keys together to the size of the input."""
     if size > 160:
         room[1] -= size
         if room[1] < 0:

@@ -1,8 +1,8 @@
-"""How much work a call does, in steps that do not depend on the machine.
+"""The work of a call, in steps that do not depend on the machine.
 
-A step is a line of Python that runs in the code under ``package``. What one line does inside the interpreter (a slice,
-a search, a regular expression) counts as one step, so a bound on steps is a bound on everything but that; the tests
-hold the time of such lines by doubling their input.
+A step is a line of Python that runs in the code under ``package``. The work of one line inside the interpreter (a
+slice, a search, a regular expression) counts as one step. A bound on steps bounds everything except that work; the
+tests bound the time of such lines by doubling their input.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 
 
 class TooManySteps(Exception):
-    """The limit was reached; the call did not end."""
+    """The call reached the limit and did not end."""
 
 
 def count_steps(
     function: Callable[..., object], *arguments: Any, package: str = "conformance", limit: int = 10_000_000
 ) -> int:
-    """Lines run by ``function(*arguments)``, whatever it returns; what it raises goes through.
+    """Count the lines that ``function(*arguments)`` runs; its result is ignored and its exceptions pass through.
 
-    Raises :class:`TooManySteps` behind ``limit`` of them, so that it ends for every input.
+    Raises :class:`TooManySteps` after ``limit`` lines, so that the count ends for every input.
     """
     steps = 0
     ours: dict[str, bool] = {}

@@ -1,4 +1,4 @@
-"""What a target raises, and the two questions that all of them ask."""
+"""The exception that targets raise, and the two helpers that all of them use."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _T = TypeVar("_T")
 
 
 class Violation(Exception):
-    """An invariant does not hold. ``rule`` is a sentence that stays the same for all inputs that break it."""
+    """A broken invariant. ``rule`` is a sentence that is the same for all inputs that break it."""
 
     def __init__(self, rule: str, *facts: object) -> None:
         super().__init__(rule, *facts)
@@ -25,13 +25,13 @@ class Violation(Exception):
 
 
 def require(holds: object, rule: str, *facts: object) -> None:
-    """``rule`` must hold."""
+    """Raise :class:`Violation` unless ``rule`` holds."""
     if not holds:
         raise Violation(rule, *facts)
 
 
 def attempt(function: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> tuple[_T | None, CodecError | None]:
-    """What comes out, or the declared error. Every other exception is a finding and goes through."""
+    """The function's result, or the declared error. Every other exception is a finding and passes through."""
     try:
         return function(*args, **kwargs), None
     except CodecError as error:
@@ -40,7 +40,7 @@ def attempt(function: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> 
 
 
 def _check_error(error: CodecError) -> None:
-    """An error says what is wrong: it has a code, and a text that can be printed."""
+    """Require that an error explains itself: it has a code, and a printable text."""
     if not error.code or not str(error):
         _nameless(error)
 

@@ -1,6 +1,6 @@
-"""Budgets as verdicts: what the rows of a run say about the requirements, and which rows say so.
+"""Budgets as verdicts: what the rows of a run show about the requirements, and which rows show it.
 
-A budget that meets too few rows is not passed: it shows nothing. Rows that were not made, or twice, end every verdict.
+A budget that meets too few rows does not pass: it shows nothing. Missing or doubled rows end every verdict.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ WRONG_ROWS: Final = 50
 
 
 class Store(Protocol):
-    """Rows of a run, wherever they are: Parquet behind Spark, or SQLite in memory."""
+    """The rows of a run, wherever they are: Parquet behind Spark, or SQLite in memory."""
 
     def query(self, text: str) -> list[tuple[Any, ...]]:
-        """The answer of one of the questions of ``scenarios.sql``."""
+        """The answer to one of the questions of ``scenarios.sql``."""
 
     def tallies(self) -> dict[int, CellTally]:
-        """The rows by cell."""
+        """The tallies of the rows, by cell."""
 
 
 @dataclass(frozen=True, slots=True)
 class Offender:
-    """A row by its replay id, and how far it goes."""
+    """A row by its replay id, and the size of its violation."""
 
     replay: str
     value: int
@@ -43,7 +43,7 @@ class Offender:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """One budget, the rows that it met, and those that break it."""
+    """One budget, the rows that it met, and the rows that break it."""
 
     budget: Budget
     met: int
@@ -52,20 +52,20 @@ class Judged:
 
     @property
     def verdict(self) -> Verdict:
-        """Rows that break it fail it; too few rows decide nothing."""
+        """The verdict: rows that break the budget fail it; too few rows decide nothing."""
         if self.broken:
             return Verdict.FAIL
         return Verdict.PASS if self.met >= self.budget.least else Verdict.INCONCLUSIVE
 
     @property
     def title(self) -> str:
-        """With its constants filled in."""
+        """The budget's title with its constants filled in."""
         return self.budget.title.format(**dict(self.budget.constants))
 
 
 @dataclass(frozen=True, slots=True)
 class WrongRow:
-    """A row that nothing explains."""
+    """A row with a wrong code that no deviation explains."""
 
     replay: str
     code: str
@@ -74,7 +74,7 @@ class WrongRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judgement:
-    """What a run came to."""
+    """All verdicts of a run."""
 
     digest: str
     rows: int
@@ -86,22 +86,22 @@ class Judgement:
 
     @property
     def unexplained(self) -> int:
-        """Rows whose code is wrong."""
+        """The number of rows whose code is wrong."""
         return sum(count for word, count in self.verdicts.items() if Code[word].wrong)
 
     @property
     def passed(self) -> bool:
-        """Everything holds, and everything was there to be judged."""
+        """Whether all budgets hold and all rows were there."""
         return not self.unexplained and not self.unsound and all(item.verdict is Verdict.PASS for item in self.budgets)
 
 
 def replay_id(matrix: Matrix, cell: int, scenario: int) -> str:
-    """How a scenario is named on the command line."""
+    """A scenario's name on the command line."""
     return f"matrix:{matrix.name}/{cell}/{scenario}"
 
 
 def judge(matrix: Matrix, store: Store, counts: Sequence[int]) -> Judgement:
-    """All verdicts about the rows of a run; ``counts`` are the scenarios that each cell should have."""
+    """Judge the rows of a run; ``counts`` are the scenarios that each cell should have."""
     cells = store.tallies()
     (answer,) = store.query(sql.budgets_query(matrix))
     budgets = []

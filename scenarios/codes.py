@@ -1,6 +1,6 @@
-"""What the worker says about one scenario: integers, because a row holds nothing else. They never change meaning.
+"""The worker's codes for one scenario: integers, because a row holds nothing else. They never change meaning.
 
-Each stands for a verdict of the kit's one vocabulary (``conformance.stream``).
+Each code stands for a verdict of the kit's one vocabulary (``conformance.stream``).
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ FIRST_WRONG = 10
 
 
 class Code(IntEnum):
-    """0 to 9 are as expected; 10 and above are wrong, and are rows like any other, never exceptions."""
+    """The outcome of a scenario. 0 to 9 are expected; 10 and above are wrong, and are rows like any other, never
+    exceptions.
+    """
 
     OK = 0
     QUIET = 1  # no event, as predicted: the update changes nothing
@@ -24,18 +26,18 @@ class Code(IntEnum):
     APPLIED = 11  # the diffs, applied, give another document
     NOT_APPLIED = 12  # diffs that must apply are refused
     OFF = 13  # the event with the option off decodes to another row
-    RELATION = 14  # documents that were equal are not equal any more
-    UNREADABLE = 15  # what would be stored is no document
+    RELATION = 14  # documents that were equal differ after the update
+    UNREADABLE = 15  # the value to be stored is no document
     OTHER_ERROR = 16  # an error that the worklog does not allow
     ACCEPTED = 17  # a damaged event was applied
     PAYLOAD = 18  # the compressed transaction holds other events
-    DIVERGED = 19  # in place and rebuilt documents take the same diffs differently
+    DIVERGED = 19  # the same diffs give different results in place and on a rebuilt document
     IMAGE = 20  # a column stands in an image where it should not, or the other way round
     BROKEN = 99  # the lab itself failed: an exception that nothing declares
 
     @property
     def verdict(self) -> Verdict:
-        """What a row with this code counts as."""
+        """The verdict that a row with this code counts as."""
         if self is Code.EXPLAINED:
             return Verdict.DEVIATES
         if self is Code.BROKEN:
@@ -44,12 +46,12 @@ class Code(IntEnum):
 
     @property
     def wrong(self) -> bool:
-        """Whether this is a row to explain."""
+        """Whether a row with this code needs an explanation."""
         return self >= FIRST_WRONG
 
 
 class Wrong(Exception):
-    """Ends a scenario with a code that is wrong. ``number``: an error number, ``text``: for replay."""
+    """Ends a scenario with a wrong code. ``number``: an error number, ``text``: for replay."""
 
     def __init__(self, code: Code, text: str, number: int = 0) -> None:
         super().__init__(text)

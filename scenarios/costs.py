@@ -1,8 +1,8 @@
-"""What a run took, beside what it found: CPU time of the workers by size of the documents, and peak memory.
+"""The costs of a run, beside its findings: CPU time of the workers by size of the documents, and peak memory.
 
-None of it is part of a result: the same run takes another time elsewhere. The time is that of the worker's process
-(generating, predicting, encoding, decoding, applying, making Arrow batches), so rates are those of one core that does
-nothing else, however busy the machine was.
+Costs are no part of a result: the same run takes another time elsewhere. The time is the CPU time of the worker's
+process (generating, predicting, encoding, decoding, applying, making Arrow batches). So rates are those of one core
+that does nothing else, however busy the machine was.
 """
 
 from __future__ import annotations
@@ -25,8 +25,11 @@ TOOK: Final = "took"
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """Scenarios of one size. ``size``: in bytes, ``None`` where the cells are not told apart by it. ``documents``:
-    bytes of their documents, each once. ``seconds``: of CPU time."""
+    """The cost of scenarios of one size.
+
+    ``size``: in bytes, ``None`` if the cells do not differ by size. ``documents``: bytes of their documents, each
+    counted once. ``seconds``: CPU time.
+    """
 
     size: int | None
     scenarios: int
@@ -46,8 +49,11 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """Peaks of resident memory in bytes, sampled. ``worker``: the largest Python worker; ``workers``, ``together``:
-    the largest sums at one time (pages that processes share count in each)."""
+    """Sampled peaks of resident memory in bytes.
+
+    ``worker``: the largest Python worker. ``workers``, ``together``: the largest sums at one time (pages that processes
+    share count in each).
+    """
 
     driver: int = 0
     jvm: int = 0
@@ -56,12 +62,12 @@ class Memory:
     together: int = 0
 
     def or_more(self, other: Memory) -> Memory:
-        """The larger of each."""
+        """The larger value of each field."""
         return Memory(*(max(getattr(self, name), getattr(other, name)) for name in self.__dataclass_fields__))
 
 
 def costs(matrix: Matrix, store: Store) -> list[Cost]:
-    """By size, the smallest first. The store's rows must have the column ``TOOK``."""
+    """Costs by size, the smallest first. The store's rows must have the column ``TOOK``."""
     answer = store.query(
         f"SELECT `cell`, count(*), sum(`document`), coalesce(sum(`{TOOK}`), 0) FROM {RAW} GROUP BY `cell`"
     )
@@ -78,7 +84,7 @@ def costs(matrix: Matrix, store: Store) -> list[Cost]:
 
 
 def words(found: Sequence[Cost], memory: Memory | None) -> list[str]:
-    """For a terminal."""
+    """The costs as lines for a terminal."""
     lines = [f"  {'documents':>12} {'scenarios':>12} {'/s per core':>12} {'MB/s per core':>14} {'CPU seconds':>12}"]
     lines += [
         f"  {'all' if one.size is None else f'{one.size:,} B':>12} {one.scenarios:>12,} {one.rate:>12,.0f}"
@@ -91,7 +97,7 @@ def words(found: Sequence[Cost], memory: Memory | None) -> list[str]:
 
 
 def memory_words(memory: Memory) -> str:
-    """What was measured, in MB (10^6)."""
+    """The measured memory, in MB (10^6)."""
     parts = [f"driver {memory.driver / 1e6:,.0f} MB"]
     if memory.jvm:
         parts.append(f"JVM {memory.jvm / 1e6:,.0f} MB")
@@ -102,7 +108,7 @@ def memory_words(memory: Memory) -> str:
 
 
 def as_data(found: Sequence[Cost], memory: Memory | None) -> dict[str, Any]:
-    """For ``results.json``."""
+    """The costs for ``results.json``."""
     return {
         "by_size": [
             {
@@ -122,7 +128,7 @@ def as_data(found: Sequence[Cost], memory: Memory | None) -> dict[str, Any]:
 
 
 def from_data(data: Mapping[str, Any]) -> tuple[list[Cost], Memory | None]:
-    """Back from it."""
+    """The costs from ``results.json``."""
     found = [Cost(each["size"], each["scenarios"], each["documents"], each["cpu_seconds"]) for each in data["by_size"]]
     memory = data["peak_memory"]
     return found, None if memory is None else Memory(**memory)

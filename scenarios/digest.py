@@ -1,8 +1,8 @@
-"""The digest of a result: the same whatever the order of the rows, however the work was cut, retried or resumed.
+"""The digest of a result: independent of the order of rows, and of how the work was cut, retried or resumed.
 
-A row's hash is Spark's ``xxhash64`` over its columns as 64-bit integers (XXH64 of each 8 bytes, the hash so far being
-the seed, beginning with 42), here once more in Python so that results without Spark can be compared. Equal rows cancel
-each other in the XOR, therefore both counts are part of it.
+A row's hash is Spark's ``xxhash64`` over its columns as 64-bit integers. It is XXH64 of each 8 bytes, with the hash so
+far as the seed, beginning with 42. Python computes it here too, so that results without Spark can be compared. Equal
+rows cancel each other in the XOR, so both counts are part of the digest.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _P5: Final = 0x27D4EB2F165667C5
 
 
 class CellTally(NamedTuple):
-    """What the rows of a cell come to: how many, how many different scenarios, the XOR of the hashes (signed)."""
+    """The tally of a cell's rows: how many, how many different scenarios, the XOR of the hashes (signed)."""
 
     rows: int
     scenarios: int
@@ -73,7 +73,7 @@ def digest(matrix_digest: str, cells: Mapping[int, CellTally]) -> str:
 
 
 def unsound(cells: Mapping[int, CellTally], counts: Sequence[int]) -> list[str]:
-    """What is wrong with the rows as such: cells that are missing, rows too many, too few or twice."""
+    """Faults of the set of rows: cells that are missing, too many rows, too few, or rows twice."""
     out = []
     for cell, count in enumerate(counts):
         entry = cells.get(cell, CellTally(0, 0, 0))

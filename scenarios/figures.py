@@ -1,6 +1,6 @@
 """Pictures of a matrix run as SVG inside the page: no scripts, no files, colours from the page's style.
 
-Every picture has words for those who cannot see it, and classes for colours, so that it follows light and dark.
+Every picture has a text alternative, and classes for colours, so that it follows light and dark.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def _text(x: float, y: float, text: str, css: str = "") -> str:
 
 
 def size_word(number: int) -> str:
-    """A size in the shortest words: 100 B, 4 KB, 1 MB."""
+    """A size in its shortest form: 100 B, 4 KB, 1 MB."""
     for unit, word in ((1 << 20, "MB"), (1 << 10, "KB")):
         if number >= unit:
             return f"{number / unit:.3g} {word}"
@@ -42,7 +42,7 @@ def size_word(number: int) -> str:
 
 
 def percent(share: float) -> str:
-    """A share in whole per cent, near nothing with a decimal; never "-0"."""
+    """A share in whole per cent, near zero with a decimal; never "-0"."""
     number = round(share * 100, 1)
     if abs(number) >= 1:
         number = round(share * 100)
@@ -50,13 +50,13 @@ def percent(share: float) -> str:
 
 
 def share_words() -> list[str]:
-    """The classes of the update share."""
+    """The names of the classes of the update share."""
     names = [f"{border / 10:g} %" for border in SHARES]
     return [*(f"< {name}" for name in names), f"≥ {names[-1]}"]
 
 
 def heat_map(heat: Mapping[tuple[Setting, int], tuple[int, int, int]]) -> str:
-    """Saving by size of the document and share of it that the diffs are; each field says its percentage."""
+    """Saving by size of the document and by the diffs' share of it; each field shows its percentage."""
     sizes = sorted({int(size) for size, _ in heat})
     words = share_words()
     across = (WIDTH - _LEFT - 8) / len(words)
@@ -85,14 +85,14 @@ def heat_map(heat: Mapping[tuple[Setting, int], tuple[int, int, int]]) -> str:
             )
             ink = "middle over" if saving >= 0.5 else "middle"
             parts.append(_text(x + across / 2 - 1, top + high / 2 + 4, shown, ink))
-    for number, border in enumerate(SHARES, 1):  # at the lines between the classes, where there is room for them
+    for number, border in enumerate(SHARES, 1):  # labels at the lines between the classes, where they have room
         parts.append(_text(_LEFT + number * across - 1, height - 28, f"{border / 10:g} %", "middle"))
     parts.append(_text((WIDTH + _LEFT) / 2, height - 8, "diffs, as a share of the document", "middle soft"))
     return _svg(height, "Heat map: bytes saved by size of the document and share of the update", parts)
 
 
 def scatter(points: Sequence[tuple[int, int, int]]) -> str:
-    """Diffs against the whole document, both logarithmic, and the line where they break even."""
+    """Diffs against the whole document, both logarithmic, and the line where they are equal."""
     height = 430
     low, high = 0.0, 6.4
 
@@ -119,7 +119,7 @@ def scatter(points: Sequence[tuple[int, int, int]]) -> str:
 
 
 def histogram(counts: Mapping[int, int], words: Mapping[int, str], label: str, axis: str) -> str:
-    """Columns, their numbers above them. Where they are few, there is one for each number between them too."""
+    """Columns with their numbers above them. A histogram of few columns has one for each number between them too."""
     keys = sorted(counts)
     if keys and keys[-1] - keys[0] < _FEW:
         keys = list(range(keys[0], keys[-1] + 1))
@@ -144,7 +144,7 @@ def histogram(counts: Mapping[int, int], words: Mapping[int, str], label: str, a
 
 
 def _short(number: int) -> str:
-    """In at most four characters, as columns are narrow on a phone."""
+    """A number in at most four characters, as columns are narrow on a phone."""
     for unit, word in ((10**9, "G"), (10**6, "M"), (10**3, "k")):
         if number >= unit:
             part = number / unit
@@ -153,7 +153,7 @@ def _short(number: int) -> str:
 
 
 def short_size(number: int) -> str:
-    """The same for a size: 512, 4K, 1M."""
+    """A size in at most four characters: 512, 4K, 1M."""
     for unit, word in ((1 << 20, "M"), (1 << 10, "K")):
         if number >= unit:
             return f"{number // unit}{word}"

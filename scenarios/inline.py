@@ -1,4 +1,4 @@
-"""A small result without Spark: the same worker in a loop, the same questions to SQLite."""
+"""A small result without Spark: runs the same worker in a loop, and puts the same questions to SQLite."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def all_rows(matrix: Matrix, counts: Sequence[int]) -> Iterator[tuple[int, ...]]
 
 
 class SqliteStore:
-    """Rows in memory."""
+    """The rows of a run in memory."""
 
     def __init__(self, matrix: Matrix, rows: Iterable[Sequence[int]]) -> None:
         self.rows = list(rows)
@@ -33,9 +33,9 @@ class SqliteStore:
         self.connection.executemany(f"INSERT INTO {RAW} VALUES ({places})", self.rows)
 
     def query(self, text: str) -> list[tuple[Any, ...]]:
-        """Answer in plain values."""
+        """The answer in plain values."""
         return self.connection.execute(text).fetchall()
 
     def tallies(self) -> dict[int, CellTally]:
-        """By cell."""
+        """The tallies of the rows, by cell."""
         return tally(self.rows)

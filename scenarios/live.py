@@ -1,8 +1,8 @@
-"""The live tie: scenarios of a matrix on a real server, compared with the model and with the matrix's own rows.
+"""Scenarios of a matrix on a real server, compared with the model and with the matrix's own rows.
 
-A sample over all cells runs twice, with the option on and off, in tables of one kind at a time. Every byte of the
-events, every stored size and text is compared as in the main job; and the length of each row event with ``event_on``
-and ``event_off`` of the scenario's row, which is what the figures of a matrix are made of.
+A sample over all cells runs twice, with the option on and off, in tables of one kind at a time. The comparison covers
+every byte of the events, and every stored size and text, as in the main job. It also compares the length of each row
+event with ``event_on`` and ``event_off`` of the scenario's row: a matrix's figures consist of these lengths.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ if TYPE_CHECKING:
     from scenarios.matrix import Matrix
 
 ROWS: Final = 100
-BYTES: Final = 2 << 20  # of documents in one table: they are inserted by one statement
-KEPT: Final = 50  # differences that are listed
+BYTES: Final = 2 << 20  # bytes of documents in one table: one statement inserts them
+KEPT: Final = 50  # the most differences that a report lists
 _UPDATES: Final = frozenset((EventType.UPDATE_ROWS, EventType.PARTIAL_UPDATE_ROWS))
 
 
 @dataclass(frozen=True, slots=True)
 class Sampled:
-    """A scenario of the sample, and what its row in the matrix says."""
+    """A scenario of the sample, and the contents of its row in the matrix."""
 
     replay: str
     scenario: Scenario
@@ -51,8 +51,10 @@ class Sampled:
 
 @dataclass(slots=True)
 class Live:
-    """What came of it. ``updates``: statements compared, padding included; ``sizes``: events whose length was compared
-    with a row."""
+    """The results of the comparison.
+
+    ``updates``: statements compared, padding included. ``sizes``: events whose length was compared with a row.
+    """
 
     server: str
     scenarios: int = 0
@@ -68,7 +70,7 @@ class Live:
     by_columns: dict[int, int] = field(default_factory=dict)  # JSON columns of the table
 
     def compared(self, bundle: Sequence[Sampled]) -> None:
-        """Count scenarios that have run."""
+        """Count scenarios that ran."""
         self.scenarios += len(bundle)
         for item in bundle:
             columns = len(item.scenario.frame.json)
@@ -83,7 +85,7 @@ class Live:
 
     @property
     def words(self) -> str:
-        """For people."""
+        """The results as a text for people."""
         return (
             f"{self.scenarios:,} scenarios of {self.cells} cells on {self.server}, option on and off:"
             f" {self.bytes:,} bytes of events and {self.sizes:,} event sizes compared, {self.mismatches:,} mismatches"
@@ -91,14 +93,14 @@ class Live:
 
     @property
     def spread(self) -> str:
-        """What the scenarios were, for people."""
+        """The sizes and kinds of the scenarios, for people."""
         sizes = ", ".join(f"{count:,} of {size_word(size)}" for size, count in sorted(self.by_size.items()))
         columns = ", ".join(f"{count:,} with {number}" for number, count in sorted(self.by_columns.items()))
         return f"documents: {sizes}; JSON columns in the table: {columns}"
 
 
 def sample(matrix: Matrix, number: int) -> Iterator[Sampled]:
-    """The first scenarios of every cell, as the matrix spreads so many."""
+    """The first scenarios of every cell, in the matrix's proportions, ``number`` in all."""
     if matrix.engine != "update":
         raise MatrixError(f"matrix {matrix.name}: its scenarios are no updates, so --live has nothing to run")
     on, off = matrix.columns.index("event_on"), matrix.columns.index("event_off")
@@ -130,7 +132,7 @@ def run_live(matrix: Matrix, server: Server, number: int, narrate: Callable[[str
 
 
 def bundles(sampled: Iterable[Sampled]) -> Iterator[list[Sampled]]:
-    """Scenarios of one kind of table and session together, few enough for one table."""
+    """Groups of scenarios of one kind of table and session, few enough for one table."""
     open_: dict[tuple[object, ...], list[Sampled]] = {}
     sizes: dict[tuple[object, ...], int] = {}
     for item in sampled:
@@ -183,8 +185,11 @@ def _compare(
 
 
 def _case(bundle: list[Sampled], partial_json: bool) -> tuple[UpdateCase, int]:
-    """One Case of all: rows that differ by their id, the statements that make holes, then one for each scenario; and
-    which of the statements is the first of those."""
+    """One Case of all scenarios: rows that differ by their id, the statements that make holes, then one for each
+    scenario.
+
+    The second result is the index of the first statement of a scenario.
+    """
     made = bundle[0].scenario
     table = made.frame.table
     rows = []
@@ -199,8 +204,10 @@ def _case(bundle: list[Sampled], partial_json: bool) -> tuple[UpdateCase, int]:
 
 
 def _row_event_lengths(events: Iterable[bytes]) -> Iterator[int]:
-    """Of the row events of updates, those inside payloads too: with header and checksum, as they stand in a log
-    without compression."""
+    """Lengths of the update row events, those inside payloads included.
+
+    A length has header and checksum, as in a log without compression.
+    """
     for event in events:
         code = event[4]
         if code in _UPDATES:

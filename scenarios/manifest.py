@@ -1,6 +1,6 @@
-"""Which cells of a run are done: ``manifest.jsonl``, one line for the run, then one for each finished cell.
+"""The finished cells of a run: ``manifest.jsonl``, one line for the run, then one for each finished cell.
 
-The file is written beside its place and renamed into it, so there is never half a line. A run goes on from a manifest
+The file is written beside its place and renamed into it, so there is never half a line. A run continues from a manifest
 only if it would make the same rows: same matrix digest, number of scenarios and columns.
 """
 
@@ -21,11 +21,11 @@ MANIFEST: Final = "manifest.jsonl"
 
 
 class ManifestError(Exception):
-    """A manifest that cannot be read."""
+    """A manifest is unreadable."""
 
 
 class Manifest:
-    """The manifest in a directory. ``cells``: those that are done, with their tallies."""
+    """The manifest in a directory. ``cells``: the finished cells, with their tallies."""
 
     def __init__(self, directory: Path, matrix: Matrix, counts: Sequence[int], rows: str) -> None:
         self.path = directory / MANIFEST
@@ -42,7 +42,7 @@ class Manifest:
         self.resumed = self._read()
 
     def _read(self) -> bool:
-        """Take over what an earlier run of the same left; whether there was any."""
+        """Take over the cells of an earlier, equal run; return whether there were any."""
         try:
             head, cells = finished(self.path)
         except FileNotFoundError:
@@ -53,7 +53,7 @@ class Manifest:
         return bool(cells)
 
     def add(self, done: Mapping[int, CellTally]) -> None:
-        """Note down finished cells."""
+        """Note finished cells."""
         self.cells.update(done)
         lines = [self.head, *({"type": "cell", "cell": cell, **entry._asdict()} for cell, entry in self.cells.items())]
         beside = self.path.with_suffix(".new")
@@ -61,13 +61,13 @@ class Manifest:
         beside.replace(self.path)
 
     def start(self) -> None:
-        """Begin anew."""
+        """Begin an empty manifest."""
         self.cells = {}
         self.add({})
 
 
 def finished(path: Path) -> tuple[dict[str, Any], dict[int, CellTally]]:
-    """The first line of a manifest, and the cells that it says are done."""
+    """The first line of a manifest, and the cells that it lists as finished."""
     try:
         head, *cells = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
         return dict(head), {

@@ -1,9 +1,9 @@
-"""Scenario matrices: data files that say which scenarios there are and what must hold for them.
+"""Scenario matrices: data files that define scenarios and the rules that must hold for them.
 
-A matrix is a TOML file. Its ``axes`` make the cells (their cross product, in the order of the file, the last axis
-changing fastest); its ``ranges`` are drawn anew for each scenario of a cell; ``scenarios`` says how many there are and
-how they are spread; ``budgets`` are verdicts in SQL over the rows that the worker makes. What the names of axes and
-ranges mean, and which values they take, is the engine's business (``scenarios.engines``).
+A matrix is a TOML file. Its ``axes`` make the cells: their cross product, in the order of the file, the last axis
+changing fastest. Its ``ranges`` are drawn anew for each scenario of a cell. ``scenarios`` gives the number of scenarios
+and their spread. ``budgets`` are verdicts in SQL over the rows that the worker makes. The engine
+(``scenarios.engines``) defines the names of axes and ranges, and their values.
 
 A matrix has a digest over its content and the engine's revision: a scenario is a function of (digest, cell, index) and
 of nothing else.
@@ -34,14 +34,15 @@ MAX_PER_CELL: Final = 1 << 40
 
 
 class MatrixError(ValueError):
-    """A matrix that is not there or does not say what it must: what, where, expected, got."""
+    """A matrix is missing or invalid: the message says what, where, expected, got."""
 
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """A rule over rows, in SQL: ``must`` holds wherever ``where`` does. ``constants`` are what the texts name.
+    """A rule over rows, in SQL: ``must`` holds wherever ``where`` does. The texts may name ``constants``.
 
-    ``requirement``: what it judges; ``offender``: an expression whose largest values are the worst rows.
+    ``requirement``: the requirement that it judges. ``offender``: an expression whose largest values are the worst
+    rows.
     """
 
     id: str
@@ -51,7 +52,7 @@ class Budget:
     must: str
     constants: tuple[tuple[str, int], ...] = ()
     offender: str = "0"
-    least: int = 1  # rows it must meet, or it shows nothing
+    least: int = 1  # rows the budget must meet, or it shows nothing
 
 
 @dataclass(frozen=True)
@@ -67,17 +68,17 @@ class Matrix:
     weight_axis: str
     weights: tuple[float, ...]
     budgets: tuple[Budget, ...]
-    content: str = field(repr=False)  # the canonical text that the digest is made from
+    content: str = field(repr=False)  # the canonical text, the digest's input
 
     @cached_property
     def digest(self) -> str:
-        """Sixteen hex digits."""
+        """The matrix's digest: sixteen hex digits."""
         revision = self.module.REVISION
         return hashlib.blake2b(f"{revision}\n{self.content}".encode(), digest_size=8).hexdigest()
 
     @property
     def module(self) -> ModuleType:
-        """The engine."""
+        """The engine's module."""
         return import_module(f"scenarios.engines.{self.engine}")
 
     @cached_property
@@ -105,19 +106,19 @@ class Matrix:
         return ", ".join(f"{name} {value}" for name, value in self.cell(number).items())
 
     def code(self, name: str, value: Setting) -> int:
-        """How a setting stands in a row: an integer as itself, a word as its place in the matrix."""
+        """The integer for a setting in a row: an integer stands for itself, a word for its place in the matrix."""
         if isinstance(value, int):
             return value
         values = self.axes.get(name) or self.ranges[name]
         return list(dict.fromkeys(values)).index(value)
 
     def words(self, name: str) -> tuple[str, ...] | None:
-        """The words that the codes of a setting stand for; ``None`` if it is a number."""
+        """The words behind the codes of a setting; ``None`` if the setting is a number."""
         values = tuple(dict.fromkeys(self.axes.get(name) or self.ranges[name]))
         return None if isinstance(values[0], int) else tuple(map(str, values))
 
     def share(self, scenarios: int) -> list[int]:
-        """How many scenarios each cell gets of this total: by weight, at least one, the sum exactly the total."""
+        """The number of scenarios of each cell for this total: by weight, at least one, with exactly this sum."""
         if not self.cells <= scenarios <= MAX_PER_CELL:
             raise MatrixError(
                 f"matrix {self.name} has {self.cells} cells: --scenarios is {self.cells} or more, got {scenarios}"
@@ -125,7 +126,7 @@ class Matrix:
         weights = [self._weight(number) for number in range(self.cells)]
         spare, scale = scenarios - self.cells, sum(weights)
         counts = [1 + int(spare * weight / scale) for weight in weights]
-        # What rounding left over goes to the heaviest cells, one each, in their order.
+        # The remainder of rounding goes to the heaviest cells, one each, in their order.
         order = sorted(range(self.cells), key=lambda number: (-weights[number], number))
         for step in range(scenarios - sum(counts)):
             counts[order[step % len(order)]] += 1
@@ -138,7 +139,7 @@ class Matrix:
 
 
 def matrix_names() -> list[str]:
-    """The matrices that the package brings along."""
+    """The names of the matrices in the package."""
     found = resources.files("scenarios.matrices").iterdir()
     return sorted(item.name.removesuffix(".toml") for item in found if item.name.endswith(".toml"))
 
@@ -153,7 +154,7 @@ def load_matrix(name: str) -> Matrix:
 
 
 def parse_matrix(text: str, where: str) -> Matrix:
-    """A matrix from its TOML text; ``where`` names it in errors."""
+    """Parse a matrix from its TOML text; ``where`` names it in errors."""
     try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -189,7 +190,7 @@ def parse_matrix(text: str, where: str) -> Matrix:
 
 
 class _Reader:
-    """Takes the parts out of a matrix file; every complaint says where."""
+    """Reads the parts of a matrix file; every error names the place."""
 
     def __init__(self, where: str, data: dict[str, Any]) -> None:
         self.where = where

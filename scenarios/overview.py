@@ -1,7 +1,7 @@
-"""What the rows say beside the verdicts: sums by setting and cell, distributions, points. Small tables, by SQL.
+"""Statistics of the rows beside the verdicts: sums by setting and cell, distributions, points. Small tables, by SQL.
 
-Every figure is a sum or a count of integers, so it depends neither on the order of rows nor on where they lie.
-Ratios are per mille of the event without the option.
+Every figure is a sum or a count of integers, so it depends neither on the order of rows nor on their place. Ratios are
+per mille of the event without the option.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from scenarios.matrix import Matrix, Setting
 
 Heat: TypeAlias = "dict[tuple[Setting, int], tuple[int, int, int]]"
-POINTS: Final = 1500  # of the scatter plot
+POINTS: Final = 1500  # points of the scatter plot
 SHARES: Final = (1, 10, 50, 100, 250, 500, 750, 1000)
 """Borders of the update share in per mille of the document: the last class is everything above."""
 
@@ -35,14 +35,17 @@ class Line:
 
     @property
     def saving(self) -> float:
-        """Share of the bytes that the option saves; negative where it costs."""
+        """The share of the bytes that the option saves; negative if it costs bytes."""
         return 1 - self.on / self.off if self.off else 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """``heat``: by row image (all rows: an empty name), (size, class of share) to (rows, on, off).
-    ``points``: (full, diffs, logged as diffs)."""
+    """All statistics of a run.
+
+    ``heat``: by row image (all rows: an empty name), (size, class of share) to (rows, on, off). ``points``: (full,
+    diffs, logged as diffs).
+    """
 
     bytes: int = 0
     lines: Mapping[str, tuple[Line, ...]] = field(default_factory=dict)
@@ -57,7 +60,7 @@ PERCENTILES: Final = (1, 10, 50, 90, 99)
 
 
 def overview(matrix: Matrix, store: Store) -> Overview:
-    """All of it; nothing for engines without events."""
+    """The whole overview; None for engines without events."""
     if "event_on" not in matrix.columns:
         return Overview()
     cells = {
@@ -81,7 +84,7 @@ def overview(matrix: Matrix, store: Store) -> Overview:
 
 
 class _Part(NamedTuple):
-    """Rows of one value and one ratio in per mille."""
+    """Rows with one value and one ratio in per mille."""
 
     value: int
     ratio: int
@@ -95,8 +98,11 @@ _RATIO: Final = "CAST(`event_on` * 1000 / `event_off` AS BIGINT)"
 
 
 def _histograms(store: Store, names: Sequence[str]) -> list[list[_Part]]:
-    """Of each setting, then of the bytes that an event has beside what is exchanged, then of the documents by the
-    power of two that they reach. One question, as each costs a job; put in order here, which would cost another."""
+    """Histograms of each setting, of the event's bytes beside the exchanged ones, and of the documents by power of two.
+
+    One question asks for all, as each question costs a job; this function sorts the answer, which would cost another
+    job.
+    """
     bits = " ".join(f"WHEN `document` >= {1 << bits} THEN {bits}" for bits in range(24, 2, -1))
     wanted = [(f"`{name}`", _RATIO, "`event_off` > 0") for name in names]
     wanted += [(_EXTRA, "0", "`event_on` > 0"), (f"CASE {bits} ELSE 2 END", "0", "`document` > 0")]
@@ -116,7 +122,7 @@ def _histograms(store: Store, names: Sequence[str]) -> list[list[_Part]]:
 
 
 def _lines(matrix: Matrix, name: str, parts: Sequence[_Part]) -> tuple[Line, ...]:
-    """One for each value of a setting, in the order of the matrix."""
+    """One line for each value of a setting, in the order of the matrix."""
     words = matrix.words(name)
     by_value: dict[int, list[_Part]] = {}
     for part in parts:
@@ -134,7 +140,7 @@ def _lines(matrix: Matrix, name: str, parts: Sequence[_Part]) -> tuple[Line, ...
 
 
 def percentiles(histogram: Sequence[tuple[int, int]]) -> tuple[int, ...]:
-    """Those of ``PERCENTILES`` from (value, count) in order of the values: the least value that reaches each."""
+    """The percentiles of ``PERCENTILES`` from (value, count) in order of the values: the least value reaching each."""
     total = sum(count for _, count in histogram)
     out: list[int] = []
     reached = 0
@@ -148,7 +154,7 @@ def percentiles(histogram: Sequence[tuple[int, int]]) -> tuple[int, ...]:
 
 
 def _heats(matrix: Matrix, store: Store) -> dict[str, Heat]:
-    """A before image that is whole takes as much as all that can be saved, so each row image is by itself."""
+    """A heat map for each row image: a whole before image takes as many bytes as all possible savings."""
     images = matrix.words("image") if "image" in {*matrix.axes, *matrix.ranges} else None
     image = "0" if images is None else "`image`"
     cases = " ".join(
@@ -169,7 +175,7 @@ def _heats(matrix: Matrix, store: Store) -> dict[str, Heat]:
 
 
 def _points(matrix: Matrix, store: Store) -> list[tuple[int, int, int]]:
-    """The first scenarios of each cell."""
+    """The points of the first scenarios of each cell."""
     each = max(1, POINTS // matrix.cells)
     answer = store.query(
         f"SELECT `full_size`, `diff_size`, `partial_columns` FROM {RAW} WHERE `diffs` > 0 AND `scenario` < {each}"
@@ -179,7 +185,7 @@ def _points(matrix: Matrix, store: Store) -> list[tuple[int, int, int]]:
 
 
 def as_data(seen: Overview) -> dict[str, Any]:
-    """For ``results.json``: what is keyed by numbers becomes lists."""
+    """The overview for ``results.json``: dictionaries keyed by numbers become lists."""
     return {
         "bytes": seen.bytes,
         "lines": {
@@ -203,7 +209,7 @@ def as_data(seen: Overview) -> dict[str, Any]:
 
 
 def from_data(data: Mapping[str, Any]) -> Overview:
-    """Back from it; the sums by cell stand elsewhere in the file."""
+    """The overview from ``results.json``; the file has the sums by cell elsewhere."""
     return Overview(
         bytes=data["bytes"],
         lines={

@@ -1,6 +1,6 @@
 """The report of a matrix run for people: one file that opens from a disk, in the frame of the lab's other reports.
 
-Rendered from the content of ``results.json`` and nothing else.
+The page is rendered from the content of ``results.json`` and nothing else.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def page(content: Mapping[str, Any]) -> str:
 
 
 def headline(content: Mapping[str, Any]) -> str:
-    """What came out, in a sentence."""
+    """The outcome in a sentence."""
     budgets, cells, totals = content["budgets"], content["cells"], content["totals"]
     passed = sum(item["verdict"] == Verdict.PASS for item in budgets)
     return (
@@ -71,7 +71,7 @@ def _context(content: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _pictures(seen: Overview) -> list[tuple[str, str, str]]:
-    """Title, legend, SVG."""
+    """Title, legend and SVG of each picture."""
     found = []
     for image, heat in seen.heat.items():
         title = "Saving by size and share of the update" + (f", row image {image}" if image else "")

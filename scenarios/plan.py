@@ -1,8 +1,8 @@
-"""How the work of a run is cut: into groups of cells (what a resume goes by) and tasks of blocks (what Spark spreads).
+"""Cuts the work of a run into groups of cells (the unit of a resume) and tasks of blocks (the unit that Spark spreads).
 
-None of it changes a result. A task takes seconds, because one costs about 60 ms whatever it does, and a file of rows
-for each; a group is small enough that little is lost when a run is broken off. Where groups begin and end depends on
-the scenarios alone, so that a run goes on with the groups that it began with, on whatever machine.
+The plan never changes a result. A task takes seconds, because each task costs about 60 ms and a file of rows, whatever
+it does. A group is small, so that a broken-off run loses little. The bounds of groups depend on the scenarios alone, so
+that a resumed run has the same groups, on whatever machine.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from scenarios.matrix import Matrix
 
 TASK_SECONDS: Final = 8.0
-GROUP_SECONDS: Final = 180.0  # of one core, all tasks of a group together
-MOST_GROUPS: Final = 32  # each is a job and a directory
+GROUP_SECONDS: Final = 180.0  # seconds of one core, all tasks of a group together
+MOST_GROUPS: Final = 32  # each group is a job and a directory
 TASKS_PER_CORE: Final = 4
 
 
@@ -34,7 +34,7 @@ Task = tuple[Block, ...]
 
 
 class Group(NamedTuple):
-    """Cells that are run, checked and noted down together; ``scenarios`` in all."""
+    """Cells that are run, checked and noted together; ``scenarios`` in all."""
 
     cells: tuple[int, ...]
     tasks: tuple[Task, ...]
@@ -42,7 +42,7 @@ class Group(NamedTuple):
 
 
 def seconds_of(matrix: Matrix, cell: int) -> float:
-    """About what one scenario of a cell takes."""
+    """The approximate seconds of one scenario of a cell."""
     settings = matrix.cell(cell)
     for name, values in matrix.ranges.items():
         settings[name] = max(values) if isinstance(values[0], int) else values[0]
@@ -50,7 +50,7 @@ def seconds_of(matrix: Matrix, cell: int) -> float:
 
 
 def groups(matrix: Matrix, counts: Sequence[int], cores: int, done: Container[int] = ()) -> list[Group]:
-    """The work of all cells in their order, without the groups of which all cells are ``done``."""
+    """The work of all cells in their order, without groups whose cells are all ``done``."""
     costs = {cell: count * seconds_of(matrix, cell) for cell, count in enumerate(counts) if count}
     enough = max(GROUP_SECONDS, sum(costs.values()) / MOST_GROUPS)
     found: list[list[int]] = [[]]
@@ -79,7 +79,9 @@ def _group(matrix: Matrix, counts: Sequence[int], cells: list[int], cores: int) 
 
 
 def spread(blocks: list[tuple[float, Block]], tasks: int) -> tuple[Task, ...]:
-    """Blocks over tasks, the costliest first, each to the task that has least; the longest tasks come first."""
+    """Spread blocks over tasks, the costliest first, each to the task with the least load; the longest tasks come
+    first.
+    """
     loads: list[tuple[float, int]] = [(0.0, number) for number in range(tasks)]
     heapify(loads)
     members: list[list[Block]] = [[] for _ in range(tasks)]

@@ -1,6 +1,6 @@
-"""The files of a matrix run that people read, made from ``results.json``: by the run, and again from a directory.
+"""The files of a matrix run for people, rendered from ``results.json``: by the run, and again from a directory.
 
-Needs neither Spark nor the rows. Nothing that a run wrote is changed: the same content gives the same files.
+Rendering needs neither Spark nor the rows. It changes no file of results: the same content gives the same files.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ SUMMARY: Final = "summary.md"
 
 
 class NoResults(ReportError):
-    """A directory without the results of a whole matrix run; the message says what there is instead."""
+    """A directory without the results of a complete matrix run; the message names its content instead."""
 
 
 class BrokenOff(NoResults):
-    """A run that has not come to its end."""
+    """A run that has not reached its end."""
 
 
 def write(directory: Path, content: Mapping[str, Any]) -> None:
-    """Write page, summary and, last, the results: where they are, all is whole."""
-    # As a reader will find them: lists for tuples, words for keys.
+    """Write page, summary and, last, the results: if the results exist, all files are complete."""
+    # In the form that a reader of the file gets: lists for tuples, strings for keys.
     text = json.dumps(content, ensure_ascii=False, indent=1) + "\n"
     found = json.loads(text)
     files = {INDEX: page(found), SUMMARY: summary(found), RESULTS: text}
@@ -42,7 +42,7 @@ def write(directory: Path, content: Mapping[str, Any]) -> None:
 
 
 def render_again(directory: Path) -> dict[str, Any]:
-    """Render the page and the summary of a finished run once more; answers the content of ``results.json``."""
+    """Render the page and the summary of a finished run again; return the content of ``results.json``."""
     content = read(directory)
     with held(directory):
         try:
@@ -56,7 +56,7 @@ def render_again(directory: Path) -> dict[str, Any]:
 
 
 def read(directory: Path) -> dict[str, Any]:
-    """The results in a directory, if they are those of a finished matrix run and of its manifest."""
+    """The results in a directory, if they belong to a finished matrix run and match its manifest."""
     path = directory / RESULTS
     try:
         text = path.read_text("utf-8")
@@ -86,7 +86,7 @@ def _nothing(directory: Path) -> NoResults:
 
 
 def _compare(directory: Path, content: Mapping[str, Any]) -> None:
-    """A digest is that of the cells which the manifest says are done."""
+    """Require that the digest is that of the manifest's finished cells."""
     manifest = directory / MANIFEST
     if not manifest.exists() or not content["run"]["complete"]:
         return

@@ -1,4 +1,4 @@
-"""One scenario of a matrix once more, by its replay id ``matrix:NAME/CELL/INDEX``."""
+"""Replays one scenario of a matrix by its replay id ``matrix:NAME/CELL/INDEX``."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def parse(text: str) -> tuple[Matrix, int, int]:
 
 
 def replay_scenario(matrix: Matrix, cell: int, index: int) -> ReplayOutcome:
-    """Run and judge it: the worker's own verdict, then every budget on its one row."""
+    """Run and judge the scenario: the worker's own verdict, then every budget on its one row."""
     settings, draw = settings_of(matrix, cell, index)
     lines = ["settings: " + ", ".join(f"{name} {value}" for name, value in settings.items())]
     try:
@@ -62,7 +62,7 @@ def replay_scenario(matrix: Matrix, cell: int, index: int) -> ReplayOutcome:
 
 
 def as_case(matrix: Matrix, cell: int, index: int) -> UpdateCase:
-    """The scenario as a Case for a real server: those of the update engine can be."""
+    """The scenario as a Case for a real server: possible for scenarios of the update engine."""
     if matrix.engine != "update":
         raise MatrixError(f"matrix {matrix.name}: its scenarios are no updates, so no Case stands for one")
     settings, draw = settings_of(matrix, cell, index)

@@ -1,6 +1,6 @@
-"""``results.json`` of a matrix run: the frame of every run of the lab, with digest, budgets and cells beside it.
+"""``results.json`` of a matrix run: the common frame of the lab's runs, with digest, budgets and cells.
 
-All that page and summary show is in it, so that they can be rendered again from this file alone.
+The file has everything that page and summary show, so that both can be rendered again from it alone.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ _UNSOUND: Final = 50
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """About a run as such. ``seconds`` is its wall clock, the start of the session excluded."""
+    """Facts about a run itself. ``seconds`` is its wall clock time, the start of the session excluded."""
 
     matrix: Matrix
     started: str
     seconds: float
-    scenarios: int  # run this time; those that an earlier, broken-off run left are not among them
+    scenarios: int  # scenarios of this run, without those of an earlier, broken-off run
     resumed: int
     command: str | None = None
     environment: dict[str, Any] = field(default_factory=dict)
@@ -43,7 +43,7 @@ class Facts:
 
 
 def backing(facts: Facts) -> str:
-    """What the figures are worth: no more than the model, unless scenarios were compared with a real server."""
+    """The authority of the figures: the model alone, unless scenarios were compared with a real server."""
     live = facts.live
     if live is None:
         return "model against model"
@@ -155,7 +155,7 @@ def _requirement(name: str, items: list[Judged]) -> dict[str, Any]:
 
 
 def _differences(facts: Facts) -> list[dict[str, Any]]:
-    """What a real server did otherwise."""
+    """The differences of a real server from the model."""
     if facts.live is None:
         return []
     out = []

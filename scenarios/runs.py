@@ -1,7 +1,7 @@
 """A run of a matrix on a Spark session: its rows, its verdicts, its report.
 
-The session may be anybody's: a local one that the command started, that of spark-submit, of a notebook or of a managed
-platform, or a client of Spark Connect. Nothing here starts or stops one.
+The caller provides the session: a local one that the command started, one of spark-submit, of a notebook or of a
+managed platform, or a client of Spark Connect. This module never starts or stops a session.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ ROWS: Final = "rows"
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """What a run came to, for callers of the API; ``results`` is the content of ``results.json``."""
+    """The results of a run, for callers of the API; ``results`` is the content of ``results.json``."""
 
     judgement: Judgement
     facts: Facts
@@ -62,10 +62,9 @@ def run_matrix(
 ) -> Ran:
     """Run a matrix, judge it, and write ``index.html``, ``results.json``, ``summary.md`` and the rows.
 
-    ``rows``: where the Parquet goes, if not into the report's directory: executors on other machines need a place that
-    they reach too. ``live``: what a comparison with a real server came to, for the report. A run that was broken off
-    goes on where it was, if asked for the same scenarios with the same report. Raises ``MatrixError``,
-    ``SparkUnavailable``, ``DirectoryInUseError``.
+    ``rows``: the Parquet directory, if not the report's: executors on other machines must reach it too. ``live``: the
+    result of a comparison with a real server, for the report. A broken-off run continues if the caller requests the
+    same scenarios with the same report. Raises ``MatrixError``, ``SparkUnavailable``, ``DirectoryInUseError``.
     """
     matrix = load_matrix(name) if isinstance(name, str) else name
     counts = matrix.share(matrix.total if scenarios is None else scenarios)
@@ -116,7 +115,7 @@ def run_matrix(
 
 
 def environment(spark: Any) -> dict[str, Any]:
-    """Where a run took place."""
+    """The environment of a run."""
     found: dict[str, Any] = {
         "python": platform.python_version(),
         "spark": str(spark.version),

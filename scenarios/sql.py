@@ -1,9 +1,9 @@
 """The SQL of a matrix: rows with words for codes, and one question for all budgets.
 
-Rows with a wrong verdict have no measures and fail a run by themselves: budgets are about the others.
+Rows with a wrong verdict have no measures and fail a run by themselves: budgets judge the other rows.
 
-The dialect is what Spark SQL and SQLite have in common, so that a small result is judged without Spark by the same
-texts. Names of columns are quoted here; a budget's text has them bare.
+The dialect is the common part of Spark SQL and SQLite, so that the same texts judge a small result without Spark. This
+module quotes names of columns; a budget's text has them bare.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def expression(matrix: Matrix, text: str, budget: Budget | None = None) -> str:
 
 
 def rows_view(matrix: Matrix) -> str:
-    """The worker's rows, the codes of settings replaced by their words: a subquery."""
+    """A subquery: the worker's rows with the codes of settings replaced by their words."""
     columns = []
     settings = {*matrix.axes, *matrix.ranges}
     for name in matrix.columns:
@@ -59,7 +59,7 @@ def rows_view(matrix: Matrix) -> str:
 
 
 def budgets_query(matrix: Matrix) -> str:
-    """One row: for each budget how many rows it meets, and how many break it."""
+    """A query for one row: for each budget the number of rows that it meets, and of those that break it."""
     columns = ["count(*)"]
     for budget in matrix.budgets:
         where, must = (expression(matrix, text, budget) for text in (budget.where, budget.must))
@@ -71,7 +71,7 @@ def budgets_query(matrix: Matrix) -> str:
 
 
 def offenders_query(matrix: Matrix, budget: Budget, *, broken: bool, limit: int) -> str:
-    """The worst rows of a budget: those that break it, or those that come nearest to it."""
+    """A query for the worst rows of a budget: those that break it, or those that come nearest to breaking it."""
     where, must, worst = (expression(matrix, text, budget) for text in (budget.where, budget.must, budget.offender))
     condition = f"{_RIGHT} AND ({where})" + (f" AND NOT ({must})" if broken else "")
     return (
@@ -81,12 +81,12 @@ def offenders_query(matrix: Matrix, budget: Budget, *, broken: bool, limit: int)
 
 
 def verdicts_query() -> str:
-    """How often each verdict occurs."""
+    """A query for the count of each verdict."""
     return f"SELECT `verdict`, count(*) FROM {RAW} GROUP BY `verdict`"
 
 
 def wrong_query(limit: int) -> str:
-    """The first rows with a wrong verdict."""
+    """A query for the first rows with a wrong verdict."""
     return (
         f"SELECT `cell`, `scenario`, `verdict`, `error` FROM {RAW} WHERE NOT ({_RIGHT})"
         f" ORDER BY `cell`, `scenario` LIMIT {limit}"

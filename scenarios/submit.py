@@ -17,7 +17,7 @@ from scenarios.spark.session import SparkUnavailable, session
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run, and end with the exit code of the run."""
+    """Run a matrix, and exit with the exit code of the run."""
     parser = argparse.ArgumentParser(prog="lab.py", description="Run a scenario matrix of binlog-lab.")
     parser.add_argument("name")
     parser.add_argument("--scenarios", type=int)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def summary(content: Mapping[str, Any]) -> str:
-    """The text."""
+    """The Markdown text."""
     outcome, glyph, _ = OUTCOMES[content["run"]["exit_code"]]
     seen = overview.from_data(content["overview"])
     lines = [

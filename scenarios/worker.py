@@ -1,7 +1,7 @@
 """The worker: scenarios of one cell, as rows of integers. Pure: the same wherever, whenever and in whatever order.
 
-``run_block`` is all that Spark calls. What goes wrong in a scenario is a row with its verdict, also when the lab itself
-fails; only what stops the interpreter stops a block.
+Spark calls only ``run_block``. A failing scenario becomes a row with its verdict, even if the lab itself fails; only an
+error that stops the interpreter stops a block.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Row = tuple[int, ...]
 
 
 def settings_of(matrix: Matrix, cell: int, index: int) -> tuple[dict[str, Setting], Stream]:
-    """The settings of a scenario, its ranges drawn, and the stream that goes on from there."""
+    """The settings of a scenario with its ranges drawn, and the stream that continues from there."""
     draw = Stream(matrix.digest, cell, index)
     return _drawn(draw, matrix, matrix.cell(cell)), draw
 

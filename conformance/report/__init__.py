@@ -1,1 +1,1 @@
-"""Consumers of the result stream: terminal, JSON, JUnit, Markdown, HTML. They know the records of the stream only."""
+"""Consumers of the result stream: terminal, JSON, JUnit, Markdown, HTML. They know only the records of the stream."""

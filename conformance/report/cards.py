@@ -1,4 +1,4 @@
-"""What a failure's card offers beside its evidence: files with their size, a script, the nearest listed deviation."""
+"""What a failure's card offers beside its evidence: files with their sizes, a script, the nearest listed deviation."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _CASES: Final = "cases"  # the directory of a report that holds them
 
 
 class Link(NamedTuple):
-    """A file or directory. ``href`` is relative to the report, empty where it stands elsewhere."""
+    """A file or directory. ``href`` is relative to the report, and empty where the file stands outside the report."""
 
     label: str
     path: str
@@ -24,7 +24,7 @@ class Link(NamedTuple):
 
 
 def links(verdict: CaseVerdict) -> list[Link]:
-    """The Case, the error log, and the data directory with its size, as far as they were kept."""
+    """The Case, the error log, and the data directory with its size, as far as the run kept them."""
     size = "" if verdict.data_bytes is None else amount_of_bytes(verdict.data_bytes)
     named = (
         ("Case file", verdict.case_file, ""),
@@ -35,7 +35,7 @@ def links(verdict: CaseVerdict) -> list[Link]:
 
 
 def script_command(verdict: CaseVerdict) -> str | None:
-    """The command that prints a script which shows the failure without the lab; of a stored Case."""
+    """The command that prints a script which shows the failure of a stored Case without the lab."""
     if verdict.case_file is None or not verdict.case_file.endswith(".json"):
         return None
     return f"binlog-lab replay {shlex.quote(verdict.case_file)} --as sql"

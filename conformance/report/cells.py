@@ -1,4 +1,4 @@
-"""What was found of one check, and of one requirement: counts of cases by verdict."""
+"""The findings about one check and about one requirement: counts of cases by verdict."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from conformance.stream import Verdict, summarise
 
 @dataclass(slots=True)
 class CheckTotals:
-    """What one check found about one subject. ``verdicts`` count every case, those of listed deviations as well."""
+    """What one check found about one subject. ``verdicts`` count every case, those of listed deviations included."""
 
     requirements: Counter[str] = field(default_factory=Counter)  # requirement -> cases of blocks that name it
     verdicts: Counter[str] = field(default_factory=Counter)
@@ -31,7 +31,7 @@ class Cell:
 
     @property
     def verdict(self) -> Verdict:
-        """The worst that happened."""
+        """The worst verdict of the cell."""
         return summarise(self.verdicts)
 
     @property
@@ -41,11 +41,11 @@ class Cell:
 
     @property
     def not_run(self) -> int:
-        """Cases that were selected and did not run."""
+        """Cases that the run selected and did not execute."""
         return self.verdicts[Verdict.NOT_RUN]
 
     def add(self, other: Cell) -> None:
-        """Count the other's cases too."""
+        """Add the other cell's cases to this one."""
         self.verdicts.update(other.verdicts)
         self.cases += other.cases
         self.failed += other.failed

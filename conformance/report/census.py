@@ -32,7 +32,7 @@ class CensusGroup:
 
     @property
     def missing(self) -> int:
-        """Rules of the group that were not exercised."""
+        """How many rules of the group the run did not exercise."""
         return sum(not rule.count for rule in self.rules)
 
     @property
@@ -43,7 +43,7 @@ class CensusGroup:
 
 @dataclass(frozen=True, slots=True)
 class MixShare:
-    """A share that a representative run has at least, and what it is in this one (None: nothing was counted)."""
+    """The least share that a representative run has, and the share in this run (None: nothing was counted)."""
 
     rule: str
     sentence: str
@@ -52,12 +52,12 @@ class MixShare:
 
     @property
     def reached(self) -> bool:
-        """Whether this run has the share."""
+        """Whether this run reaches the share."""
         return self.share is not None and self.share >= self.wanted
 
 
 class Census:
-    """Counts by rule. The first record of the run says which rules there are; false while nothing was counted."""
+    """Counts by rule. The first record of the run lists the rules; the census is false while nothing was counted."""
 
     def __init__(self) -> None:
         self.run: Run | None = None
@@ -67,7 +67,7 @@ class Census:
         return bool(self.counts)
 
     def complete(self) -> dict[str, int]:
-        """Every rule with its count: a rule that was never met has 0, and says so in the reports."""
+        """Every rule with its count. A rule that the run never met has 0, and the reports say so."""
         rules = self.run.census_rules if self.run else {}
         return {rule: self.counts.get(rule, 0) for rule in (*rules, *(r for r in self.counts if r not in rules))}
 
@@ -82,7 +82,7 @@ class Census:
         return [CensusGroup(group, tuple(rules)) for group, rules in grouped.items()]
 
     def mix(self) -> list[MixShare]:
-        """What a representative run has at least, beside what this one has."""
+        """The least shares of a representative run beside the shares of this run."""
         if self.run is None:
             return []
         sentences = self.run.census_rules

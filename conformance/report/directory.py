@@ -1,8 +1,8 @@
-"""The report's directory: taken only if it is ours, locked while a run writes, each file put into place whole.
+"""The report's directory: taken only if it is ours, locked while a run writes, each file renamed into place whole.
 
-``DIR`` is replaced only if it is empty or holds an earlier report (contract, design 6). The marker file says that a
-report lives here; of an earlier report exactly our own files go, whatever else lies there stays. The finished files of
-the earlier run are removed *before* the new run begins, so that nobody can take them for its result. Each new file is
+The lab replaces ``DIR`` only if it is empty or holds an earlier report (contract, design 6). A marker file says that a
+report lives here. Of an earlier report the lab removes exactly its own files; other files stay. It removes the finished
+files of the earlier run *before* the new run begins, so that nobody can take them for its result. Each new file is
 written beside its place and renamed into it.
 """
 
@@ -39,7 +39,7 @@ PROGRESS_SECONDS = 1.0  # between two progress records of the same job in run.js
 
 
 class ReportError(Exception):
-    """The report could not be written; the message is for the user."""
+    """The lab could not write the report; the message is for the user."""
 
 
 class DirectoryInUseError(ReportError):
@@ -47,7 +47,7 @@ class DirectoryInUseError(ReportError):
 
 
 class ReportDirectory:
-    """Writes one run's stream and, from it, the files that people and machines read."""
+    """Writes one run's stream and renders the files for people and machines from it."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -59,14 +59,14 @@ class ReportDirectory:
 
     @property
     def cases(self) -> Path:
-        """Where failing Cases are stored; made when asked for."""
+        """The directory for failing Cases, made on first use."""
         path = self.path / CASES_DIR
         with _clear_errors(path):
             path.mkdir(exist_ok=True)
         return path
 
     def write(self, record: AnyRecord) -> None:
-        """Append a record to the stream and count it. Progress is thinned: one a second and job."""
+        """Append a record to the stream and count it. Of progress records, keep one a second for each job."""
         if isinstance(record, Progress) and not self._due(record):
             return
         with _clear_errors(self.path):
@@ -85,7 +85,7 @@ class ReportDirectory:
         render(self.summary, self.path)
 
     def close(self) -> None:
-        """End writing and give the directory free."""
+        """End writing and release the directory."""
         try:
             with _clear_errors(self.path):
                 self._writer.close()
@@ -100,7 +100,7 @@ class ReportDirectory:
 
 
 def render_again(path: Path) -> Summary:
-    """Render an existing report from its ``run.jsonl``, whole or not (``binlog-lab report DIR``)."""
+    """Render an existing report again from its ``run.jsonl``, complete or not (``binlog-lab report DIR``)."""
     stream = read_stream(path)
     summary = Summary(stream.records, problem=stream.problem)
     with held(path):
@@ -109,7 +109,7 @@ def render_again(path: Path) -> Summary:
 
 
 def render(summary: Summary, path: Path) -> None:
-    """Write every rendered file beside its place, then rename all: a crash leaves old or new, never a part."""
+    """Write every rendered file beside its place, then rename all: a crash leaves each file old or new, never half."""
     with _clear_errors(path):
         ready = []
         try:
@@ -126,7 +126,7 @@ def render(summary: Summary, path: Path) -> None:
 
 @contextlib.contextmanager
 def taken(path: Path) -> Iterator[None]:
-    """Hold a directory for a run that writes its own files there; an earlier report goes first."""
+    """Hold a directory for a run that writes its own files there; first remove an earlier report."""
     lock = _claim(path)
     try:
         yield
@@ -136,7 +136,7 @@ def taken(path: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def held(path: Path) -> Iterator[None]:
-    """Hold a directory while files of the report that it has are written again; nothing in it goes."""
+    """Hold a directory while its report's files are written again; remove nothing."""
     lock = _lock(path)
     try:
         with _clear_errors(path):
@@ -146,7 +146,7 @@ def held(path: Path) -> Iterator[None]:
 
 
 def _claim(path: Path) -> int:
-    """Take the directory for a new run and empty it of the earlier report; gives the lock's descriptor."""
+    """Lock the directory for a new run, remove the earlier report from it, and return the lock's descriptor."""
     if path.exists() and not path.is_dir():
         raise DirectoryInUseError(f"{path} is not a directory")
     with _clear_errors(path):
@@ -171,7 +171,7 @@ def _claim(path: Path) -> int:
 
 
 def _lock(path: Path) -> int:
-    """Lock the marker file. The kernel gives the lock free when the process ends, however it ends."""
+    """Lock the marker file. The kernel releases the lock when the process ends, however it ends."""
     with _clear_errors(path):
         descriptor = os.open(path / MARKER, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         try:
@@ -189,7 +189,7 @@ def _lock(path: Path) -> int:
 
 @contextlib.contextmanager
 def _clear_errors(path: Path) -> Iterator[None]:
-    """Turn errors of the operating system into a sentence."""
+    """Turn errors of the operating system into one sentence."""
     try:
         yield
     except OSError as error:

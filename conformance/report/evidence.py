@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING, TypeAlias
 if TYPE_CHECKING:
     from conformance.stream import CaseVerdict
 
-COLUMNS = 3  # that a byte in hex takes on a line, its space included
-LONGEST_NUMBER = 20  # digits; a longer row of them is hex
+COLUMNS = 3  # characters that a byte in hex takes on a line, its space included
+LONGEST_NUMBER = 20  # digits; a longer row of digits is hex
 _HEX = re.compile(r"(?:[0-9a-fA-F]{2})+\Z")
 
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """How many bytes are shown before and after the first difference; of text, as much as fills the same line."""
+    """How many bytes the evidence shows before and after the first difference; text gets as many characters as fill the
+    line.
+    """
 
     before: int
     after: int
@@ -27,7 +29,7 @@ PAGE = Window(12, 52)
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Some text; ``mark`` is ``first`` for the first difference, ``more`` for later ones, else empty."""
+    """A piece of text; ``mark`` is ``first`` for the first difference, ``more`` for later ones, else empty."""
 
     text: str
     mark: str = ""
@@ -45,12 +47,12 @@ class Row:
 
     @property
     def differs(self) -> bool:
-        """Whether the two sides are not the same."""
+        """Whether the two sides differ."""
         return self.expected != self.got
 
 
 def rows(verdict: CaseVerdict, *, window: Window = PAGE) -> list[Row]:
-    """The evidence of one verdict, field by field; one row of the bare values where it came without fields."""
+    """The evidence of one verdict, field by field; one row of the bare values if the verdict has no fields."""
     if not verdict.evidence:
         if verdict.expected is None and verdict.got is None:
             return []
@@ -87,7 +89,7 @@ def align(expected: str | None, got: str | None, *, mark: str = "first", window:
 
 
 def _is_hex(*sides: str | None) -> bool:
-    """Bytes in hex, not a number in decimal."""
+    """Whether every text is bytes in hex, and no number in decimal."""
     texts = [text for text in sides if text]
     if not all(_HEX.match(text) for text in texts):
         return False
@@ -103,7 +105,7 @@ def _characters(text: str | None) -> list[str] | None:
 
 
 def _whole(units: list[str] | None, joiner: str, window: Window) -> tuple[Piece, ...] | None:
-    """A side with nothing to compare it with, or equal to the other."""
+    """All of a side that has no counterpart, or equals it."""
     if units is None:
         return None
     shown = window.before + window.after

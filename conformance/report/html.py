@@ -1,8 +1,8 @@
-"""``index.html``: one file that opens from a disk with no network, reads without scripts, and has none.
+"""``index.html``: one file that opens from a disk without a network and contains no scripts.
 
-The page says first what came out, then why: the strip, requirements by subjects, what failed (bytes aligned by field,
-the command that shows it again), what did not run, the census of exercised rules, and the surroundings. Its style is
-allowed by its hash, everything else is forbidden by the content policy.
+The page says first what came out, then why. Its parts: the strip, requirements by subjects, failures, what did not run,
+the census of exercised rules, and the run's environment. A failure shows its bytes aligned by field and the command
+that repeats it. The content policy allows the page's style by its hash and forbids everything else.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def page(summary: Summary) -> str:
 
 
 def render(package: str, template: str, extra_style: str, **context: Any) -> str:
-    """A page in the frame of all reports: the template of a package, in the one style, with what it adds to it."""
+    """Fill a package's template with the shared style and ``extra_style``: the frame of all reports."""
     import jinja2
 
     environment = jinja2.Environment(
@@ -131,7 +131,7 @@ def _context(summary: Summary) -> dict[str, Any]:
 
 
 def _asked_rows(summary: Summary) -> dict[str, dict[str, dict[str, Any]]]:
-    """The table of versions: row -> subject -> what was predicted and found."""
+    """The table of versions: row -> subject -> the predicted and the found value."""
     out: dict[str, dict[str, dict[str, Any]]] = {}
     for subject, asked in summary.asked.items():
         for row in asked.rows:
@@ -140,7 +140,7 @@ def _asked_rows(summary: Summary) -> dict[str, dict[str, dict[str, Any]]]:
 
 
 def _tone(verdict: Verdict | Outcome) -> str:
-    """The class that gives a verdict its colour; the glyph and the word say the same."""
+    """The class that gives a verdict its colour; the glyph and the word carry the same information."""
     if isinstance(verdict, Outcome):
         return {Outcome.CONFORMANT: "good", Outcome.DEVIATES: "warn"}.get(verdict, "bad")
     if verdict.failing:

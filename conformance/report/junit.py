@@ -1,7 +1,8 @@
-"""``junit.xml``: one test case per check and subject; failure, error and skipped are kept apart.
+"""``junit.xml``: one test case per check and subject; failure, error and skipped stay apart.
 
-A listed deviation is no failure. What did not run is an ``error``; what could not be decided, does not apply or was
-refused is ``skipped`` with the word; a mixture with passes is a passed case that says so in its output.
+A listed deviation is no failure. A check that did not run is an ``error``. A check that could not decide, does not
+apply or was refused is ``skipped`` with that word. A mixture with passes is a passed case that lists the rest in its
+output.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ def write_junit(summary: Summary, path: Path) -> None:
 
 
 def build(summary: Summary) -> ET.Element:
-    """The document as elements."""
+    """The XML document as elements."""
     root = ET.Element("testsuites", name="binlog-lab")
     failures: defaultdict[tuple[str, str], list[CaseVerdict]] = defaultdict(list)
     for verdict in (*summary.failures, *summary.others):
@@ -117,7 +118,7 @@ def _short(text: str | None, limit: int = 400) -> str:
 
 
 def _clean(text: str) -> str:
-    """Without the characters that XML cannot hold."""
+    """The text without the characters that XML cannot hold."""
     return _NOT_XML.sub("\N{REPLACEMENT CHARACTER}", text)
 
 

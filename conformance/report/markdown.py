@@ -22,7 +22,7 @@ def write_markdown(summary: Summary, path: Path) -> None:
 
 
 def build(summary: Summary) -> Iterator[str]:
-    """The lines: outcome, headline, what did not simply pass, listed deviations, failures with their commands."""
+    """The lines: outcome, headline, results other than passes, listed deviations, failures with their commands."""
     yield f"### {wording.OUTCOME_GLYPHS[summary.outcome]} {summary.outcome.capitalize()}"
     yield ""
     yield _plain(wording.headline(summary))
@@ -73,7 +73,7 @@ def _failures(summary: Summary) -> Iterator[str]:
 
 
 def _plain(text: str) -> str:
-    """Text of servers and cases as text: one line, nothing that Markdown or HTML reads as markup."""
+    """Escape text of servers and cases: one line, nothing that Markdown or HTML reads as markup."""
     for character in "\\`*_[]<>|":
         text = text.replace(character, f"\\{character}")
     return " ".join(text.split())

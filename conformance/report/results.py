@@ -1,7 +1,8 @@
-"""Folds a result stream into one summary: the content of ``results.json``, and what the other reports show.
+"""Folds a result stream into one summary: the content of ``results.json`` and of the other reports.
 
-Nothing is mixed: what could not run, does not apply or cannot be decided is counted under its own name, and a summary
-of many cases names the worst of them (:func:`conformance.stream.summarise`). A stream without its end stays incomplete.
+The summary never mixes kinds of results. Cases that could not run, do not apply or cannot be decided are counted under
+their own names. A summary of many cases names the worst of them (:func:`conformance.stream.summarise`). A stream
+without its end stays incomplete.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
     from conformance.stream import AnyRecord
 
 RATE = "updates_per_second"  # among the totals of the last record
-WITNESS = "/witness"  # the end of the names of checks that run the witness of each listed deviation
+WITNESS = "/witness"  # suffix of the names of checks that run the witness of each listed deviation
 OWNERS = ("bytes_predicted", "bytes_by_rule", "bytes_on_trust")  # of all bytes compared
 COUNTERS = (
     "updates_compared",
@@ -67,7 +68,7 @@ class Outcome(StrEnum):
 
 
 class Coverage(StrEnum):
-    """What a run says about a requirement of the catalogue."""
+    """Whether and how a run judges a requirement of the catalogue."""
 
     JUDGED = "judged"
     WITHIN = "within"  # as part of another requirement
@@ -86,7 +87,7 @@ EXIT_CODES: dict[Outcome, ExitCode] = {
 
 
 class Summary:
-    """The state of a run, one record at a time; usable at any moment, also before the end has come."""
+    """The state of a run, built from one record at a time; usable at any moment, also before the end record."""
 
     def __init__(self, records: Iterable[AnyRecord] = (), *, problem: str | None = None) -> None:
         self.run: Run | None = None
@@ -104,7 +105,7 @@ class Summary:
         self._blocks_seen: set[tuple[str, str, int | None]] = set()
         self._by_requirement: defaultdict[tuple[str, str, str], Counter[str]] = defaultdict(Counter)
         self._deviations: Counter[tuple[str, str]] = Counter()  # (id, subject): as blocks count
-        self._shown: set[tuple[str, str]] = set()  # by its witness
+        self._shown: set[tuple[str, str]] = set()  # confirmed by its witness
         self._deviation_records: Counter[tuple[str, str]] = Counter()  # the same as verdict records name
         self._listed_wrongly: Counter[tuple[str, str, str]] = Counter()  # gone inside the observed versions
         self._sampled = 0
@@ -114,7 +115,7 @@ class Summary:
     # -- taking records -------------------------------------------------------------------------------------------
 
     def add(self, record: AnyRecord) -> None:
-        """Take one record; progress is of no interest here."""
+        """Take one record; ignore progress records."""
         match record:
             case Run():
                 self.run = self.census.run = record
@@ -167,11 +168,11 @@ class Summary:
             self._sampled += 1
         (self.failures if verdict.fails else self.others).append(verdict)
 
-    # -- what it adds up to ---------------------------------------------------------------------------------------
+    # -- totals and the outcome -------------------------------------------------------------------------------------
 
     @property
     def complete(self) -> bool:
-        """Whether the whole selection was judged and the stream is whole."""
+        """Whether the run judged its whole selection and the stream has its end."""
         return self.problem is None and self.end is not None and self.end.complete
 
     @property
@@ -185,12 +186,12 @@ class Summary:
 
     @property
     def exit_code(self) -> int | None:
-        """The run's exit code; None when the run did not live to tell."""
+        """The run's exit code; None if the stream has no end."""
         return None if self.end is None else self.end.exit_code
 
     @property
     def outcome(self) -> Outcome:
-        """How the run ended. A proven failure outweighs what is missing, and both are shown."""
+        """How the run ended. A proven failure outweighs missing results; the reports show both."""
         code = self.exit_code
         if self.failed or code == ExitCode.NONCONFORMANT:
             return Outcome.NONCONFORMANT
@@ -212,9 +213,9 @@ class Summary:
     ) -> End:
         """The last record for what was counted so far, with the exit code that follows from it.
 
-        ``could_not_run``: why a subject, a server or the lab itself failed; ``incomplete_reason``: why the run stopped
-        before its end (budget, interruption, a rule that a full run must exercise and did not). ``updates_per_second``
-        is measured by who ran the updates: blocks run side by side, so their seconds do not add up to it.
+        ``could_not_run`` says why a subject, a server or the lab itself failed. ``incomplete_reason`` says why the run
+        stopped early: budget, interruption, or a required rule that a full run did not exercise. The caller that ran
+        the updates measures ``updates_per_second``: blocks run side by side, so their seconds do not add up.
         """
         not_run = self.verdicts[Verdict.NOT_RUN]
         reason = could_not_run or incomplete_reason or (f"{not_run:,} selected cases did not run" if not_run else None)
@@ -234,13 +235,13 @@ class Summary:
 
     @property
     def rate(self) -> float | None:
-        """Updates compared per second, start-up excluded, as the end of the run tells it."""
+        """Updates compared per second, start-up excluded, as the end record states it."""
         rate = self.end.totals.get(RATE) if self.end else None
         return float(rate) if isinstance(rate, int | float) and rate else None
 
     @property
     def updates(self) -> int | None:
-        """Updates asked for."""
+        """How many updates the user asked for."""
         asked = self.run.options.get("updates") if self.run else None
         return asked if isinstance(asked, int) else None
 
@@ -248,8 +249,8 @@ class Summary:
     def checks(self) -> dict[tuple[str, str], CheckTotals]:
         """What each check found about each subject.
 
-        A verdict whose block never came (the run died inside it, or its check could not start) counts as a case of
-        its own, so that it is not lost.
+        A verdict without a block counts as a case of its own, so that it is not lost. Its run died inside the block, or
+        its check could not start.
         """
         orphans: defaultdict[tuple[str, str], dict[str, list[CaseVerdict]]] = defaultdict(lambda: defaultdict(list))
         for verdict in (*self.failures, *self.others):
@@ -290,8 +291,8 @@ class Summary:
     def cells(self) -> dict[str, dict[str, Cell]]:
         """Requirement -> subject -> cell.
 
-        A case belongs to all requirements of its block, but its failure only to those that a verdict record names;
-        what no record names (a block may count without naming) is charged to every requirement of the check.
+        A case belongs to all requirements of its block. Its failure belongs only to the requirements that a verdict
+        record names. Failures that no record names (a block may only count) go to every requirement of the check.
         """
         out: dict[str, dict[str, Cell]] = defaultdict(dict)
         for (check, subject), totals in self.checks.items():
@@ -304,7 +305,7 @@ class Summary:
         return dict(out)
 
     def _cell(self, totals: CheckTotals, cases: int, named: Counter[str], key: tuple[str, str, str]) -> Cell:
-        """``named``: the check's verdicts that records name."""
+        """One check's cell for one requirement. ``named``: the check's verdicts that records name."""
         own = self._by_requirement.get(key, Counter())
         cell = Cell(cases=cases)
         for verdict, count in totals.verdicts.items():
@@ -337,7 +338,7 @@ class Summary:
         return out
 
     def coverage(self) -> dict[str, Coverage]:
-        """Every requirement of the catalogue: judged in this run, judged as part of another one, or not."""
+        """Every requirement of the catalogue: judged in this run, judged as part of another one, or not judged."""
         rows = self.requirement_rows()
         nothing_said = (Verdict.NOT_APPLICABLE, Verdict.NOT_RUN)
         judged = {name for name, (_, total, _) in rows.items() if total.cases and total.verdict not in nothing_said}
@@ -349,12 +350,12 @@ class Summary:
         return out
 
     def coverage_counts(self) -> dict[Coverage, int]:
-        """How many requirements there are of each."""
+        """How many requirements each kind of coverage has."""
         counts = Counter(self.coverage().values())
         return {state: counts[state] for state in Coverage}
 
     def table_findings(self) -> list[dict[str, Any]]:
-        """Findings about the table of versions: it claimed to know a row, and a server showed something else."""
+        """Findings about the table of versions: rows that it claimed to know, and a server contradicted."""
         return [
             {"subject": name, "version": self.subjects[name].version if name in self.subjects else None, **row}
             for name, asked in self.asked.items()
@@ -362,12 +363,13 @@ class Summary:
         ]
 
     def deviations(self) -> list[dict[str, Any]]:
-        """Listed deviations that explained something, with how often and why, and those that are gone.
+        """Listed deviations that explained a difference, with count and reason, and those that are gone.
 
         ``confirmed``: seen on this version before, or shown by its witness in this run. ``failed``: gone inside the
-        versions that it was observed on.
+        versions on which it was observed.
 
-        Blocks count all of them; verdict records may be a part only, or come before the block that counts them.
+        Blocks count every deviating case. Verdict records may list only some of them, and may precede the block that
+        counts them.
         """
         out: list[dict[str, Any]] = []
         for (deviation, subject), count in sorted((self._deviations | self._deviation_records).items()):

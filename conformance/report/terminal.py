@@ -1,4 +1,4 @@
-"""What a run shows while it goes on, and the summary at its end; plain lines where there is no terminal."""
+"""The terminal output of a run: progress while it goes on, the summary at its end; plain lines without a terminal."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def progress_sink(file: TextIO) -> Iterator[ProgressSink]:
 
 
 class PlainProgress:
-    """Writes a line when a job begins, every few seconds, and when it is done."""
+    """Writes a line when a job begins, every few seconds, and at the job's end."""
 
     def __init__(self, file: TextIO, *, seconds: float = PLAIN_SECONDS) -> None:
         self._file = file
@@ -59,7 +59,7 @@ class PlainProgress:
 
 
 def progress_line(record: Progress) -> str:
-    """One line of text, the same words as the bar."""
+    """One line of text with the same words as the bar."""
     amount = f" {_amount(record)}" if record.done or record.total else ""
     note = f"  {record.note}" if record.note else ""
     return f"{record.label}{amount}{note}"
@@ -85,7 +85,7 @@ def _mebibytes(count: float) -> str:
 
 
 def console_on(file: TextIO, **settings: Any) -> Console:
-    """A console of rich whose styles reach the terminal, and no control character of the texts."""
+    """A rich console that passes its own styles to the terminal and no control character of the texts."""
     from rich.console import Console
     from rich.segment import Segment
 
@@ -116,7 +116,7 @@ def _bars(file: TextIO) -> Iterator[ProgressSink]:
         def sink(record: Progress) -> None:
             if record.label not in tasks:
                 for earlier in bars.tasks:
-                    bars.update(earlier.id, total=earlier.completed)  # done, also where the total was never known
+                    bars.update(earlier.id, total=earlier.completed)  # done, even if its total was never known
                 tasks[record.label] = bars.add_task(record.label, total=record.total, words="")
             text = progress_line(record).removeprefix(record.label).strip()
             bars.update(tasks[record.label], completed=record.done, total=record.total, words=text)
@@ -125,7 +125,7 @@ def _bars(file: TextIO) -> Iterator[ProgressSink]:
 
 
 def print_summary(summary: Summary, file: TextIO, *, directory: Path | None = None) -> None:
-    """What came out: the sentence, requirements, failures with their replay command, gaps of the census."""
+    """Print the outcome sentence, requirements, failures with their replay commands, and gaps of the census."""
     console = console_on(file, highlight=False, width=None if file.isatty() else PLAIN_WIDTH, emoji=False)
     console.on_broken_pipe = _broken_pipe  # type: ignore[method-assign]  # its own ends the process with exit code 1
     colour = _COLOURS.get(summary.outcome, "red")
@@ -221,7 +221,7 @@ def _matrix(console: Console, summary: Summary) -> None:
 
 
 def _asked(console: Console, summary: Summary) -> None:
-    """What the servers showed of the table of versions."""
+    """What the servers showed about the table of versions."""
     for name, asked in summary.asked.items():
         console.print(f"table of versions, {name}: {wording.asked_words(asked)}", style="dim", markup=False)
     for row in summary.table_findings():
@@ -250,7 +250,7 @@ def _failures(console: Console, summary: Summary) -> None:
 
 
 def _offers(console: Console, failure: CaseVerdict) -> None:
-    """The script, the files that were kept, and the nearest listed deviation."""
+    """Print the script, the kept files, and the nearest listed deviation."""
     script = cards.script_command(failure)
     if script is not None:
         console.print(f"  {script}   (a script that shows it without the lab)", markup=False, soft_wrap=True)

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from conformance.report.results import Summary
     from conformance.stream import Asked, CaseVerdict, RequirementInfo
 
-RECORDED = "recorded"  # capability of a subject that is captures, not a living server
+RECORDED = "recorded"  # capability of a subject that consists of captures, not of a living server
 UNCONFIRMED = "unconfirmed: seen on another version, and its witness has not run on this one"
-SERVER_ROLES = frozenset({"server", "source", "replica"})  # whose versions stand in the headline
+SERVER_ROLES = frozenset({"server", "source", "replica"})  # the headline names the versions of these subjects
 
 GLYPHS: dict[Verdict, str] = {
     Verdict.SILENT_LOSS: "✗",
@@ -71,7 +71,7 @@ def amount_of_bytes(count: int) -> str:
 
 
 def share(part: float) -> str:
-    """``25 %``, ``1.4 %``, ``0.03 %``: two digits that say something."""
+    """``25 %``, ``1.4 %``, ``0.03 %``: a percentage with two significant digits."""
     percent = 100 * part
     digits = 0 if percent >= 10 or not percent else 1 if percent >= 0.95 else 2
     return f"{percent:.{digits}f} %"
@@ -90,7 +90,7 @@ def duration(seconds: float) -> str:
 
 
 def server_versions(summary: Summary) -> list[str]:
-    """The versions of the servers among the subjects; what was only recorded says so."""
+    """The versions of the servers among the subjects; recorded subjects are marked as such."""
     found = set()
     silent = _without_result(summary)
     for subject in summary.subjects.values():
@@ -102,7 +102,7 @@ def server_versions(summary: Summary) -> list[str]:
 
 
 def _without_result(summary: Summary) -> set[str]:
-    """Columns of a matrix of which nothing passed, failed or differed: no comparison was made with them."""
+    """Columns of a matrix in which nothing passed, failed or differed: the run compared nothing with them."""
     if len(summary.columns) < 2:
         return set()
     compared = {
@@ -114,7 +114,7 @@ def _without_result(summary: Summary) -> set[str]:
 
 
 def headline(summary: Summary) -> str:
-    """What came out, in one sentence."""
+    """The outcome of the run in one sentence."""
     counters = summary.counters
     versions = server_versions(summary)
     against = f" with {', '.join(versions)}" if versions else ""
@@ -156,7 +156,7 @@ def _fixed(summary: Summary) -> str:
 
 
 def sentence(text: str) -> str:
-    """With a capital, unless it begins with a path or a name in another style, and with a full stop."""
+    """The text with a final full stop, and with a capital unless it begins with a path or a name in another style."""
     start = text[:1].upper() if text[:1].isalpha() else text[:1]
     end = "" if text.rstrip().endswith((".", "!", "?", "…")) else "."
     return f"{start}{text[1:].rstrip()}{end}"
@@ -189,12 +189,12 @@ def coverage(summary: Summary) -> str:
 
 
 def titled(info: RequirementInfo) -> str:
-    """The sentence of a requirement, and that its verdicts are about the kit's own model where they are."""
+    """The title of a requirement, with a note if its verdicts are about the kit's own model."""
     return f"{info.title} (the kit's own model)" if info.judged_on == "model" else info.title
 
 
 def about(info: RequirementInfo) -> str:
-    """Level and basis of a requirement; and that its verdicts are not about the server, where they are not."""
+    """Level and basis of a requirement, with a note if its verdicts are not about the server."""
     model = " · the kit's own model, no verdict about the server" if info.judged_on == "model" else ""
     return f"{info.level} · {info.basis}{model}"
 
@@ -208,7 +208,7 @@ def table_finding(row: dict[str, Any]) -> str:
 
 
 def asked_words(asked: Asked) -> str:
-    """What a server showed of the table of versions, in one sentence."""
+    """What a server showed about the table of versions, in one sentence."""
     if asked.note:
         return asked.note
     agreeing = sum(row.get("agrees") is True for row in asked.rows)
@@ -222,7 +222,7 @@ def asked_words(asked: Asked) -> str:
 
 
 def short_cell(cell: Cell) -> str:
-    """A cell of the matrix: the glyph, the word, and what did not pass."""
+    """A cell of the matrix: the glyph, the word, and the cases that did not pass."""
     verdict = cell.verdict
     if verdict is Verdict.PASS:
         return f"{GLYPHS[verdict]} {cell.verdicts[Verdict.PASS]:,}"
@@ -233,7 +233,7 @@ def short_cell(cell: Cell) -> str:
 
 
 def cell_words(cell: Cell) -> str:
-    """What stands under the word of a cell: passed of all, and what else there was."""
+    """The line below a cell's word: passed cases of all cases, and the other verdicts."""
     parts = [f"{cell.verdicts[Verdict.PASS]:,} of {cell.cases:,}"]
     parts += [
         f"{count:,} {verdict}"

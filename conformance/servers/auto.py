@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wishes:
-    """What the caller wants of a server, apart from which one. Not every kind can fulfil all (see :func:`resolve`)."""
+    """What the caller wants of a server, apart from which server. Some kinds cannot fulfil all wishes (see
+    :func:`resolve`).
+    """
 
     server_id: int = 1
     role: Role = "source"
@@ -75,7 +77,7 @@ def resolve(
 
 
 def _private(spec: ServerSpec, wishes: Wishes, narrate: Narrate, progress: Callable[[Progress], None]) -> OwnServer:
-    """A process; when an installed server that nobody asked for by name cannot be started here, the bundle is."""
+    """A server process; the bundle, if an installed server that nobody asked for by name cannot start here."""
     installation = find_installation(spec, narrate=narrate, progress=progress)
     try:
         return _launched(ProcessMaker(installation), wishes, narrate)
@@ -90,13 +92,13 @@ def _private(spec: ServerSpec, wishes: Wishes, narrate: Narrate, progress: Calla
 
 
 def _automatic(wishes: Wishes, narrate: Narrate, progress: Callable[[Progress], None]) -> Server:
-    """The first that works of a process and a container."""
+    """The first that works: a server process, else a container."""
     server: Server
     try:
         server = _private(ServerSpec(kind=Kind.PROCESS), wishes, narrate, progress)
     except ServerUnavailable as no_process:
         if isinstance(no_process, StartFailed) and (wishes.options or wishes.wrapper):
-            raise  # what the caller asked for is the likely reason, and would be with any other server
+            raise  # the caller's own options are the likely reason, and would fail with any other server
         try:
             server = _contained(ServerSpec(kind=Kind.DOCKER), wishes, narrate, progress)
         except ServerUnavailable as no_container:
@@ -111,13 +113,13 @@ def _automatic(wishes: Wishes, narrate: Narrate, progress: Callable[[Progress], 
 
 
 def _contained(spec: ServerSpec, wishes: Wishes, narrate: Narrate, progress: Callable[[Progress], None]) -> OwnServer:
-    """A container of the image."""
+    """A server in a container of the image."""
     image = find_image(spec.image or DEFAULT_IMAGE, narrate=narrate, progress=progress)
     return _launched(ContainerMaker(image), wishes, narrate)
 
 
 def _launched(maker: Maker, wishes: Wishes, narrate: Narrate) -> OwnServer:
-    """A private server of these programs, or of this image, as the wishes say."""
+    """Launch a private server of these programs, or of this image, as the wishes say."""
     return maker.launch(
         server_id=wishes.server_id,
         options={**wishes.defaults, **wishes.options},
@@ -129,7 +131,7 @@ def _launched(maker: Maker, wishes: Wishes, narrate: Narrate) -> OwnServer:
 
 
 def find_maker(spec: ServerSpec, *, narrate: Narrate = silent) -> Maker:
-    """What servers of a spec are made from: programs, or an image."""
+    """Find the programs or the image that servers of this spec run on."""
     if spec.kind is Kind.DOCKER:
         return ContainerMaker(find_image(spec.image or DEFAULT_IMAGE, narrate=narrate))
     return ProcessMaker(find_installation(spec, narrate=narrate))

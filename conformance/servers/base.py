@@ -56,20 +56,20 @@ class Server(Closing):
             raise self.fate(error) from None
 
     def introduced(self) -> bool:
-        """Whether another try may log in, as the server was just reminded of the account."""
+        """Whether another login attempt may succeed, because the server was just reminded of the account."""
         return False
 
     @abstractmethod
     def alive(self) -> bool:
-        """Whether the server is still there."""
+        """Whether the server still runs."""
 
     @abstractmethod
     def describe(self) -> str:
-        """One line for people: what it is, which version, where."""
+        """One line for people: the kind of server, its version, its place."""
 
     @property
     def provenance(self) -> str:
-        """Where it comes from, in a few words that stay true when it is gone: for reports."""
+        """Where the server comes from, in a few words that stay true when it is gone: for reports."""
         return self.describe()
 
     def program(self, name: str) -> list[str]:
@@ -77,23 +77,23 @@ class Server(Closing):
         raise ServerUnavailable(f"{self.id} brings no programs, so there is no {name}")
 
     def tcp_address(self) -> Address:
-        """Where and as whom a replica or a program connects."""
+        """The host, port and account that a replica or a program uses."""
         return self.address.as_user(None, None, tcp=True)
 
     def address_for(self, replica: Server) -> Address:  # noqa: ARG002 - a container is found in two ways
-        """Where and as whom ``replica`` connects, which need not be where the lab does."""
+        """The host, port and account that ``replica`` uses, which may differ from the lab's own."""
         return self.tcp_address()
 
     def found_by_containers(self) -> bool:
-        """Whether a replica in a container can connect: not to this machine's loopback, which is not its own."""
+        """Whether a replica in a container can connect: this machine's loopback is not the container's."""
         return self.address.host not in ("127.0.0.1", "localhost", "::1")
 
     def hazards(self) -> frozenset[str]:
-        """What a Case may do here."""
+        """The hazards that a Case may have on this server."""
         return ALL_HAZARDS
 
     def fate(self, error: ConnectionLost) -> ConnectionLost:
-        """Say more about a lost connection, where more is known."""
+        """Describe a lost connection in more detail, where more is known."""
         return error
 
     def error_log(self) -> str | None:
@@ -101,12 +101,12 @@ class Server(Closing):
         return None
 
     def capture(self) -> Capture:
-        """Reads this server's binary log between two moments."""
+        """A reader of this server's binary log between two moments."""
         return Capture(self)
 
     @contextlib.contextmanager
     def schema(self, connection: Connection) -> Iterator[str]:
-        """A fresh schema that is removed at the end (with a new session if this one was lost)."""
+        """A fresh schema, dropped at the end (over a new session if this one was lost)."""
         name = SCHEMA_PREFIX + secrets.token_hex(6)
         # Held as long as the session: a schema whose lock is free has lost its maker (see guests.leftovers).
         connection.execute(f"SELECT GET_LOCK('{name}', 0)")

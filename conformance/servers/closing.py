@@ -1,4 +1,4 @@
-"""What is closed at the end of a ``with`` block."""
+"""Objects that a ``with`` block closes at its end."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Self
 
 
 class Closing(ABC):
-    """A context that closes itself."""
+    """A context manager that closes itself."""
 
     @abstractmethod
     def close(self) -> None:
-        """End it; a second call does nothing."""
+        """Release the resources; a second call does nothing."""
 
     def __enter__(self) -> Self:
         return self

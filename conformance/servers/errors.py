@@ -1,21 +1,21 @@
-"""What can go wrong with a real server, as one family of exceptions.
+"""The errors of real servers, as one family of exceptions.
 
-Nothing else leaves this package: connector, socket and subprocess errors are translated where they happen.
-``exit_code`` is the command line's answer: 2 for a mistake of the caller, 3 for something that could
-not run. No text of this family ever holds a password.
+This package raises nothing else: it translates connector, socket and subprocess errors where they happen. ``exit_code``
+is the command line's exit code: 2 for a mistake of the caller, 3 for something that could not run. No text of this
+family ever holds a password.
 """
 
 from __future__ import annotations
 
 
 class ServerError(Exception):
-    """Root of the family: a server, or something it needs, could not do its part."""
+    """Root of the family: a server, or something it needs, failed."""
 
     exit_code = 3
 
 
 class SpecError(ServerError):
-    """The server spec, option or URL is written wrongly (a usage error)."""
+    """The syntax of a server spec, option or URL is wrong (a usage error)."""
 
     exit_code = 2
 
@@ -28,7 +28,7 @@ class SpecError(ServerError):
 
 
 class ServerUnavailable(ServerError):
-    """No such server here. ``missing`` says what is not there, ``remedy`` how to get it."""
+    """The requested server is not available here. ``missing`` says what is not there, ``remedy`` how to get it."""
 
     def __init__(self, missing: str, remedy: str = "", *, detail: str = "") -> None:
         self.missing = missing
@@ -43,25 +43,25 @@ class ServerUnavailable(ServerError):
 
 
 class StartFailed(ServerUnavailable):
-    """A server was started and did not become ready; ``detail`` holds the end of its error log."""
+    """A started server did not become ready; ``detail`` holds the end of its error log."""
 
 
 class LoginRefused(ServerError):
-    """The server answered and did not let us in."""
+    """The server answered and refused the login."""
 
 
 class GuestRefused(ServerError):
-    """A server at an address is in use in a way the lab must not touch."""
+    """The lab refuses a server at an address, because others use it in a way the lab must not touch."""
 
 
 class ConnectionLost(ServerError):
-    """The connection broke; what became of the server is unknown (or it is still there)."""
+    """The connection broke; the server's fate is unknown, or the server is still there."""
 
 
 class ServerDied(ConnectionLost):
-    """The server process ended while it was needed.
+    """The server process ended while the lab needed it.
 
-    ``status`` is its exit status (negative for a signal), ``reason`` what it said of its own end in the error log.
+    ``status`` is its exit status (negative for a signal). ``reason`` is what the error log says about its end.
     """
 
     def __init__(self, message: str, *, status: int | None = None, reason: str = "", log_tail: str = "") -> None:
@@ -72,7 +72,7 @@ class ServerDied(ConnectionLost):
 
 
 class ProtocolError(ServerError):
-    """The server sent what the client/server protocol does not allow here, or not what we can count."""
+    """The server sent a packet that the client/server protocol forbids here, or results that we cannot count."""
 
 
 class SqlError(ServerError):
@@ -89,4 +89,4 @@ class SqlError(ServerError):
 
 
 class CaptureError(ServerError):
-    """The binary log between two moments cannot be had (purged, reset, switched off, no privilege)."""
+    """The lab cannot read the binary log between two moments (purged, reset, switched off, no privilege)."""

@@ -1,8 +1,8 @@
 """Server specs: the words after ``--server`` and ``--replica``.
 
-``auto``, ``process``, ``process:PATH``, ``docker``, ``docker:IMAGE``, ``none``, and
-``mysql://user@host:port[?option=value&...]``. A password in an address is accepted, kept apart, and never part of
-``str``, ``repr`` or anything stored.
+A spec is ``auto``, ``process``, ``process:PATH``, ``docker``, ``docker:IMAGE``, ``none``, or
+``mysql://user@host:port[?option=value&...]``. An address may contain a password; the lab keeps it apart, and never puts
+it into ``str``, ``repr`` or anything stored.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerSpec:
-    """One parsed spec. ``str`` gives it back without secrets, so it can be stored, printed and parsed again."""
+    """One parsed spec. ``str`` omits secrets, so the text can be stored, printed and parsed again."""
 
     kind: Kind
     path: Path | None = None
@@ -72,7 +72,7 @@ class ServerSpec:
 
 
 def parse_spec(text: str) -> ServerSpec:
-    """Read a spec, or raise :class:`SpecError` that says what is wrong with it."""
+    """Parse a spec, or raise :class:`SpecError` that says what is wrong with it."""
     text = text.strip()
     word, colon, rest = text.partition(":")
     if text.startswith("mysql:"):

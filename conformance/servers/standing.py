@@ -1,4 +1,4 @@
-"""Servers that stay when the lab's process ends: handing one over to the user, finding them again, stopping them."""
+"""Servers that outlive the lab's process: handing one over to the user, finding them again, stopping them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ CONTAINER = "container"  # in the directory of a standing server: the name of it
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StandingServer:
-    """A server that was started to stay."""
+    """A server that outlives the lab's process."""
 
     name: str
     directory: Path
@@ -39,11 +39,11 @@ class StandingServer:
     supervisor: int
     supervisor_start: str
     running: bool
-    container: str = ""  # its name, where the server is no process
+    container: str = ""  # the container's name, if the server is in a container
 
 
 def free_name() -> str:
-    """The first number that no standing server has as its name."""
+    """The first number that is no standing server's name."""
     taken = {directory.name.removeprefix("server-") for directory in runs_root().glob("server-*")}
     number = 1
     while str(number) in taken:
@@ -83,7 +83,7 @@ def _contained(directory: Path, about: dict[str, str]) -> StandingServer:
 
 
 def standing_servers() -> list[StandingServer]:
-    """All of this user's, dead ones included (their directories remain until ``stop``)."""
+    """All standing servers of this user, dead ones included (their directories remain until ``stop``)."""
     found = []
     for directory in sorted(runs_root().glob("server-*")):
         with contextlib.suppress(OSError, ValueError, KeyError):
@@ -109,7 +109,7 @@ def standing_servers() -> list[StandingServer]:
 
 
 def hand_over(server: OwnServer, directory: Path) -> str:
-    """Detach ``server`` and give its URL. The password goes to an option file that only this user can read."""
+    """Detach ``server`` and return its URL. Only this user can read the option file that holds the password."""
     address = server.tcp_address()
     client = directory / "client.cnf"
     descriptor = os.open(client, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
@@ -129,7 +129,7 @@ def hand_over(server: OwnServer, directory: Path) -> str:
 def start_container(
     image: Image, name: str, *, server_id: int, options: Options, performance_schema: bool, narrate: Narrate
 ) -> str:
-    """Start a container that stays until ``servers stop``, and give its URL."""
+    """Start a container that stays until ``servers stop``, and return its URL."""
     directory = new_run_directory(keep=True, name=name)
     try:
         server = launch_container(

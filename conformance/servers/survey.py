@@ -1,4 +1,6 @@
-"""What this machine has for the lab: the facts behind ``binlog-lab doctor``. Nothing is fetched or started for good."""
+"""What this machine offers the lab: the facts behind ``binlog-lab doctor``. The survey fetches nothing and leaves
+nothing running.
+"""
 
 # Asking programs for their version is the job of this module.
 # ruff: noqa: S603
@@ -26,7 +28,7 @@ from conformance.servers.install.cache import cache_root
 from conformance.servers.install.installation import from_path, on_path
 from conformance.servers.roles.old_server import old_installation
 
-_ROOM = 1 << 30  # a bundle while it is fetched and unpacked, a template and two running servers
+_ROOM = 1 << 30  # bytes for fetching and unpacking a bundle, a template and two running servers
 
 
 class State(StrEnum):
@@ -47,7 +49,7 @@ class Fact:
     remedy: str = ""
 
 
-# Distribution, and what it is for; the first group is in the plain install.
+# Distribution, and its purpose; the first group is in the plain install.
 _NEEDED: tuple[tuple[str, str], ...] = (
     ("click", "the command line"),
     ("jinja2", "the report"),
@@ -65,7 +67,7 @@ _EXTRA: tuple[tuple[str, str, str], ...] = (
 
 
 def survey() -> list[Fact]:
-    """Everything, in the order of interest."""
+    """All facts, the most interesting first."""
     return [
         *_server_facts(),
         *_space(),
@@ -236,7 +238,7 @@ def _old() -> Fact:
 
 
 def _docker() -> Fact:
-    """The engine that a container would be started in."""
+    """The container engine that the lab would use."""
     try:
         with contextlib.closing(connect()) as client:
             version = client.version()

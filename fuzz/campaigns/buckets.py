@@ -1,4 +1,4 @@
-"""What did not pass, by what it looks like: one bucket for each kind, with its first and its smallest input."""
+"""Inputs that did not pass, grouped by their outcome: one bucket for each kind, with its first and smallest input."""
 
 from __future__ import annotations
 
@@ -13,14 +13,16 @@ if TYPE_CHECKING:
     from conformance.requirements.deviations import Deviation
     from fuzz.campaigns.trial import Bench, Trial
 
-_OFTEN: Final = 50  # a subject that ends at more than one input in so many is not worth its restarts
+_OFTEN: Final = 50  # a subject that dies at more than one input in so many is not worth its restarts
 
 
 @dataclass(slots=True, kw_only=True)
 class Bucket:
-    """``entry``: the listed deviation that explains the smallest input, and with it all of the bucket.
+    """All inputs of one kind.
 
-    ``again``: whether the input showed the same when it was run once more, alone."""
+    ``entry``: the listed deviation that explains the smallest input, and with it all of the bucket. ``again``: whether
+    the input showed the same outcome when it ran once more, alone.
+    """
 
     kind: tuple[str, ...]
     first: Trial
@@ -33,20 +35,22 @@ class Bucket:
 
     @property
     def name(self) -> str:
-        """By content, for people and directories."""
+        """A name from the bucket's content, for people and directories."""
         words = "-".join(self.kind[:2])
         return f"{words}-{hashlib.blake2b(repr(self.kind).encode(), digest_size=4).hexdigest()}"
 
     @property
     def is_finding(self) -> bool:
-        """Nothing listed explains it."""
+        """Whether no listed deviation explains the bucket."""
         return self.entry is None
 
 
 @dataclass(slots=True)
 class Buckets:
-    """All of a campaign, and the table of its outcomes. ``equal``: how many ends of a program with the same look are
-    enough."""
+    """All buckets of a campaign, and the table of its outcomes.
+
+    ``equal``: how many deaths of a program with the same stack are enough.
+    """
 
     bench: Bench
     equal: int
@@ -56,8 +60,10 @@ class Buckets:
     skipped: int = 0
 
     def add(self, trial: Trial) -> Bucket | None:
-        """Count a trial; its bucket if it is the first there. Listed deviations that leave the subject alive are
-        counted only."""
+        """Count a trial; return its bucket if the trial is the bucket's first.
+
+        Listed deviations that leave the subject alive are counted only.
+        """
         self.inputs += 1
         verdict, entry = self.bench.verdict(trial), self.bench.listed(trial)
         self.outcomes[trial.channel, trial.what, str(verdict) if entry is None else entry.id] += 1
@@ -74,12 +80,12 @@ class Buckets:
         return bucket
 
     def shrunk(self, bucket: Bucket, smallest: Trial) -> None:
-        """The smallest input shows best what is wrong: it decides whether that is listed."""
+        """Record a bucket's smallest input: it shows the defect best, so it decides whether the bucket is listed."""
         bucket.smallest = smallest
         bucket.entry = self.bench.listed(smallest)
 
     def is_known(self, channel: str, damage: str) -> bool:
-        """Whether inputs with this damage have ended the subject of the channel often enough to teach nothing more."""
+        """Whether inputs with this damage have killed the channel's subject often enough to teach nothing more."""
         if not damage:
             return False
         ends = sum(
@@ -94,13 +100,14 @@ class Buckets:
 
     @property
     def findings(self) -> list[Bucket]:
-        """Buckets that nothing listed explains."""
+        """Buckets that no listed deviation explains."""
         return [bucket for bucket in self.found.values() if bucket.is_finding]
 
     def exhausted(self) -> Bucket | None:
-        """A finding that ended its subject so often that the campaign has to stop: it would do little else.
+        """A finding that killed its subject so often that the campaign has to stop: it would do little else.
 
-        Its damage has no name by which such inputs could be left out. One that is rare stops nothing."""
+        Its damage has no name by which the campaign could leave such inputs out. A rare finding stops nothing.
+        """
         for bucket in self.findings:
             if bucket.first.killed and bucket.count >= max(self.equal, self.inputs / _OFTEN):
                 return bucket

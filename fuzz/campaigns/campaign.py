@@ -27,13 +27,13 @@ _ROUNDS: Final[Mapping[str, Mapping[str, int]]] = {
     STREAMS: {REPLICA: 1},
 }
 
-_TRIES: Final = 3  # of an input that did not show the same at once: where threads race it may not show every time
-_SHRUNK: Final = 40  # kinds of a campaign that are made smaller; more are stored only
+_TRIES: Final = 3  # runs of an input that did not repeat its outcome at once: threads may race
+_SHRUNK: Final = 40  # kinds whose inputs a campaign shrinks; it only stores further kinds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budget:
-    """Whichever is spent first. ``seconds`` is looked at between inputs that can be broken off."""
+    """The limits of a campaign; the first one reached ends it. The campaign looks at ``seconds`` between inputs."""
 
     runs: int | None = None
     seconds: float | None = None
@@ -41,7 +41,9 @@ class Budget:
 
 @dataclass(slots=True, kw_only=True)
 class Campaign:
-    """One campaign. ``channels`` are opened when their turn comes first: a server is started only if it is needed."""
+    """One campaign. Each of the ``channels`` is opened at its first turn: a server starts only if the campaign needs
+    it.
+    """
 
     name: str
     seed: str
@@ -59,19 +61,19 @@ class Campaign:
 
     @property
     def restarts(self) -> int:
-        """Of all servers."""
+        """How often all servers have been restarted."""
         return sum(channel.restarts for channel in self._open.values())
 
     @property
     def words(self) -> str:
-        """How it goes."""
+        """The campaign's progress in words."""
         rate = self.buckets.inputs / self.seconds if self.seconds else 0.0
         parts = [f"{rate:,.0f}/s", f"{self.restarts} restarts", f"{len(self.buckets.findings)} findings"]
         listed = len(self.buckets.found) - len(self.buckets.findings)
         return ", ".join([*parts, *([f"{listed} listed crashes"] if listed else [])])
 
     def run(self, budget: Budget) -> None:
-        """Until the budget is spent."""
+        """Run the campaign until the budget is spent."""
         self._begun = time.monotonic()
         for channel, batch in self._turns():
             if self._spent(budget):
@@ -85,7 +87,7 @@ class Campaign:
                 return
 
     def run_one(self, place: Place) -> None:
-        """One input alone. Raises ``IndexError`` if its batch has no such number."""
+        """Run one input alone. Raises ``IndexError`` if its batch has no such number."""
         self._begun = time.monotonic()
         channel = self._channel(place.channel)
         cases = channel.inputs(self.seed, place.batch)
@@ -94,7 +96,7 @@ class Campaign:
         self._batch(channel, place.batch, range(place.number, place.number + 1), cases, Budget())
 
     def _turns(self) -> Iterator[tuple[str, int]]:
-        """Which channel is next, and the number of its batch."""
+        """The order of channels, each with the number of its next batch."""
         number = 0
         while True:
             for channel, count in _ROUNDS[self.name].items():
@@ -117,7 +119,7 @@ class Campaign:
     def _batch(
         self, channel: Channel, batch: int, numbers: Sequence[int], cases: Sequence[object], budget: Budget
     ) -> None:
-        """Some inputs of one batch, but for those whose damage is known too well."""
+        """Run some inputs of one batch, except those whose damage is known too well."""
         wanted = [n for n in numbers if not self.buckets.is_known(channel.name, channel.damage_of(cases[n]))]
         self.buckets.skipped += len(numbers) - len(wanted)
         places = [Place(channel.name, batch, number) for number in wanted]
@@ -137,7 +139,7 @@ class Campaign:
                 raise
             bucket = self.buckets.add(trial)
             if bucket is not None:
-                # Told first: the seed and this place make it again, should the disk be full.
+                # Narrated first: the seed and this place make the input again, should the disk be full.
                 self.narrate(f"{place}: {trial.what} ({trial.death or trial.crash or trial.judged.rule})")
                 self.findings.keep(bucket, channel)
                 self.narrate(f"  kept in {bucket.directory}")
@@ -153,7 +155,7 @@ class Campaign:
                 self._shrink(bucket, channel)
 
     def _shrink(self, bucket: Bucket, channel: Channel) -> None:
-        """The first of its kind is made smaller at once: a campaign can be broken off at any time."""
+        """Shrink the first input of a kind at once: a user can break off a campaign at any time."""
         self.buckets.shrunk(bucket, channel.smaller(bucket.first, self.shrink_seconds))
         if bucket.smallest.case == bucket.first.case:
             same = Shrinking(channel, bucket.first).same
@@ -168,7 +170,7 @@ class Campaign:
             done, total, unit = self.buckets.inputs, budget.runs, "inputs"
         else:
             total, unit = round(budget.seconds or 0), "s"
-            done = min(round(self.seconds), total)  # what was begun is made smaller to the end
+            done = min(round(self.seconds), total)  # a begun shrinking is carried out to its end
         self.progress(
             Progress(label=f"campaign {self.name}", done=done, total=total or None, unit=unit, note=self.words)
         )

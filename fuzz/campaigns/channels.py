@@ -1,9 +1,11 @@
-"""The ways to a subject: BINLOG statements, an applier fed through a relay log, a replica that reads a relay log of any
-events, and the program mysqlbinlog.
+"""The channels to a subject.
 
-Each puts inputs before its subject, watches it, has the outcome judged, starts the subject again where it died, and
-makes an input smaller by asking about ever smaller ones. The server for statements never has a replica's threads, as
-9.7.4 does not take BINLOG statements safely after those (``servers.applier``).
+Subjects are a server that takes BINLOG statements, an applier of transactions in a relay log, a replica that reads
+arbitrary relay logs, or mysqlbinlog.
+
+Each channel gives inputs to its subject, watches it, has the outcome judged, and restarts a dead subject. It shrinks an
+input by trying ever smaller ones. The server for statements never has a replica's threads: after those, 9.7.4 does not
+execute BINLOG statements safely (``servers.applier``).
 """
 
 from __future__ import annotations
@@ -41,37 +43,37 @@ if TYPE_CHECKING:
 
 
 class Channel(Protocol):
-    """What a campaign needs of each."""
+    """The interface that a campaign needs of each channel."""
 
     name: str
-    together: bool  # whether a batch goes to the subject at once
+    together: bool  # whether a whole batch goes to the subject at once
     bench: Bench
 
     @property
     def restarts(self) -> int:
-        """How often the subject had to be started again."""
+        """How often the channel had to restart its subject."""
 
     def inputs(self, seed: str, batch: int) -> Sequence[Any]:
-        """One batch."""
+        """The inputs of one batch."""
 
     def put(self, cases: Sequence[Any]) -> Generator[Trial]:
-        """What became of each, in order."""
+        """Give the inputs to the subject; yield each outcome, in order."""
 
     def damage_of(self, case: Any) -> str:
         """The listed damage in an input, or an empty text."""
 
     def smaller(self, trial: Trial, seconds: float) -> Trial:
-        """The smallest input found in the time that shows the same."""
+        """The smallest input found in the time that has the same outcome."""
 
     def script(self, trial: Trial) -> tuple[str, ...]:
-        """Statements that show it again; none for a file."""
+        """Statements that repeat the outcome; none for a file."""
 
     def crash_report(self, trial: Trial) -> str:
-        """What the subject wrote when it died, as far as it writes anything."""
+        """The crash report of a dead subject, if it writes one."""
 
 
 class Shrinking:
-    """Asks a channel about ever smaller inputs; ``last`` is that of the latest that showed the same as ``trial``."""
+    """Tries ever smaller inputs on a channel; ``last`` is the latest trial with the same outcome as ``trial``."""
 
     def __init__(self, channel: Channel, trial: Trial) -> None:
         self.channel = channel
@@ -79,7 +81,7 @@ class Shrinking:
         self.last = trial
 
     def same(self, case: Any) -> bool:
-        """Whether an input shows the same."""
+        """Whether an input has the same outcome."""
         (again,) = self.channel.put([case])
         if not self.channel.bench.same(self.trial, again):
             return False
@@ -87,7 +89,7 @@ class Shrinking:
         return True
 
     def smallest(self) -> Trial:
-        """The smallest one so far, in the place of the first."""
+        """The smallest trial so far, with the place of the first one."""
         return replace(self.last, place=self.trial.place)
 
 
@@ -153,7 +155,9 @@ class Transactions:
         return next(filter(None, (damage_of(row.image) for row in case.rows)), "")
 
     def smaller(self, trial: Trial, seconds: float) -> Trial:
-        """One row, if one row is enough, and nothing beside it; then as a statement's."""
+        """Reduce the transaction to one row without neighbours, if one row is enough; then shrink the row like a
+        statement's.
+        """
         shrinking = Shrinking(self, trial)
         assert isinstance(trial.case, ApplierTransaction)
 
@@ -174,7 +178,7 @@ class Transactions:
 
 
 def _crash_report(server: OwnServer, trial: Trial) -> str:
-    """Of a death: for any other finding the last one would be that of another input."""
+    """The crash report of a death; empty for other findings: the last report belongs to another input."""
     return crash_report(server.error_log(), trial.death, server.program_file) if trial.death else ""
 
 
@@ -185,7 +189,7 @@ def single(case: ApplierTransaction, number: int) -> ApplierTransaction:
 
 
 class Logs:
-    """Relay logs of any events, for a replica. What they do to its tables is not looked at."""
+    """Relay logs of any events, for a replica. The campaign ignores their effect on its tables."""
 
     name = REPLICA
     together = False
@@ -205,7 +209,7 @@ class Logs:
         for case in cases:
             trial = self.bench.of_log(case, self.reader.read(case.data, TABLES))
             yield trial
-            if self.damage_of(case):  # what the server dies of later would be put down to another log
+            if self.damage_of(case):  # a later death of the server would be blamed on another log
                 self.reader.retire()
 
     def damage_of(self, case: RelayLog) -> str:
@@ -233,7 +237,7 @@ class Files:
     def __init__(self, program: Sequence[str], bench: Bench) -> None:
         self.program = program
         self.bench = bench
-        self.restarts = 0  # it is started for every file
+        self.restarts = 0  # the program is started for every file
 
     def inputs(self, seed: str, batch: int) -> list[BytesCase]:
         return inputs.files(seed, batch)

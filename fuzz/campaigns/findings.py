@@ -1,7 +1,7 @@
 """Findings on the disk: outside of any repository, readable by their owner alone, with a text for the vendor.
 
-A directory for each bucket: ``first.json`` and ``smallest.json`` (Cases, for ``binlog-lab replay``), ``show.sql`` or
-``show.txt`` (how to see it without the lab), ``error.log`` (the server's own crash report) and ``REPORT.md``.
+Each bucket has a directory: ``first.json`` and ``smallest.json`` (Cases, for ``binlog-lab replay``), ``show.sql`` or
+``show.txt`` (how to see the finding without the lab), ``error.log`` (the server's own crash report) and ``REPORT.md``.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ _ONCE: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class About:
-    """Of a campaign, for the report. ``command``: the words that run it again, without ``--only``."""
+    """A campaign's facts for the report. ``command``: the words that run the campaign again, without ``--only``."""
 
     campaign: str
     seed: str
-    subject: str  # version and where it comes from
+    subject: str  # the subject's version and origin
     command: str
 
 
@@ -59,7 +59,7 @@ class Findings:
     as_script: Callable[[AnyCase], str]
 
     def keep(self, bucket: Bucket, channel: Channel) -> None:
-        """Store the first input of a bucket, before anything else is done with it."""
+        """Store the first input of a bucket, before any other work on it."""
         directory = self.root / bucket.name
         directory.mkdir(parents=True, exist_ok=True, mode=0o700)
         bucket.directory = directory
@@ -70,14 +70,16 @@ class Findings:
         self._report(bucket, channel, log)
 
     def keep_smallest(self, bucket: Bucket, channel: Channel) -> None:
-        """Store the smallest input, and the text about it."""
+        """Store the smallest input and its report."""
         assert bucket.directory is not None
         self._write(bucket.directory / "smallest.json", self._case(bucket.smallest))
         log = bucket.directory / "error.log"
         self._report(bucket, channel, log.read_text("utf-8") if log.exists() else "")
 
     def _case(self, trial: Trial) -> AnyCase | None:
-        """``None`` for a transaction and a relay log, of which there is no kind of Case: their script is all."""
+        """The trial's input as a Case; ``None`` for a transaction and a relay log, which have no kind of Case, only a
+        script.
+        """
         case = trial.case
         seed = f"fuzz {self.about.campaign} {self.about.seed} {trial.place}"
         if isinstance(case, Injection):
@@ -99,7 +101,7 @@ class Findings:
 
 
 def diff_bytes(trial: Trial) -> int:
-    """How large the part is that does it: the images of the rows, or a file of any events."""
+    """The size of the part that causes the finding: the images of the rows, or a file of any events."""
     case = trial.case
     if isinstance(case, Injection):
         return len(case.image)
@@ -111,7 +113,7 @@ def diff_bytes(trial: Trial) -> int:
 
 
 def report(about: About, bucket: Bucket, script: str, log: str) -> str:
-    """What to send to a vendor, once somebody has read it."""
+    """The text for a vendor, to be sent once somebody has read it."""
     trial = bucket.smallest
     judged, crash = trial.judged, trial.crash
     lines = [
@@ -189,7 +191,7 @@ def _hex(trial: Trial) -> str:
 
 
 def _without_noise(log: str) -> list[str]:
-    """The report itself, without what the server wrote when it was started again."""
+    """The crash report itself, without the server's output after its restart."""
     lines = log.splitlines()
     end = next((number for number, line in enumerate(lines) if "[System]" in line or "[Warning]" in line), len(lines))
     return lines[: min(end, 80)]
@@ -201,5 +203,5 @@ def _private(path: Path, text: str) -> None:
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
             file.write(text)
     except OSError as problem:
-        problem.filename = str(path)  # a full disk does not say which
+        problem.filename = str(path)  # the error of a full disk names no file
         raise

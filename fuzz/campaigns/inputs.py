@@ -1,6 +1,6 @@
 """The inputs of campaigns: pure functions of campaign, channel, seed and the number of a batch.
 
-An input is named by its place, ``channel/batch/number``; with the seed that is enough to make it again.
+An input's place, ``channel/batch/number``, is its name. The place and the seed are enough to make the input again.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ CHANNELS: Final = {
 }
 
 _GROUPS: Final = 5  # of about ninety injections, in a batch of diverged statements
-_STATEMENTS: Final = 50  # damaged events in a batch: which damages are known is looked at once for all of them
+_STATEMENTS: Final = 50  # damaged events in a batch: the campaign checks once for all of them which damages are known
 _TRANSACTIONS: Final = 40
 _FILES: Final = 20
 _LARGEST_FILE: Final = 1 << 16
@@ -49,7 +49,7 @@ class RelayLog(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Of one input."""
+    """The place of one input."""
 
     channel: str
     batch: int
@@ -60,7 +60,7 @@ class Place(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> Place:
-        """The inverse of ``str``. Raises ``ValueError``."""
+        """The place that a text names: the inverse of ``str``. Raises ``ValueError``."""
         found = _PLACE.fullmatch(text)
         if found is None:
             raise ValueError(f"{text!r} is not the place of an input; expected channel/batch/number")
@@ -72,7 +72,7 @@ def _draw(campaign: str, channel: str, seed: str, batch: int) -> Stream:
 
 
 def statements(campaign: str, seed: str, batch: int) -> list[Injection]:
-    """A batch for BINLOG statements; the first one of diverged documents is the matrix of requirements FR5."""
+    """A batch for BINLOG statements; the first batch of diverged documents is the matrix of requirements FR5."""
     draw = _draw(campaign, STATEMENTS, seed, batch)
     if campaign == DIVERGED and batch == 0:
         return list(diverged.matrix())
@@ -97,7 +97,7 @@ def files(seed: str, batch: int) -> list[BytesCase]:
 
 
 def logs(seed: str, batch: int) -> list[RelayLog]:
-    """A batch for a replica that reads them as its relay log."""
+    """A batch of relay logs for a replica."""
     draw = _draw(STREAMS, REPLICA, seed, batch)
     return [RelayLog(MUTATED_LOG, _mutated(draw.fork(number))) for number in range(_FILES)]
 
@@ -128,7 +128,7 @@ def _file(draw: Draw) -> BytesCase:
 
 
 def _mutated(draw: Draw) -> bytes:
-    """A log with transactions of all kinds, with one damage."""
+    """A log with transactions of all kinds and one damage."""
     bodies = [body for group in streams.stream(draw, 1 + draw.below(3)) for body in group]
     whole = MAGIC + b"".join(item.data for item in streams.placed(bodies))
     return mutate_file(whole, _LARGEST_FILE, draw.bits(30))

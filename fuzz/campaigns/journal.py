@@ -1,7 +1,7 @@
-"""What a campaign is about to do, on the disk before it does it: for when the lab itself, or the machine, goes down.
+"""The journal of a campaign: inputs noted on the disk before they run, in case the lab or the machine goes down.
 
-One line an input, its place, handed to the system before the input is sent. A batch that was judged is settled, so the
-file begins anew with each. A campaign that ends in order takes its journal away; one that is found tells where an
+The journal has one line for each input, its place, handed to the system before the lab sends the input. After a batch
+was judged, the file begins anew. A campaign that ends in order removes its journal; a remaining journal shows where an
 earlier campaign was broken off.
 """
 
@@ -22,14 +22,14 @@ _SUFFIX: Final = ".journal"
 
 
 class Broken(NamedTuple):
-    """A campaign that did not end: the words of its command, and the inputs of its last batch that it had begun."""
+    """A campaign that was broken off: the words of its command, and the inputs of its last batch that it had begun."""
 
     command: str
     places: tuple[Place, ...]
 
 
 class Journal:
-    """Of one campaign, in a directory for all of them."""
+    """The journal of one campaign, in a directory for all of them."""
 
     def __init__(self, directory: Path, command: str) -> None:
         directory.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -40,17 +40,17 @@ class Journal:
         self.settle()
 
     def settle(self) -> None:
-        """What was written so far has been judged."""
+        """Forget the noted inputs, which have been judged."""
         os.ftruncate(self._file, 0)
         os.pwrite(self._file, self._head, 0)
         os.lseek(self._file, 0, os.SEEK_END)
 
     def begin(self, place: Place) -> None:
-        """This input is sent next."""
+        """Note the input that is sent next."""
         os.write(self._file, f"{place}\n".encode("ascii"))
 
     def close(self) -> None:
-        """The end of the campaign, in order."""
+        """Remove the journal at an orderly end of the campaign."""
         os.close(self._file)
         self._path.unlink(missing_ok=True)
 
@@ -62,7 +62,7 @@ class Journal:
 
 
 def broken(directory: Path) -> Iterator[Broken]:
-    """Campaigns whose process is gone; each is told of once."""
+    """Campaigns whose process is gone; each is reported once."""
     for path in sorted(directory.glob(f"*{_SUFFIX}")):
         try:
             head, *lines = path.read_text(encoding="ascii").splitlines()
@@ -70,7 +70,7 @@ def broken(directory: Path) -> Iterator[Broken]:
             alive = is_running(int(record["pid"]), str(record["start"]))
             places = tuple(Place.parse(line) for line in lines if line)
         except (OSError, ValueError, KeyError):
-            continue  # torn, or just being written
+            continue  # a torn line, or one that is just being written
         if not alive:
             path.unlink(missing_ok=True)
             yield Broken(str(record["command"]), places)

@@ -1,4 +1,4 @@
-"""Making a log smaller that ends a program: events are left out, then bytes of their bodies, in sound frames."""
+"""Shrinks a log that crashes a program: leaves out events, then bytes of their bodies, in correct frames."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def shrink_log(data: bytes, fails: Callable[[bytes], bool], *, seconds: float) -> None:
-    """Ask about ever smaller files; the last one that failed is the caller's to keep."""
+    """Try ever smaller files; the caller keeps the last one that failed."""
     deadline = time.monotonic() + seconds
     improved = True
     while improved:
@@ -27,7 +27,7 @@ def shrink_log(data: bytes, fails: Callable[[bytes], bool], *, seconds: float) -
 
 
 def _candidates(pieces: list[bytes]) -> Iterator[bytes]:
-    """The biggest cuts first. The first piece is what stands in front of all events."""
+    """Smaller logs, the biggest cuts first. The first piece holds the bytes before all events."""
     length = (len(pieces) - 1) // 2
     while length:
         for first in range(len(pieces) - length, 0, -length):

@@ -26,8 +26,10 @@ if TYPE_CHECKING:
 
 
 def find_programs(spec: str, *, narrate: Narrate) -> Maker:
-    """What the servers of a spec are made from. Raises :class:`SpecError` for a server that is there already: such
-    inputs go to no server that somebody may need."""
+    """Find the programs or the image for the servers of a spec.
+
+    Raises :class:`SpecError` for a server that is there already: such inputs go to no server that somebody may need.
+    """
     parsed = parse_spec(spec)
     if parsed.kind in (Kind.MYSQL, Kind.NONE):
         raise SpecError(
@@ -52,8 +54,10 @@ def find_programs(spec: str, *, narrate: Narrate) -> Maker:
 def openers(
     maker: Maker, bench: Bench, names: tuple[str, ...], stack: ExitStack, narrate: Narrate
 ) -> dict[str, Callable[[], Channel]]:
-    """How each of these channels is opened; ``stack`` closes what was opened. Raises :class:`ServerUnavailable` for
-    mysqlbinlog where the program cannot be had."""
+    """Functions that open each of these channels; ``stack`` closes opened channels.
+
+    Raises :class:`ServerUnavailable` for mysqlbinlog if the program is missing.
+    """
 
     def statements() -> Channel:
         narrate("starting a server for BINLOG statements")

@@ -1,4 +1,4 @@
-"""The outcomes of a campaign as a table for people: what each subject did, how often, and whether it may."""
+"""The outcomes of a campaign as a table for people: what each subject did, how often, and whether that is allowed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def outcome_lines(buckets: Buckets) -> Iterator[str]:
 
 
 def bucket_lines(buckets: Buckets) -> Iterator[str]:
-    """One line for each bucket, and where it is kept."""
+    """One line for each bucket, with the place where it is kept."""
     for bucket in buckets.found.values():
         word = str(bucket.first.judged.verdict) if bucket.entry is None else f"listed as {bucket.entry.id}"
         about = buckets.bench.about_place(bucket.smallest)

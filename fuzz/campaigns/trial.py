@@ -1,4 +1,4 @@
-"""One input of a campaign with what became of it, and whether that is allowed, listed, or a finding."""
+"""One input of a campaign with its outcome, and whether that outcome is allowed, listed, or a finding."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ Outcome = TypeVar("Outcome", InjectionOutcome, ApplierOutcome)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
-    """``what``: the outcome in words of the table; ``death``: the stack of a server that died."""
+    """An input and its outcome. ``what``: the outcome in words of the table; ``death``: the stack of a dead server."""
 
     channel: str
     case: Injection | ApplierTransaction | BytesCase | RelayLog
@@ -48,56 +48,62 @@ class Trial:
 
     @property
     def sign(self) -> tuple[str, ...]:
-        """What it looks like: the outcome, and the stack of a death."""
+        """The trial's appearance: the outcome, and the stack of a death."""
         crash = "" if self.crash is None else f"{self.crash.during}, signal {self.crash.signal}"
         return self.channel, self.judged.verdict.value, self.judged.rule, self.what, self.death or crash
 
     @property
     def killed(self) -> bool:
-        """Whether its subject ended itself, or hung and was ended."""
+        """Whether the subject ended itself, or hung and was ended."""
         return self.judged.verdict in (Verdict.CRASH, Verdict.TIMEOUT)
 
     def at(self, place: Place) -> Trial:
-        """The same, with the place of its input."""
+        """The same trial with the place of its input."""
         return replace(self, place=place)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bench:
-    """What outcomes are held against: a campaign's allowed sets, on one version."""
+    """The standards for outcomes: a campaign's allowed sets, on one version."""
 
     campaign: str
     version: Version
     deviations: Sequence[Deviation]
 
     def listed(self, trial: Trial) -> Deviation | None:
-        """The listed deviation that explains what must not be."""
+        """The listed deviation that explains a forbidden outcome."""
         if trial.judged.verdict is Verdict.PASS:
             return None
         return explaining(self.deviations, self.version, crash=trial.crash, switch=trial.judged.deviation)
 
     def about_place(self, trial: Trial) -> str:
-        """What is to be said of the place of a crash whose signal and damage are listed."""
+        """A remark about the place of a crash whose signal and damage are listed."""
         return about_place(self.deviations, self.version, trial.crash)
 
     def kind(self, trial: Trial) -> tuple[str, ...]:
-        """Its bucket. Where it is nested, the listed read crash has a stack of its own for each way there, so a listed
-        crash is one kind whatever its stack."""
+        """The key of the trial's bucket.
+
+        In nested documents the listed read crash has a different stack for each way there. A listed crash is therefore
+        one kind whatever its stack.
+        """
         entry = self.listed(trial)
         return trial.sign if trial.crash is None or entry is None else (trial.channel, "crash", entry.id)
 
     def same(self, trial: Trial, again: Trial) -> bool:
-        """Whether another input shows the same. What is listed and what is not are not the same, but for a death with
-        the same stack: there the smaller input tells better what its damage is."""
+        """Whether another input has the same outcome.
+
+        A listed and an unlisted outcome differ, except for deaths with the same stack: the smaller input shows its
+        damage better.
+        """
         if trial.death and trial.sign == again.sign:
             return True
         return self.kind(trial) == self.kind(again) and self.listed(trial) is self.listed(again)
 
     def verdict(self, trial: Trial) -> Verdict:
-        """What the outcome is to the campaign: failing verdicts are findings.
+        """The verdict of the campaign on the outcome: failing verdicts are findings.
 
         On diverged documents every difference from the reference counts, inside the versions that it was seen on. On
-        damaged events only the worklog's demands do: which damage a reader notices first is nobody's promise
+        damaged events only the worklog's demands count. No document promises which damage a reader notices first
         (requirements FR5), so another choice than the reference's is ``info``.
         """
         verdict = trial.judged.verdict
@@ -110,7 +116,7 @@ class Bench:
     # --- judging -----------------------------------------------------------------------------------------------------
 
     def of_statement(self, case: Injection, outcome: InjectionOutcome) -> Trial:
-        """An event in a BINLOG statement."""
+        """The trial of an event in a BINLOG statement."""
         return Trial(
             channel=STATEMENTS,
             case=case,
@@ -121,7 +127,7 @@ class Bench:
         )
 
     def of_transaction(self, case: ApplierTransaction, outcome: ApplierOutcome) -> Trial:
-        """A transaction in a relay log."""
+        """The trial of a transaction in a relay log."""
         return Trial(
             channel=APPLIER,
             case=case,
@@ -132,8 +138,10 @@ class Bench:
         )
 
     def _as_corrupt(self, outcome: Outcome, *rows: Injection) -> Outcome:
-        """Where the damage makes another row out of a row's bytes, 1032 for that one, which is not there, is as good
-        as 1610 for the damage."""
+        """Accept 1032 instead of 1610 for damage that turns a row's bytes into another row.
+
+        That other row does not exist, so 1032 is as good an answer.
+        """
         if outcome.error != MISSING_ROW or all(row.name != random_damage.ROW for row in rows):
             return outcome
         if isinstance(outcome, ApplierOutcome):
@@ -142,7 +150,7 @@ class Bench:
         return replace(outcome, error=_CORRUPT)
 
     def of_file(self, printed: PrintedLog) -> Trial:
-        """A file for mysqlbinlog."""
+        """The trial of a file for mysqlbinlog."""
         judged = Judged(printed.verdict, printed.message, printed.expected, printed.got)
         return Trial(
             channel=CLIENT,
@@ -153,7 +161,7 @@ class Bench:
         )
 
     def of_log(self, case: RelayLog, end: LogEnd) -> Trial:
-        """A relay log of any events: the server lives and answers, and no more is asked for."""
+        """The trial of a relay log of any events: it requires only that the server lives and answers."""
         return Trial(
             channel=REPLICA,
             case=case,
@@ -168,7 +176,10 @@ _CORRUPT: Final = 1610
 
 
 def _what(outcome: InjectionOutcome) -> str:
-    """Which statement raised an error matters: a refused event is clean, a row that cannot be read is not."""
+    """The outcome in words.
+
+    The statement that raised an error matters: a refused event is clean, an unreadable row is not.
+    """
     if outcome.death:
         return _dies(outcome)
     if outcome.silent:

@@ -1,1 +1,1 @@
-"""Inputs that get through the outer layers: lengths, checksums and bitmaps put right behind a change."""
+"""Mutators whose inputs get through the outer layers: they correct lengths, checksums and bitmaps after a change."""

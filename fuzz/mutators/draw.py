@@ -8,8 +8,9 @@ from generators.draw import Draw, KeyPart
 
 
 class SeedDraw(Draw):
-    """The same decisions for the same seed, on one version of Python. Findings are kept as bytes, so no more is
-    needed."""
+    """Makes the same decisions for the same seed, on one version of Python. Findings are kept as bytes, so no more is
+    needed.
+    """
 
     __slots__ = ("_random", "_seed")
 

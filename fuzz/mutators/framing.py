@@ -1,7 +1,7 @@
-"""Damage that gets through the outer layers of an event: after a body was changed, its frame is made right again.
+"""Damage that gets through the outer layers of an event: after a change of the body, its frame is made correct again.
 
-The length in the header, the checksum, and the lengths of bitmaps stand in front of everything else that a reader
-looks at; random bytes break one of them in nearly every try, and nothing behind them is ever reached.
+A reader checks the length in the header, the checksum, and the lengths of bitmaps before everything else. Random bytes
+break one of them in nearly every try, and the code after them never runs.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ _LENGTH: Final = slice(9, 13)
 
 
 def reframed(event: bytes, *, footer: bool = True) -> bytes:
-    """``event`` (header and body, without checksum) with its own length, and its checksum."""
+    """``event`` (header and body, without checksum) with its correct length and checksum."""
     whole = bytearray(event)
     whole[_LENGTH] = (len(whole) + (FOOTER_SIZE if footer else 0)).to_bytes(4, "little")
     return bytes(whole) + (crc32(whole).to_bytes(FOOTER_SIZE, "little") if footer else b"")
 
 
 def edited(draw: Draw, data: bytes, max_size: int) -> bytes:
-    """Named edits of some bytes, and at most ``max_size`` of them."""
+    """The data after some named edits, cut to ``max_size`` bytes."""
     return apply_edits(data, edits(draw, len(data)))[:max_size]
 
 
 def mutate_event(data: bytes, max_size: int, seed: int) -> bytes:
-    """An event with an edited body in a good frame; now and then its header is edited too, or its type alone."""
+    """An event with an edited body in a correct frame; sometimes with an edited header, or only another type."""
     draw = SeedDraw(seed)
     room = max_size - HEADER_SIZE - FOOTER_SIZE
     if room <= 0:
@@ -53,7 +53,9 @@ def mutate_event(data: bytes, max_size: int, seed: int) -> bytes:
 
 
 def mutate_columns(draw: Draw, code: int, body: bytes) -> bytes:
-    """A rows body whose event claims other columns: its bitmaps have the size that follows from their number."""
+    """A rows body whose event claims another number of columns: its bitmaps have the size that follows from that
+    number.
+    """
     try:
         head = decode_rows_event(code, body, {})
         count = max(0, head.column_count + draw.choice((0, 0, 1, -1, 7)))
@@ -69,7 +71,7 @@ def mutate_columns(draw: Draw, code: int, body: bytes) -> bytes:
 
 
 def split_file(data: bytes) -> list[bytes]:
-    """The pieces of a file: what stands in front of the events, each event, and what is left."""
+    """The pieces of a file: the bytes before the events, each event, and the rest."""
     pieces, place = [data[: len(MAGIC)]], len(MAGIC)
     while place + HEADER_SIZE <= len(data):
         length = int.from_bytes(data[place:][_LENGTH], "little")
@@ -81,7 +83,7 @@ def split_file(data: bytes) -> list[bytes]:
 
 
 def mutate_file(data: bytes, max_size: int, seed: int) -> bytes:
-    """A file with one event damaged in a good frame, left out, doubled or moved."""
+    """A file with one event damaged in a correct frame, left out, doubled or moved."""
     draw = SeedDraw(seed)
     pieces = split_file(data)
     if len(pieces) < 3:

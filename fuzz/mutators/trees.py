@@ -1,4 +1,4 @@
-"""Edits of a JSON tree: documents that stay documents, but for one place."""
+"""Edits of a JSON tree: the document stays a document and changes at one place."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _KEYS: Final = ("", "a", "b", "aa", "Z", "é", "k" * 255, "k" * 256, "a.b", '"')
 
 
 def edited_tree(draw: Draw, value: JsonValue) -> JsonValue:
-    """A new tree that differs from ``value`` at one place; nothing of it is shared with anything."""
+    """A new tree that differs from ``value`` at one place and shares no part with it."""
     if isinstance(value, list):
         items = [*value]
         choice = draw.below(6)
@@ -57,7 +57,7 @@ def edited_tree(draw: Draw, value: JsonValue) -> JsonValue:
 
 
 def mutate_document(data: bytes, max_size: int, seed: int) -> bytes:
-    """A document with an edited tree, and now and then with edited bytes; bytes that are no document get only those."""
+    """A document with an edited tree, sometimes with edited bytes; other bytes get only edits of bytes."""
     draw = SeedDraw(seed)
     try:
         out = encode(edited_tree(draw, decode(data)))

@@ -1,6 +1,6 @@
 """Differential targets against other people's decoders: their defects are findings, never failures of ours.
 
-They have the shape of ``fuzz.targets`` and name the ``PACKAGE`` that is needed; without it they can be loaded, and
-their checks say what to install. Only what a server could have written is compared: what somebody makes of damaged
-bytes is their own matter.
+They have the interface of ``fuzz.targets`` and name the required ``PACKAGE``. Without the package they can be loaded,
+and their checks say what to install. They compare only events that a server could have written: the decoders' treatment
+of damaged bytes is their authors' decision.
 """

@@ -1,4 +1,4 @@
-"""JSON documents read by python-mysql-replication."""
+"""Compares how python-mysql-replication reads JSON documents."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from fuzz import documents
 from fuzz.mutators.trees import mutate_document
 from fuzz.violation import Violation, require
 
-try:  # when this module is loaded, so that the peer's code is instrumented too
+try:  # imported with this module, so that the peer's code is instrumented too
     from pymysqlreplication import json_binary
 except ImportError:
     json_binary = None
@@ -59,13 +59,13 @@ def _reader() -> Callable[[int, bytes], Any]:
 
 
 def check(data: bytes) -> None:
-    """A document."""
+    """Check a document."""
     try:
         value = stored_value(decode_stored(data))
     except CodecError:
         return
     if not data or not writable(value):
-        return  # no bytes at all are the matter of the event's reader
+        return  # the event's reader handles an empty value
     try:
         other = _reader()(data[0], data[1:])
     except Exception as error:  # noqa: BLE001 - whatever a stranger raises is a refusal
@@ -78,7 +78,7 @@ _BYTES: Final = frozenset((VARCHAR, BIT, DECIMAL, TINY_BLOB, MEDIUM_BLOB, LONG_B
 
 
 def writable(value: JsonValue) -> bool:
-    """Whether SQL makes such a value: the strict reading knows the length of a date, not that it is one."""
+    """Whether SQL makes such a value: strict reading knows the length of a date, not whether it is a date."""
     if isinstance(value, (list, dict)):
         return all(map(writable, value.values() if isinstance(value, dict) else value))
     if not isinstance(value, Opaque):
@@ -105,7 +105,7 @@ def kind(value: JsonValue) -> str:
 
 
 def difference(value: JsonValue, other: Any) -> str | None:
-    """The kind of the first value that comes as another one; opaque values have no Python form that all agree on."""
+    """The kind of the first value that the peer returns as another one; opaque values have no agreed Python form."""
     if isinstance(value, list):
         if not isinstance(other, list) or len(other) != len(value):
             return "an array"

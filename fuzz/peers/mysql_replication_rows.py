@@ -1,4 +1,4 @@
-"""TABLE_MAP and row events read by python-mysql-replication."""
+"""Compares how python-mysql-replication reads TABLE_MAP and row events."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from fuzz.prefixed import split
 from fuzz.targets import rows
 from fuzz.violation import Violation, require
 
-try:  # when this module is loaded, so that the peer's code is instrumented too
+try:  # imported with this module, so that the peer's code is instrumented too
     from pymysql.protocol import MysqlPacket
     from pymysqlreplication import packet
 except ImportError:
@@ -36,7 +36,7 @@ seeds = rows.seeds
 
 
 class _Connection:
-    """What the package wants to know of the server it is connected to."""
+    """The facts about its server that the package requires."""
 
     charset = "utf8mb4"
 
@@ -62,7 +62,7 @@ def _reader() -> Callable[[bytes, dict[int, Any]], Any]:
 
 
 def check(data: bytes) -> None:
-    """The input of the target ``rows``; only what is written back to the same bytes is given to the peer."""
+    """Check the input of the target ``rows``; give the peer only events that encode to the same bytes again."""
     body, table = _sound(data)
     if body is None or table is None or body.type in V1_TYPES:
         return
@@ -93,7 +93,7 @@ def check(data: bytes) -> None:
 
 
 def _readable(table: TableMap, place: int, value: object) -> None:
-    """A damaged document is nobody's to compare, and some of them take a stranger for ever."""
+    """Refuse damaged documents: nobody can compare them, and some occupy the peer for ever."""
     if isinstance(value, PartialJson):
         decode_diffs(value.diffs, strict=True)
     elif isinstance(value, bytes) and place in table.json_columns:

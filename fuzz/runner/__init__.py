@@ -1,1 +1,1 @@
-"""The runner: each target in a process of its own, findings told apart by signature, stored and made small."""
+"""The runner: each target in a process of its own, findings distinguished by signature, stored and shrunk."""

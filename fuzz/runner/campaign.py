@@ -1,4 +1,4 @@
-"""Many targets, some at a time: threads that each wait for a child, and a clean end whatever happens."""
+"""Runs many targets, several at a time: each thread waits for a child, and the end is clean whatever happens."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TICK: Final = 0.2  # seconds between two looks at the children
 
 
 class Result(StrEnum):
-    """How a target came out."""
+    """The result of a target."""
 
     CLEAN = "clean"
     FINDINGS = "findings"
@@ -35,7 +35,7 @@ class Result(StrEnum):
 
 @dataclass(slots=True)
 class Campaign:
-    """A run over targets. ``interrupted``: it was ended before its budget was spent."""
+    """A run over targets. ``interrupted``: it ended before its budget was spent."""
 
     states: list[State]
     budget: Budget
@@ -44,7 +44,7 @@ class Campaign:
     interrupted: bool = False
 
     def result(self, state: State) -> Result:
-        """Of one target."""
+        """The result of one target."""
         if state.findings:
             return Result.FINDINGS
         if state.trouble:
@@ -55,15 +55,15 @@ class Campaign:
 
     @property
     def scale(self) -> float:
-        """Executions a second of the target that does nothing, or 0."""
+        """Executions a second of the empty target, or 0."""
         return next((state.rate for state in self.states if state.target.name == EMPTY), 0.0)
 
     @property
     def exit_code(self) -> ExitCode:
-        """Of the whole run. A peer's finding counts while it is new, ours as long as it is there."""
+        """The exit code of the whole run. A peer's finding counts while it is new, ours as long as it exists."""
         if self.interrupted:
             return ExitCode.INCOMPLETE
-        # A peer that is not installed is shown as such; nothing at all that ran is no run.
+        # The run shows a missing peer as such; a run in which no target ran is no run.
         failed = [state for state in self.states if state.trouble]
         if any(not state.target.peer for state in failed) or len(failed) == len(self.states):
             return ExitCode.COULD_NOT_RUN
@@ -80,9 +80,10 @@ class Campaign:
 def run(
     targets: Sequence[Target], budget: Budget, store: Store, *, jobs: int, show: Callable[[Campaign], None]
 ) -> Campaign:
-    """Run all of them, ``jobs`` at a time. ``show`` is called again and again, and once at the end.
+    """Run all targets, ``jobs`` at a time. Calls ``show`` again and again, and once at the end.
 
-    Ctrl-C (and SIGTERM, which the command line turns into the same) ends the children and gives what there is.
+    Ctrl-C (and SIGTERM, which the command line turns into the same) ends the children; the function returns the results
+    so far.
     """
     campaign = Campaign([State(target) for target in targets], budget)
     stop = threading.Event()

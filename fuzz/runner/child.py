@@ -1,12 +1,12 @@
-"""The process that one target is fuzzed in: the only module that imports atheris.
+"""The process in which one target is fuzzed: the only module that imports atheris.
 
 ``python -m fuzz.runner.child SPECIFICATION PROGRAM [libFuzzer's options…]``. The specification is a JSON file, see
-:meth:`fuzz.runner.launch.Child.start`. PROGRAM is the executable file that started this process: libFuzzer starts
-it again for a merge. ``atheris.Fuzz()`` never returns; how the process ended is read from its status
+:meth:`fuzz.runner.launch.Child.start`. PROGRAM is the executable file that started this process: libFuzzer starts it
+again for a merge. ``atheris.Fuzz()`` never returns; the exit status tells how the process ended
 (``fuzz.runner.libfuzzer``).
 
-An error that comes out of the target does not end the process: it is written down under its signature, told to the
-runner in a line on stderr, and fuzzing goes on. What cannot be caught (a hang, memory, a signal) ends it.
+An error of the target does not end the process: the child stores it under its signature, reports it to the runner in a
+line on stderr, and goes on. A hang, lack of memory or a signal cannot be caught and ends the process.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 _PR_SET_PDEATHSIG: Final = 1
-_MOST: Final = 20  # findings of one process: what has more has one defect with many names
+_MOST: Final = 20  # findings of one process: a target with more has one defect under many names
 
 
 def main() -> None:
-    """Fuzz; ends the process."""
+    """Fuzz the target; ends the process."""
     specification = json.loads(Path(sys.argv[1]).read_text("utf-8"))
     _die_with(specification["runner"])
     sys.path[:0] = specification["path"]
@@ -59,7 +59,7 @@ def main() -> None:
 
 
 class _Watcher:
-    """Runs the target's check, counts, and writes down what comes out of it."""
+    """Runs the target's check, counts executions, and stores errors."""
 
     def __init__(self, specification: dict[str, Any], check: Callable[[bytes], None]) -> None:
         self._artifacts = Path(specification["artifacts"])
@@ -96,7 +96,9 @@ class _Watcher:
 
 
 def mixed(mutate: Callable[[bytes, int, int], bytes]) -> Callable[[bytes, int, int], bytes]:
-    """libFuzzer's mutations, the target's own, and the target's own behind libFuzzer's (which puts frames right)."""
+    """A mutator that mixes libFuzzer's mutations, the target's own, and the target's own after libFuzzer's (which
+    corrects frames).
+    """
 
     def mutator(data: bytes, max_size: int, seed: int) -> bytes:
         raw = data if seed & 3 == 2 else atheris.Mutate(data, max_size)
@@ -111,7 +113,7 @@ def mixed(mutate: Callable[[bytes, int, int], bytes]) -> Callable[[bytes, int, i
 
 
 def not_instrumented(roots: Iterable[str], instrument: Iterable[str]) -> list[str]:
-    """All modules beside those that are to be instrumented: atheris itself selects by top-level package alone."""
+    """All modules except those to be instrumented: atheris itself selects by top-level package alone."""
     wanted = tuple(instrument)
     names = []
     for root in roots:
@@ -128,7 +130,7 @@ def _address_space() -> int:
 
 
 def _die_with(runner: int) -> None:
-    """However the runner ends, this process ends too."""
+    """End this process when the runner ends, however it ends."""
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if runner not in (0, os.getppid()):
         os._exit(1)

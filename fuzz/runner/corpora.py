@@ -1,6 +1,7 @@
-"""Where inputs live: the committed corpora, one archive a target, and the user's own, which every run goes on from.
+"""The places of inputs: the committed corpora, one archive a target, and the user's own, from which every run
+continues.
 
-The archives come with a checkout and with the source distribution; the wheel leaves them out.
+A checkout and the source distribution contain the archives; the wheel leaves them out.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from fuzz.runner.targets import Target
 
 COMMITTED: Final = Path(__file__).parents[1] / "corpora"
-REGRESSIONS: Final = Path(__file__).parents[2] / "tests" / "regressions"  # in a checkout
+REGRESSIONS: Final = Path(__file__).parents[2] / "tests" / "regressions"  # path in a checkout
 MOST_FILES: Final = 199
 LARGEST: Final = 1023  # bytes of a committed input
 
@@ -30,7 +31,7 @@ def archive(target: Target) -> Path:
 
 
 def read_archive(path: Path) -> list[bytes]:
-    """The inputs of a corpus; none where there is no archive."""
+    """The inputs of a corpus; none if the archive does not exist."""
     if not path.is_file():
         return []
     with zipfile.ZipFile(path) as file:
@@ -38,19 +39,19 @@ def read_archive(path: Path) -> list[bytes]:
 
 
 def write_archive(path: Path, contents: Iterable[bytes]) -> None:
-    """Write a corpus in place of what is there. The same inputs give the same bytes: no times, nothing compressed."""
+    """Replace a corpus. The same inputs give the same bytes: no times, no compression."""
     with zipfile.ZipFile(path, "w") as file:
         for number, data in enumerate(sorted(set(contents), key=content_name)):
             file.writestr(zipfile.ZipInfo(f"{number:03d}"), data)
 
 
 def content_name(data: bytes) -> str:
-    """The name of an input as a file, as libFuzzer makes it."""
+    """The file name of an input, in libFuzzer's form."""
     return hashlib.sha1(data, usedforsecurity=False).hexdigest()
 
 
 def cached(target: Target, root: Path | None) -> Path:
-    """The user's own corpus of a target; ``root`` in place of the user's cache."""
+    """The user's own corpus of a target; ``root`` replaces the user's cache."""
     return (root if root is not None else cache_root() / "fuzz" / "corpora") / target.name
 
 
@@ -61,9 +62,9 @@ def committed(target: Target) -> list[bytes]:
 
 
 def write_inputs(target: Target, directory: Path) -> list[Path]:
-    """What a run begins with, as files: committed inputs and seeds.
+    """Write a run's first inputs as files: committed inputs and seeds.
 
-    Raises :class:`Unfit` for a seed that libFuzzer would cut off without a word.
+    Raises :class:`Unfit` for a seed that libFuzzer would silently cut off.
     """
     directory.mkdir()
     paths = []
@@ -79,7 +80,7 @@ def write_inputs(target: Target, directory: Path) -> list[Path]:
 
 
 def inputs(target: Target, root: Path | None, *, with_seeds: bool = True) -> Iterable[bytes]:
-    """Every input that there is for a target: committed ones, seeds, the user's own. No duplicates."""
+    """Every input of a target: committed ones, seeds, the user's own. No duplicates."""
     seeds = [data for _, data in target.module().seeds()] if with_seeds else []
     own = [path.read_bytes() for path in sorted(cached(target, root).glob("*")) if path.is_file()]
     yield from dict.fromkeys([*seeds, *committed(target), *own])

@@ -1,4 +1,4 @@
-"""What a run shows: a table that lives on a terminal, a plain line now and then elsewhere, and the table at the end."""
+"""The display of a run: a live table on a terminal, plain lines elsewhere, and the table at the end."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _GLYPHS: Final = {Result.CLEAN: "✓", Result.FINDINGS: "✗", Result.NOT_RUN: "
 
 @contextmanager
 def display(file: TextIO) -> Iterator[Callable[[Campaign], None]]:
-    """Something to call with the campaign as it goes on."""
+    """A function that shows the campaign's progress at each call."""
     if not file.isatty():
         yield Plain(file)
         return
@@ -43,7 +43,7 @@ def display(file: TextIO) -> Iterator[Callable[[Campaign], None]]:
 
 
 class Plain:
-    """Lines: one when a target begins to fuzz, one every few seconds while it does, one when it is done."""
+    """Lines: one when a target begins to fuzz, one every few seconds while it fuzzes, one at its end."""
 
     def __init__(self, file: TextIO, *, seconds: float = PLAIN_SECONDS) -> None:
         self._file = file
@@ -51,7 +51,7 @@ class Plain:
         self._told: dict[str, tuple[str, float]] = {}
 
     def __call__(self, campaign: Campaign) -> None:
-        """Say what is new."""
+        """Print the news since the last call."""
         for state in campaign.states:
             phase, last = self._told.get(state.target.name, ("waiting", 0.0))
             now = time.monotonic()
@@ -98,7 +98,7 @@ def print_table(campaign: Campaign, file: TextIO) -> None:
 
 
 def total(campaign: Campaign) -> str:
-    """The run in a sentence."""
+    """The result of the run in a sentence."""
     executions = sum(state.executions for state in campaign.states)
     findings = sum(len(state.findings) for state in campaign.states)
     processor = sum(state.processor for state in campaign.states)
@@ -134,7 +134,7 @@ def _figures(state: State) -> list[str]:
 
 
 def living(campaign: Campaign, height: int) -> Table:
-    """What a terminal shows: those that run, those that are done, as many as the screen holds."""
+    """The live table: targets that run, targets that are done, as many as the screen holds."""
     table = _table("")
     running = [state for state in campaign.states if state.phase in ("starting", "fuzzing", "shrinking")]
     done = [state for state in campaign.states if state.phase == "done"]
@@ -153,7 +153,7 @@ def living(campaign: Campaign, height: int) -> Table:
 
 
 def _share(campaign: Campaign, state: State) -> float:
-    """How much of its budget a target has spent."""
+    """The share of its budget that a target has spent."""
     budget = campaign.budget
     if budget.runs is not None:
         return min(1.0, state.executions / budget.runs)

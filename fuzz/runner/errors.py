@@ -1,10 +1,10 @@
-"""Why a target cannot be fuzzed; the messages are for the user."""
+"""Reasons why a target cannot be fuzzed; the messages are for the user."""
 
 from __future__ import annotations
 
 
 class Unfit(Exception):
-    """A target, or this machine, is not fit for it."""
+    """A target, or this machine, is unfit for fuzzing."""
 
 
 class NoAtheris(Unfit):

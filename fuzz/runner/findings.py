@@ -1,8 +1,8 @@
-"""Findings on the user's disk: one per target and signature, the input beside what is known of it.
+"""Findings on the user's disk: one per target and signature, the input beside the facts about it.
 
-``DIR/<target>/<name>.bin`` is the smallest input, ``<name>.json`` tells of it, ``<name>.original`` is the input as it
-was found. Findings of peers lie under ``DIR/peers`` with a text for their vendor: they may crash released software, so
-none of this is ever written inside of a repository.
+``DIR/<target>/<name>.bin`` is the smallest input, ``<name>.json`` describes it, and ``<name>.original`` is the first
+input. Findings of peers lie under ``DIR/peers`` with a text for their vendor. They may crash released software, so the
+runner never writes findings inside a repository.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ SCHEMA: Final = 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """What is known of one. ``reproduced``: whether it showed again in a process without the fuzzer."""
+    """The facts about a finding. ``reproduced``: whether it occurred again in a process without the fuzzer."""
 
     target: str
     kind: str
@@ -49,7 +49,7 @@ class Finding:
     reproduced: bool = False
     peer: str = ""  # package and version
     replay: str = ""
-    path: Path = Path()  # of the input
+    path: Path = Path()  # path of the input
 
     @property
     def is_new(self) -> bool:
@@ -72,7 +72,9 @@ class Store:
             )
 
     def add(self, target: Target, data: bytes, outcome: Outcome, *, seed: int, started: str) -> Finding:
-        """Store a finding, or see one again: the smaller input stays. ``started``: when this run began."""
+        """Store a new finding, or note one that occurred again: the smaller input stays. ``started``: when this run
+        began.
+        """
         place = self.directory / PEERS / target.name if target.peer else self.directory / target.name
         path = place / f"{_slug(outcome)}-{identity(outcome.signature)}.bin"
         earlier = read(path) if path.exists() else None
@@ -102,7 +104,7 @@ class Store:
         return finding
 
     def smaller(self, finding: Finding, data: bytes, *, reproduced: bool = True) -> Finding:
-        """After it was made small."""
+        """Replace a finding's input by a shrunk one."""
         finding.path.write_bytes(data)
         finding = replace(finding, size=len(data), reproduced=reproduced)
         self._write(finding)
@@ -110,7 +112,7 @@ class Store:
 
     @staticmethod
     def remove(finding: Finding) -> None:
-        """Forget one that turned out to be another."""
+        """Remove a finding that turned out to be another one."""
         for suffix in (".bin", ".json", ".original", ".md"):
             finding.path.with_suffix(suffix).unlink(missing_ok=True)
 
@@ -123,7 +125,7 @@ class Store:
 
 
 def findings_directory() -> Path:
-    """Where the user's findings are."""
+    """The directory of the user's findings."""
     named = os.environ.get(VARIABLE)
     if named:
         return Path(named).expanduser()
@@ -131,7 +133,7 @@ def findings_directory() -> Path:
 
 
 def read(path: Path) -> Finding | None:
-    """What stands beside an input; None if nothing does."""
+    """The facts stored beside an input; None if there are none."""
     beside = path.with_suffix(".json")
     try:
         facts = json.loads(beside.read_text("utf-8"))
@@ -142,7 +144,7 @@ def read(path: Path) -> Finding | None:
 
 
 def inputs_in(path: Path) -> Iterator[Path]:
-    """The input itself, or every one below a directory."""
+    """The input itself, or every input below a directory."""
     if path.is_dir():
         yield from sorted(path.rglob("*.bin"))
     else:
@@ -150,12 +152,12 @@ def inputs_in(path: Path) -> Iterator[Path]:
 
 
 def now() -> str:
-    """A moment as findings have it."""
+    """The present time in the findings' format."""
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def report(finding: Finding) -> str:
-    """A text that can be sent to the vendor of a peer."""
+    """A report that the user can send to the vendor of a peer."""
     data = finding.path.read_bytes()
     shown = data.hex(" ") if len(data) <= 512 else f"{data[:512].hex(' ')} … ({len(data):,} bytes in all)"
     return (
@@ -171,7 +173,7 @@ def report(finding: Finding) -> str:
 
 
 def _slug(outcome: Outcome) -> str:
-    """A readable beginning of a name: the error, and the function."""
+    """The readable beginning of a name: the error, and the function."""
     head = outcome.signature.split(":")[0]
     words = re.findall(r"[A-Za-z0-9]+", head.split(" < ")[0])
     named = [words[0], *words[-1:]] if len(words) > 1 else words

@@ -1,9 +1,9 @@
-"""Runs inputs one by one, each in a forked process: a hang, a bomb or a crash ends only that one. No atheris.
+"""Runs inputs one by one, each in a forked process: a hang, a bomb or a crash ends only that process. No atheris.
 
-``python -m fuzz.runner.isolated MODULE SECONDS BYTES``; the seconds are those of the processor, so that a busy machine
-makes no hang of what is only slow. The client is ``fuzz.runner.sandbox``. Inputs come on stdin as
-four bytes of length and the data; for each, a line of JSON goes out on stdout: kind (``passed``, ``error``, ``hang``,
-``memory``, ``death``), signature, message, trace. Ends when stdin does.
+``python -m fuzz.runner.isolated MODULE SECONDS BYTES``. SECONDS is CPU time, so that a slow input on a busy machine
+does not count as a hang. The client is ``fuzz.runner.sandbox``. Inputs come on stdin as four bytes of length and the
+data. For each, a line of JSON goes out on stdout: kind (``passed``, ``error``, ``hang``, ``memory``, ``death``),
+signature, message, trace. The process ends when stdin does.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 PASSED: Final = {"kind": "passed", "signature": "", "message": "", "trace": ""}
-_ASLEEP: Final = 6  # times the limit, on the clock: for what waits instead of working
-_SPARE: Final = 2.0  # seconds that a process has to tell of a hang before it is ended
+_ASLEEP: Final = 6  # times the limit, on the clock: for a process that waits instead of working
+_SPARE: Final = 2.0  # seconds in which a process can report a hang before it is ended
 
 
 def main() -> None:
-    """Serve until stdin ends."""
+    """Serve requests until stdin ends."""
     module, seconds, memory = sys.argv[1], float(sys.argv[2]), int(sys.argv[3])
     sys.stdout.flush()
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)  # what a target prints is no answer
+    os.dup2(2, 1)  # a target's own output is no answer
     check = importlib.import_module(module).check
     limit = int(Path("/proc/self/statm").read_text("ascii").split()[0]) * resource.getpagesize() + memory
     while len(head := sys.stdin.buffer.read(4)) == 4:
@@ -69,11 +69,11 @@ def _run(check: Callable[[bytes], None], data: bytes, seconds: float, limit: int
 def _inside(
     check: Callable[[bytes], None], data: bytes, seconds: float, limit: int, write: int, dump: BinaryIO
 ) -> None:
-    """The forked process; never returns to the server's loop."""
+    """Run the check in the forked process; never returns to the server's loop."""
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     faulthandler.enable(dump)
-    faulthandler.register(signal.SIGPROF, dump, all_threads=False, chain=True)  # then it ends the process
+    faulthandler.register(signal.SIGPROF, dump, all_threads=False, chain=True)  # then the signal ends the process
     faulthandler.dump_traceback_later(seconds * _ASLEEP, exit=True, file=dump)
     signal.setitimer(signal.ITIMER_PROF, seconds)
     answer: dict[str, Any] = PASSED
@@ -92,7 +92,7 @@ def _inside(
 
 
 def _answer(read: int, pid: int, seconds: float) -> bytes:
-    """What the forked process wrote; nothing if it died, or was ended when its time was over."""
+    """The forked process's answer; empty if the process died, or exceeded its time and was killed."""
     parts: list[bytes] = []
     deadline = time.monotonic() + seconds
     with os.fdopen(read, "rb", buffering=0) as file:
@@ -109,7 +109,7 @@ def _answer(read: int, pid: int, seconds: float) -> bytes:
 
 
 def _death(status: int, dump: str, seconds: float) -> dict[str, Any]:
-    """An input that ended its process."""
+    """The outcome of an input that ended its process."""
     modules = {
         str(module.__file__): name for name, module in list(sys.modules.items()) if getattr(module, "__file__", None)
     }

@@ -1,4 +1,4 @@
-"""One child process: its directory, its options, and reading what it says."""
+"""One child process: its directory, its options, and its output."""
 # ruff: noqa: S603 (starting programs is the job of this module)
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from fuzz.runner.targets import Target
 
 ROOT: Final = Path(__file__).parents[2]
-MEMORY: Final = 1 << 30  # bytes of address space beside what the process has when its imports are done
+MEMORY: Final = 1 << 30  # bytes of address space beyond the process's use after its imports
 TIMEOUT: Final = 10  # seconds for one input
-RSS_LIMIT: Final = 3072  # MiB, should the address space not stop it
+RSS_LIMIT: Final = 3072  # MiB, in case the limit of the address space does not stop the process
 GRACE: Final = 5.0  # seconds between asking a process to end and ending it
 TAIL: Final = 40  # lines of stderr kept for a process that did not start
 READY: Final = "binlog-lab: ready"
@@ -41,7 +41,7 @@ _STARTING: Final = threading.Lock()
 
 @dataclass(slots=True)
 class Child:
-    """A child's directory. ``timeout``: seconds for one input."""
+    """A child process and its directory. ``timeout``: seconds for one input."""
 
     target: Target
     directory: Path
@@ -50,7 +50,7 @@ class Child:
     figures: libfuzzer.Figures = field(default_factory=libfuzzer.Figures)
     tail: list[str] = field(default_factory=list)
     process: subprocess.Popen[bytes] | None = None
-    began: float | None = None  # when fuzzing did, after the imports
+    began: float | None = None  # when fuzzing began, after the imports
 
     def __post_init__(self) -> None:
         self.artifacts.mkdir(parents=True, exist_ok=True)
@@ -58,25 +58,25 @@ class Child:
 
     @property
     def artifacts(self) -> Path:
-        """Where findings are written."""
+        """The directory for findings."""
         return self.directory / "artifacts"
 
     @property
     def counter(self) -> Path:
-        """Eight bytes that the child counts its executions in."""
+        """A file of eight bytes in which the child counts its executions."""
         return self.directory / "executions"
 
     def executions(self) -> int:
-        """How many there were so far."""
+        """The number of executions so far."""
         return int(struct.unpack("@Q", self.counter.read_bytes())[0])
 
     @property
     def seconds(self) -> float:
-        """Since it began to fuzz."""
+        """Seconds since the child began to fuzz."""
         return 0.0 if self.began is None else time.monotonic() - self.began
 
     def processor(self) -> float:
-        """Seconds of the processor that it has used; 0 when it has gone."""
+        """CPU seconds that the child has used; 0 after its end."""
         try:
             fields = Path(f"/proc/{self.process.pid if self.process else 0}/stat").read_text("ascii").rpartition(")")[2]
         except OSError:
@@ -85,7 +85,7 @@ class Child:
         return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
     def start(self, arguments: Sequence[str], *, dies_with_us: bool = True) -> subprocess.Popen[bytes]:
-        """Start it, in a session of its own so that Ctrl-C reaches the runner alone."""
+        """Start the child in a session of its own, so that Ctrl-C reaches the runner alone."""
         with _STARTING:
             program = self._program(dies_with_us=dies_with_us)
             self.process = subprocess.Popen(
@@ -103,7 +103,7 @@ class Child:
         """Options of every run; the same seed, corpus and number of runs give the same executions."""
         options = [
             f"-seed={seed}",
-            "-entropic=0",  # its schedule looks at the clock
+            "-entropic=0",  # libFuzzer's entropic schedule depends on the clock
             "-reload=0",
             f"-max_len={self.target.max_len}",
             f"-timeout={self.timeout}",
@@ -119,7 +119,7 @@ class Child:
         return options
 
     def listen(self, found: Callable[[str], None] | None = None) -> int:
-        """Read what it says to its end; gives its status. ``found`` is called with the name of each new finding."""
+        """Read the child's output to its end; return its status. Calls ``found`` with the name of each new finding."""
         assert self.process is not None
         assert self.process.stderr is not None
         for raw in self.process.stderr:
@@ -137,7 +137,7 @@ class Child:
         return self.process.wait()
 
     def stop(self) -> None:
-        """End it and all that it started."""
+        """End the child and all processes that it started."""
         if self.process is None:
             return
         for number in (signal.SIGTERM, signal.SIGKILL):
@@ -172,12 +172,12 @@ class Child:
 
 
 def require_atheris() -> None:
-    """Raises :class:`NoAtheris` where it is not installed."""
+    """Raise :class:`NoAtheris` if atheris is not installed."""
     if find_spec("atheris") is None:
         raise NoAtheris
 
 
 def environment(target: Target) -> dict[str, str]:
-    """Of a process that runs a target: hashes that repeat, and this tree's modules."""
+    """The environment of a process that runs a target: repeatable hashes, and this tree's modules."""
     paths = [str(ROOT), *filter(None, [target.path, os.environ.get("PYTHONPATH", "")])]
     return {**os.environ, "PYTHONHASHSEED": "0", "PYTHONPATH": os.pathsep.join(paths)}

@@ -1,4 +1,4 @@
-"""What libFuzzer says on stderr, and what the statuses mean with which it ends (measured with atheris 3.0 and 3.1)."""
+"""libFuzzer's output on stderr, and the meaning of its exit statuses (measured with atheris 3.0 and 3.1)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-# INITED NEW REDUCE RELOAD pulse DONE; the figures after it stand or are missing one by one.
+# INITED NEW REDUCE RELOAD pulse DONE; each of the figures after it may be missing.
 _EVENT: Final = re.compile(r"^#(?P<runs>\d+)\t?\s*(?P<event>[A-Za-z]+)\s(?P<rest>.*)$")
 _FIGURE: Final = re.compile(r"\b(?P<name>cov|ft|corp|exec/s): (?P<value>\d+)")
 _FILE: Final = re.compile(r"Test unit written to (?P<path>.+)$")
@@ -20,7 +20,7 @@ _KINDS: Final = {HANG: "hang", OUT_OF_MEMORY: "memory", CRASH: "death"}
 
 @dataclass(slots=True)
 class Figures:
-    """What the last lines said. ``edges`` None: there was no coverage to speak of."""
+    """Figures from the last lines. ``edges`` None: the lines showed no coverage."""
 
     edges: int | None = None
     features: int = 0
@@ -43,7 +43,7 @@ class Figures:
 
 
 def kind_of(status: int) -> str | None:
-    """What a status says of the input that ended the process: None if nothing did."""
+    """The kind of failure that a status reports for the last input: None if no failure."""
     if status == 0:
         return None
     return _KINDS.get(status, "death")

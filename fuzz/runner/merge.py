@@ -1,4 +1,4 @@
-"""A corpus made small: libFuzzer keeps the smallest inputs that together reach all that all of them reach."""
+"""Reduces a corpus: libFuzzer keeps the smallest inputs that together reach all that the whole corpus reaches."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """What was read, what was kept, and what that reaches. ``left_out``: kept by libFuzzer, unfit for a commit."""
+    """The inputs read, the inputs kept, and their coverage. ``left_out``: kept by libFuzzer, unfit for a commit."""
 
     target: str
     before: int
@@ -31,7 +31,9 @@ class Merged:
 
 
 def merge(target: Target, inputs: Iterable[bytes], into: Path) -> Merged:
-    """The inputs that matter, as files of ``into`` named by their content; what lay there is an input and goes."""
+    """Write the necessary inputs as files of ``into``, named by their content; earlier files there are inputs and are
+    removed.
+    """
     old = sorted(path for path in into.glob("*") if path.is_file()) if into.is_dir() else []
     chosen, merged = _chosen(target, [*inputs, *(path.read_bytes() for path in old)])
     into.mkdir(parents=True, exist_ok=True)
@@ -43,7 +45,7 @@ def merge(target: Target, inputs: Iterable[bytes], into: Path) -> Merged:
 
 
 def merge_for_commit(target: Target, inputs: Iterable[bytes], archive: Path) -> Merged:
-    """The inputs that matter and may be committed: few, small, and none that may crash other people's software."""
+    """The necessary inputs that may be committed: few, small, and none that may crash other people's software."""
     chosen, merged = _chosen(target, [*inputs, *read_archive(archive)])
     fit = [data for data in chosen if len(data) <= LARGEST and not may_crash_others(data)][:MOST_FILES]
     write_archive(archive, fit)
@@ -51,7 +53,7 @@ def merge_for_commit(target: Target, inputs: Iterable[bytes], archive: Path) -> 
 
 
 def _chosen(target: Target, inputs: Iterable[bytes]) -> tuple[list[bytes], Merged]:
-    """What libFuzzer keeps, the smallest first."""
+    """The inputs that libFuzzer keeps, the smallest first."""
     with tempfile.TemporaryDirectory(prefix="binlog-lab-fuzz-") as scratch:
         every, kept = Path(scratch) / "every", Path(scratch) / "kept"
         every.mkdir()
@@ -60,7 +62,7 @@ def _chosen(target: Target, inputs: Iterable[bytes]) -> tuple[list[bytes], Merge
         for number, data in enumerate(contents):
             (every / f"{number:06d}").write_bytes(data)
         child = Child(target, Path(scratch) / "child")
-        # Started again by libFuzzer through a shell: none of those is a child of this process.
+        # libFuzzer starts processes again through a shell: none of those is a child of this process.
         child.start(["-merge=1", "-set_cover_merge=1", *child.options(1), str(kept), str(every)], dies_with_us=False)
         try:
             status = child.listen()

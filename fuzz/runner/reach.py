@@ -1,4 +1,4 @@
-"""What a corpus reaches in the reference: lines and branches, counted by a plain Python loop without the fuzzer.
+"""The coverage of a corpus in the reference: lines and branches, counted by a plain Python loop without the fuzzer.
 
 ``python -m fuzz.runner.reach TARGET…`` is the process that counts (it must begin before the reference is imported);
 :func:`reach` starts it. Inputs come from the corpora, the seeds and the regressions.
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """Of one module: statements and branches, those reached, and the lines that were not."""
+    """The coverage of one module: statements and branches, how many were reached, and the lines that were not."""
 
     module: str
     lines: int
@@ -37,7 +37,7 @@ class Reach:
 
 
 def reach(targets: Sequence[Target], corpora: Path | None) -> tuple[int, list[Reach]]:
-    """Number of inputs, and what they reach in the instrumented modules of these targets."""
+    """The number of inputs, and their coverage in the instrumented modules of these targets."""
     with tempfile.TemporaryDirectory(prefix="binlog-lab-fuzz-") as scratch:
         answer = Path(scratch) / "answer.json"
         names = [target.name for target in targets]
@@ -57,8 +57,8 @@ def reach(targets: Sequence[Target], corpora: Path | None) -> tuple[int, list[Re
 
 
 def main() -> None:
-    """Count, and write the answer."""
-    import coverage  # an extra; the caller says so where it is missing
+    """Count, and write the result."""
+    import coverage  # an extra; the caller reports its absence
 
     answer, corpora, names = Path(sys.argv[1]), sys.argv[2], sys.argv[3:]
     counter = coverage.Coverage(data_file=None, branch=True, source_pkgs=["conformance.reference"], config_file=False)
@@ -73,7 +73,7 @@ def main() -> None:
         check = target.module().check
         for data in inputs(target, Path(corpora) if corpora else None):
             number += 1
-            with suppress(Exception):  # findings are told by the runner and by the regressions
+            with suppress(Exception):  # the runner and the regressions report findings
                 check(data)
     counter.stop()
     answer.write_text(json.dumps({"inputs": number, "modules": _modules(counter, modules)}), "utf-8")

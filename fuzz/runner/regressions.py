@@ -1,7 +1,7 @@
-"""Regressions: inputs that once broke a target, kept in the repository and run by every run of its tests.
+"""Regressions: inputs that once broke a target; the repository keeps them and every test run executes them.
 
-``tests/regressions/<target>/<name>.bin``, with a line of why in the README there. Inputs that may crash other people's
-released software are none: a repository is read by everybody.
+They lie in ``tests/regressions/<target>/<name>.bin``; the README there gives the reason for each in a line. Inputs that
+may crash other people's released software are excluded: everybody can read a repository.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ SLUG: Final = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 
 
 def may_crash_others(data: bytes) -> bool:
-    """Whether it is a log, an event or the image of a row with a damage that is known to crash released software."""
+    """Whether the data are a log, an event or a row image with a damage that is known to crash released software."""
     return bool(damage_of(data) or damage_of_log(data) or damage_of_log(MAGIC + data))
 
 
 def keep(path: Path, *, name: str = "", note: str = "", directory: Path = REGRESSIONS) -> Path:
-    """Keep the finding whose input is ``path``. Raises :class:`Unfit`, which says why it is not kept."""
+    """Keep the finding whose input is ``path``. Raises :class:`Unfit`, which gives the reason for a refusal."""
     finding = read(path)
     if finding is None:
         raise Unfit(f"{path}: no finding of a fuzz run (what the runner knows of it stands in a .json beside it)")

@@ -1,4 +1,4 @@
-"""``results.json`` of a fuzzing run: the frame of every run of the lab, with the targets' figures beside it."""
+"""``results.json`` of a fuzzing run: the common frame of the lab's runs, with the targets' figures."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def _target(campaign: Campaign, state: State) -> dict[str, Any]:
 def _failure(finding: Finding) -> dict[str, Any]:
     return {
         "case": finding.path.stem,
-        "requirement": finding.target,  # its sentence is what does not hold
+        "requirement": finding.target,  # its sentence is the broken invariant
         "check": finding.target,
         "verdict": Verdict.FAIL,
         "subject": finding.target,

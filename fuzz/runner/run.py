@@ -1,4 +1,4 @@
-"""One target for its time: children one after another, findings stored, confirmed and made small."""
+"""Fuzzes one target for its time: starts children one after another, and stores, confirms and shrinks findings."""
 
 from __future__ import annotations
 
@@ -21,41 +21,43 @@ if TYPE_CHECKING:
     from fuzz.runner.findings import Finding, Store
     from fuzz.runner.targets import Target
 
-DEATHS: Final = 5  # processes ended by inputs that show the same: more would tell nothing
+DEATHS: Final = 5  # processes ended by inputs with the same signature: more would teach nothing
 SHRINK_SECONDS: Final = 10.0
-LATE: Final = 300.0  # seconds over its budget: while it reads a large corpus libFuzzer does not look at the clock
-START_SECONDS: Final = 600.0  # for the imports of a child; a busy machine takes long
+LATE: Final = 300.0  # seconds over its budget: libFuzzer ignores the clock while it reads a large corpus
+START_SECONDS: Final = 600.0  # seconds for the imports of a child; a busy machine takes long
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budget:
-    """For each target: seconds, or executions (repeatable: they begin with committed inputs and seeds alone)."""
+    """The budget of each target: seconds, or executions (repeatable: such runs begin with committed inputs and seeds
+    alone).
+    """
 
     seconds: float | None = None
     runs: int | None = None
     seed: int = 1
     timeout: int = TIMEOUT
-    corpora: Path | None = None  # where inputs are kept, in place of the user's cache
+    corpora: Path | None = None  # directory of the inputs, in place of the user's cache
     shrink_seconds: float = SHRINK_SECONDS
 
 
 @dataclass(slots=True)
 class State:
-    """Of one target; a display reads it while the run goes on."""
+    """The state of one target; a display reads it while the run goes on."""
 
     target: Target
     phase: str = "waiting"  # waiting, starting, fuzzing, shrinking, done
     executions: int = 0
-    seconds: float = 0.0  # of fuzzing, imports excluded
-    processor: float = 0.0  # seconds of the processor, imports included
+    seconds: float = 0.0  # seconds of fuzzing, imports excluded
+    processor: float = 0.0  # CPU seconds, imports included
     edges: int | None = None
     features: int = 0
     corpus: int = 0
     findings: list[Finding] = field(default_factory=list)
-    trouble: str = ""  # why it could not run
-    note: str = ""  # why it ended early, although it ran
+    trouble: str = ""  # why the target could not run
+    note: str = ""  # why the target ended early, although it ran
     child: Child | None = None
-    earlier: tuple[int, float, float] = (0, 0.0, 0.0)  # executions and both seconds of children that have ended
+    earlier: tuple[int, float, float] = (0, 0.0, 0.0)  # executions, seconds and CPU seconds of children that have ended
 
     @property
     def rate(self) -> float:
@@ -63,7 +65,7 @@ class State:
         return self.executions / self.seconds if self.seconds > 0.01 else 0.0
 
     def refresh(self) -> None:
-        """Read the counter and the figures of the child that runs."""
+        """Read the counter and the figures of the present child."""
         child = self.child
         if child is None or child.began is None:
             return
@@ -77,7 +79,7 @@ class State:
 
 
 class Runner:
-    """Runs one target. ``stop`` ends it soon, with what it has."""
+    """Runs one target. ``stop`` ends it soon and keeps its results so far."""
 
     def __init__(self, state: State, budget: Budget, store: Store, stop: threading.Event, *, started: str) -> None:
         self.state = state
@@ -89,7 +91,7 @@ class Runner:
         self._deaths: Counter[str] = Counter()
 
     def run(self) -> None:
-        """Until the budget is spent. What goes wrong is written into the state."""
+        """Run until the budget is spent. Failures are noted in the state."""
         state = self.state
         try:
             state.phase = "starting"
@@ -123,7 +125,7 @@ class Runner:
         return float(self._budget.seconds or 0)
 
     def _one(self, child: Child, places: list[str]) -> None:
-        """One child to its end, and what it found."""
+        """Run one child to its end, and store its findings."""
         state, budget = self.state, self._budget
         state.earlier, state.child, state.phase = (state.executions, state.seconds, state.processor), child, "starting"
         options = child.options(budget.seed + sum(self._deaths.values()))
@@ -149,7 +151,7 @@ class Runner:
             self._ended(child, status)
 
     def _watch(self, child: Child) -> None:
-        """End the child when the run is to stop, or when it does not end by itself."""
+        """End the child when the run must stop, or when the child does not end by itself."""
         process = child.process
         assert process is not None
         start = time.monotonic()
@@ -168,7 +170,7 @@ class Runner:
             time.sleep(0.05)
 
     def _early(self, child: Child, name: str) -> str:
-        """A finding is stored before anything else is done with it."""
+        """Store a new finding before any other work on it; return its name."""
         self._store_one((child.artifacts / f"{name}.bin").read_bytes(), self._facts(child, name))
         return name
 
@@ -177,7 +179,7 @@ class Runner:
         return Outcome(**json.loads((child.artifacts / f"{name}.json").read_text("utf-8")))
 
     def _ended(self, child: Child, status: int) -> None:
-        """What the end of the process says."""
+        """Note the meaning of the child's exit status."""
         state = self.state
         kind = libfuzzer.kind_of(status)
         if kind is None:
@@ -196,7 +198,7 @@ class Runner:
             state.note = f"ended after {DEATHS} processes that were ended by the same: {outcome.signature}"
 
     def _settle(self, path: Path, seen: Outcome) -> Outcome:
-        """Confirm, store and make small."""
+        """Confirm, store and shrink a finding."""
         state, budget = self.state, self._budget
         state.phase = "shrinking"
         data = path.read_bytes()
@@ -227,12 +229,12 @@ class Runner:
         return finding
 
     def _keep(self, finding: Finding) -> None:
-        """One finding for each signature."""
+        """Keep one finding for each signature."""
         others = [known for known in self.state.findings if known.signature != finding.signature]
         self.state.findings = [*others, finding]
 
     def _replace(self, seen: Outcome) -> None:
-        """The name that it had while the fuzzer ran is no finding of its own."""
+        """Remove the finding under its name from the fuzzer's run: it is no finding of its own."""
         for known in self.state.findings:
             if known.signature == seen.signature and known.is_new:
                 self._store.remove(known)

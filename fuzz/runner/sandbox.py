@@ -1,4 +1,4 @@
-"""Asking what an input does to a target, in a process that may die of it (``fuzz.runner.isolated``)."""
+"""Runs an input of a target in a process that may die of it (``fuzz.runner.isolated``)."""
 # ruff: noqa: S603 (starting programs is the job of this module)
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ PASSED: Final = "passed"
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What an input did. ``kind``: passed, error, hang, memory, death."""
+    """The outcome of an input. ``kind``: passed, error, hang, memory, death."""
 
     kind: str
     signature: str
@@ -30,7 +30,7 @@ class Outcome:
 
 
 class SandboxEnded(Exception):
-    """The sandbox itself has gone; the message is for the user."""
+    """The sandbox process itself has ended; the message is for the user."""
 
 
 class Sandbox:
@@ -48,7 +48,7 @@ class Sandbox:
         )
 
     def run(self, data: bytes) -> Outcome:
-        """What ``data`` does."""
+        """Run ``data`` and return its outcome."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         try:
@@ -62,7 +62,7 @@ class Sandbox:
         return Outcome(**json.loads(line))
 
     def close(self) -> None:
-        """End it; a fork of it that hangs ends by its own limit of time."""
+        """End the sandbox; a fork that hangs ends by its own time limit."""
         for stream in (self._process.stdin, self._process.stdout):
             if stream is not None:
                 with contextlib.suppress(OSError):

@@ -1,4 +1,4 @@
-"""Smaller inputs with the same signature: pieces are cut out, then the bytes that are left are made plain."""
+"""Shrinks inputs that keep their signature: first cuts pieces out, then replaces the remaining bytes by plain ones."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def shrink(data: bytes, same: Callable[[bytes], bool], *, seconds: float = SECON
 
 
 def _cut(data: bytes, shows: Callable[[bytes], bool]) -> bytes:
-    """Without the pieces that are not needed, large pieces first."""
+    """The data without unnecessary pieces, large pieces first."""
     size = len(data)
     while size:
         at = 0
@@ -45,7 +45,7 @@ def _cut(data: bytes, shows: Callable[[bytes], bool]) -> bytes:
 
 
 def _plain(data: bytes, shows: Callable[[bytes], bool]) -> bytes:
-    """With zeros, or lower bytes, where they do as well."""
+    """The data with zeros, or lower bytes, wherever the finding stays."""
     for at in range(len(data)):
         for value in (0, data[at] // 2, data[at] - 1):
             candidate = data[:at] + bytes((max(0, value),)) + data[at + 1 :]

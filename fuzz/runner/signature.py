@@ -1,8 +1,8 @@
-"""What a finding is called: the error, and the innermost frames of code that is not Python's own.
+"""The signature of a finding: the error, and the innermost frames of code that is not Python's own.
 
-Two inputs with the same signature are one finding. Line numbers are no part of it, the text of the innermost line is:
-a signature outlives edits elsewhere, and two assertions of one function stay two findings. Read by the instrumented
-child and by the plain sandbox alike, so this module imports nothing of ours.
+Two inputs with the same signature are one finding. The signature has the text of the innermost line, and no line
+numbers. So it outlives edits elsewhere, and two assertions of one function stay two findings. The instrumented child
+and the plain sandbox both use this module, so it imports nothing of ours.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
 DEPTH: Final = 3  # frames in a signature
-RECURSION: Final = 30  # innermost frames of an endless recursion that are looked at
+RECURSION: Final = 30  # innermost frames that count in an endless recursion
 MESSAGE: Final = 300  # characters kept of an error's text
 _RUNNER: Final = "fuzz.runner."
-_NOBODY: Final = frozenset(("__main__", "fuzz.violation"))  # tells of what others did
+_NOBODY: Final = frozenset(("__main__", "fuzz.violation"))  # reports what other code did
 _DUMPED: Final = re.compile(r'^  File "(?P<file>.+)", line (?P<line>\d+) in (?P<name>.+)$', re.MULTILINE)
 
 
 class Frame(NamedTuple):
-    """One function of a stack: its module, its name, and the line that it was at."""
+    """One function of a stack: its module, its name, and its current line."""
 
     module: str
     name: str
@@ -39,13 +39,13 @@ class Frame(NamedTuple):
 
 
 def signature_of(error: BaseException) -> str:
-    """That of an error that came out of a target."""
+    """The signature of a target's error."""
     frames = _ours(_frames(error))
     code = getattr(error, "code", None)
     kind = f"{type(error).__name__}[{code}]" if isinstance(code, str) else type(error).__name__
-    if isinstance(error, RecursionError):  # where the limit was met is chance, which functions call each other is not
+    if isinstance(error, RecursionError):  # the function that meets the limit is chance, the cycle of calls is not
         return signature(kind, sorted({frame.place for frame in frames[-RECURSION:]})[:DEPTH])
-    rule = getattr(error, "rule", None)  # of a violated invariant: a sentence that is the same for all its inputs
+    rule = getattr(error, "rule", None)  # rule of a violated invariant: a sentence that is the same for all its inputs
     places = list(dict.fromkeys(frame.place for frame in reversed(frames)))[:DEPTH]
     if isinstance(rule, str):
         return signature(kind, places, rule)
@@ -53,9 +53,9 @@ def signature_of(error: BaseException) -> str:
 
 
 def signature_of_dump(kind: str, dump: str, modules: Mapping[str, str], *, outermost: bool) -> str:
-    """That of a stack which ``faulthandler`` has written (innermost frame first).
+    """The signature of a stack that ``faulthandler`` has written (innermost frame first).
 
-    ``modules``: name of the module of each file. ``outermost``: for a hang, whose innermost frame is chance.
+    ``modules``: the module name of each file. ``outermost``: for a hang, whose innermost frame is chance.
     """
     frames = _ours(
         Frame(
@@ -71,24 +71,24 @@ def signature_of_dump(kind: str, dump: str, modules: Mapping[str, str], *, outer
 
 
 def signature(kind: str, places: Iterable[str], line: str = "") -> str:
-    """Kind, places (innermost first) and line in one text."""
+    """One text from kind, places (innermost first) and line."""
     where = " < ".join(places)
     return kind + (f" in {where}" if where else "") + (f": {line}" if line else "")
 
 
 def identity(text: str) -> str:
-    """Eight hexadecimal digits that stand for a signature in the names of files."""
+    """Eight hexadecimal digits that stand for a signature in file names."""
     return hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=4).hexdigest()
 
 
 def message_of(error: BaseException) -> str:
-    """An error's own text, cut."""
+    """An error's own text, shortened."""
     text = str(error)
     return text if len(text) <= MESSAGE else f"{text[:MESSAGE]}…"
 
 
 def trace_of(error: BaseException) -> str:
-    """The traceback for people, the middle of a deep one left out."""
+    """The traceback for people, without the middle of a deep one."""
     lines = traceback.format_exception(error, limit=-20)
     return "".join(lines)[-6000:]
 
@@ -102,7 +102,7 @@ def _frames(error: BaseException) -> Iterator[Frame]:
 
 
 def _ours(frames: Iterable[Frame]) -> list[Frame]:
-    """Frames that are neither Python's nor the runner's."""
+    """Frames outside Python's own code and the runner's."""
     return [
         frame
         for frame in frames

@@ -1,4 +1,4 @@
-"""The targets as the runner sees them: ours (``fuzz.targets``), and those against other people's decoders (peers)."""
+"""The targets from the runner's view: ours (``fuzz.targets``), and those against other people's decoders (peers)."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from fuzz.runner.errors import UnknownTarget
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-EMPTY: Final = "empty"  # the target that does nothing: its rate is the scale for all others
+EMPTY: Final = "empty"  # the empty target: its rate is the scale for all others
 _PEERS: Final = Path(__file__).parents[1] / "peers"
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """One target. ``path``: where its module is found, if not where the lab is."""
+    """One target. ``path``: the directory of its module, if that is not the lab's."""
 
     name: str
     module_name: str
@@ -27,12 +27,12 @@ class Target:
     path: str = ""
 
     def module(self) -> Any:
-        """Its module, of the shape that ``fuzz.targets`` describes."""
+        """The target's module, with the interface that ``fuzz.targets`` describes."""
         return import_module(self.module_name)
 
     @property
     def invariant(self) -> str:
-        """The sentence."""
+        """The sentence that holds for every input."""
         return str(self.module().INVARIANT)
 
     @property
@@ -42,24 +42,24 @@ class Target:
 
     @property
     def max_len(self) -> int:
-        """Longest input."""
+        """The length of the longest input."""
         return int(self.module().MAX_LEN)
 
     @property
     def package(self) -> str:
-        """What a peer needs, or an empty text."""
+        """The package that a peer needs, or an empty text."""
         return str(getattr(self.module(), "PACKAGE", ""))
 
 
 def own_targets() -> list[Target]:
-    """Ours, by name."""
+    """Our own targets, by name."""
     from fuzz.targets import target_names
 
     return [Target(name, f"fuzz.targets.{name.replace('-', '_')}") for name in target_names()]
 
 
 def peer_targets() -> list[Target]:
-    """Those whose findings are other people's defects."""
+    """The targets whose findings are other people's defects."""
     names = sorted(path.stem for path in _PEERS.glob("[a-z]*.py"))
     return [Target(name.replace("_", "-"), f"fuzz.peers.{name}", peer=True) for name in names]
 

@@ -1,16 +1,16 @@
-"""The fuzz targets: one module each, named as the target with ``_`` for ``-``. What they assert: fuzzing 3.
+"""The fuzz targets: one module each, named as the target with ``_`` for ``-``. Their invariants: fuzzing 3.
 
 A target has
 
 ``INVARIANT``   one sentence: what holds for every input
 ``INSTRUMENT``  the modules whose coverage leads the search
-``MAX_LEN``     the longest input that is tried; no seed is longer
-``check(data)`` raises when the invariant does not hold, and only then
+``MAX_LEN``     the length of the longest input; no seed is longer
+``check(data)`` raises if and only if the invariant does not hold
 ``seeds()``     (name, input), from the boundary vectors
 ``DICTIONARY``  tokens that random bytes hardly ever hit
-``mutate(data, max_size, seed)``  where raw bytes rarely get through the outer layers: a damaged input that does
+``mutate(data, max_size, seed)``  a damaged input that gets through the outer layers, where raw bytes rarely do
 
-None of them imports a fuzzer, so every stored input can be replayed anywhere.
+No target imports a fuzzer, so every stored input can be replayed anywhere.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _FOLDER = Path(__file__).parent
 
 
 class Target(Protocol):
-    """What the module of a target offers; ``mutate`` only some of them do."""
+    """The interface of a target's module; ``mutate`` is optional."""
 
     INVARIANT: str
     INSTRUMENT: tuple[str, ...]
@@ -40,17 +40,19 @@ class Target(Protocol):
 
 
 def target_names() -> tuple[str, ...]:
-    """All targets, in the order of the alphabet."""
+    """All targets in alphabetical order."""
     return tuple(sorted(path.stem.replace("_", "-") for path in _FOLDER.glob("[a-z]*.py")))
 
 
 def load(name: str) -> Target:
-    """The module of a target. Raises ``KeyError`` for a name that is none."""
+    """The module of a target. Raises ``KeyError`` for an unknown name."""
     return cast("Target", import_module(f"{__name__}.{_module(name)}"))
 
 
 def instrumented(name: str) -> tuple[str, ...]:
-    """``INSTRUMENT`` of a target, read without importing it: instrumentation has to be asked for before the import."""
+    """``INSTRUMENT`` of a target, read without importing the module: instrumentation must be requested before the
+    import.
+    """
     tree = ast.parse((_FOLDER / f"{_module(name)}.py").read_text(encoding="utf-8"))
     for node in tree.body:
         if isinstance(node, ast.AnnAssign | ast.Assign) and node.value is not None:

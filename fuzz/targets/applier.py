@@ -44,7 +44,7 @@ _LIBERAL: Final = replace(MYSQL, behaviour=replace(MYSQL.behaviour, refuse_uncha
 
 
 def check(data: bytes) -> None:
-    """A document with its length in front, then diffs."""
+    """Check a document with its length in front, then diffs."""
     stored, field = split(data, 2)
     kept = bytes(stored)
     after, refused = attempt(apply_field, stored, field)
@@ -56,7 +56,7 @@ def check(data: bytes) -> None:
         return
     read, damaged = attempt(decode, stored)
     if damaged is not None:
-        return  # only what was visited counts
+        return  # only visited values count
     typed = decode_diffs(field)
     value, unread = attempt(decode, after)
     require(unread is None or len(typed) > 0, "a document that can be read stays one", str(unread))
@@ -79,7 +79,7 @@ def check(data: bytes) -> None:
 
 
 def _declared(error: object, stored: bytes) -> bool:
-    """Damage of the document before comes out as what it is."""
+    """Whether the error is a declared one, or the stored document itself is damaged."""
     if isinstance(error, MysqlError):
         return error.number in (1032, 1610, 3142, 3157, 3648, 3649)
     return attempt(decode_strict, stored)[1] is not None
@@ -98,7 +98,7 @@ def _has_nan(value: object) -> bool:
 
 
 def mutate(data: bytes, max_size: int, seed: int) -> bytes:
-    """The document changed as a tree, or the diffs by bytes."""
+    """Change the document as a tree, or the diffs by bytes."""
     draw = SeedDraw(seed)
     return mutate_one(draw, data, max_size, (mutate_document, _edited))
 

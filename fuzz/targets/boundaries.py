@@ -32,7 +32,7 @@ mutate = mutate_file
 
 
 def check(data: bytes) -> None:
-    """A file."""
+    """Check a file."""
     for relay in (False, True):
         whole, refused = attempt(_groups, data, 1 << 16, relay)
         narrow, bad = attempt(_groups, data, 32, relay)
@@ -85,13 +85,14 @@ def _streams(events: list[ObservedEvent], raw: list[bytes]) -> None:
 
 
 def _sound(events: list[ObservedEvent]) -> bool:
-    """Whether a server could have written the stream. The shipped parser alone does not tell: rows outside a
-    transaction are no error to it."""
+    """Whether a server could have written the stream. The shipped parser alone does not decide: it accepts rows outside
+    a transaction.
+    """
     parser = ShippedParser()
     for event in events:
         kind, state = classify(event), parser.state
         if parser.feed(event) is not None or classify(event._replace(flags=0)) is EventClass.ERROR:
-            return False  # an event that nobody knows may stand where it likes, marked as anything
+            return False  # an unknown event may stand anywhere, with any mark
         if kind in (EventClass.IGNORE, EventClass.GTID):
             fits = state is State.NONE
         elif kind is EventClass.STATEMENT and event.type != EventType.QUERY:

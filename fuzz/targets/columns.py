@@ -1,4 +1,4 @@
-"""One value of one column: stored form, text, and its way back; character sets."""
+"""One value of one column: stored form, text, and conversion back; character sets."""
 
 from __future__ import annotations
 
@@ -57,7 +57,9 @@ HEAD: Final = 5
 
 
 def check(data: bytes) -> None:
-    """A type byte, two bytes of metadata, whether it is unsigned, the number of a collation; then the value."""
+    """Check a type byte, two bytes of metadata, whether the column is unsigned, the number of a collation; then the
+    value.
+    """
     if len(data) < HEAD:
         return
     column = ColumnType(data[0], int.from_bytes(data[1:3], "little"))
@@ -91,7 +93,7 @@ def check(data: bytes) -> None:
         require(text is None or text.isprintable(), "numbers and dates are printed in one line", text)
     shown, _ = attempt(column_text, info, 1)
     if shown is not None:
-        with suppress(Damaged):  # the words of the client for a document that cannot be printed
+        with suppress(Damaged):  # the client's text for a document that cannot be printed
             attempt(shown.show, value)
     _in_a_document(info, value)
     if isinstance(value, bytes):
@@ -111,7 +113,7 @@ _BINARY: Final = {"VARCHAR": "VARBINARY", "CHAR": "BINARY", "TEXT": "BLOB"}
 
 
 def _in_a_document(info: ColumnInfo, value: Value) -> None:
-    """The value as the argument of a JSON function."""
+    """Use the value as the argument of a JSON function."""
     name = _SQL_TYPES.get(info.type.real_type)
     if name is None or isinstance(value, PartialJson):
         return

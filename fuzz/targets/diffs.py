@@ -1,4 +1,4 @@
-"""The diffs of a partial column value: frames, typed diffs, and the way back to bytes."""
+"""The diffs of a partial column value: frames, typed diffs, and encoding back to bytes."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ DICTIONARY: Final = (
 
 
 def check(data: bytes) -> None:
-    """Any bytes."""
+    """Check any bytes."""
     frames, torn = attempt(split_diffs, data)
     diffs, unread = attempt(decode_diffs, data)
     strict, refused = attempt(decode_diffs, data, strict=True)

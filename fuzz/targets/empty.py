@@ -1,6 +1,6 @@
-"""Nothing at all: how many executions a second the fuzzer itself allows on this machine.
+"""The empty target: how many executions a second the fuzzer itself allows on this machine.
 
-The rates of other targets are given as a part of this one's, because only ratios say something about a target.
+The rates of other targets are stated as a part of this one's, because only ratios say something about a target.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ DICTIONARY: Final[tuple[bytes, ...]] = ()
 
 
 def check(data: bytes) -> None:
-    """Nothing."""
+    """Check nothing."""
 
 
 def seeds() -> Iterator[tuple[str, bytes]]:

@@ -1,4 +1,4 @@
-"""One event of any family: reading, checking its sum, and writing it again."""
+"""One event of any family: decoding, verifying its checksum, and encoding it again."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ DICTIONARY: Final = (
 )  # fmt: skip
 mutate = mutate_event
 _TABLES: Final = tables()
-_NO_SERVER_STORES: Final = ("too-long",)  # but a reader can do without knowing
+_NO_SERVER_STORES: Final = ("too-long",)  # but a reader can decode without this knowledge
 
 
 def check(data: bytes) -> None:
-    """An event with or without a checksum behind it."""
+    """Check an event with or without a checksum at its end."""
     for algorithm in (Checksum.CRC32, Checksum.NONE):
         event, refused = attempt(_read, data, algorithm, False)
         verified, bad = attempt(_read, data, algorithm, True)
@@ -77,11 +77,11 @@ def _read_again(data: bytes, algorithm: int) -> Event:
 
 
 def _same(a: Event, b: Event) -> bool:
-    """By what the typed values say: NaN is not equal to itself, but its repr is."""
+    """Whether the typed values have the same text: NaN is not equal to itself, but its repr is."""
     x, y = a.body, b.body
     return repr(x) == repr(y) and a.header._replace(length=0) == b.header._replace(length=0)
 
 
 def seeds() -> Iterator[tuple[str, bytes]]:
-    """Every family."""
+    """Events of every family."""
     yield from event_seeds()

@@ -1,4 +1,4 @@
-"""An event byte by byte."""
+"""The explanation of an event byte by byte."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _TABLES: Final = tables()
 
 
 def check(data: bytes) -> None:
-    """An event with a checksum."""
+    """Check an event with a checksum."""
     for footer in (FOOTER_SIZE, 0):
         spans, problem = explain_event(data, _TABLES, footer)
         place = 0
@@ -54,5 +54,5 @@ def _typed(data: bytes, footer: int) -> Event:
 
 
 def seeds() -> Iterator[tuple[str, bytes]]:
-    """Every family."""
+    """Events of every family."""
     yield from event_seeds()

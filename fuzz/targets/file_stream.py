@@ -1,4 +1,4 @@
-"""A binary log file, fed whole and in pieces."""
+"""A binary log file, read whole and in pieces."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _LIMIT: Final = 1 << 20
 
 
 def check(data: bytes) -> None:
-    """A file."""
+    """Check a file."""
     for verify in (True, False):
         at_once = _read(data, len(data) or 1, verify)
         in_pieces = _read(data, 1 + sum(data[-3:]) % 61, verify)

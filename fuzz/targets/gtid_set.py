@@ -1,4 +1,4 @@
-"""Sets of transaction ids, in bytes and as text."""
+"""GTID sets, in bytes and as text."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DICTIONARY: Final = (
 
 
 def check(data: bytes) -> None:
-    """The body of an event, or a text."""
+    """Check the body of an event, or a text."""
     found, _ = attempt(PreviousGtids.decode, data)
     if found is not None:
         _round(found)

@@ -35,7 +35,7 @@ _OLD: Final = JsonForms(text_double="fast")
 
 
 def check(data: bytes) -> None:
-    """The bytes of a text."""
+    """Check the bytes of a text."""
     text = data.decode("utf-8", "surrogateescape")
     value, refused = attempt(parse_text, text)
     attempt(parse_text, text, _OLD)
@@ -59,10 +59,10 @@ def _number(error: object) -> int:
 
 
 def _plain(text: str) -> bool:
-    """Whether Python takes it, told to be strict; with lone surrogates, large numbers and white space in mind."""
+    """Whether Python's strict reader accepts the text; covers lone surrogates, large numbers and white space."""
     try:
         text.encode()
-        text = text.partition("\0")[0]  # behind a document it is the end (observed on 9.7.4)
+        text = text.partition("\0")[0]  # after a document it ends the text (observed on 9.7.4)
         value = json.loads(text, parse_constant=_refused, parse_float=_double)
         json.dumps(value, ensure_ascii=False).encode()
     except (ValueError, RecursionError):

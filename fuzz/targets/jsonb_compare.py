@@ -31,12 +31,12 @@ DICTIONARY: Final = documents.DICTIONARY
 
 
 def check(data: bytes) -> None:
-    """Three documents, the first two with their lengths in front."""
+    """Check three documents, the first two with their lengths in front."""
     values: list[JsonValue] = []
     stored: list[bytes] = []
     for part in split(data, 3):
         value, refused = attempt(decode, part)
-        # A DECIMAL may be broken, and NaN, which only bytes can say, stands nowhere in an order.
+        # A DECIMAL may be broken, and NaN, which only bytes can hold, has no place in an order.
         if refused is None and not attempt(compare, value, value)[1] and not _has_nan(value):
             values.append(value)
             stored.append(part)
@@ -65,13 +65,16 @@ def _has_nan(value: JsonValue) -> bool:
 
 
 def _sorted(data: bytes) -> bool:
-    """Whether a writer could have made it: what bytes say of unsorted or shared members is nobody's rule."""
+    """Whether a writer could have made the document: no rule covers unsorted or shared members."""
     return attempt(decode_strict, data)[1] is None
 
 
 def _rounds(value: JsonValue) -> bool:
-    """Whether a double is in it that is compared by its shortest text with some and by its bits with others, which
-    is no order (jsonb 8: 2^63 - 1 < 2^63e0, but 2^63 as a double is larger than 2^63 as an integer)."""
+    """Whether the value holds a double whose comparison is no order.
+
+    The server compares it with some numbers by its shortest text, with others by its bits (jsonb 8: 2^63 - 1 < 2^63e0,
+    but 2^63 as a double is larger than 2^63 as an integer).
+    """
     if isinstance(value, dict):
         return any(map(_rounds, value.values()))
     if isinstance(value, list):
@@ -80,7 +83,7 @@ def _rounds(value: JsonValue) -> bool:
 
 
 def mutate(data: bytes, max_size: int, seed: int) -> bytes:
-    """One of the three documents changed as a tree."""
+    """Change one of the three documents as a tree."""
     return mutate_one(SeedDraw(seed), data, max_size, (mutate_document,) * 3)
 
 
@@ -104,7 +107,7 @@ _TRIPLES: Final[tuple[tuple[JsonValue, JsonValue, JsonValue], ...]] = (
 
 
 def seeds() -> Iterator[tuple[str, bytes]]:
-    """Values that are equal though they differ, and their neighbours."""
+    """Values that are equal in different forms, and their neighbours."""
     for number, values in enumerate(_TRIPLES):
         yield f"triple-{number}", join(*map(encode, values))
     for name, value in documents.SMALL.items():

@@ -29,7 +29,7 @@ DICTIONARY: Final = documents.DICTIONARY
 
 
 def check(data: bytes) -> None:
-    """Any bytes."""
+    """Check any bytes."""
     value, refused = attempt(decode, data)
     seen, unseen = attempt(_looked_at, data)
     long = refused is not None and refused.code == "shared-children"  # the view counts elements, not their bytes
@@ -57,7 +57,7 @@ def check(data: bytes) -> None:
 
 
 def _long_bytes(value: JsonValue) -> int:
-    """Bytes of strings and keys that are longer than 160: entries that share them must not make memory of any size."""
+    """Bytes of strings and keys longer than 160: entries that share them must not allocate memory of any size."""
     if isinstance(value, dict):
         return sum(_long_bytes(key) + _long_bytes(item) for key, item in value.items())
     if isinstance(value, list):
@@ -70,7 +70,7 @@ def _looked_at(data: bytes) -> JsonValue:
 
 
 def _walk(view: View, level: int, budget: list[int]) -> JsonValue:
-    """The value, by looking at each element and key through the view alone."""
+    """The value, read element by element and key by key through the view alone."""
     if not (view.is_array or view.is_object):
         return view.value()
     if level >= MAX_DEPTH:

@@ -21,7 +21,7 @@ DICTIONARY: Final = documents.DICTIONARY
 
 
 def check(data: bytes) -> None:
-    """Any bytes."""
+    """Check any bytes."""
     try:
         value = decode(data)
     except CodecError:
@@ -39,7 +39,7 @@ def check(data: bytes) -> None:
 
 
 def seeds() -> Iterator[tuple[str, bytes]]:
-    """Small ones only."""
+    """Small documents only."""
     for name, data in documents.small_seeds():
         if len(data) <= 120:
             yield name, data

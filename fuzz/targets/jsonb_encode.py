@@ -36,7 +36,7 @@ mutate = mutate_document
 
 
 def check(data: bytes) -> None:
-    """Any bytes."""
+    """Check any bytes."""
     value, refused = attempt(decode, data)
     if refused is not None:
         return
@@ -66,7 +66,7 @@ def check(data: bytes) -> None:
 
 
 def _shared(data: bytes) -> bool:
-    """Lenient reading follows entries into each other's bytes, and then a value can be longer than its bytes."""
+    """Whether entries share bytes: lenient reading follows them, and then a value can be longer than its bytes."""
     return attempt(decode_stored, data)[1] is not None
 
 
@@ -78,7 +78,7 @@ def _holes(stored: Stored) -> int:
 
 
 def _finite(value: object) -> bool:
-    """JSON text of Python cannot tell one NaN from another."""
+    """Whether every double is finite: Python's JSON text cannot distinguish one NaN from another."""
     if isinstance(value, dict):
         return all(map(_finite, value.values()))
     if isinstance(value, list):

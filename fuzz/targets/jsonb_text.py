@@ -1,4 +1,4 @@
-"""JSON text of a document: printed, and read again."""
+"""JSON text of a document: printed, and parsed again."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ mutate = mutate_document
 
 
 def check(data: bytes) -> None:
-    """Any bytes."""
+    """Check any bytes."""
     value, refused = attempt(decode, data)
     if refused is not None:
         return
@@ -77,7 +77,7 @@ def _has_words(value: JsonValue) -> bool:
 
 
 def _has_decimal(value: JsonValue) -> bool:
-    """A DECIMAL is printed with its scale, and read as a double."""
+    """Whether the value holds a DECIMAL, which is printed with its scale, and parsed as a double."""
     if isinstance(value, dict):
         return any(map(_has_decimal, value.values()))
     if isinstance(value, list):

@@ -40,7 +40,7 @@ _OLD: Final = replace(MYSQL.server, mysqlbinlog_json="bytes")
 
 
 def check(data: bytes) -> None:
-    """A file; checksums are read and not compared."""
+    """Check a file; the target reads checksums and does not compare them."""
     reader = FileReader(verify=False, expand=True, limit=1 << 20)
     events: list[Event] = []
 

@@ -24,7 +24,7 @@ DICTIONARY: Final = (
 
 
 def check(data: bytes) -> None:
-    """The bytes of a path."""
+    """Check the bytes of a path."""
     text = data.decode("utf-8", "surrogateescape")
     is_identifier(text)
     path, refused = attempt(parse_path, text)
@@ -35,7 +35,7 @@ def check(data: bytes) -> None:
         return
     canonical = str(path)
     if "****" in canonical and any(leg.text == "**" for leg in path.legs if isinstance(leg, Wildcard)):
-        return  # MySQL too takes "** **" apart by its space, and prints four stars that it would not take
+        return  # MySQL too splits "** **" at its space, and prints four stars that it would not parse
     again, unread = attempt(parse_path, canonical)
     require(again == path, "the canonical text is the same path", canonical, str(unread))
     require(str(again) == canonical, "the canonical text is canonical", canonical, str(again))

@@ -38,7 +38,7 @@ LIMIT: Final = 1 << 16
 
 
 def check(data: bytes) -> None:
-    """The body of an event."""
+    """Check the body of an event."""
     payload, _ = attempt(TransactionPayload.decode, data)
     if payload is None:
         return
@@ -62,7 +62,7 @@ def check(data: bytes) -> None:
 
 
 def mutate(data: bytes, max_size: int, seed: int) -> bytes:
-    """The events inside edited, and compressed again."""
+    """Edit the events inside, and compress them again."""
     draw = SeedDraw(seed)
     payload, _ = attempt(TransactionPayload.decode, data)
     inner, _ = attempt(payload.uncompressed, LIMIT) if payload is not None else (None, None)

@@ -33,11 +33,11 @@ CODES: Final = (
     EventType.WRITE_ROWS_V1, EventType.UPDATE_ROWS_V1, EventType.DELETE_ROWS_V1,
 )  # fmt: skip
 
-_NO_SERVER_STORES: Final = ("too-long",)  # but a reader can do without knowing
+_NO_SERVER_STORES: Final = ("too-long",)  # but a reader can decode without this knowledge
 
 
 def check(data: bytes) -> None:
-    """The number of a type, a TABLE_MAP body with its length in front, a rows body."""
+    """Check the number of a type, a TABLE_MAP body with its length in front, and a rows body."""
     code = CODES[data[0] % len(CODES)] if data else CODES[0]
     first, second = split(data[1:], 2)
     table, _ = attempt(TableMap.decode, first)
@@ -91,7 +91,7 @@ def _odd(body: RowsBody) -> bool:
 
 
 def mutate(data: bytes, max_size: int, seed: int) -> bytes:
-    """The rows edited, or the TABLE_MAP; the length between them stays right."""
+    """Edit the rows or the TABLE_MAP; keep the length between them correct."""
     draw = SeedDraw(seed)
     if not data or max_size < 8:
         return data[:max_size]

@@ -52,12 +52,12 @@ DICTIONARY: Final = (
     b"'$.a'", b"'$[0]'", b"'$[last]'", b"0x0a", b"1e0", b".5", b"18446744073709551616", b"j,",
 )  # fmt: skip
 _COLUMNS: Final = Columns(json=("j",))
-# Large strings are what REPEAT is for, and nothing that a fuzzer should wait for.
+# REPEAT makes large strings, for which a fuzzer should not wait.
 _LONGEST: Final = b"REPEAT"
 
 
 def check(data: bytes) -> None:
-    """A document with its length in front, then the text of an expression."""
+    """Check a document with its length in front, then the text of an expression."""
     stored, sql = split(data, 2)
     if _LONGEST.lower() in sql.lower() and any(len(word) > 3 for word in _numbers(sql)):
         return
@@ -89,7 +89,7 @@ def _evaluated(stored: bytes, expression: Expression) -> None:
         require(after is None, "a document is bytes or NULL", after)
         return
     value, unread = attempt(decode, after)
-    deep = isinstance(unread, MysqlError) and unread.number == 3157  # in place nobody counts (deviation 3)
+    deep = isinstance(unread, MysqlError) and unread.number == 3157  # no count of levels in place (deviation 3)
     require(unread is None or deep, "the document after can be read", str(unread))
     if unread is not None:
         return
@@ -117,7 +117,7 @@ def _evaluated(stored: bytes, expression: Expression) -> None:
 
 
 def mutate(data: bytes, max_size: int, seed: int) -> bytes:
-    """The document changed as a tree, or the text by bytes and words."""
+    """Change the document as a tree, or the text by bytes and words."""
     draw = SeedDraw(seed)
     if draw.below(3) == 0:
         stored, sql = split(data, 2)

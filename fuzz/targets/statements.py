@@ -1,4 +1,4 @@
-"""Statements in QUERY events: words, table definitions, and the replay of a list of them."""
+"""Statements in QUERY events: words, table definitions, and the replay of several statements."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _MODES: Final = (0, ANSI_QUOTES, NO_BACKSLASH_ESCAPES)
 
 
 def check(data: bytes) -> None:
-    """Statements, each on a line."""
+    """Check statements, one on each line."""
     text = data.decode("utf-8", "surrogateescape")
     for mode in _MODES:
         words = split_words(text, mode)
@@ -82,7 +82,7 @@ def _definition(text: str) -> None:
 
 
 def mutate(data: bytes, max_size: int, seed: int) -> bytes:
-    """A word put in, a line doubled or moved, or bytes edited."""
+    """Insert a word, double or move a line, or edit bytes."""
     draw = SeedDraw(seed)
     lines = data.split(b"\n")
     place = draw.below(len(lines))

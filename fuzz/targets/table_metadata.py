@@ -52,7 +52,7 @@ _RULES: Final = (
 
 
 def check(data: bytes) -> None:
-    """The number of the rules, and a TABLE_MAP body."""
+    """Check the number of the rules, and a TABLE_MAP body."""
     rules = _RULES[data[0] % len(_RULES)] if data else SHIPPED
     table, _ = attempt(TableMap.decode, data[1:], rules)
     if table is None:
@@ -86,7 +86,7 @@ def check(data: bytes) -> None:
 
 
 def mutate(data: bytes, max_size: int, seed: int) -> bytes:
-    """A field of the metadata edited, with its length made right; or any bytes."""
+    """Edit a metadata field and correct its length; or edit any bytes."""
     draw = SeedDraw(seed)
     table, _ = attempt(TableMap.decode, data[1:])
     if table is None or not table.metadata or draw.below(4) == 0:
@@ -110,7 +110,7 @@ def mutate(data: bytes, max_size: int, seed: int) -> bytes:
 
 
 def _fields(data: bytes) -> list[tuple[int, bytes]]:
-    """The fields of short metadata."""
+    """The fields of the metadata; covers short metadata only."""
     fields = []
     while len(data) > 1 and data[1] <= 250:
         fields.append((data[0], data[2 : 2 + data[1]]))

@@ -40,17 +40,17 @@ _PRINTED_PLACES: Final = 70
 
 
 def check(data: bytes) -> None:
-    """A text."""
+    """Check a text."""
     text = data.decode("utf-8", "surrogateescape")
     made, _ = attempt(opaque.decimal_from_text, text)
     if made is not None:
         number = opaque.decimal_number(made.payload)
-        if len(text) <= _WHOLE_PLACES:  # what has no room is cut off, or becomes the largest number
+        if len(text) <= _WHOLE_PLACES:  # excess digits are cut off, or the value becomes the largest number
             said = Decimal(text)
             require(abs(number) <= abs(said), "a literal is cut off, never rounded up", text, number)
             require(said - number < Decimal("1e-36") or len(text) > 36, "a literal is the number it says", text, number)
         again = opaque.decimal_from_text(opaque.decimal_to_text(made.payload))
-        # The 0 that is printed in front of a point takes room that a literal without it had for digits.
+        # The printed 0 before a point takes the room of a digit, which a literal without the 0 has.
         same_number = opaque.decimal_number(again.payload) == number
         require(same_number or len(text) > _PRINTED_PLACES, "a DECIMAL's text is its number", text)
         require(same(decode(encode(made)), made), "a DECIMAL is stored as it is", text)

@@ -1,4 +1,4 @@
-"""The binary log files that a path means: a file, the files of a directory, or those that a pattern matches."""
+"""The binary log files that a path names: a file, the files of a directory, or those that a pattern matches."""
 
 from __future__ import annotations
 
@@ -10,14 +10,17 @@ from urllib.parse import unquote, urlsplit
 
 from scenarios.binlogs.options import OptionError
 
-INDEX: Final = ".index"  # MySQL's list of its logs, which stands beside them
+INDEX: Final = ".index"  # MySQL's list of its logs, in the same directory
 _SCHEME: Final = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]+:/")
 _MAGIC: Final = re.compile(r"[*?\[]")
 
 
 def find_logs(path: str) -> list[str]:
-    """Sorted names. Of a directory, or behind a pattern, hidden files and the server's index file are left out;
-    whether the others are binary logs is said when they are read. A path that means nothing is an error."""
+    """Sorted names of the files. A path that matches nothing is an error.
+
+    A directory or a pattern leaves out hidden files and the server's index file. Reading later decides whether the
+    others are binary logs.
+    """
     place = _local(path)
     if Path(place).is_dir():
         found = _inside(Path(place))

@@ -26,14 +26,14 @@ class OptionError(ValueError):
 
 
 class Content(StrEnum):
-    """What a row is."""
+    """The content of a row."""
 
     ROWS = "rows"  # one row change
     EVENTS = "events"  # one event, those inside a compressed transaction too
 
 
 class Documents(StrEnum):
-    """What the images say of JSON columns."""
+    """The form of JSON columns in the images."""
 
     JSON = "json"  # as `decode --format jsonl` prints them
     TAGGED = "tagged"  # with --types
@@ -42,7 +42,7 @@ class Documents(StrEnum):
 
 
 class Problems(StrEnum):
-    """What becomes of damage."""
+    """The treatment of damage."""
 
     ROWS = "rows"
     FAIL = "fail"
@@ -53,7 +53,9 @@ Choice = TypeVar("Choice", bound=StrEnum)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """``types`` and ``tables``: ``None`` is all of them; a table is a regular expression for ``schema.table``."""
+    """Parsed options. ``types`` and ``tables``: ``None`` selects all; a table is a regular expression for
+    ``schema.table``.
+    """
 
     paths: tuple[str, ...]
     content: Content = Content.ROWS
@@ -66,12 +68,12 @@ class Options:
     problems: Problems = Problems.ROWS
 
     def wants_table(self, schema: str, table: str) -> bool:
-        """Whether the rows of this table are asked for."""
+        """Whether the options select the rows of this table."""
         return self.tables is None or self.tables.fullmatch(f"{schema}.{table}") is not None
 
 
 def parse_options(given: Mapping[str, str]) -> Options:
-    """The options by their names in any case. Raises :class:`OptionError`."""
+    """Parse options, whose names may have any case. Raises :class:`OptionError`."""
     left = {name.lower(): value for name, value in given.items()}
     paths = _paths(left.pop("path", None), left.pop("paths", None))
     content = _choice(Content, "content", left.pop("content", Content.ROWS))
@@ -101,7 +103,7 @@ def parse_options(given: Mapping[str, str]) -> Options:
 
 
 def _paths(path: str | None, paths: str | None) -> tuple[str, ...]:
-    if paths is not None:  # what load([…]) becomes
+    if paths is not None:  # Spark's form of load([…])
         try:
             found = json.loads(paths)
         except ValueError:

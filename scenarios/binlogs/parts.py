@@ -1,8 +1,8 @@
-"""A file cut into parts, each of which can be read alone: only between transactions.
+"""Cuts a file into parts that can be read alone: only between transactions.
 
-A part begins where nothing is carried over from what stands before it: the TABLE_MAPs of a statement are read with its
-rows, and the GTID with its transaction. The whole file's headers are read for that, because bytes in the middle of a
-file may look like events without being any.
+No state from the bytes before a part carries over into it: a reader needs a statement's TABLE_MAPs for its rows, and
+the GTID for its transaction. To find such places the cutter reads the headers of the whole file. Bytes in the middle of
+a file may look like events without being events.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _WHOLE: Final = frozenset((Kind.DML, Kind.DDL, Kind.XA, Kind.COMPRESSED, Kind.INCIDENT, Kind.OPEN))
-_CODE: Final = 4  # where an event has its type
+_CODE: Final = 4  # offset of an event's type
 
 
 class Part(NamedTuple):
-    """The events of a file from ``start`` to ``stop``; ``None``: from its beginning, to its end."""
+    """The events of a file from ``start`` to ``stop``; ``None``: from the file's beginning, to its end."""
 
     file: str
     start: int | None = None
@@ -35,8 +35,10 @@ class Part(NamedTuple):
 
 
 def parts_of(file: str, split_bytes: int | None = None) -> list[Part]:
-    """The parts of a file, each of ``split_bytes`` or, where transactions are large, a little more; one part where
-    that is not asked for. A file that cannot be read so far is cut as far as it can."""
+    """The parts of a file, each of ``split_bytes`` or, with large transactions, a little more.
+
+    Without ``split_bytes`` the file is one part. A damaged file is cut as far as it is readable.
+    """
     starts: list[int | None] = [None]
     if split_bytes is not None:
         try:
@@ -45,18 +47,18 @@ def parts_of(file: str, split_bytes: int | None = None) -> list[Part]:
                     for start in _cuts(log, split_bytes):
                         starts.append(start)  # noqa: PERF402 - those found before an error stay
         except (CodecError, OSError):
-            pass  # said by the reader of the last part
+            pass  # the reader of the last part reports the damage
     return [Part(file, start, stop) for start, stop in zip(starts, [*starts[1:], None], strict=True)]
 
 
 def _cuts(log: BinaryIO, split_bytes: int) -> Iterator[int]:
-    """Where parts begin behind the first."""
+    """The beginnings of all parts after the first."""
     if log.seek(0, SEEK_END) <= split_bytes:
         return
     footer = file_footer(log)
     number = log.fileno()
     if HEADER.unpack_from(os.pread(number, HEADER_SIZE, len(MAGIC)))[5] & Flag.RELAY_LOG:
-        return  # more than one FORMAT_DESCRIPTION, and each holds for what follows it
+        return  # several FORMAT_DESCRIPTIONs, and each holds for the events after it
     last, with_gtids = 0, False
     for group in read_groups(log, footer=footer):
         code = os.pread(number, 1, group.start + _CODE)[0]

@@ -1,4 +1,4 @@
-"""The events of a part, and what was wrong with it: nothing that a file holds raises, blocks, or is passed over."""
+"""The events of a part and its problems: no content of a file raises, blocks, or is silently skipped."""
 
 from __future__ import annotations
 
@@ -18,14 +18,15 @@ if TYPE_CHECKING:
     from conformance.reference.binlog.event import Event
     from scenarios.binlogs.parts import Part
 
-NO_LOG: Final = ("not-a-binlog", "not-a-file", "unreadable")  # codes of files that are no binary log to begin with
+NO_LOG: Final = ("not-a-binlog", "not-a-file", "unreadable")  # codes of files that are no binary log at all
 _LENGTH: Final = slice(len(MAGIC) + 9, len(MAGIC) + 13)
 
 
 class Problem(NamedTuple):
-    """Damage, which ends the reading of its part, or (``note``) something that a reader should know of the file.
+    """Damage, which ends the reading of its part, or (``note``) a fact about the file that a reader should know.
 
-    ``code`` is that of the decoder's error or note, or ``unreadable`` and ``not-a-file``; ``message`` has no file name.
+    ``code`` is the code of the decoder's error or note, or ``unreadable`` and ``not-a-file``; ``message`` has no file
+    name.
     """
 
     code: str
@@ -35,8 +36,11 @@ class Problem(NamedTuple):
 
 
 def read_part(part: Part, *, window: int = WINDOW) -> Iterator[Event | Problem]:
-    """Events in their order, those of compressed transactions behind their TRANSACTION_PAYLOAD. Every part reads the
-    FORMAT_DESCRIPTION; the first gives it out. Damage inside of rows is met by whoever reads these."""
+    """The events in order; those of compressed transactions follow their TRANSACTION_PAYLOAD.
+
+    Every part reads the FORMAT_DESCRIPTION; only the first yields it. The caller meets damage inside rows when it reads
+    them.
+    """
     reader = FileReader(expand=True, rules_for=rules_of)
     try:
         if not S_ISREG(os.stat(part.file).st_mode):  # noqa: PTH116 - opening a pipe would wait for a writer
@@ -50,12 +54,12 @@ def read_part(part: Part, *, window: int = WINDOW) -> Iterator[Event | Problem]:
     except OSError as problem:
         yield Problem("unreadable", problem.strerror or str(problem), reader.position)
     for note in reader.notes:
-        if part.start is None or note.code != "in-use":  # that is of the whole file, and said with its beginning
+        if part.start is None or note.code != "in-use":  # a note on the whole file: the first part has it
             yield Problem(note.code, note.message, note.position, note=True)
 
 
 def problem_of(error: CodecError, position: int | None) -> Problem:
-    """An error of the decoder. Offsets of errors in a file are places in it."""
+    """The problem for an error of the decoder. Offsets of errors in a file are positions in it."""
     return Problem(error.code, str(error), position)
 
 

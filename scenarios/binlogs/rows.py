@@ -1,8 +1,8 @@
 """A part of a binary log as rows: plain tuples in the order of :func:`columns_of`, text as UTF-8 bytes.
 
-Row changes are those of ``decode --format jsonl``, made by the same functions, and their columns have the names and
-values of its objects. What is wrong with a file is a row too, in which only ``file``, ``position`` and ``problem`` are
-set; damage ends its part, as it ends the command.
+Row changes are those of ``decode --format jsonl``: the same functions make them, and their columns have the names and
+values of its objects. A problem of a file is a row too, in which only ``file``, ``position`` and ``problem`` are set.
+Damage ends its part, as it ends the command.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _DOCUMENTS: Final = ("documents", "ARRAY<STRUCT<column: STRING, before: BINARY, 
 
 
 class BinlogProblem(Exception):
-    """Damage where the option ``problems`` is ``fail``."""
+    """Damage in a log, raised with the option ``problems=fail``."""
 
 
 class Document(NamedTuple):
@@ -56,7 +56,7 @@ class Document(NamedTuple):
 
 
 def columns_of(options: Options) -> tuple[tuple[str, str], ...]:
-    """Names and types, in words of Spark SQL."""
+    """Names and types of the columns, in terms of Spark SQL."""
     place = (("file", "STRING"), ("position", "BIGINT"))
     origin = (("timestamp", "BIGINT"), ("server_id", "BIGINT"), ("gtid", "STRING"))
     table = (("schema", "STRING"), ("table", "STRING"))
@@ -72,7 +72,7 @@ def columns_of(options: Options) -> tuple[tuple[str, str], ...]:
 
 
 def read_rows(part: Part, options: Options) -> Iterator[Values]:
-    """The rows of a part. With ``problems=fail`` damage raises :class:`BinlogProblem`; notes are rows all the same."""
+    """The rows of a part. With ``problems=fail`` damage raises :class:`BinlogProblem`; notes remain rows."""
     width = len(columns_of(options))
     file = _text(part.file)
     for found in _found(part, options):
@@ -101,7 +101,7 @@ def _found(part: Part, options: Options) -> Iterator[Values | Problem]:
 
 
 class _Changes:
-    """The rows of events, one by one."""
+    """The row changes of events, one by one."""
 
     def __init__(self, part: Part, options: Options) -> None:
         self.file = _text(part.file)
@@ -110,7 +110,7 @@ class _Changes:
         self.form = _FORMS[options.documents]
 
     def of(self, event: Event, gtid: str | None) -> Iterator[Values]:
-        """Nothing for events that are not asked for."""
+        """The row changes of an event; nothing for events that the options exclude."""
         body = event.body
         if not isinstance(body, (LazyRows, RowsBody)) or event.header.type not in self.types:
             return
@@ -153,7 +153,7 @@ class _Apart:
         ]
 
     def of(self, row: Row) -> list[Document]:
-        """Those that are in an image, SQL NULL too."""
+        """The documents in an image, SQL NULL included."""
         found = []
         for name, old, new in self.columns:
             before: Any = None if old is None or row.before is None else row.before[old]
@@ -164,7 +164,7 @@ class _Apart:
 
 
 class _Events:
-    """Headers, and bodies where they are asked for."""
+    """Headers of events, with their bodies if the options select them."""
 
     def __init__(self, part: Part, options: Options, stack: ExitStack) -> None:
         self.part = part
@@ -175,7 +175,7 @@ class _Events:
         self._inside: Iterator[bytes] = iter(())
 
     def of(self, event: Event, gtid: str | None) -> Iterator[Values]:
-        """One row, or none."""
+        """One row for an event, or none."""
         header, body, options = event.header, event.body, self.options
         raw = None
         if options.body:
@@ -205,12 +205,12 @@ class _Events:
 
 
 def _split(payload: TransactionPayload) -> Iterator[bytes]:
-    """The events inside, uncompressed when the first is asked for: damage comes behind the payload's own row."""
+    """The events inside, uncompressed at the first request: damage follows the payload's own row."""
     yield from split_inner(payload.uncompressed())
 
 
 def _text(value: str) -> bytes:
-    """As the command writes it: bytes that are not valid UTF-8 are escapes."""
+    """Text in the command's form: bytes that are not valid UTF-8 become escapes."""
     return value.encode("utf-8", "backslashreplace")
 
 

@@ -1,4 +1,4 @@
-"""What an UPDATE does to a document of the matrices: the kinds of the axis ``update``."""
+"""The changes that an UPDATE makes to a document of the matrices: the kinds of the axis ``update``."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ UPDATES: Final = (
 """Another value as long; longer; shorter; new members or cells; removed; a container for a scalar; every value;
 JSON_INSERT, which is never partial; a whole document; no JSON column but another; NULL."""
 
-_GROWTH: Final = 1000  # a value grows by at most so many bytes: what is new is to be small beside a large document
+_GROWTH: Final = 1000  # a value grows by at most so many bytes: a new value must be small beside a large document
 _NEW: Final = (4, 20, 100)
 
 
@@ -44,7 +44,7 @@ def assignments(draw: Draw, column: str, made: Made, kind: str, pairs: int) -> l
     count = len(made.leaves)
     chosen = made.leaves if kind == "every" else draw.sample(made.leaves, min(pairs, count))
     if kind == "remove":
-        # From the back, so that no removal moves what the next one means.
+        # From the back, so that no removal moves the target of the next one.
         paths: list[tuple[str | None, Expression | None]] = [(leaf.path, None) for leaf in reversed(chosen)]
         return [Assignment(column, Call(Function.JSON_REMOVE, document, tuple(paths)))]
     function = draw.choice((Function.JSON_SET, Function.JSON_REPLACE))

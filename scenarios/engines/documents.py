@@ -1,7 +1,7 @@
 """Documents of a wanted size and shape, cheap enough to make one for every scenario.
 
-The number of values is bounded, so a document of 1 MB costs little more than its bytes: large ones have long strings.
-Every fourth value is an integer, so that inlined values occur everywhere.
+The number of values is bounded, so a document of 1 MB costs little more than its bytes: large documents have long
+strings. Every fourth value is an integer, so that inlined values occur everywhere.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ if TYPE_CHECKING:
     from generators.draw import Draw
 
 SHAPES: Final = ("flat", "nested", "array", "text")
-MOST: Final = 32  # values of a document
+MOST: Final = 32  # the most values of a document
 _GROUP: Final = 4  # values of an object inside another
 _NAMES: Final = tuple(f"k{index}" for index in range(MOST))
 
 
 class Leaf(NamedTuple):
-    """A value that an update can aim at: its path, and its length (-1: an integer)."""
+    """A value that an update can change: its path, and its length (-1: an integer)."""
 
     path: str
     length: int
 
 
 class Made(NamedTuple):
-    """A document, what can be changed in it, and where something new can go (the path ends before its number)."""
+    """A document, its values that can be changed, and a place for new values (the path ends before its number)."""
 
     value: JsonValue
     leaves: tuple[Leaf, ...]
@@ -39,7 +39,7 @@ class Made(NamedTuple):
 
 
 def pattern_of(draw: Draw) -> str:
-    """Eight characters that all strings of a document are made of: one decision, whatever its size."""
+    """Eight characters from which all strings of a document are made: one decision, whatever the document's size."""
     return f"{draw.below(1 << 32):08x}"
 
 
@@ -49,13 +49,13 @@ def text(pattern: str, length: int) -> str:
 
 
 def document(draw: Draw, shape: str, size: int) -> Made:
-    """A document of about ``size`` bytes, give or take an eighth."""
+    """A document of about ``size`` bytes, within an eighth."""
     pattern = pattern_of(draw)
     size += draw.below(size // 4 + 1) - size // 8
     if shape == "text":
         return _text(draw, pattern, size)
     count = max(2, min(MOST, size // 64))
-    # What an entry, a key and the header of a container take; the rest is for the strings.
+    # Bytes of an entry, a key and the header of a container; the rest is for the strings.
     frame = {"flat": 11, "nested": 14, "array": 4}[shape]
     strings = count - count // 4
     length = max(1, (size - 5 - frame * count) // strings)
@@ -75,7 +75,7 @@ def document(draw: Draw, shape: str, size: int) -> Made:
 
 @lru_cache(maxsize=4096)
 def _leaves(shape: str, count: int, length: int) -> tuple[Leaf, ...]:
-    """The same for all documents of a shape with so many values, the strings among them of this length."""
+    """The leaves that all documents of a shape with so many values share; strings have this length."""
     paths = {
         "array": [f"$[{index}]" for index in range(count)],
         "flat": [f"$.{name}" for name in _NAMES[:count]],
@@ -96,10 +96,11 @@ def _text(draw: Draw, pattern: str, size: int) -> Made:
 
 
 def tight(draw: Draw, shape: str, length: int, pairs: int, margin: int) -> Made:
-    """A document whose full form is ``margin`` bytes longer than the diffs that replace its first leaves by others as
-    long: L - (4 + D) = margin (partial-update 5). All leaves but the pad are to be replaced.
+    """A document whose full form is ``margin`` bytes longer than the diffs that replace its first leaves.
 
-    In objects the keys have quotes, which a path must escape: without them diffs are never that long.
+    The new leaves are as long as the old: L - (4 + D) = margin (partial-update 5). All leaves but the pad are to be
+    replaced. In objects the keys contain quotes, which a path must escape: without quotes the diffs are never that
+    long.
     """
     pattern = pattern_of(draw)
     while True:

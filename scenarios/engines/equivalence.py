@@ -1,6 +1,7 @@
-"""A replica whose document equals the source's, by ``=`` or as text, and still does after the update (FR4).
+"""A replica's document that equals the source's, by ``=`` or as text, and must equal it after the update (FR4).
 
-The source's document gets an update; what the source logs is encoded, decoded and applied to the replica's document.
+The source's document gets an update; the engine encodes and decodes the logged event and applies it to the replica's
+document.
 """
 
 from __future__ import annotations
@@ -54,12 +55,12 @@ _DAYS: Final = ("2020-01-01", "2024-02-29", "1999-12-31")
 
 
 def cost(settings: Mapping[str, Setting]) -> float:
-    """About how many microseconds a scenario takes."""
+    """The approximate microseconds that a scenario takes."""
     return 320 + 0.006 * int(settings.get("size", 300))
 
 
 def measure(draw: Draw, settings: Mapping[str, Setting]) -> tuple[int, ...]:
-    """One scenario: the values of ``MEASURES``."""
+    """Run one scenario; return the values of ``MEASURES``."""
     get = settings.get
     relation = str(get("relation", "padded"))
     frame = update.frame_of(1, str(get("key", "primary")), str(get("image", "MINIMAL")), "MINIMAL")
@@ -93,7 +94,7 @@ def measure(draw: Draw, settings: Mapping[str, Setting]) -> tuple[int, ...]:
 
 
 def _tolerant(replica: bytes, diffs: bytes, refused: MysqlError) -> bytes | None:
-    """What an applier makes of it that takes a REPLACE by what is there already: the listed deviation, and no other."""
+    """The result of an applier that accepts a REPLACE by the value already there: the listed deviation alone."""
     try:
         return apply_field(replica, diffs, _TAKES_ALL)
     except MysqlError:
@@ -113,7 +114,7 @@ def _require(relation: str, source: bytes, replica: bytes, when: str) -> None:
 
 
 def _pair(draw: Draw, relation: str, shape: str, size: int) -> tuple[bytes, bytes, Made, tuple[Leaf, JsonValue]]:
-    """The source's document and the replica's; and the value that stands in both, of another type."""
+    """The source's document and the replica's; and a value that both contain, of another type."""
     made = document(draw, shape, size)
     mine, theirs = _values(draw, relation)
     value, other = _with(made.value, mine), _with(made.value, theirs)

@@ -1,8 +1,8 @@
-"""What an event may do to a row that it was not made for, or when it is damaged (FR5).
+"""The effect of an event on a row that it was not made for, or of a damaged event (FR5).
 
-Judged as on a server: a refusal with one of the five numbers, or a document that can be read; what the server is known
-to take against that is explained by its switch and nothing else. Beyond that the applier is held against itself: a
-document with holes and the same one rebuilt must take the same diffs alike.
+The engine judges as on a server. The outcome must be a refusal with one of the five numbers, or a readable document. A
+switch, and nothing else, explains other outcomes that the server is known to accept. The engine also compares the
+applier with itself: a document with holes and the same one rebuilt must take the same diffs alike.
 """
 
 from __future__ import annotations
@@ -47,12 +47,12 @@ _TAKES_ALL: Final = flipped(MYSQL, "refuse_unchanging_replace")
 
 
 def cost(settings: Mapping[str, Setting]) -> float:
-    """About how many microseconds a scenario takes."""
+    """The approximate microseconds that a scenario takes."""
     return 450 + 0.01 * int(settings.get("size", 300))
 
 
 def measure(draw: Draw, settings: Mapping[str, Setting]) -> tuple[int, ...]:
-    """One scenario: the values of ``MEASURES``."""
+    """Run one scenario; return the values of ``MEASURES``."""
     kind, target = str(settings.get("event", "logged")), str(settings.get("target", "updated"))
     diffs = None
     if kind == "damaged":
@@ -102,7 +102,7 @@ def _target(draw: Draw, target: str, source: bytes, size: int) -> bytes | None:
 
 
 def _outcome(injection: Injection) -> InjectionOutcome:
-    """What the reference's applier does, as a server would show it."""
+    """The outcome of the reference's applier, in the form that a server would show."""
     before = state_of(injection.stored)
     predicted = predict(injection)
     after = before if predicted.error else predicted.state
@@ -110,7 +110,7 @@ def _outcome(injection: Injection) -> InjectionOutcome:
 
 
 def _same_when_rebuilt(stored: bytes, diffs: bytes) -> None:
-    """In place or on a tree, with holes or without: the same document comes out, or neither."""
+    """Require the same result in place and on a tree, with holes and without: the same document, or two refusals."""
     results = []
     for document_ in (stored, encode(decode(stored))):
         try:

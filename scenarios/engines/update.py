@@ -1,7 +1,7 @@
-"""One update of one row, with the option on and off: bytes, images, and what an applier makes of them.
+"""One update of one row, with the option on and off: bytes, images, and the applier's result.
 
-Every field is really encoded and decoded by the reference: document, diffs, row event with and without the option,
-both read again, the diffs applied to the old document. The sizes in a row are those of the bytes that came out.
+The reference really encodes and decodes every field: document, diffs, row event with and without the option. It reads
+both events again and applies the diffs to the old document. The sizes in a row are the sizes of the resulting bytes.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ SETTINGS: Final[dict[str, range | tuple[str, ...]]] = {
 }
 MEASURES: Final = (
     "verdict", "error",
-    "document",  # bytes of the assigned document before
+    "document",  # bytes of the assigned document before the update
     "full_size",  # bytes of the documents whose update gave diffs that are not empty: Def2 without its constant
     "diff_size", "diff_raw", "diffs",  # those diffs: as they are encoded; path and value alone (Def1); how many
     "partial_columns", "empty_columns", "full_columns", "null_columns",  # JSON columns in the after image, how logged
@@ -79,7 +79,9 @@ _TABLE_ID: Final = 90
 
 
 class Scenario(NamedTuple):
-    """What a server could be asked to do as well. ``plain``: the column's document before ``padding`` made the hole."""
+    """A scenario that a server could execute as well. ``plain``: the column's document before ``padding`` made the
+    hole.
+    """
 
     frame: Frame
     row: dict[str, object]
@@ -90,7 +92,7 @@ class Scenario(NamedTuple):
     padding: tuple[Assignment, ...]
 
     def case(self, case_id: str) -> UpdateCase:
-        """The same as a Case, for a real server."""
+        """The scenario as a Case for a real server."""
         table = self.frame.table
         row = {**self.row, self.column: self.plain}
         statements = (self.padding, self.assignments) if self.padding else (self.assignments,)
@@ -106,8 +108,10 @@ class Scenario(NamedTuple):
 
 
 class Frame:
-    """What the scenarios of one table and session share: models with the option on and off, and the TABLE_MAP as a
-    reader finds it in the log."""
+    """The objects that the scenarios of one table and session share.
+
+    They are the models with the option on and off, and the TABLE_MAP as a reader finds it in the log.
+    """
 
     def __init__(self, columns: int, key: str, image: str, metadata: str) -> None:
         self.table = _table(columns, key)
@@ -124,7 +128,7 @@ class Frame:
         self._known_names: dict[int, tuple[str, ...]] = {}
 
     def names_in(self, bitmap: int | None) -> tuple[str, ...]:
-        """The columns of an image."""
+        """The names of the columns in an image."""
         assert bitmap is not None
         names = self._known_names.get(bitmap)
         if names is None:
@@ -141,7 +145,7 @@ class Frame:
 
 @lru_cache(maxsize=512)
 def frame_of(columns: int, key: str, image: str, metadata: str) -> Frame:
-    """Frames are few and made once a process."""
+    """The frame for a table and session. Frames are few and made once per process."""
     return Frame(columns, key, image, metadata)
 
 
@@ -162,12 +166,12 @@ def _table(columns: int, key: str) -> Table:
 
 
 def cost(settings: Mapping[str, Setting]) -> float:
-    """About how many microseconds a scenario takes: what the cutting of the work goes by, nothing else."""
+    """The approximate microseconds that a scenario takes: only the cutting of the work depends on it."""
     return 260 + 0.006 * int(settings.get("size", 300))
 
 
 def scenario(draw: Draw, settings: Mapping[str, Setting]) -> Scenario:
-    """The scenario itself, before anything is computed."""
+    """Draw the scenario itself, without any computation."""
     get = settings.get
     columns, kind, pairs = int(get("columns", 1)), str(get("update", "replace")), int(get("pairs", 1))
     shape, size = str(get("shape", "flat")), int(get("size", 300))
@@ -202,14 +206,14 @@ _SMALL: Final = encode([1, "two"])
 
 
 def with_hole(stored: bytes, path: str) -> bytes:
-    """The document after its first value became empty in place: as large as before, with a hole."""
+    """The document after its first value became empty in place: its size stays, and it has a hole."""
     after = apply_diffs(stored, [Diff(Operation.REPLACE, parse_path(path), "")])
     assert after is not None
     return after
 
 
 def measure(draw: Draw, settings: Mapping[str, Setting]) -> tuple[int, ...]:
-    """One scenario: the values of ``MEASURES``."""
+    """Run one scenario; return the values of ``MEASURES``."""
     made = scenario(draw, settings)
     frame, column = made.frame, made.column
     step = Step(made.assignments, (0,))
@@ -242,7 +246,7 @@ def measure(draw: Draw, settings: Mapping[str, Setting]) -> tuple[int, ...]:
 
 
 def predicted(model: Model, row: Mapping[str, object], step: Step) -> StepPrediction:
-    """What the reference says of an update, which must not be refused."""
+    """The reference's prediction of an update, which must not be refused."""
     model.rows = [row]
     prediction = model.predict(step)
     if prediction.error is not None:
@@ -251,7 +255,7 @@ def predicted(model: Model, row: Mapping[str, object], step: Step) -> StepPredic
 
 
 def round_trip(frame: Frame, events: tuple[RowsBody, ...]) -> tuple[bytes, LazyRows, Row]:
-    """The one row event of an update: its bytes, and what a reader finds in them."""
+    """The one row event of an update: its bytes, and its decoded content."""
     (event,) = events
     data = encode_event(event)
     try:
@@ -267,7 +271,7 @@ def round_trip(frame: Frame, events: tuple[RowsBody, ...]) -> tuple[bytes, LazyR
 
 
 def _read_back(frame: Frame, visited: RowPrediction, body: LazyRows, row: Row) -> None:
-    """The event against the row that it was made from: diffs are applied to the old document."""
+    """Compare the event with the row that it was made from: apply diffs to the old document."""
     change = visited.change
     names = frame.names_in(body.before_columns)
     if row.before is None or row.after is None or list(row.before) != [change.before[name] for name in names]:
@@ -327,7 +331,7 @@ def _sizes(frame: Frame, visited: RowPrediction, body: LazyRows, row: Row) -> tu
 
 
 def _value_size(data: bytes | None) -> int:
-    """Bytes of the document that a diff inserts; what may stand behind it does not count."""
+    """Bytes of the document that a diff inserts; bytes after it do not count."""
     if data is None:
         return 0
     kind = data[0]
@@ -337,7 +341,7 @@ def _value_size(data: bytes | None) -> int:
 
 
 def _old_format(body: LazyRows, row: Row) -> int:
-    """What a server without the feature writes: header, post header, bitmaps, images, checksum, from the values."""
+    """Bytes of the event of a server without the feature: header, post header, bitmaps, images, checksum."""
     size = 19 + 10 + packed_size(body.column_count) + 2 * (bitmap_size(body.column_count)) + 4
     for image in (row.before, row.after):
         assert image is not None
@@ -351,7 +355,7 @@ def _old_format(body: LazyRows, row: Row) -> int:
 
 
 def _payload(frame: Frame, events: tuple[RowsBody, ...]) -> int:
-    """The size of the compressed transaction; it must hold the same bytes again."""
+    """The size of the compressed transaction, which must decompress to the same bytes."""
     bodies: list[Body] = [begin("lab", update=True), frame.table_map, *events, Xid(xid=1)]
     inner = b"".join(encode_event(body, algorithm=Checksum.NONE) for body in bodies)
     event = encode_event(FileWriter(server_id=1).compressed(bodies))

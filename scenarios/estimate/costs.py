@@ -1,7 +1,7 @@
-"""What one JSON column of one updated row takes in the log, with and without partial JSON (partial-update 5).
+"""Bytes of one JSON column of one updated row in the log, with and without partial JSON (partial-update 5).
 
-From the documents alone the cost is known exactly where only one outcome is possible (a document whose bytes are the
-same, a root of another kind, diffs that could never be smaller than the document); elsewhere it has bounds.
+The documents alone give the exact cost only if one outcome is possible. That holds for a document whose bytes stay the
+same, a root of another kind, and diffs that could never be smaller than the document. Elsewhere the cost has bounds.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ LENGTH: Final = 4  # bytes of a JSON value's length in a row
 class FieldCost(NamedTuple):
     """Bytes of a column's after-image field, its length included; 0 for SQL NULL.
 
-    ``whole``: with the option off. With the option on: ``least`` and ``most`` are bounds for any statement, ``leaves``
-    and ``members`` are the costs if every statement sets single values, or whole elements of the root.
+    ``whole``: with the option off. The others are with the option on. ``least`` and ``most`` are bounds for any
+    statement. ``leaves`` and ``members`` are the costs if every statement sets single values, or whole elements of the
+    root.
     """
 
     whole: int
@@ -29,11 +30,11 @@ class FieldCost(NamedTuple):
 
 
 def field_cost(before: bytes | None, after: bytes | None) -> FieldCost:
-    """From the stored documents; ``None`` is SQL NULL."""
+    """The cost from the stored documents; ``None`` is SQL NULL."""
     if after is None:
         return FieldCost(0, 0, 0, 0, 0)
     whole = LENGTH + len(after)
-    if before is None:  # a function of NULL is NULL: a document comes by an assignment of the whole
+    if before is None:  # a function of NULL is NULL: only assigning a whole document replaces NULL
         return FieldCost(whole, whole, whole, whole, whole)
     if before == after:
         return FieldCost(whole, LENGTH, LENGTH, LENGTH, LENGTH)
@@ -48,7 +49,7 @@ def field_cost(before: bytes | None, after: bytes | None) -> FieldCost:
 
 
 def logged_cost(after: bytes | None, diffs: bytes) -> FieldCost:
-    """Of a column that was logged as diffs, which led to ``after``: what it cost is what it costs."""
+    """The known cost of a column that was logged as diffs, which led to ``after``."""
     whole = 0 if after is None else LENGTH + len(after)
     cost = LENGTH + len(diffs)
     return FieldCost(whole, cost, cost, cost, cost)

@@ -1,19 +1,19 @@
-"""How many bytes of diffs could lead from one document to another (partial-update 2, partial-update 4).
+"""Bytes of diffs that could lead from one document to another (partial-update 2, partial-update 4).
 
 A log with full images has the documents before and after, not the statement. Many chains of JSON_SET, JSON_REPLACE and
 JSON_REMOVE lead from the one to the other, and each logs other diffs:
 
 * ``leaves``: one diff for each scalar that differs, one INSERT or REMOVE for each element that came or went;
-* ``members``: one diff for each element of the root that differs, however little of it does;
-* ``least``: no chain at all logs fewer bytes. It is proved, not searched for: a container counts as the cheaper of
-  itself and of the sum of its elements, an index in an array whose elements may have moved as one digit, and an array
-  too large to try as what must be written at least. It may be a few bytes below what can be done, never above.
+* ``members``: one diff for each element of the root that differs, however small its change is;
+* ``least``: a lower bound for every chain, proved and not searched for. A container counts as the cheaper of itself and
+  of the sum of its elements. An index in an array whose elements may have moved counts as one digit. An array too large
+  to try counts as the bytes that any chain must write. The bound may be a few bytes below the possible minimum, never
+  above.
 
 There is no upper bound below the whole document: a statement may set the document itself, or write a place twice.
 
-JSON_SET puts elements at the end of an array or in front of it, never between two others (partial-update 2.1), so an
-array has elements put in front, then elements of the old array in their order, some of them changed, some gone, then
-appended ones.
+JSON_SET puts elements at the end of an array or in front of it, never between two others (partial-update 2.1). So an
+array has elements put in front, then elements of the old array in order, some changed, some gone, then appended ones.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ empty container without the holes that it had."""
 
 _CELL: Final = 3  # [0], the shortest path leg of an array
 _FRONT: Final = 8  # [last-1], the shortest leg that puts an element in front
-_ALIGNED: Final = 4096  # pairs of elements that are tried for an alignment
+_ALIGNED: Final = 4096  # the most pairs of elements that an alignment tries
 
 
 class Difference(NamedTuple):
@@ -55,7 +55,7 @@ NOTHING: Final = Difference(0, 0, 0)
 
 
 class _Work:
-    """What may still be looked at: a document whose elements share bytes would otherwise have elements without end."""
+    """A bound on visits: a document whose elements share bytes could otherwise have elements without end."""
 
     __slots__ = ("left",)
 
@@ -63,15 +63,17 @@ class _Work:
         self.left = size
 
     def visit(self, b: View, a: View) -> None:
-        """Two containers: an entry takes three bytes at least, so no sound document has as many as it has bytes."""
+        """Count two containers. An entry has at least 3 bytes, so a sound document has fewer elements than bytes."""
         self.left -= b.count + a.count + 1
         if self.left < 0:
             raise DecodeError("overlap", "the elements of a JSON document share bytes")
 
 
 def difference(before: bytes, after: bytes) -> Difference | None:
-    """From one stored document to another with other bytes; ``None``: there are no diffs that do it, because the root
-    is another value, or of another kind."""
+    """The difference between two stored documents with other bytes.
+
+    ``None``: no diffs lead to the new document, because the root is another value, or of another kind.
+    """
     b, a = open_document(before), open_document(after)
     work = _Work(len(before) + len(after))
     if b.is_object and a.is_object:
@@ -96,7 +98,7 @@ def leg_size(name: bytes) -> int:
 
 
 def _element(b: View, i: int, a: View, j: int, path: int, short: int, work: _Work, *, top: bool) -> Difference:
-    """Of two elements. ``path``: bytes of the path's text; ``short``: the least it can have."""
+    """The difference of two elements. ``path``: bytes of the path's text; ``short``: its least length."""
     if _same_bytes(b, i, a, j):
         return NOTHING
     old, new = b.element(i), a.element(j)
@@ -135,17 +137,17 @@ def _same_bytes(b: View, i: int, a: View, j: int) -> bool:
 
 
 def _smallest(container: View) -> int:
-    """No JSONB of a container's elements is smaller."""
+    """A lower bound for the JSONB of a container's elements."""
     return 5 + (7 if container.is_object else 3) * container.count
 
 
 def _least_size(value: JsonValue, size: int) -> int:
-    """Of a value that is put somewhere: it may be put there in parts, which saves only where containers are large."""
+    """The least bytes to write a value: it may be written in parts, which saves bytes only for large containers."""
     return size if size <= SMALL_LIMIT else min(size, _parts_size(value))
 
 
 def _parts_size(value: JsonValue) -> int:
-    """The JSONB of a value if every container were small, however large it is, and 32-bit integers stood in entries."""
+    """The JSONB of a value as if every container were small and 32-bit integers were inlined in entries."""
     if isinstance(value, dict):
         return 5 + sum(6 + len(key.encode("utf-8", "surrogateescape")) + _parts_size(v) for key, v in value.items())
     if isinstance(value, list):
@@ -159,7 +161,7 @@ def _parts_size(value: JsonValue) -> int:
 
 
 def _objects(b: View, a: View, path: int, short: int, work: _Work, *, top: bool = False) -> Difference:
-    """Of two objects: nothing moves in an object, so each member is for itself."""
+    """The difference of two objects: members never move, so each member is independent."""
     work.visit(b, a)
     old = {b.key(index): index for index in range(b.count)}
     least = leaves = members = 0
@@ -195,7 +197,7 @@ def _inserted(a: View, j: int, path: int, short: int) -> Difference:
 
 
 def _arrays(b: View, a: View, path: int, short: int, work: _Work, *, top: bool = False) -> Difference:
-    """Of two arrays."""
+    """The difference of two arrays."""
     work.visit(b, a)
     n, m = b.count, a.count
     most = min(n, m)
@@ -222,12 +224,12 @@ def _arrays(b: View, a: View, path: int, short: int, work: _Work, *, top: bool =
 
 
 def _cell(index: int) -> int:
-    """Bytes of a cell's leg."""
+    """Bytes of an array cell's path leg."""
     return 2 + len(str(index))
 
 
 def _by_position(b: View, a: View, path: int, short: int, pairs: Mapping[int, Difference]) -> Difference:
-    """Every element changed where it is; at the end elements are removed or appended."""
+    """The difference if every element changes in place, and the end removes or appends elements."""
     n, m = b.count, a.count
     least = leaves = members = 0
     for found in pairs.values():
@@ -249,11 +251,11 @@ def _by_position(b: View, a: View, path: int, short: int, pairs: Mapping[int, Di
 def _shifted(
     b: View, a: View, head: int, tail: int, path: int, pairs: Mapping[int, Difference], *, top: bool
 ) -> tuple[int, int] | None:
-    """Bytes for ``leaves`` and ``members`` if elements went, and others moved up; ``None``: too many to try.
+    """Bytes for ``leaves`` and ``members`` if elements went and others moved up; ``None``: too many pairs to try.
 
-    The cheapest way through what lies between the same elements at both ends. New elements may come in front only where
-    nothing was the same there, and at the end likewise. An element that moved is the same, or is replaced whole where
-    as many went before it as the lengths differ by.
+    The function finds the cheapest way through the elements between the same elements at both ends. New elements may
+    come in front only if no element there was the same, and at the end likewise. An element that moved is the same; it
+    is replaced whole only if as many elements went before it as the lengths differ by.
     """
     rows, columns = b.count - head - tail, a.count - head - tail
     if rows * columns > _ALIGNED:
@@ -298,8 +300,12 @@ def _lower(row: list[int], place: int, cost: int) -> None:
 
 
 def _least_of_array(b: View, a: View, head: int, tail: int, short: int, by_position: int) -> int:
-    """What must be written at least: elements that the old array has not, and as many removed or put in as the lengths
-    say. Where nothing moved, ``by_position`` is the least; anything else removes one and puts one in at least."""
+    """A lower bound for an array: elements that the old array lacks, and as many removals or insertions as the lengths
+    require.
+
+    If no element moved, ``by_position`` is the least. Every other way removes at least one element and inserts at least
+    one.
+    """
     n, m = b.count, a.count
     removed = diff_size(short + _CELL, None)
     if n == m and by_position <= removed + diff_size(short + _CELL, 2):
@@ -317,7 +323,7 @@ def _least_of_array(b: View, a: View, head: int, tail: int, short: int, by_posit
             old[data] -= 1
             continue
         whole = diff_size(short + _CELL, size)
-        # Or one that was there, changed inside: the shortest such diff removes a member of one letter.
+        # Or an old element, changed inside: the shortest such diff removes a member of one letter.
         written += whole if element.kind > LARGE_ARRAY else min(whole, diff_size(short + _CELL + 2, None))
     if m > n:
         every = sorted([*sizes, *_sizes(a, range(head)), *_sizes(a, range(m - tail, m))])

@@ -1,6 +1,6 @@
-"""The estimate without Spark: one file after the other, and the questions put to SQLite.
+"""The estimate without Spark: reads one file after the other, and puts the questions to SQLite.
 
-For logs that are read faster than Spark is started.
+It serves logs that take less time to read than Spark takes to start.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def measure(part: Part) -> Iterator[Measurement]:
 
 
 class Store:
-    """Measurements in SQLite: in memory while they are few, else in a file that is gone afterwards."""
+    """Measurements in SQLite: in memory while they are few, else in a temporary file."""
 
     def __init__(self, measurements: Iterable[Measurement]) -> None:
         self._connection = sqlite3.connect("")
@@ -49,5 +49,5 @@ class Store:
             self._connection.executemany(f"INSERT INTO {TABLE} VALUES ({', '.join('?' * len(names))})", batch)
 
     def query(self, text: str) -> Sequence[Sequence[Any]]:
-        """Answer in plain values."""
+        """The answer in plain values."""
         return self._connection.execute(text).fetchall()

@@ -1,6 +1,6 @@
-"""Events of a log in, measurements out: whole numbers, one record for each column, row and kind of event.
+"""Turns events of a log into measurements: whole numbers, one record for each column, row and kind of event.
 
-The same records come out wherever and in whatever parts a log is read, as long as parts begin between transactions.
+The records are the same wherever and in whatever parts a log is read, as long as parts begin between transactions.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ _DEFINITIONS: Final = (b"CREATE", b"ALTER", b"DROP", b"RENAME", b"TRUNCATE")
 
 
 class Meter:
-    """One file, or a part of one that begins between transactions."""
+    """Measures one file, or a part of one that begins between transactions."""
 
     def __init__(self, file: str, event_max: int = EVENT_MAX) -> None:
         self._file = file
@@ -98,20 +98,20 @@ class Meter:
         if isinstance(body, (LazyRows, RowsBody)) and body.type in UPDATE_TYPES:
             try:
                 yield from self._updates(event, body)
-            except CodecError as error:  # the rows before it are measured, and the log goes on behind it
+            except CodecError as error:  # the rows before the damage are measured, and the log goes on after it
                 yield self.problem(event.position, ROWS, str(event.located(error)))
 
     def count(self, word: str, size: int, *, inside: bool) -> None:
-        """One more event of a kind."""
+        """Count one more event of a kind."""
         self._counts[word, int(inside)] += 1
         self._bytes[word, int(inside)] += size
 
     def problem(self, position: int | None, code: str, message: str) -> Measurement:
-        """What is wrong with the file."""
+        """The measurement of a problem of the file."""
         return Measurement("problem", self._file, -1 if position is None else position, column_name=code, word=message)
 
     def finish(self) -> Iterator[Measurement]:
-        """What was counted."""
+        """The counts of events."""
         for (word, inside), amount in sorted(self._counts.items()):
             logged = self._bytes[word, inside]
             yield Measurement("event", self._file, number=inside, word=word, logged=logged, amount=amount)
@@ -126,7 +126,7 @@ class Meter:
         if layout is None:
             layout = Layout(table, body)
             table.plans["estimate", body.before_columns, body.after_columns] = layout
-        # Positions in a payload have no checksums, but the log they would stand in without compression has.
+        # Events in a payload have no checksums, but in a log without compression they would have them.
         head = HEADER_SIZE + fixed_size(body) + FOOTER_SIZE * (event.checksum is not None or event.inner is not None)
         group = (body.table_id, body.before_columns, body.after_columns, body.extra)
         if group != self._group:
@@ -194,7 +194,7 @@ class Meter:
 
 
 def _statement(text: bytes) -> str:
-    """What kind of statement a QUERY event has: a definition, another that is logged as text, or neither."""
+    """The kind of statement in a QUERY event: a definition, another that is logged as text, or neither."""
     start = text.lstrip()[:12].upper()
     if start.startswith(_DEFINITIONS):
         return "definition"

@@ -1,4 +1,4 @@
-"""Measurements in, figures out: a few questions in the SQL that Spark and SQLite have in common.
+"""Turns measurements into figures: a few questions in the SQL that Spark and SQLite have in common.
 
 All sums are of whole numbers. A percentile is the smallest value that so many of a hundred rows do not exceed.
 """
@@ -30,7 +30,7 @@ class Costs(NamedTuple):
 
 
 class Worst(NamedTuple):
-    """A row that costs most, and where it is."""
+    """The most expensive row, and its place."""
 
     file: str
     position: int
@@ -43,8 +43,11 @@ class Worst(NamedTuple):
 
 @dataclass(slots=True)
 class Column:
-    """A JSON column. Sums and percentiles are of the rows that were judged; ``exact``: for which only one cost is
-    possible; ``unjudged``: rows and bytes logged, by reason; ``percentiles``: of those whose document changed."""
+    """The figures of a JSON column. Sums and percentiles cover the rows that were judged.
+
+    ``exact``: rows for which only one cost is possible. ``unjudged``: rows and bytes logged, by reason.
+    ``percentiles``: for rows whose document changed.
+    """
 
     name: str
     rows: int
@@ -61,8 +64,10 @@ class Column:
 
 @dataclass(slots=True)
 class ImageSums:
-    """All updated rows of a table with one row image, with the events around them. ``assumed``: rows of tables whose
-    key the log does not name."""
+    """Sums over all updated rows of a table with one row image, with the events around them.
+
+    ``assumed``: rows of tables whose key the log does not name.
+    """
 
     rows: int
     assumed: int
@@ -72,7 +77,7 @@ class ImageSums:
 
 @dataclass(slots=True)
 class Table:
-    """``unjudged``: rows of which a JSON column could not be judged."""
+    """The figures of a table. ``unjudged``: rows with a JSON column that could not be judged."""
 
     schema: str
     name: str
@@ -82,7 +87,7 @@ class Table:
 
 
 class Events(NamedTuple):
-    """Of one kind in one file; ``inside``: in compressed payloads, their bytes before compression."""
+    """Events of one kind in one file. ``inside``: events in compressed payloads, with bytes before compression."""
 
     file: str
     word: str
@@ -92,7 +97,7 @@ class Events(NamedTuple):
 
 
 class Trouble(NamedTuple):
-    """``damage``: something could not be read, which is more than a note."""
+    """A problem of a file. ``damage``: something could not be read, which is more than a note."""
 
     file: str
     position: int
@@ -103,7 +108,7 @@ class Trouble(NamedTuple):
 
 @dataclass(slots=True)
 class Figures:
-    """All that is said about the logs."""
+    """All figures about the logs."""
 
     tables: list[Table]
     events: list[Events]

@@ -25,7 +25,7 @@ _MAGIC: Final = 4
 
 
 def as_data(found: Figures, *, engine: str) -> dict[str, Any]:
-    """For ``--format json``."""
+    """The figures for ``--format json``."""
     return {
         "schema": 1,
         "kit": __version__,
@@ -44,7 +44,7 @@ def as_data(found: Figures, *, engine: str) -> dict[str, Any]:
 
 
 def totals(found: Figures) -> dict[str, int]:
-    """Of all files. Bytes of ``payloads`` are compressed, and are in no other number but ``bytes``."""
+    """Totals of all files. Bytes of ``payloads`` are compressed, and count in no other number but ``bytes``."""
     outside = [event for event in found.events if not event.inside]
     updates = [event for event in found.events if _is_update(event)]
     payloads = [event for event in outside if event.word == "TRANSACTION_PAYLOAD_EVENT"]
@@ -109,7 +109,7 @@ def _column_data(column: Column) -> dict[str, Any]:
 
 
 def saved(costs: Costs) -> dict[str, int]:
-    """Bytes that partial JSON saves: at least, if single values are set, and at most. Below 0 it costs."""
+    """Bytes that partial JSON saves: at least, if single values are set, and at most. Negative values are costs."""
     return {"least": costs.whole - costs.most, "leaves": costs.whole - costs.leaves, "most": costs.whole - costs.least}
 
 
@@ -117,7 +117,7 @@ def saved(costs: Costs) -> dict[str, int]:
 
 
 def as_text(found: Figures) -> Iterator[str]:
-    """Lines for people."""
+    """The figures as lines for people."""
     total = totals(found)
     yield (
         f"{total['files']} {'file' if total['files'] == 1 else 'files'}, {total['bytes']:,} bytes,"
@@ -151,7 +151,7 @@ def _table_text(table: Table) -> Iterator[str]:
 
 
 def _share(cost: int, whole: int) -> str:
-    """What partial JSON changes, in per cent."""
+    """The change by partial JSON, in per cent."""
     return "" if not whole else f"{(cost - whole) * 100 / whole:+.1f} %"
 
 
@@ -186,7 +186,7 @@ def _column_text(column: Column) -> Iterator[str]:
 
 
 def _reading_text(found: Figures, total: dict[str, int]) -> Iterator[str]:
-    """How the figures are to be read, and what is not in them."""
+    """How to read the figures, and what they leave out."""
     yield "beside the figures:"
     quiet = True
     for problem in found.troubles:

@@ -1,12 +1,12 @@
-"""What one updated row takes in the log with each row image, partial JSON on and off (binlog-events 10,
+"""Bytes of one updated row in the log with each row image, partial JSON on and off (binlog-events 10,
 binlog-events 11).
 
-A log with FULL images has every value that the other images choose from. From a log with another image only that image
-can be judged, and what is a part of it.
+A log with FULL images has every value that the other images choose from. A log with another image allows judging only
+that image and its parts.
 
-Which columns a statement assigned is not in a FULL image: with MINIMAL those count that changed, and ``most`` counts
-every column as assigned. Which columns are the primary key is in the log only with binlog_row_metadata=FULL; without it
-the first column is taken for the key, ``least`` counts the shortest column, and ``most`` the whole row.
+A FULL image does not show which columns a statement assigned. With MINIMAL, changed columns count as assigned, and
+``most`` counts every column as assigned. The log names the primary key's columns only with binlog_row_metadata=FULL.
+Without it the first column counts as the key, ``least`` counts the shortest column, and ``most`` the whole row.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from scenarios.estimate.costs import FieldCost
 
 OPTIONS: Final = 1  # bytes of value_options, which every row has with the option on
-_LEAST_SAVED: Final = 5  # bytes that a column logged as diffs takes less than the document
+_LEAST_SAVED: Final = 5  # bytes by which diffs are smaller than the document they replace
 
 
 class RowCost(NamedTuple):
@@ -42,7 +42,7 @@ class RowCost(NamedTuple):
 
 
 class Layout:
-    """What the rows of an event share: the table and which columns its images have."""
+    """The table of an event's rows, and the columns in its images."""
 
     def __init__(self, table: TableMap, event: LazyRows | RowsBody) -> None:
         assert event.before_columns is not None
@@ -92,7 +92,7 @@ class Layout:
         return before_columns(self.table, key, key, RowImage.MINIMAL)
 
     def sizes(self, columns: Sequence[int], values: Iterable[object]) -> dict[int, int]:
-        """By column."""
+        """Bytes of the values in an image, by column."""
         return {index: self.size(index, value) for index, value in zip(columns, values, strict=True)}
 
     def logged(self, row: Row) -> int:
@@ -105,7 +105,7 @@ class Layout:
         return size + OPTIONS + (self.bits if row.value_options else 0)
 
     def costs(self, row: Row, fields: Mapping[int, FieldCost]) -> list[RowCost]:
-        """With each image that can be judged. ``fields``: the costs of the JSON columns of the after image."""
+        """The cost with each image that can be judged. ``fields``: the costs of the JSON columns of the after image."""
         assert row.before is not None
         assert row.after is not None
         old = dict(zip(self.before, row.before, strict=True))
@@ -137,7 +137,7 @@ class Layout:
 
     @property
     def _any_key(self) -> list[int]:
-        """Only whether there is a key matters to an image that is not MINIMAL."""
+        """The columns of some key: an image that is not MINIMAL depends only on whether a key exists."""
         return self.key if self.key or self.named else [0]
 
     def _cost(
@@ -170,7 +170,7 @@ class Layout:
         )
 
     def _bits(self, taken: list[int], documents: list[FieldCost]) -> int:
-        """The JSON columns and, if one is logged as diffs, the partial bits."""
+        """Bytes of the JSON columns' values and, if one of them is logged as diffs, of the partial bits."""
         partial = any(size < cost.whole for size, cost in zip(taken, documents, strict=True))
         return sum(taken) + (self.bits if partial else 0)
 
@@ -185,7 +185,7 @@ def _chosen(sizes: Mapping[int, int], columns: Sequence[int] | None) -> Mapping[
 
 
 class Packing:
-    """How rows of a statement share events (binlog-events 10.1): what :func:`split_rows` does, from sizes alone."""
+    """How rows of a statement share events (binlog-events 10.1): the rule of :func:`split_rows`, from sizes alone."""
 
     __slots__ = ("_base", "_limit", "_sizes")
 
@@ -195,7 +195,7 @@ class Packing:
         self._sizes: dict[object, int] = {}
 
     def starts(self, variant: object, size: int) -> bool:
-        """Add a row; whether it is the first of an event."""
+        """Add a row; return whether it is the first of an event."""
         filled = self._sizes.get(variant)
         if filled is None or filled + size > self._limit:
             self._sizes[variant] = self._base + size

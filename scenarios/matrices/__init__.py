@@ -1,1 +1,1 @@
-"""The matrices that the package brings along: TOML files, read by ``scenarios.matrix``."""
+"""The matrices that the package contains: TOML files that ``scenarios.matrix`` reads."""

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from scenarios.binlogs.rows import Values
 
 NAME: Final = "mysql-binlog"
-ROWS: Final = 10_000  # of a batch at most
+ROWS: Final = 10_000  # the most rows of a batch
 _CONTENTS: Final = frozenset(("before", "after", "body", "documents"))
 _FIXED: Final = 10  # bytes of a column besides what its text and bytes have: a number, or an offset, and a validity bit
 LARGEST: Final = (1 << 31) - (1 << 16)  # bytes of a row: what Arrow and Spark can hold
@@ -80,7 +80,7 @@ class MysqlBinlog(DataSource):
         return NAME
 
     def schema(self) -> str:
-        """By the options, which are looked at here first."""
+        """The schema that the options select; this method also validates the options first."""
         return schema_of(parse_options(self.options))
 
     def reader(self, schema: StructType) -> BinlogReader:
@@ -92,14 +92,16 @@ class MysqlBinlog(DataSource):
 
 
 class BinlogReader(DataSourceReader):
-    """Plans on the driver, reads in tasks."""
+    """Plans partitions on the driver, reads them in tasks."""
 
     def __init__(self, options: Options) -> None:
         self.options = options
 
     def partitions(self) -> list[BinlogPartition]:
-        """The parts of all files; a file that cannot be read is a part too, whose reader says so. Names are absolute:
-        executors have working directories of their own."""
+        """The parts of all files; an unreadable file is a part too, whose reader reports it.
+
+        Names are absolute: executors have working directories of their own.
+        """
         options = self.options
         files = sorted({str(Path(file).absolute()) for path in options.paths for file in find_logs(path)})
         return [BinlogPartition(part) for file in files for part in parts_of(file, options.split_bytes)]
@@ -110,7 +112,7 @@ class BinlogReader(DataSourceReader):
 
 
 def schema_of(options: Options) -> str:
-    """For Spark."""
+    """The schema for Spark."""
     return ", ".join(f"`{name}` {kind}" for name, kind in columns_of(options))
 
 
@@ -153,7 +155,9 @@ def _without_contents(row: Values, columns: tuple[tuple[str, str], ...], length:
 
 
 def _as_variant(row: Values, images: list[int]) -> Values:
-    """With the images as Spark's VARIANT. One that has no such form (16 MB is its limit) is null, with the reason."""
+    """The row with its images as Spark's VARIANT. An image without such a form (16 MB is its limit) becomes null, with
+    the reason.
+    """
     from pyspark.sql.types import VariantVal
 
     values = list(row)

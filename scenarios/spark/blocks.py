@@ -1,7 +1,7 @@
-"""What runs in the executors: blocks of scenarios in, Arrow batches of rows out.
+"""The code that executors run: blocks of scenarios in, Arrow batches of rows out.
 
-One input row is one task number. All columns are 64-bit integers; the schema that Spark is told and the batches are
-made from the same names: the matrix's, and what the rows took, which is no part of a result and of no digest.
+One input row is one task number. All columns are 64-bit integers. Spark's schema and the batches use the same names:
+the matrix's, and the costs of the rows, which belong to no result and no digest.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from scenarios.matrix import Matrix
     from scenarios.plan import Task
 
-BATCH: Final = 2000  # rows; a worker that is to stop does so between two
+BATCH: Final = 2000  # rows; a worker can stop between two batches
 
 
 def ddl(matrix: Matrix) -> str:
@@ -28,7 +28,7 @@ def ddl(matrix: Matrix) -> str:
 
 
 class Blocks:
-    """For ``mapInArrow``. Shipped by reference to this module, so executors need the package."""
+    """The function for ``mapInArrow``. Spark ships it by reference to this module, so executors need the package."""
 
     def __init__(self, matrix: Matrix, tasks: tuple[Task, ...]) -> None:
         self.matrix = matrix
@@ -52,7 +52,7 @@ class Blocks:
 
 
 def probe(batches: Iterator[Any]) -> Iterator[Any]:
-    """One row: what an executor's Python and package are."""
+    """One row: the versions of an executor's Python and package."""
     import platform
 
     import pyarrow as pa

@@ -1,7 +1,7 @@
 """The estimate on Spark: logs through the data source ``mysql-binlog``, figures by Spark SQL.
 
-Every task has a part of a log: its events in their order, with the TABLE_MAPs that its rows need. What comes out of the
-tasks is kept, because each question goes through all of it.
+Every task has a part of a log: its events in order, with the TABLE_MAPs that its rows need. The module keeps the tasks'
+output, because each question reads all of it.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def estimate(spark: Any, files: Sequence[str], *, part: str = PART) -> Figures:
 
 
 def measure_events(batches: Iterator[Any]) -> Iterator[Any]:
-    """For ``mapInArrow``: the events of one part in, its measurements out."""
+    """The function for ``mapInArrow``: the events of one part in, its measurements out."""
     import pyarrow as pa
 
     types = [(name, pa.string() if name in TEXTS else pa.int64()) for name in Measurement._fields]

@@ -1,7 +1,7 @@
 """Work on a session that Ctrl-C ends cleanly.
 
-A signal reaches the main thread wherever it is; in the middle of a message to the JVM it breaks the connection, and
-what runs there goes on. So the work is done by another thread, and the main one waits, with a connection of its own.
+A signal reaches the main thread at any point. In the middle of a message to the JVM it breaks the connection, and the
+jobs there go on. So another thread does the work, and the main thread waits, with a connection of its own.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 T = TypeVar("T")
-PATIENCE: Final = 30.0  # seconds for the work to end after it was cancelled
+PATIENCE: Final = 30.0  # seconds in which the work must end after it was cancelled
 PAUSE: Final = 0.5
 
 
 def interruptible(spark: Any, work: Callable[[], T]) -> T:
-    """The answer of ``work``, or what it raised; a KeyboardInterrupt meanwhile cancels the jobs that run."""
+    """The result of ``work``, or its exception; a KeyboardInterrupt meanwhile cancels the running jobs."""
     answer: list[T] = []
     raised: list[BaseException] = []
 
@@ -41,7 +41,7 @@ def interruptible(spark: Any, work: Callable[[], T]) -> T:
             pass
     except KeyboardInterrupt:
         for _ in range(int(PATIENCE / PAUSE)):
-            _cancel(spark)  # again, as the next job may have begun
+            _cancel(spark)  # cancel again, as the next job may have begun
             if ended.wait(PAUSE):
                 break
         raise

@@ -1,7 +1,7 @@
-"""How much memory a run takes at most: the driver, its JVM and the Python workers, as far as they run on this machine.
+"""The peak memory of a run: the driver, its JVM and the Python workers, as far as they run on this machine.
 
 Workers and executors of a local master are children of the driver's JVM, which is a child of this process or, under
-``spark-submit``, its parent. On a cluster only the driver is seen.
+``spark-submit``, its parent. On a cluster the sampler sees only the driver.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ EVERY: Final = 1.0  # seconds between two samples
 
 
 class Sampler:
-    """``peak``: what was the most so far; ``None`` where it cannot be measured (no psutil)."""
+    """Samples memory. ``peak``: the largest values so far; ``None`` if they cannot be measured (no psutil)."""
 
     def __init__(self) -> None:
         self.peak: Memory | None = None
 
     def sample(self) -> None:
-        """Look once. Processes that end meanwhile count as nothing."""
+        """Take one sample. Processes that end meanwhile count as nothing."""
         import psutil
 
         driver = psutil.Process()
@@ -50,7 +50,7 @@ class Sampler:
 
 
 def _is_java(process: Any) -> bool:
-    with suppress(Exception):  # it has ended
+    with suppress(Exception):  # the process has ended
         return str(process.name()) == "java"
     return False
 

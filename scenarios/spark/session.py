@@ -1,4 +1,4 @@
-"""A Spark session for the matrices: local without any set-up, or whatever the caller has already.
+"""A Spark session for the matrices: a local one without any set-up, or the caller's own.
 
 Java: that of ``JAVA_HOME``, else the one on the ``PATH`` if it is new enough, else the runtime that the extra ``spark``
 installs. Everything local listens on the loopback interface only.
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 LEAST_JAVA: Final = 17
-ATTEMPTS: Final = 4  # of a task: a worker that dies does not end a run
+ATTEMPTS: Final = 4  # tries of a task: a dying worker does not end a run
 PACKAGES: Final = ("pyspark", "pyarrow", "pandas")
 _LOCAL: Final = re.compile(r"local(?:\[(\*|\d+)\])?")
 
@@ -35,7 +35,7 @@ class SparkUnavailable(Exception):
 
 
 def require_packages() -> None:
-    """Say which package is missing, before anything else fails with less clear words."""
+    """Raise an error that names the missing package, before another error with less clear words."""
     missing = [name for name in PACKAGES if find_spec(name) is None]
     if missing:
         raise SparkUnavailable(
@@ -45,7 +45,7 @@ def require_packages() -> None:
 
 
 def java_home() -> str | None:
-    """The Java to start Spark with; ``None``: the one on the PATH will do. Raises if there is none."""
+    """The Java to start Spark with; ``None``: the one on the PATH is new enough. Raises if there is none."""
     given = os.environ.get("JAVA_HOME")
     if given:
         program = Path(given) / "bin" / "java"
@@ -69,8 +69,11 @@ def java_home() -> str | None:
 
 
 def adapted(home: str, scratch: Path) -> str:
-    """A Java home that Spark can start: the runtime of the extra has not the module that Spark's launcher asks for and
-    can do without, so a script in front of it leaves that one argument out."""
+    """A Java home that Spark can start.
+
+    The extra's runtime lacks a module that Spark's launcher requests and can do without. A script in front of the
+    runtime leaves that argument out.
+    """
     program = Path(home) / "bin" / "java"
     try:
         modules = subprocess.run(  # noqa: S603 - the java that was found
@@ -110,14 +113,16 @@ def _version(program: str) -> int | None:
 
 
 def with_retries(master: str) -> str:
-    """A local master that tries a task again: ``local[N]`` gives up at the first failure."""
+    """A local master that retries tasks: ``local[N]`` gives up at the first failure."""
     match = _LOCAL.fullmatch(master)
     return master if match is None else f"local[{match[1] or 1},{ATTEMPTS}]"
 
 
 @contextmanager
 def session(master: str | None, *, name: str = "binlog-lab") -> Iterator[Any]:
-    """A session that ends with the context. ``master``: ``None`` leaves it to spark-submit; ``sc://`` is Connect."""
+    """A session that ends with the context. ``master``: ``None`` leaves the choice to spark-submit; ``sc://`` is
+    Connect.
+    """
     require_packages()
     remote = master is not None and master.startswith("sc://")
     local = master is not None and master.startswith("local")
@@ -155,7 +160,7 @@ def session(master: str | None, *, name: str = "binlog-lab") -> Iterator[Any]:
         if not remote:
             spark.sparkContext.setLogLevel("ERROR")
         if threading.current_thread() is threading.main_thread():
-            # Spark sets one that talks to the JVM in the middle of whatever is being said to it.
+            # Spark sets a handler that talks to the JVM in the middle of other messages.
             signal.signal(signal.SIGINT, interrupt)
         try:
             yield spark
@@ -168,7 +173,7 @@ def session(master: str | None, *, name: str = "binlog-lab") -> Iterator[Any]:
 
 
 def _require_answer(master: str) -> None:
-    """A cluster or server that is not there is said at once: Spark's own clients try for minutes."""
+    """Report an unreachable cluster or server at once: Spark's own clients try for minutes."""
     scheme, _, rest = master.partition("://")
     if scheme not in _PORTS:
         return
@@ -194,7 +199,7 @@ def _require_connect() -> None:
 def _is_there(name: str) -> bool:
     try:
         return find_spec(name) is not None
-    except ModuleNotFoundError:  # its parent is not there
+    except ModuleNotFoundError:  # the parent directory does not exist
         return False
 
 
@@ -235,8 +240,8 @@ def _local_settings(scratch: str) -> dict[str, bool | float | int | str | None]:
 
 @contextmanager
 def tuned(spark: Any) -> Iterator[None]:
-    """Settings of a session, whoever's it is, for many small answers; put back at the end."""
-    # By default each task of an aggregation writes 200 files, whatever comes out.
+    """Settings of any session for many small results; restored at the end."""
+    # By default each task of an aggregation writes 200 files, whatever its output.
     wanted = {"spark.sql.shuffle.partitions": str(max(4, cores_of(spark)))}
     before = {name: spark.conf.get(name) for name in wanted}
     try:
@@ -255,14 +260,14 @@ def is_connect(spark: Any) -> bool:
 
 
 def cores_of(spark: Any) -> int:
-    """How many tasks run at a time, as far as the driver knows."""
+    """The number of tasks that run at a time, as far as the driver knows."""
     if is_connect(spark):
         return int(spark.conf.get("spark.sql.leafNodeDefaultParallelism", None) or os.cpu_count() or 4)
     return int(spark.sparkContext.defaultParallelism)
 
 
 def is_local(spark: Any) -> bool:
-    """Whether the executors are this machine's, with this installation."""
+    """Whether the executors run on this machine, with this installation."""
     if is_connect(spark):
         return False
     master = str(spark.sparkContext.master)

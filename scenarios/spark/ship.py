@@ -1,4 +1,4 @@
-"""The package as one zip for executors that have not installed it, and the check that they have what they need."""
+"""The package as one zip for executors that have not installed it, and the check that executors can run it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class PackageMissing(SparkUnavailable):
-    """The executors have not got our own package."""
+    """The executors lack our own package."""
 
 
 PACKAGES: Final = ("conformance", "generators", "scenarios")
@@ -34,7 +34,7 @@ main()
 
 
 def write_zip(target: Path) -> Path:
-    """The zip, and beside it the script for spark-submit; answers the script's path."""
+    """Write the zip, and beside it the script for spark-submit; return the script's path."""
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
         for package in PACKAGES:
             _add(archive, resources.files(package), package)
@@ -55,7 +55,7 @@ def _add(archive: zipfile.ZipFile, folder: Traversable, name: str) -> None:
 
 
 def prepare(spark: Any) -> None:
-    """See that the executors can run the package; those that have not got it are given it."""
+    """Make sure that the executors can run the package; give it to those that lack it."""
     if is_local(spark):
         return
     try:
@@ -71,7 +71,7 @@ def prepare(spark: Any) -> None:
 
 
 def check_executors(spark: Any) -> None:
-    """Run one row on an executor; raise with a remedy if it cannot, or is not what the driver is."""
+    """Run one row on an executor; raise an error with a remedy if that fails, or if executor and driver differ."""
     try:
         (row,) = spark.range(0, 1, 1, 1).mapInArrow(probe, "python STRING, package STRING").collect()
     except Exception as error:

@@ -1,6 +1,6 @@
-"""Rows of a run as Parquet: written once, asked by Spark SQL.
+"""Rows of a run as Parquet: written once, queried by Spark SQL.
 
-A directory for each group of cells, ``cells=0-31``; a file for each task, its rows in the order of their cells. One
+Each group of cells has a directory, ``cells=0-31``, and each task a file, its rows in the order of their cells. One
 directory for each cell costs more than 100,000 scenarios do: Spark takes 20 ms of CPU for a file, however small.
 """
 
@@ -24,7 +24,7 @@ KEPT: Final = 3_000_000
 
 
 class SparkStore:
-    """``path`` may be any that Spark can write to and the executors can reach."""
+    """The rows below ``path``, which may be any path that Spark can write to and the executors can reach."""
 
     def __init__(self, spark: Any, matrix: Matrix, path: str) -> None:
         self.spark = spark
@@ -34,7 +34,7 @@ class SparkStore:
         self._viewed = False
 
     def write(self, group: Group) -> None:
-        """Run the scenarios of a group; whatever its directory held before is replaced."""
+        """Run the scenarios of a group; replace the earlier content of its directory."""
         number = len(group.tasks)
         rows = self.spark.range(0, number, 1, number).mapInArrow(Blocks(self.matrix, group.tasks), ddl(self.matrix))
         rows.write.mode("overwrite").option("compression", "zstd").parquet(self._place(group))
@@ -46,7 +46,7 @@ class SparkStore:
         return self.spark.read.schema(ddl(self.matrix)).parquet(path or self.path).drop("cells")
 
     def _view(self, rows: int) -> Any:
-        """All rows, under the name that questions have for them; read once if they are not too many to be kept."""
+        """All rows under the name that questions use; cached if they are few enough."""
         if not self._viewed:
             found = self._rows()
             if rows <= KEPT:
@@ -56,8 +56,10 @@ class SparkStore:
         return self.spark.table(RAW)
 
     def tally(self, group: Group, *, last: int | None = None) -> dict[int, CellTally]:
-        """The rows of a group, counted from what was written. ``last``: nothing is written after them, and there are
-        about so many rows in all."""
+        """The tallies of a group's rows, counted from the written files.
+
+        ``last``: this is the last group, and the run has about this many rows in all.
+        """
         if last is None:
             return self._tally(self._rows(self._place(group)))
         return self._tally(self._view(last).where(f"`cell` IN ({', '.join(map(str, group.cells))})"))
@@ -73,7 +75,7 @@ class SparkStore:
         return {int(row[0]): CellTally(int(row[1]), int(row[2]), int(row[3])) for row in counted}
 
     def tallies(self) -> dict[int, CellTally]:
-        """All cells: as noted down when each was finished, if its rows are still as many."""
+        """All cells: the tallies noted when each was finished, if its rows still have that count."""
         if self.known is None:
             return self._tally(self._rows())
         counted = {
@@ -86,6 +88,6 @@ class SparkStore:
         }
 
     def query(self, text: str) -> list[tuple[Any, ...]]:
-        """Answer in plain values."""
+        """The answer in plain values."""
         self._view(sum(entry.rows for entry in (self.known or {}).values()))
         return [tuple(row) for row in self.spark.sql(text).collect()]

@@ -1,4 +1,4 @@
-"""What a user sees while a job runs: scenarios done, and how fast."""
+"""The progress that a user sees while a job runs: scenarios done, and their rate."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ EVERY: Final = 5.0  # seconds between two lines
 
 
 class Watch:
-    """Counts scenarios over the groups of a run; within a group by its finished tasks, which take about alike."""
+    """Counts scenarios over the groups of a run; within a group by its finished tasks, which take about as long."""
 
     def __init__(self, spark: Any, total: int, done: int, narrate: Callable[[str], None]) -> None:
         self.spark = spark
@@ -30,7 +30,7 @@ class Watch:
 
     @contextmanager
     def group(self, scenarios: int) -> Iterator[None]:
-        """Progress lines while the body runs."""
+        """Print progress lines while the body runs."""
         connect = is_connect(self.spark)
         stop = threading.Event()
         thread = threading.Thread(target=self._poll, args=(stop, scenarios), daemon=True)
@@ -57,7 +57,7 @@ class Watch:
         self.done += scenarios
 
     def _poll(self, stop: threading.Event, scenarios: int) -> None:
-        with suppress(Exception):  # a session that ends while it is asked
+        with suppress(Exception):  # the session ends during the question
             tracker = self.spark.sparkContext.statusTracker()
             while not stop.wait(0.5):
                 stages = [tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds()]

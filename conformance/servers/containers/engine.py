@@ -1,6 +1,6 @@
-"""The container engine: finding it, saying what is wrong with it, and what every object of the lab there has in common.
+"""The container engine: how the lab finds it, explains its errors, and labels its objects.
 
-Docker, and Podman's socket, through the package ``docker``, which is imported when a container is asked for. Every
+The package ``docker`` talks to Docker and to Podman's socket; the lab imports it when a run asks for a container. Every
 container, volume and network of the lab carries labels: its run, and the process that owns it (host and pid namespace,
 pid, start time). The labels distinguish the objects of a killed lab from those of a living one.
 """
@@ -32,18 +32,18 @@ if TYPE_CHECKING:
 
 RUN_LABEL: Final = "org.binlog-lab.run"
 OWNER_LABEL: Final = "org.binlog-lab.owner"
-IMAGE_LABEL: Final = "org.binlog-lab.image"  # the name that was asked for
-KEPT_LABEL: Final = "org.binlog-lab.kept"  # on what outlives its lab
+IMAGE_LABEL: Final = "org.binlog-lab.image"  # label: the requested name
+KEPT_LABEL: Final = "org.binlog-lab.kept"  # label of objects that outlive their lab
 PREFIX: Final = "binlog-lab-"
-_MOST: Final = 1 << 14  # files and processes: more than a server asks for, and less than engines are allowed
+_MOST: Final = 1 << 14  # files and processes: more than a server requests, and less than engines are allowed
 _SWEEP_SECONDS: Final = 25.0
-_broken_off: list[str] = []  # what the engine was asked for when a signal came
-_TIMEOUT: Final = 120  # seconds for one answer of the engine
+_broken_off: list[str] = []  # the request in flight when a signal came
+_TIMEOUT: Final = 120  # seconds that the lab waits for one answer of the engine
 _REMEDY: Final = "start Docker, or Podman's socket (podman system service), or set DOCKER_HOST to an engine"
 
 
 def sockets() -> list[Path]:
-    """Where engines of this machine listen: Docker's place, Docker's and Podman's of this user, Podman's of root."""
+    """Sockets of this machine's engines: Docker's default, Docker's and Podman's of this user, Podman's of root."""
     user = Path(os.environ.get("XDG_RUNTIME_DIR") or f"/run/user/{os.getuid()}")
     return [
         Path("/var/run/docker.sock"),
@@ -99,7 +99,9 @@ def _connect(url: str) -> DockerClient:
 
 
 def _no_engine(url: str, error: BaseException) -> ServerUnavailable:
-    """What is wrong, out of the chain of errors that the client wraps around the system's."""
+    """The error that explains why no engine answers, taken from the chain of errors that the client wraps around the
+    system's.
+    """
     seen: set[int] = set()
     stack: list[object] = [error]
     while stack:
@@ -123,7 +125,7 @@ def _no_engine(url: str, error: BaseException) -> ServerUnavailable:
 
 @contextmanager
 def telling(what: str) -> Iterator[None]:
-    """Errors of the engine as errors of this family: ``what`` was to be done."""
+    """Translate the engine's errors into errors of this family; ``what`` names the attempted action."""
     from docker.errors import DockerException
     from requests.exceptions import RequestException
 
@@ -138,7 +140,7 @@ def telling(what: str) -> Iterator[None]:
 
 
 def reason(error: Exception) -> str:
-    """The engine's own words."""
+    """The engine's own error message."""
     return str(getattr(error, "explanation", None) or error)
 
 
@@ -149,8 +151,11 @@ def is_podman(client: DockerClient) -> bool:
 
 
 def own_limits() -> list[Ulimit]:
-    """Limits that a container can be given. Podman asks for the highest there are, which some machines forbid (observed
-    with 4.3: "error setting rlimit type 7: operation not permitted")."""
+    """Resource limits for a container.
+
+    Podman requests the highest limits, which some machines forbid (observed with 4.3: "error setting rlimit type 7:
+    operation not permitted").
+    """
     from docker.types import Ulimit
 
     found = []
@@ -162,7 +167,7 @@ def own_limits() -> list[Ulimit]:
 
 
 def _place() -> str:
-    """Where a process id means something: a lab in a container has ids of its own, and may have the host's name."""
+    """The host and pid namespace: a lab in a container has its own pids, and may share the host's name."""
     try:
         space = str(Path("/proc/self/ns/pid").readlink())
     except OSError:
@@ -171,31 +176,31 @@ def _place() -> str:
 
 
 def owner() -> str:
-    """This process, as a label says it."""
+    """The label that identifies this process as an owner."""
     pid = os.getpid()
     return f"{_place()}/{pid}/{start_time(pid)}"
 
 
 def is_orphan(label: str) -> bool:
-    """Whether the owner was a process of this place and is gone. Labs of other places are nobody's business here."""
+    """Whether the owner ran in this host and pid namespace and is gone. Labs elsewhere never count as orphans."""
     place, _, rest = label.partition("/")
     pid, _, start = rest.partition("/")
     return place == _place() and pid.isdigit() and not is_running(int(pid), start)
 
 
 def labels_of(run: str, kept: str = "") -> dict[str, str]:
-    """Of a new object."""
+    """The labels of a new object."""
     return {RUN_LABEL: run, OWNER_LABEL: owner(), **({KEPT_LABEL: kept} if kept else {})}
 
 
 def new_name() -> str:
-    """For a container and its volume."""
+    """A new name for a container and its volume."""
     return PREFIX + secrets.token_hex(5)
 
 
 @dataclass(slots=True)
 class Removed:
-    """Counts of what was taken away."""
+    """How many objects of each kind were removed."""
 
     containers: int = 0
     volumes: int = 0
@@ -210,12 +215,12 @@ class Removed:
 
 
 def remove_run(client: DockerClient, run: str) -> Removed:
-    """Remove everything of a run that is not to be kept."""
+    """Remove all objects of a run, except those that are to be kept."""
     return _remove(client, f"{RUN_LABEL}={run}", lambda _: True)
 
 
 def remove_orphans(client: DockerClient, narrate: Narrate = silent) -> Removed:
-    """Remove what labs of this host left that are gone."""
+    """Remove the objects of dead labs of this host."""
     removed = _remove(client, RUN_LABEL, lambda labels: is_orphan(labels.get(OWNER_LABEL, "")))
     if removed:
         narrate(f"removed what a killed lab had left in the container engine: {removed}")
@@ -223,7 +228,7 @@ def remove_orphans(client: DockerClient, narrate: Narrate = silent) -> Removed:
 
 
 def sweep(client: DockerClient, run: str) -> Removed:
-    """The same after a request was broken off: the engine may still be making what was asked for."""
+    """Remove a run's objects after a broken-off request: the engine may still be creating the requested object."""
     total = Removed()
     deadline = time.monotonic() + _SWEEP_SECONDS
     quiet = 0
@@ -238,12 +243,14 @@ def sweep(client: DockerClient, run: str) -> Removed:
 
 
 def broken_off() -> bool:
-    """Whether Ctrl-C or another signal came while this process waited for the engine."""
+    """Whether Ctrl-C or another signal interrupted this process while it waited for the engine."""
     return bool(_broken_off)
 
 
 def _remove(client: DockerClient, label: str, wanted: Any) -> Removed:
-    """Containers first: they hold the others. What somebody else removes at the same time is no error."""
+    """Remove containers first, because they hold the other objects. An object that somebody else removes meanwhile is
+    no error.
+    """
     from docker.errors import APIError, NotFound
 
     removed = Removed()
@@ -272,7 +279,7 @@ def _remove(client: DockerClient, label: str, wanted: Any) -> Removed:
 
 
 def _labels(item: Any) -> dict[str, str]:
-    """Of a container, volume or network: each has them in another place."""
+    """The labels of a container, volume or network; each kind stores them in another place."""
     attributes = item.attrs
     found = attributes.get("Labels") or attributes.get("Config", {}).get("Labels")
     return found or {}

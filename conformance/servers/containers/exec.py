@@ -1,7 +1,7 @@
 """Runs a program in a container as if it ran here: ``exec.py CONTAINER PROGRAM [ARGUMENT]...``; a script.
 
-Standard input, output and error are passed through; arguments that name files of this machine are copied into the
-container and named there; the program's end is this one's, a signal included.
+The script passes standard input, output and error through. It copies files of this machine that arguments name into the
+container, and passes their names there. It ends as the program ends, a signal included.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _SIGNALS: Final = range(129, 192)
 
 
 def copied(container: Any, arguments: list[str]) -> list[str]:
-    """The arguments as they are inside."""
+    """The arguments with the names that files have inside the container."""
     prefix = f"binlog-lab-{secrets.token_hex(6)}"
     words, buffer = [], io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w") as archive:
@@ -37,7 +37,7 @@ def copied(container: Any, arguments: list[str]) -> list[str]:
                 word = f"{_PLACE}/{name}"
             words.append(word)
         end = archive.offset
-    if end:  # without what fills a tape, at which Podman fails
+    if end:  # without the padding for tapes, at which Podman fails
         container.put_archive(_PLACE, buffer.getvalue()[: end + 2 * tarfile.BLOCKSIZE])
     return words
 
@@ -49,23 +49,23 @@ def _plain(entry: tarfile.TarInfo) -> tarfile.TarInfo:
 
 
 def has_input() -> bool:
-    """Whether there is something to send: a terminal is the lab's, and of the null device only the end would come."""
+    """Whether there is input to send: a terminal belongs to the lab, and the null device has only its end."""
     mode = os.fstat(0).st_mode
     return stat.S_ISREG(mode) or stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
 
 
 def send_input(connection: socket.socket) -> None:
-    """All of standard input, and its end."""
+    """Send all of standard input, then its end."""
     try:
         while data := os.read(0, 1 << 16):
             connection.sendall(data)
         connection.shutdown(socket.SHUT_WR)
-    except OSError:  # the program has ended and wants no more
+    except OSError:  # the program has ended and reads no more
         return
 
 
 def receive(connection: socket.socket) -> None:
-    """Output and error until the program's end."""
+    """Pass output and errors on until the program ends."""
     with connection.makefile("rb") as stream:
         while header := stream.read(_HEADER.size):
             kind, length = _HEADER.unpack(header)
@@ -73,14 +73,14 @@ def receive(connection: socket.socket) -> None:
 
 
 def write(number: int, data: bytes) -> None:
-    """All of it."""
+    """Write all of ``data`` to a descriptor."""
     rest = memoryview(data)
     while rest:
         rest = rest[os.write(number, rest) :]
 
 
 def content(container: Any, path: str) -> bytes:
-    """A file of the container."""
+    """The content of a file in the container."""
     chunks, _ = container.get_archive(path)
     with tarfile.open(fileobj=io.BytesIO(b"".join(chunks))) as archive:
         file = archive.extractfile(archive.getmembers()[0])
@@ -88,7 +88,7 @@ def content(container: Any, path: str) -> bytes:
 
 
 def main() -> int:
-    """See the module."""
+    """Run the program that the command line names, and return its exit status."""
     import docker
 
     identity, *words = sys.argv[1:]

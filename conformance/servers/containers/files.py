@@ -1,4 +1,4 @@
-"""Files into and out of a container, as the engine takes and gives them: in tar archives."""
+"""Copies files into and out of a container: the engine takes and gives tar archives."""
 
 from __future__ import annotations
 
@@ -21,8 +21,10 @@ _CHUNK: Final = 1 << 20
 
 @contextmanager
 def new_archive(file: IO[bytes] | gzip.GzipFile) -> Iterator[tarfile.TarFile]:
-    """An archive that ends with its end marker and is not filled up to a size that tapes like: Podman 4.3 stops reading
-    at the marker and fails where more comes ("passing bulk input to subprocess: broken pipe")."""
+    """Open a tar archive for writing that ends at its end marker, without padding to a tape's block size.
+
+    Podman 4.3 stops reading at the marker and fails if more follows ("passing bulk input to subprocess: broken pipe").
+    """
     yield tarfile.open(fileobj=file, mode="w")  # noqa: SIM115 - closing would fill it up
     file.write(bytes(2 * tarfile.BLOCKSIZE))
 
@@ -30,7 +32,7 @@ def new_archive(file: IO[bytes] | gzip.GzipFile) -> Iterator[tarfile.TarFile]:
 def put_file(
     container: Container, path: str, data: bytes, *, owner: tuple[int, int] = (0, 0), mode: int = 0o640
 ) -> None:
-    """Write a file; the container may run or not."""
+    """Write a file into the container, which may run or not."""
     directory, _, name = path.rpartition("/")
     entry = tarfile.TarInfo(name)
     entry.size, entry.mode = len(data), mode
@@ -43,14 +45,17 @@ def put_file(
 
 
 def put_tree(container: Container, path: str, archive: Path) -> None:
-    """Unpack an archive, which may be compressed, in a directory of the container; owners and modes stay."""
+    """Unpack an archive, compressed or not, in a directory of the container; owners and modes stay."""
     with archive.open("rb") as file, telling(f"unpack into {path} of {container.name}"):
         container.put_archive(path, file)
 
 
 def read_tree(container: Container, path: str) -> Iterator[tuple[tarfile.TarInfo, IO[bytes] | None]]:
-    """The members of a directory and their contents, to be read in turn; the first is the directory itself, or the file
-    that ``path`` names, and has no name. The others are named from there, whatever the engine names them from."""
+    """The members of a directory and their contents, in order of the archive; read each before the next.
+
+    The first member is the directory itself, or the file that ``path`` names, and has an empty name. Other names are
+    relative to ``path``, however the engine names them.
+    """
     with telling(f"read {path} of {container.name}"):
         chunks, _ = container.get_archive(path, chunk_size=_CHUNK)
     with tarfile.open(fileobj=_Reader(chunks), mode="r|") as archive:
@@ -65,7 +70,7 @@ def read_tree(container: Container, path: str) -> Iterator[tuple[tarfile.TarInfo
 
 
 def owner_of(container: Container, account: str) -> tuple[int, int]:
-    """User and group number of an account of the image; root's where there is no such account."""
+    """User and group number of an account of the image; root's if the account does not exist."""
     for _, file in read_tree(container, "/etc/passwd"):
         for line in (file.read() if file is not None else b"").decode("utf-8", "replace").splitlines():
             fields = line.split(":")
@@ -75,7 +80,7 @@ def owner_of(container: Container, account: str) -> tuple[int, int]:
 
 
 class _Reader(io.RawIOBase, IO[bytes]):
-    """A stream of chunks as a file."""
+    """A file object over a stream of chunks."""
 
     def __init__(self, chunks: Iterable[bytes]) -> None:
         self._chunks: Iterator[bytes] = iter(chunks)

@@ -1,7 +1,9 @@
-"""Images of MySQL: found or pulled, asked for their version, and what a container of one needs (servers 2, versions 9).
+"""Images of MySQL: how the lab finds or pulls them, their version, and what their containers need (servers 2,
+versions 9).
 
-Every image that works as the official ones do: ``mysqld`` on PATH, an entry point that takes options for it and makes a
-data directory in /var/lib/mysql with root's password from ``MYSQL_ROOT_PASSWORD``, the error log on standard error.
+The lab takes every image that works like the official ones. ``mysqld`` is on PATH, and the entry point passes options
+to it. The entry point makes a data directory in /var/lib/mysql with root's password from ``MYSQL_ROOT_PASSWORD``. The
+error log goes to standard error.
 """
 
 from __future__ import annotations
@@ -23,13 +25,13 @@ if TYPE_CHECKING:
     from conformance.servers.install.cache import Narrate
 
 DATA: Final = "/var/lib/mysql"
-_SHOWN: Final = 600  # characters of what a program said
-_SECONDS: Final = 60  # for a program to say its version
+_SHOWN: Final = 600  # characters of a program's output
+_SECONDS: Final = 60  # seconds for a program to print its version
 
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """``name`` as it was asked for; ``id`` is the content's."""
+    """``name`` is the requested name; ``id`` identifies the content."""
 
     name: str
     id: str
@@ -38,7 +40,7 @@ class Image:
 
 
 def find_image(name: str, *, narrate: Narrate = silent, progress: Callable[[Progress], None] = no_progress) -> Image:
-    """The image of this name: the engine's own, else pulled."""
+    """Find the image in the engine, or pull it."""
     from docker.errors import ImageNotFound
 
     client = engine_run(narrate).client
@@ -57,7 +59,7 @@ def find_image(name: str, *, narrate: Narrate = silent, progress: Callable[[Prog
 
 
 def _pull(name: str, progress: Callable[[Progress], None]) -> None:
-    """Layer by layer; the engine's errors come in the stream as well as in its answer."""
+    """Pull the image layer by layer; the engine reports errors in the stream as well as in its answer."""
     from docker.errors import APIError
     from docker.utils import parse_repository_tag
     from requests.exceptions import RequestException
@@ -86,7 +88,7 @@ def _not_there(name: str, why: str) -> ServerUnavailable:
 
 @lru_cache(maxsize=64)
 def _version_of(identity: str, name: str) -> tuple[str, tuple[int, int, int]]:
-    """Asked in a container of its own: labels and tags may say anything."""
+    """The version that mysqld prints in a container of its own: labels and tags may say anything."""
     said = _said(identity, name)
     version = parse_version(said)
     if version is None:

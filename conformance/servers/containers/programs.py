@@ -1,7 +1,8 @@
-"""The client programs of a server in a container: the image's own, run inside; where it brings none, the machine's.
+"""Client programs for a server in a container: the image's own, run inside; if the image lacks one, the machine's.
 
 The official images leave out mysqlbinlog and ibd2sdi. A program of the same release series stands in for the image's,
-that of exactly the server's version before any other; the run says whose it is, because it is what is judged then.
+preferably one of exactly the server's version. The run names the program's origin, because the run then judges that
+program.
 """
 
 from __future__ import annotations
@@ -30,12 +31,12 @@ if TYPE_CHECKING:
     from conformance.servers.wire.connection import Address
 
 VARIABLE: Final = "BINLOG_LAB_PROGRAMS"  # an unpacked MySQL whose client programs stand in for an image's
-LOGIN: Final = "/etc/binlog-lab-login.cnf"  # in the container: how root logs in there
+LOGIN: Final = "/etc/binlog-lab-login.cnf"  # path in the container: the option file for root's login
 _SCRIPT: Final = Path(__file__).with_name("exec.py")
 
 
 def login_file(address: Address) -> str:
-    """An option file of clients."""
+    """The text of an option file with which client programs log in at this address."""
     return (
         f"[client]\nhost={address.host}\nport={address.port}\nprotocol=tcp\n"
         f"user={address.user}\npassword={address.password}\n"
@@ -43,7 +44,7 @@ def login_file(address: Address) -> str:
 
 
 def _installations() -> Iterator[Installation]:
-    """Sets of programs on this machine: the one that the environment names, bundles, the one on PATH."""
+    """Installations on this machine: the one that the environment names, bundles, the one on PATH."""
     named = os.environ.get(VARIABLE)
     if named:
         yield from_path(Path(named))
@@ -55,7 +56,7 @@ def _installations() -> Iterator[Installation]:
 
 
 class Contained(Protocol):
-    """What programs need of their server."""
+    """The facts about a server that its client programs need."""
 
     name: str
     image: Image
@@ -63,21 +64,21 @@ class Contained(Protocol):
 
     @property
     def container(self) -> Container:
-        """The present one."""
+        """The server's present container."""
 
 
 class Programs:
-    """Those of one server. ``close`` removes what was stored for them here."""
+    """The client programs of one server. ``close`` removes the files stored for them on this machine."""
 
     def __init__(self, server: Contained, narrate: Narrate = silent) -> None:
         self._server = server
         self._narrate = narrate
-        self._told: set[str] = set()  # programs of which it was said whose they are
+        self._told: set[str] = set()  # programs whose origin the run has named
         self._inside: dict[str, bool] = {}  # whether the image brings a program
         self._directory: Path | None = None
 
     def program(self, name: str) -> list[str]:
-        """Command words."""
+        """Command words that start a client program."""
         if self._has(name):
             return [sys.executable, "-P", str(_SCRIPT), str(self._server.container.id), name]
         return self._here(name)
@@ -89,7 +90,7 @@ class Programs:
         return [*self._here(name), *self.login_here()]
 
     def login_here(self) -> list[str]:
-        """The option with which a program of this machine logs in, over the published port."""
+        """The option with which a program of this machine logs in over the published port."""
         if self._directory is None:
             self._directory = new_run_directory(keep=False)
         path = self._directory / "login.cnf"

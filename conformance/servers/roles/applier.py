@@ -1,17 +1,18 @@
-"""A real applier without a source: transactions built by the reference in a hand-written relay log (requirements 0.3).
+"""A real applier without a source: the reference builds its transactions in a hand-written relay log (requirements
+0.3).
 
-One relay log holds many transactions, one after the other. Each first writes a mark, so that what is committed is read
-from a table and not from the applier's position, which lags (:mod:`conformance.servers.roles.relay_log`). At a stop
-the rows are read, then repaired with sql_log_bin=0 (or the transaction is skipped), and the applier is started again
-on the same log. Observed on 9.7.4: a stop costs about 15 ms with everything around it.
+One relay log holds many transactions, one after the other. Each transaction first writes a mark to a table. The marks
+tell what is committed; the applier's position lags (:mod:`conformance.servers.roles.relay_log`). At a stop the lab
+reads the rows, then repairs them with sql_log_bin=0 (or skips the transaction). It then starts the applier again on the
+same log. Observed on 9.7.4: a stop costs about 15 ms in all.
 
-What can be trusted at a stop, and what cannot (9.7.4, four workers): the thread is down when SHOW REPLICA STATUS says
-No, not when an error is shown; the worker that failed says why, but those behind it, who had to wait for its commit,
-say 3030, and any of these numbers can be the one that the coordinator repeats.
+What can be trusted at a stop (9.7.4, four workers): the thread is down when SHOW REPLICA STATUS says No, not when an
+error appears. The worker that failed names the cause. Workers that waited for its commit report, for example, 3030, and
+the coordinator may repeat any of these numbers.
 
-The server is watched: a death is the outcome of the transaction it was at, and the server is started again with a new
-relay log of what is left. Which transaction that was is read from the marks once the server is back: between the last
-look at it and its end it may have come further, and what is committed outlives a crash (``servers.inject.OPTIONS``).
+The lab watches the server. A death is the outcome of the transaction that the applier was executing; the server then
+starts again with a new relay log of the remaining transactions. The marks name that transaction once the server is
+back: it may have advanced after the lab's last look, and committed rows survive a crash (``servers.inject.OPTIONS``).
 """
 
 from __future__ import annotations
@@ -60,10 +61,10 @@ if TYPE_CHECKING:
     from conformance.servers.run.owned import Maker, OwnServer
     from conformance.servers.wire.connection import Connection
 
-_APPLIER_ID: Final = SERVER_ID + 1  # not that of the events
+_APPLIER_ID: Final = SERVER_ID + 1  # differs from the server id of the events
 _OPTIONS: Final[dict[str, str | None]] = {
     **OPTIONS,
-    "innodb-stats-persistent": "OFF",  # tables are made and dropped by the hundred
+    "innodb-stats-persistent": "OFF",  # the lab makes and drops tables by the hundred
     "relay-log": RELAY_LOG,
     "replica-parallel-workers": "4",
     "replica-preserve-commit-order": "ON",
@@ -76,7 +77,7 @@ _SHORTEST, _LONGEST = 0.0005, 0.01  # seconds between two looks at the applier
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """The applier is down: the worker's number and text, and the coordinator's number."""
+    """A stopped applier: the worker's error number and text, and the coordinator's error number."""
 
     error: int
     coordinator: int
@@ -84,12 +85,14 @@ class Stop:
 
 
 class ApplierSilent(Exception):
-    """Neither a stop nor the end of the log in the stated time."""
+    """The applier neither stopped nor reached the end of the log in the stated time."""
 
 
 def transaction(number: int, events: Sequence[bytes], *, after: int | None = None) -> list[bytes]:
-    """The events of a transaction around some row events. ``number`` counts from 1; ``after``: the transaction that
-    must be committed before it begins, the one before it if left out."""
+    """The events of a transaction around some row events. ``number`` counts from 1.
+
+    ``after``: the transaction that must be committed before this one begins; by default the previous one.
+    """
     clock = Gtid(
         type=EventType.ANONYMOUS_GTID,
         last_committed=number - 1 if after is None else after,
@@ -100,27 +103,30 @@ def transaction(number: int, events: Sequence[bytes], *, after: int | None = Non
 
 
 def mark(number: int) -> list[bytes]:
-    """The events that write a mark."""
+    """The events that write a mark to the table."""
     rows = rows_body(MARKS_MAP, EventType.WRITE_ROWS, [Row(None, (number,))])
     return [encode_event(body, server_id=SERVER_ID) for body in (MARKS_MAP, rows)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Transaction:
-    """What the applier gets to do, and how its outcome is read. ``events``: table maps and row events; ``reads``:
-    queries whose columns come in fives, see :data:`STATE`; ``repair``: statements after which the events fit, plain
-    SQL (``None``: there are none, the transaction is skipped); ``beside``: small transactions that may run with it."""
+    """A transaction for the applier, and the queries that read its outcome.
+
+    ``events``: table maps and row events. ``reads``: queries whose columns come in fives, see :data:`STATE`.
+    ``repair``: plain SQL statements after which the events fit (``None``: skip the transaction instead). ``beside``:
+    how many small transactions may run with this one.
+    """
 
     events: tuple[bytes, ...]
     reads: tuple[str, ...]
     repair: tuple[str, ...] | None = None
     beside: int = 0
-    damage: Damage | None = None  # of its last row event in the file; the repair is that of the file
+    damage: Damage | None = None  # to its last row event in the file; the repair replaces the file
 
 
 @dataclass(slots=True)
 class _Entry:
-    """A transaction on the server: its number from 1, and what became of it."""
+    """A transaction on the server: its number from 1, and its outcome."""
 
     number: int
     what: Transaction
@@ -129,15 +135,18 @@ class _Entry:
 
 @dataclass(slots=True)
 class _Place:
-    """How far the applier is in a log. ``entry``: the Case it is busy with, as of the last look; ``passed``: number of
-    the last Case that is behind us although its mark may be missing."""
+    """How far the applier is in a log.
+
+    ``entry``: the transaction that the applier is executing, as of the last look. ``passed``: number of the last one
+    that is finished although its mark may be missing.
+    """
 
     entry: _Entry
     passed: int = 0
 
 
 def relay_log(transactions: Sequence[tuple[int, Transaction]], version: str) -> bytes:
-    """The log of some numbered transactions, their damages in it."""
+    """A relay log of some numbered transactions with their damages."""
     events = [encode_event(FormatDescription(server_version=version), server_id=SERVER_ID)]
     clock = 0
     torn = {}
@@ -146,7 +155,7 @@ def relay_log(transactions: Sequence[tuple[int, Transaction]], version: str) -> 
         clock += 1
         events += transaction(clock, [*mark(number), *what.events])
         if what.damage is not None:
-            torn[len(events) - 2] = what.damage  # the XID event is behind it
+            torn[len(events) - 2] = what.damage  # the XID event follows it
         for other in range(what.beside):
             clock += 1
             events += transaction(clock, mark(_BESIDE * (other + 1) + number), after=before)
@@ -167,8 +176,10 @@ def _repair_of(what: Transaction) -> tuple[str, ...]:
 
 
 def script_of(what: Transaction, prepare: Iterable[str], version: str) -> tuple[str, ...]:
-    """Statements that show a transaction again, on a server that stores files where it is told to. ``prepare`` makes
-    its tables, in a session that knows the format of BINLOG statements."""
+    """Statements that repeat a transaction, on a server with an empty secure_file_priv.
+
+    ``prepare`` makes the transaction's tables, in a session that knows the format of BINLOG statements.
+    """
     options = " ".join(option_words({**_OPTIONS, "secure-file-priv": "", "skip-replica-start": None}))
     look = ("DO SLEEP(1)", FAILED_WORKER, *what.reads, f"SELECT id FROM {SCHEMA}.mark")
     start_again = ["START REPLICA SQL_THREAD", *look]
@@ -193,33 +204,33 @@ def launch_applier(
     keep: bool = False,
     narrate: Narrate = silent,
 ) -> OwnServer:
-    """A server whose applier is fed. ``options`` have the names of today."""
+    """A server whose applier executes hand-written relay logs. ``options`` use current names."""
     named = dialect_of(maker.number).terms.named
     given = {named(name): value for name, value in {**(options or {}), **_OPTIONS}.items()}
     return maker.launch(server_id=_APPLIER_ID, options=given, keep=keep, narrate=narrate)
 
 
 class Applier(Closing):
-    """Feeds the applier of a target of :func:`launch_applier`, and keeps it running."""
+    """Gives relay logs to the applier of a server from :func:`launch_applier`, and keeps that server running."""
 
     def __init__(self, server: OwnServer) -> None:
         self.server = server
-        self._injector = Injector(server, described=False)  # for its session, and what it makes of a death
+        self._injector = Injector(server, described=False)  # for its session and its outcomes of deaths
 
     @property
     def deaths(self) -> int:
-        """Crashes so far."""
+        """How often the server has crashed so far."""
         return self._injector.deaths
 
     def session(self) -> Connection:
-        """A session on the server, which is started again if it is gone."""
+        """A session on the server, which is started again if it died."""
         return self._injector.session()
 
     # --- Cases -------------------------------------------------------------------------------------------------------
 
     @contextmanager
     def executing(self, mode: str) -> Iterator[None]:
-        """With another replica_exec_mode, which the applier takes over when it is started."""
+        """Run the applier with another replica_exec_mode, which it reads when it starts."""
         variable = terms_of(self.server).named("replica_exec_mode")
         self.session().execute(f"SET GLOBAL {variable} = '{mode}'")
         try:
@@ -228,17 +239,17 @@ class Applier(Closing):
             self.session().execute(f"SET GLOBAL {variable} = DEFAULT")
 
     def load(self, events: Sequence[tuple[bytes, ...]]) -> None:
-        """Rows for the Cases, byte for byte: each item the table map and rows of a transaction.
+        """Store the rows for the Cases, byte for byte; each item holds a transaction's table map and rows.
 
-        By the applier itself, never by a BINLOG statement: observed on 9.7.4, once in some hundred times such a
-        statement is the end of a server that has also had a replica's threads.
+        The applier stores them, never a BINLOG statement. Observed on 9.7.4: once in some hundred times, such a
+        statement ends a server that has also had a replica's threads.
         """
         outcomes = self.apply([Transaction(events=item, reads=()) for item in events])
         if not all(outcome.committed and not outcome.stopped for outcome in outcomes):
             raise ServerError("the applier does not take the rows that the Cases begin with")
 
     def apply(self, transactions: Sequence[Transaction]) -> list[ApplierOutcome]:
-        """The outcome of each, in order. Their tables are there."""
+        """The outcome of each transaction, in order. Their tables must exist."""
         self.session().execute_many(empty_tables(MARKS)).check()
         entries = [_Entry(number, what, ApplierOutcome()) for number, what in enumerate(transactions, 1)]
         for entry in entries:
@@ -253,7 +264,7 @@ class Applier(Closing):
                 death = self._injector.lost(error, None)
             except ApplierSilent:
                 self.server.kill()
-                self.hang_up()  # or the next Case would find the session broken
+                self.hang_up()  # otherwise the next Case would find the session broken
                 death = None
             self._look(self.session(), left, place)
             self._gone(place.entry, death)
@@ -267,10 +278,10 @@ class Applier(Closing):
         return [entry.outcome for entry in entries]
 
     def _feed(self, entries: Sequence[_Entry], place: _Place) -> None:
-        """One relay log to its end."""
+        """Let the applier execute one relay log to its end."""
         session = self.session()
         put_relay_log(self.server, session, self._log(entries))
-        self._skip(session, 0)  # nothing of what was left undone
+        self._skip(session, 0)  # no unfinished work of an earlier log
         tried: _Entry | None = None  # was repaired, and has not yet gone on
         while True:
             start_applier(self.server, session)
@@ -314,13 +325,13 @@ class Applier(Closing):
         return relay_log([(entry.number, entry.what) for entry in entries], self.server.version)
 
     def _wait(self, session: Connection, entries: Sequence[_Entry], place: _Place) -> Stop | None:
-        """Until the applier is down, or has come to the end (``None``)."""
+        """Wait until the applier is down, or has reached the end of the log (``None``)."""
         begun = time.monotonic()
         pause = _SHORTEST
         known = -1
         while True:
             status = applier_status(self.server, session)
-            # In this order: what was committed before the thread was seen to be down is there.
+            # In this order: transactions committed before the thread was seen to be down have their marks.
             last, end = self._look(session, entries, place)
             if end:
                 session.execute(f"STOP {terms_of(self.server).replica} SQL_THREAD")
@@ -344,7 +355,7 @@ class Applier(Closing):
         return Stop(int(rows[0][0] or 0), coordinator, rows[0][1] or "")
 
     def _look(self, session: Connection, entries: Sequence[_Entry], place: _Place) -> tuple[int, bool]:
-        """Where the applier is. The last Case with a mark, and whether the end has one."""
+        """Find the applier's place: the last transaction with a mark, and whether the end of the log has its mark."""
         row = session.execute(
             f"SELECT COALESCE(MAX(IF(id < {_BESIDE}, id, 0)), 0), COALESCE(MAX(id = {_END}), 0) FROM {SCHEMA}.mark"
         ).rows[0]
@@ -371,7 +382,7 @@ class Applier(Closing):
         return tuple(state for query in entry.what.reads for state in read_states(session, query))
 
     def _conclude(self, session: Connection, entry: _Entry) -> None:
-        """At the end of the log."""
+        """Read the outcome of the last transaction at the end of the log."""
         rows, committed = self._read(entry), bool(self._marks(session, entry))
         beside = self._beside(session, entry)
         outcome = entry.outcome
@@ -382,16 +393,16 @@ class Applier(Closing):
             entry.outcome = replace(outcome, second_start=second)
 
     def _gone(self, entry: _Entry, death: InjectionOutcome | None) -> None:
-        """The server died at this Case, or hangs (``None``): its part of the log is left out from now on."""
+        """Record that the server died at this transaction, or hangs (``None``); later logs omit the transaction."""
         if death is None or death.silent:
             entry.outcome = replace(entry.outcome, silent=True)
         else:
             entry.outcome = replace(entry.outcome, death=death.death, reading=death.reading)
 
     def hang_up(self) -> None:
-        """Close the session; the next use makes a new one."""
+        """Close the session; the next use opens a new one."""
         self._injector.hang_up()
 
     def close(self) -> None:
-        """The session and the server."""
+        """Close the session and the server."""
         self._injector.close()

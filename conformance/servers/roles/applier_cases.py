@@ -1,6 +1,6 @@
 """Cases for an applier on a server: their rows, their transaction, their repair.
 
-The Cases are those of :mod:`conformance.cases.by_hand.applier_transaction`.
+:mod:`conformance.cases.by_hand.applier_transaction` defines the Cases.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from conformance.cases.by_hand.damaged_frame import Damage, DamagedFrame
     from conformance.servers.roles.applier import Applier
 
-_SPARE: Final = 1 << 29  # added to a row's number: the row that takes its place at a repair
+_SPARE: Final = 1 << 29  # offset from a row's number to the spare row that replaces it at a repair
 _ROWS_PER_EVENT: Final = 100
 _MAP: Final = encode_event(TABLE_MAP, server_id=SERVER_ID)
 
@@ -50,7 +50,7 @@ def apply_transactions(
 def transaction_of(case: ApplierTransaction, first: int = 1) -> Transaction:
     """The transaction of a Case whose rows have the numbers from ``first`` on.
 
-    The repair puts the spare rows in the place of the others: plain SQL, for a session with sql_log_bin=0.
+    The repair replaces the rows by the spare rows: plain SQL, for a session with sql_log_bin=0.
     """
     numbers = range(first, first + len(case.rows))
     table = f"{SCHEMA}.t"
@@ -67,19 +67,19 @@ def transaction_of(case: ApplierTransaction, first: int = 1) -> Transaction:
 
 
 def stored(case: ApplierTransaction, first: int = 1) -> list[tuple[int, bytes | None]]:
-    """The rows that a Case begins with, the spare ones among them."""
+    """The rows at the start of a Case, the spare ones included."""
     rows = [(first + number, item.stored) for number, item in enumerate(case.rows) if item.row_exists]
     return rows + [(_SPARE + first + number, document) for number, document in enumerate(case.repaired or ())]
 
 
 def damaged_frame_script(case: DamagedFrame, version: str) -> tuple[str, ...]:
-    """Statements that show a Case of a damaged file again; the file is repaired by another one in its place."""
+    """Statements that repeat a Case of a damaged file; the repair replaces the file by another one."""
     prepare = [*empty_tables(TABLE), binlog_statement(_MAP, write_event(stored(case.transaction)))]
     return script_of(replace(transaction_of(case.transaction), damage=case.damage), prepare, version)
 
 
 def transaction_script(case: ApplierTransaction, version: str) -> tuple[str, ...]:
-    """Statements that show a Case again."""
+    """Statements that repeat a Case."""
     rows = stored(case)
     prepare = [*empty_tables(TABLE), *([binlog_statement(_MAP, write_event(rows))] if rows else [])]
     return script_of(transaction_of(case), prepare, version)

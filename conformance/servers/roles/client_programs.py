@@ -15,14 +15,14 @@ _EXPECTED: Final = "expected [NAME] " + "|".join(PROGRAMS)
 
 
 class ClientWordsError(Exception):
-    """The words name no program, or no server that runs."""
+    """The words name no program, or no running server."""
 
 
 def client_words(words: Sequence[str]) -> tuple[Path | None, list[str]]:
-    """The option file of the named server (``None``: none is named), and the program with its arguments.
+    """The option file of the named server (``None`` without a name), and the program with its arguments.
 
-    A first word that is a program is a name only where a server has it and a program follows.
-    Raises :class:`ClientWordsError`.
+    A first word that is also a program's name counts as a server's name only if such a server exists and a program
+    follows. Raises :class:`ClientWordsError`.
     """
     standing = {server.name: server for server in standing_servers()}
     first, rest = words[0], list(words[1:])

@@ -1,13 +1,13 @@
-"""Row events built by the reference, put into a real server by BINLOG statements (requirements 0.3, fuzzing 6).
+"""Row events that the reference builds and BINLOG statements put into a real server (requirements 0.3, fuzzing 6).
 
 The target is a server of the lab's own with ``gtid_mode=OFF``: with GTIDs on, a session that was given a
-FORMAT_DESCRIPTION cannot go on (1782). Each event works on a row of its own that holds a known document, put there with
-its exact bytes by a WRITE_ROWS event and committed; the transaction of the event is rolled back, so that any number of
-events meet the same row. Measured on 9.7.4: 6,000 events a second, two packets for each.
+FORMAT_DESCRIPTION cannot go on (1782). Each event works on a row of its own that holds a known document. A WRITE_ROWS
+event stores the document with its exact bytes, and the lab commits it. The lab rolls back the transaction of the tested
+event, so that any number of events meet the same row. Measured on 9.7.4: 6,000 events a second, two packets for each.
 
-The server is watched: when it dies, the outcome of that event is the death with its signature (signal, build, and the
-names of the upper frames; where nobody knows names, the last three hex digits of the frames, which address
-randomisation leaves alone); the server is started again on the same data and the events go on.
+The lab watches the server. When it dies, the outcome of the event is the death with its signature: signal, build, and
+the names of the upper frames. Without names, the signature has the last three hex digits of the frames, which address
+randomisation leaves alone. The server starts again on the same data and the remaining events follow.
 """
 
 from __future__ import annotations
@@ -43,18 +43,18 @@ if TYPE_CHECKING:
     from conformance.servers.run.owned import Maker, OwnServer
     from conformance.servers.wire.connection import Connection
 
-# A stored document -> the id of its row, and how it reads.
+# A stored document -> the id of its row, and the document as the server prints it.
 Rows: TypeAlias = "dict[bytes | None, tuple[int, RowState]]"
 
 SERVER_ID: Final = 91
 OPTIONS: Final[dict[str, str | None]] = {
     "gtid-mode": "OFF",
     "enforce-gtid-consistency": "OFF",
-    # What is committed must outlive a crash of the server (not of the machine): its rows are the next event's start.
+    # Committed rows must outlive a crash of the server (not of the machine): the next event starts from them.
     "innodb-flush-log-at-trx-commit": "2",
     "innodb-file-per-table": "OFF",
 }
-_MISSING_ROW: Final = 1 << 30  # an id that no row gets
+_MISSING_ROW: Final = 1 << 30  # an id that no row has
 _ROWS_PER_EVENT: Final = 100
 _PATIENCE: Final = 30.0  # seconds for one answer
 _DYING: Final = 2.0  # seconds that a dying server may take to be gone
@@ -66,18 +66,18 @@ STATE: Final = "SELECT j IS NULL, JSON_VALID(j), CAST(j AS CHAR), JSON_STORAGE_S
 
 
 def row_event(*rows: tuple[int, bytes]) -> bytes:
-    """A PARTIAL_UPDATE_ROWS event: numbers of rows, and for each its ``image`` as it is."""
+    """A PARTIAL_UPDATE_ROWS event from numbers of rows and, for each, the bytes of its ``image``."""
     return encode_event(Opaque(type=EventType.PARTIAL_UPDATE_ROWS, data=row_event_body(*rows)), server_id=SERVER_ID)
 
 
 def write_event(rows: Sequence[tuple[int, bytes | None]]) -> bytes:
-    """A WRITE_ROWS event: ids and stored documents."""
+    """A WRITE_ROWS event that stores documents under ids."""
     body = rows_body(TABLE_MAP, EventType.WRITE_ROWS, [Row(None, row) for row in rows])
     return encode_event(body, server_id=SERVER_ID)
 
 
 def empty_tables(*tables: Table) -> list[str]:
-    """Statements for empty tables in the schema of injections."""
+    """Statements that make empty tables in the schema of injections."""
     out = [f"CREATE SCHEMA IF NOT EXISTS {SCHEMA} DEFAULT CHARACTER SET utf8mb4"]
     for table in tables:
         out += [f"DROP TABLE IF EXISTS {SCHEMA}.{table.name}", create_table(table, qualified=True)]
@@ -85,7 +85,7 @@ def empty_tables(*tables: Table) -> list[str]:
 
 
 def script(injection: Injection, version: str) -> tuple[str, ...]:
-    """Statements that show an injection again on any server with gtid_mode=OFF."""
+    """Statements that repeat an injection on any server with gtid_mode=OFF."""
     table_map = encode_event(TABLE_MAP, server_id=SERVER_ID)
     row = 1 if injection.row_exists else 2
     return (
@@ -99,7 +99,7 @@ def script(injection: Injection, version: str) -> tuple[str, ...]:
 
 
 def crash_report(log: str, death: str = "", program: Path | None = None) -> str:
-    """The last crash report in an error log, with what stands behind it; the last one of a death if it is given."""
+    """The last crash report in an error log with the text after it; the report of ``death`` if given."""
     end = len(log)
     for found in reversed([*_SIGNAL.finditer(log)]):
         if not death or _signature(log[found.start() : end], program) == death:
@@ -109,8 +109,10 @@ def crash_report(log: str, death: str = "", program: Path | None = None) -> str:
 
 
 def crash_signature(log: str, program: Path | None = None) -> str:
-    """Signal, place and build of the last crash report in an error log. ``program``: the file of the server, whose
-    names are looked up where the report has none."""
+    """Signal, place and build of the last crash report in an error log.
+
+    ``program``: the server's file, which supplies names that the report lacks.
+    """
     report = crash_report(log)
     return _signature(report, program) if report else "no crash report"
 
@@ -131,23 +133,23 @@ def launch_target(
     keep: bool = False,
     narrate: Narrate = silent,
 ) -> OwnServer:
-    """A server for injections."""
+    """A server that takes injections."""
     return maker.launch(server_id=SERVER_ID, options={**(options or {}), **OPTIONS}, keep=keep, narrate=narrate)
 
 
 class Injector(Closing):
-    """Runs injections on a target of :func:`launch_target`, and keeps it running. ``deaths`` counts its crashes."""
+    """Runs injections on a server from :func:`launch_target`, and keeps it running. ``deaths`` counts its crashes."""
 
     def __init__(self, server: OwnServer, *, described: bool = True) -> None:
         self.server = server
         self.deaths = 0
-        self._described = described  # whether sessions are to take BINLOG statements
+        self._described = described  # whether sessions must accept BINLOG statements
         self._connection: Connection | None = None
-        self._pid = 0  # of the server that the session is with
+        self._pid = 0  # of the session's server
         self._table_map = encode_event(TABLE_MAP, server_id=SERVER_ID)
 
     def session(self) -> Connection:
-        """A session that knows the format of the events; the server is started again if it is gone."""
+        """A session that knows the format of the events; starts the server again if it died."""
         if self._connection is None or self._connection.closed or self._pid != self.server.pid:
             self.hang_up()
             if not self.server.alive():
@@ -162,7 +164,7 @@ class Injector(Closing):
         return self._connection
 
     def load(self, documents: Sequence[bytes | None]) -> Rows:
-        """An empty table with one row for each document: its id and how it reads."""
+        """Make a table with one row for each document: return each row's id and printed document."""
         session = self.session()
         session.execute_many(empty_tables(TABLE)).check()
         rows = list(enumerate(dict.fromkeys(documents), 1))
@@ -171,13 +173,13 @@ class Injector(Closing):
         return {document: (number, state_in(row)) for (number, document), row in zip(rows, states, strict=True)}
 
     def write(self, rows: Sequence[tuple[int, bytes | None]]) -> None:
-        """Rows with exactly these documents, in the session's transaction."""
+        """Store rows with exactly these documents, in the session's transaction."""
         session = self.session()
         for start in range(0, len(rows), _ROWS_PER_EVENT):
             session.execute(binlog_statement(self._table_map, write_event(rows[start : start + _ROWS_PER_EVENT])))
 
     def run(self, injections: Sequence[Injection]) -> Iterator[InjectionOutcome]:
-        """The outcome of each, in order."""
+        """The outcome of each injection, in order."""
         rows = self.load([injection.stored for injection in injections])
         try:
             yield from self._each(injections, rows)
@@ -190,10 +192,10 @@ class Injector(Closing):
             outcome = self.inject(injection, rows)
             yield outcome
             if outcome.death or outcome.silent:
-                self.session()  # starts the server again: what was committed is still there
+                self.session()  # starts the server again: committed rows are still there
 
     def inject(self, injection: Injection, rows: Rows) -> InjectionOutcome:
-        """The outcome of one, on the rows of :meth:`load`. A server that died is started again by what comes next."""
+        """The outcome of one injection on the rows of :meth:`load`. The next use starts a dead server again."""
         number, before = rows[injection.stored]
         if not injection.row_exists:
             number = _MISSING_ROW
@@ -205,7 +207,7 @@ class Injector(Closing):
         reading = False
         try:
             event = binlog_statement(self._table_map, row_event((row, image)))
-            # Observed on 9.7.4: what follows a BINLOG statement in the same packet is dropped without a word.
+            # Observed on 9.7.4: the server silently drops statements that follow a BINLOG statement in the same packet.
             refused = session.execute_many(["ROLLBACK", "BEGIN", event]).error
             if refused is not None and refused.position < 2:
                 raise refused
@@ -218,7 +220,7 @@ class Injector(Closing):
         return InjectionOutcome(error=refused.number, message=refused.message, before=before, after=after)
 
     def lost(self, error: ConnectionLost, before: RowState | None) -> InjectionOutcome:
-        """The server died, hangs, or has thrown this session out."""
+        """The outcome when the server died, hangs, or has closed this session."""
         silent = took_too_long(error)
         if isinstance(error, ServerDied) or not (silent or self._lives_on()):
             self.deaths += 1
@@ -231,7 +233,7 @@ class Injector(Closing):
         return InjectionOutcome(before=before, death="the connection was broken off, the server lives")
 
     def _lives_on(self) -> bool:
-        """Whether the server is still there some moments later: one that writes its crash report still greets."""
+        """Whether the server still answers some moments later: one that writes its crash report still greets."""
         deadline = time.monotonic() + _DYING
         while self.server.alive():
             if time.monotonic() > deadline:
@@ -240,24 +242,27 @@ class Injector(Closing):
         return False
 
     def hang_up(self) -> None:
-        """Close the session; the next use makes a new one."""
+        """Close the session; the next use opens a new one."""
         with contextlib.suppress(ServerError):
             if self._connection is not None:
                 self._connection.close()
 
     def close(self) -> None:
-        """The session and the server."""
+        """Close the session and the server."""
         self.hang_up()
         self.server.close()
 
 
 def took_too_long(error: ConnectionLost) -> bool:
-    """Whether a connection was given up because no answer came in the stated time."""
+    """Whether the lab gave up a connection because no answer came in the stated time."""
     return isinstance(error.__cause__, TimeoutError)
 
 
 def read_states(session: Connection, query: str) -> list[RowState | None]:
-    """What a query finds whose columns come in fives, see :data:`STATE`: row by row; ``None``: there is no row."""
+    """The row states that a query finds, row by row; ``None``: the row does not exist.
+
+    The columns of the query come in fives, see :data:`STATE`.
+    """
     try:
         rows = session.execute(query).rows
     except SqlError as error:
@@ -266,7 +271,7 @@ def read_states(session: Connection, query: str) -> list[RowState | None]:
 
 
 def state_in(row: tuple[bytes | None, ...]) -> RowState:
-    """What :data:`STATE` selected."""
+    """The row state from the columns of :data:`STATE`."""
     null, valid, text, size, free = row
     if null == b"1":
         return RowState(is_null=True)

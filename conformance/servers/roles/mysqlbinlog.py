@@ -1,4 +1,4 @@
-"""One run of mysqlbinlog on a file that may be the end of it: watched for its time and memory."""
+"""One run of mysqlbinlog on a file that may crash or hang it, under limits of time and memory."""
 # ruff: noqa: S603 (starting the program is the job of this module)
 
 from __future__ import annotations
@@ -15,15 +15,17 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# A hang is judged by the processor's time, as a busy machine makes everything slow; what only waits is ended too.
+# CPU time decides what a hang is, as a busy machine makes everything slow; a program that only waits is ended too.
 PROCESSOR_SECONDS: Final = 10
 PATIENCE: Final = 120.0  # seconds for one file by the clock
-_ADDRESS_SPACE: Final = 8 << 30  # bytes; what asks for more is refused, and has shown what it wanted
+_ADDRESS_SPACE: Final = 8 << 30  # bytes; the kernel refuses more, and the refusal shows what the program wanted
 
 
 class ClientEnd(NamedTuple):
-    """``status``: negative for a signal, ``None`` if it had to be ended because it takes too long. ``peak``: the most
-    memory it had, in bytes."""
+    """How a client program ended. ``peak``: the most memory it used, in bytes.
+
+    ``status``: negative for a signal, ``None`` if the lab ended the program because it took too long.
+    """
 
     status: int | None
     text: bytes
@@ -31,7 +33,7 @@ class ClientEnd(NamedTuple):
 
 
 def print_bytes(program: Sequence[str], data: bytes, *, patience: float = PATIENCE) -> ClientEnd:
-    """``mysqlbinlog -v`` of a file with these bytes."""
+    """Run ``mysqlbinlog -v`` on a file with these bytes."""
     with TemporaryDirectory(prefix="binlog-lab-") as directory, TemporaryFile() as out:
         path = Path(directory) / "damaged.binlog"
         path.write_bytes(data)
@@ -50,7 +52,7 @@ def print_bytes(program: Sequence[str], data: bytes, *, patience: float = PATIEN
 
 
 def _limit(pid: int) -> None:
-    """From outside: a function in the child would have to be run between fork and exec."""
+    """Limit the process from outside: a function in the child would have to run between fork and exec."""
     limits = (
         (resource.RLIMIT_AS, _ADDRESS_SPACE),
         (resource.RLIMIT_CORE, 0),
@@ -59,17 +61,17 @@ def _limit(pid: int) -> None:
     for what, most in limits:
         try:
             resource.prlimit(pid, what, (most, most))
-        except (ProcessLookupError, PermissionError):  # it has ended already
+        except (ProcessLookupError, PermissionError):  # the process has ended already
             return
 
 
 def _wait(started: subprocess.Popen[bytes], patience: float) -> tuple[bool, int, int]:
-    """Whether it hung, its exit status, its peak."""
+    """Whether the process hung, its exit status, its peak memory."""
     hung = threading.Event()
 
     def end() -> None:
         hung.set()
-        os.kill(started.pid, signal.SIGKILL)  # not reaped yet, so that the number is still its own
+        os.kill(started.pid, signal.SIGKILL)  # not reaped yet, so the pid still belongs to this process
 
     timer = threading.Timer(patience, end)
     timer.start()

@@ -1,8 +1,7 @@
-"""A server from before the feature, beside one that has it: where it comes from, and a relay log for its applier.
+"""A server from before the feature, beside one that has it: its origin, and a relay log for its applier.
 
-It is fetched on request (``binlog-lab servers install --old``), and runs use it by themselves from then on. The relay
-log is a file put into its data directory (requirements 0.3), because a server so old cannot log in to a new one
-(2059).
+``binlog-lab servers install --old`` fetches it on request; later runs use it automatically. The lab puts the relay log
+into its data directory as a file (requirements 0.3). A server so old cannot log in to a new one (2059).
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ class Applied:
 def old_installation() -> Installation:
     """The old server that the environment names, else the one in the cache.
 
-    Raises :class:`ServerUnavailable` with how to get one.
+    Raises :class:`ServerUnavailable` with the remedy.
     """
     named = os.environ.get(VARIABLE)
     tree = Path(named) if named else cached_old()
@@ -62,19 +61,19 @@ def old_installation() -> Installation:
 
 
 def launch_old(installation: Installation, *, narrate: Narrate) -> ProcessServer:
-    """Start it, ready for a relay log."""
+    """Start the old server, ready for a relay log."""
     return launch(installation, server_id=_SERVER_ID, options={"relay-log": RELAY_LOG}, narrate=narrate)
 
 
 def apply_relay_log(server: OwnServer, connection: Connection, data: bytes, *, timeout: float = 30.0) -> Applied:
-    """Let the applier of an old server work through a relay log, until it stops or has come to its end."""
+    """Let the applier of an old server execute a relay log, until it stops or reaches the log's end."""
     put_relay_log(server, connection, data)
     start_applier(server, connection)
     deadline = time.monotonic() + timeout
     try:
         while True:
             status = applier_status(server, connection)
-            at_end = status.relay_position >= len(data) or status.relay_file != FILE  # done, it looks for the next one
+            at_end = status.relay_position >= len(data) or status.relay_file != FILE  # the end of the log
             if (status.error and not status.running) or at_end or time.monotonic() > deadline:
                 return Applied(status.error, status.message, status.position)
             time.sleep(0.01)

@@ -1,7 +1,7 @@
 """A replica behind a source: linking, waiting until everything arrived, and the applier's errors.
 
-Facts: servers 4, requirements 0.3 (both GTID and file positions were tried on 9.7.4). Only for servers that the lab
-started: a guest's replication settings are not the lab's to change.
+Facts: servers 4, requirements 0.3 (both GTID and file positions were tried on 9.7.4). The lab links only servers that
+it started: a guest's replication settings are not the lab's to change.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ FAILED_WORKER = (
 
 
 class ReplicaStopped(ServerError):
-    """The replica does not go on. ``number`` and ``message`` are those of the thread that stopped."""
+    """A thread of the replica stopped. ``number`` and ``message`` are that thread's error."""
 
     def __init__(self, number: int, message: str, thread: str) -> None:
         self.number = number
@@ -58,9 +58,9 @@ class ReplicaStatus:
 
 
 class Pair:
-    """Two servers; ``connection`` is a session on the replica that the pair keeps for its questions.
+    """A source and a replica; ``connection`` is the pair's own session on the replica.
 
-    ``by_gtid``: the two are linked by auto-position.
+    ``by_gtid``: auto-position links the two.
     """
 
     def __init__(self, source: Server, replica: Server) -> None:
@@ -74,10 +74,10 @@ class Pair:
         self.by_gtid = False
 
     def link(self, position: Position | None = None, *, extra: str = "") -> None:
-        """Point the replica at the source and start it: by GTID, or from ``position``. ``extra`` are more options.
+        """Point the replica at the source and start it: by GTID, or from ``position``. ``extra`` adds options.
 
-        An account with a random password is made on the source, outside its log; on a source at an address that of the
-        address is used.
+        The lab makes an account with a random password on the source, outside its log. On a source at an address it
+        uses the address's account.
         """
         self._require_login()
         account = self.source.address_for(self.replica)
@@ -112,9 +112,11 @@ class Pair:
             )
 
     def follow(self, position: Position, gtid_executed: str | None = None, *, extra: str = "") -> None:
-        """Take up the source's log at ``position``, whatever was before; with GTIDs by auto-position.
+        """Follow the source's log from ``position`` on, whatever the replica followed before; with GTIDs by
+        auto-position.
 
-        ``gtid_executed`` is the source's set at that place: what the replica lacks of it counts as applied.
+        ``gtid_executed`` is the source's set at that position; transactions of the set that the replica lacks count as
+        applied.
         """
         if self.linked():
             self.unlink()
@@ -129,36 +131,36 @@ class Pair:
         return bool(self.connection.execute(self._terms.replica_status).rows)
 
     def configure(self, settings: Mapping[str, str]) -> None:
-        """Set global variables of the replica. The applier takes them over when it starts (requirements FR6.1)."""
+        """Set global variables of the replica. The applier reads them when it starts (requirements FR6.1)."""
         self.connection.execute(f"STOP {self._terms.replica} SQL_THREAD")
         for name, value in settings.items():
             if name.startswith("binlog_transaction_compression") and not self.dialect.log.payload_event:
-                continue  # it compresses nothing
+                continue  # a version that compresses nothing
             self.connection.execute(f"SET GLOBAL {self._terms.named(name)} = {value}")
         self.connection.execute(f"START {self._terms.replica} SQL_THREAD")
 
     def skip(self, gtid: str) -> None:
-        """Step over the transaction that stopped the applier, and start it again."""
+        """Skip the transaction that stopped the applier, and start the applier again."""
         self.connection.execute_many(
             [f"SET gtid_next = '{gtid}'", "BEGIN", "COMMIT", "SET gtid_next = 'AUTOMATIC'"]
         ).check()
         self.connection.execute(f"START {self._terms.replica} SQL_THREAD")
 
     def start(self) -> None:
-        """START REPLICA."""
+        """Run START REPLICA."""
         self.connection.execute(f"START {self._terms.replica}")
 
     def stop(self) -> None:
-        """STOP REPLICA."""
+        """Run STOP REPLICA."""
         self.connection.execute(f"STOP {self._terms.replica}")
 
     def unlink(self) -> None:
-        """Stop, and forget the source and everything fetched from it."""
+        """Stop the replica; forget the source and everything fetched from it."""
         self.stop()
         self.connection.execute(f"RESET {self._terms.replica} ALL")
 
     def status(self) -> ReplicaStatus:
-        """Ask the replica."""
+        """The replica's present status."""
         rows = self.connection.execute(self._terms.replica_status).named()
         if not rows:
             raise ServerError(f"{self.replica.id} is not linked to a source")
@@ -175,7 +177,7 @@ class Pair:
         )
 
     def wait(self, position: Position, *, timeout: float = 60.0) -> None:
-        """Until the replica has applied everything before ``position`` of the source's log.
+        """Wait until the replica has applied everything before ``position`` of the source's log.
 
         Raises :class:`ReplicaStopped` as soon as a thread reports an error, :class:`ReplicaLate` after the timeout.
         """
@@ -184,7 +186,7 @@ class Pair:
             status = self.status()
             if (status.source_file, status.executed_offset) >= (position.file, position.offset):
                 return
-            if status.sql_errno and status.sql_running == "No":  # the error is shown before the thread is down
+            if status.sql_errno and status.sql_running == "No":  # the server shows the error before the thread is down
                 raise self._stopped(status)
             if status.io_errno and status.io_running == "No":
                 raise ReplicaStopped(status.io_errno, status.io_error, "receiver")
@@ -196,7 +198,7 @@ class Pair:
             time.sleep(_POLL_SECONDS)
 
     def _stopped(self, status: ReplicaStatus) -> ReplicaStopped:
-        """The worker's own number and text where the performance schema is on: the coordinator only sums up."""
+        """The worker's own error if the performance schema is on: the coordinator only summarises."""
         try:
             rows = self.connection.execute(FAILED_WORKER).texts()
         except SqlError:
@@ -206,5 +208,5 @@ class Pair:
         return ReplicaStopped(status.sql_errno, status.sql_error, "applier")
 
     def close(self) -> None:
-        """Close the session. The servers belong to whoever started them."""
+        """Close the session. The servers belong to their makers."""
         self.connection.close()

@@ -1,7 +1,8 @@
-"""A real replica's receiver that hears a source made by hand, and what it says of it in the error log.
+"""A real replica's receiver that reads from a hand-made source, and its complaints in the error log.
 
-Observed on 9.7.4: an event that the receiver's boundary parser does not expect gives a line of its own words (MY-010442
-to 010446, not for every one) and a line with the source's file and position (MY-010590). The receiver goes on.
+Observed on 9.7.4: the receiver's boundary parser complains about an unexpected event with two lines of the log, and the
+receiver goes on. One line describes the event (MY-010442 to 010446; some events lack it). The other names the source's
+file and position (MY-010590).
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ _OPTIONS: Final[dict[str, str | None]] = {
     "innodb-file-per-table": "OFF",
     "innodb-stats-persistent": "OFF",
     "relay-log": _RELAY_LOG,
-    "max-relay-log-size": "16384",  # so that it goes on in other files
+    "max-relay-log-size": "16384",  # so small that the receiver starts further files
 }
 _LINE: Final = re.compile(r"\[MY-(\d{6})\] \[Repl\] (.*)")
 _PLACE: Final = re.compile(r"'([^']*)' binary log file, at position (\d+)\.")
@@ -42,7 +43,7 @@ _POLL: Final = 0.005
 
 
 class ParserWarning(NamedTuple):
-    """One complaint of a receiver. ``code`` is 0 where the parser has no words of its own."""
+    """One complaint of a receiver. ``code`` is 0 if the parser has no message of its own for it."""
 
     code: int
     words: str
@@ -51,9 +52,11 @@ class ParserWarning(NamedTuple):
 
 
 class ReceivedStream(NamedTuple):
-    """What came of a stream. ``place``: file and position of the source where the receiver stands; ``error``: the
-    number with which it stopped, 0 if it did not; ``asked``: the positions of its dumps; ``relay_logs``: the files that
-    it wrote, in order."""
+    """What the receiver did with a stream.
+
+    ``place``: file and position of the source where the receiver stands. ``error``: the number with which it stopped, 0
+    if it did not. ``asked``: the positions of its dump requests. ``relay_logs``: the files that it wrote, in order.
+    """
 
     warnings: list[ParserWarning]
     place: tuple[str, int]
@@ -69,7 +72,7 @@ def launch_receiver(
     keep: bool = False,
     narrate: Narrate = silent,
 ) -> OwnServer:
-    """A server whose receiver can be fed; transactions with and without GTIDs come through."""
+    """A server whose receiver reads hand-made streams; transactions with and without GTIDs pass."""
     return maker.launch(server_id=SERVER_ID, options={**(options or {}), **_OPTIONS}, keep=keep, narrate=narrate)
 
 
@@ -91,7 +94,7 @@ def warnings_in(log: Iterable[str]) -> list[ParserWarning]:
 
 
 class ReceiverTarget(Closing):
-    """A server of :func:`launch_receiver` and a session on it."""
+    """A server from :func:`launch_receiver` and a session on it."""
 
     def __init__(self, server: OwnServer) -> None:
         self.server = server
@@ -104,7 +107,7 @@ class ReceiverTarget(Closing):
         return self._connection
 
     def set_gtid_mode(self, mode: str) -> None:
-        """Step by step, as the server wants it."""
+        """Change gtid_mode in single steps, as the server requires."""
         session = self.session()
         wanted = GTID_MODES.index(mode)
         now = GTID_MODES.index(session.variable("gtid_mode") or "OFF")
@@ -115,9 +118,10 @@ class ReceiverTarget(Closing):
     def hear(
         self, streams: Sequence[Sequence[bytes]], end: tuple[str, int], *, by_gtid: bool = False
     ) -> ReceivedStream:
-        """Send ``streams``, one for each connection, and read what was said until the receiver stands at ``end`` (file
-        and position of the source) or has stopped. The first stream begins at position 4 of the first file.
-        ``by_gtid``: linked by auto-position.
+        """Send ``streams``, one for each connection, and return what the receiver reports.
+
+        It ends when the receiver stands at ``end`` (file and position of the source) or has stopped. The first stream
+        begins at position 4 of the first file. ``by_gtid``: auto-position links the receiver.
         """
         session = self.session()
         known = terms_of(self.server)
@@ -149,13 +153,13 @@ class ReceiverTarget(Closing):
         )
 
     def _relay_logs(self) -> list[bytes]:
-        """The files, read where they are: the target is a process of the lab's own."""
+        """The relay logs, read from the data directory: the target is a process of the lab's own."""
         assert isinstance(self.server, ProcessServer)
         paths = sorted(self.server.data_directory.glob(f"{_RELAY_LOG}.[0-9]*"))
         return [path.read_bytes() for path in paths]
 
     def _wait(self, end: tuple[str, int]) -> tuple[tuple[str, int], int]:
-        """Until the receiver is there, is down, or has not come on for too long."""
+        """Wait until the receiver is at ``end``, is down, or has not advanced for too long."""
         session = self.session()
         known = terms_of(self.server)
         deadline = time.monotonic() + _PATIENCE
@@ -170,7 +174,7 @@ class ReceiverTarget(Closing):
             time.sleep(_POLL)
 
     def close(self) -> None:
-        """The session and the server."""
+        """Close the session and the server."""
         if self._connection is not None:
             self._connection.close()
         self.server.close()

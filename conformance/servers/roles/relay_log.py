@@ -1,12 +1,12 @@
-"""Relay logs made by hand: their files, and how an applier gets to read one (requirements 0.3).
+"""Hand-made relay logs: their files, and how an applier comes to read one (requirements 0.3).
 
-Observed on 9.7.4, and easily taken for something else:
+Observed on 9.7.4, and easily mistaken:
 
-* An event with the server's own id is passed over without a word: events of a log for an applier carry another.
-* CHANGE REPLICATION SOURCE repairs the file, that is, cuts off from the first event that it cannot read. The file is
-  put in place again after it.
-* The applier's position (Exec_Source_Log_Pos, Relay_Log_Pos) lags behind what is committed where workers apply: at a
-  stop it can name a place in front of transactions that are there. START knows better, nobody else does.
+* The applier silently skips an event with the server's own id: events of a log for an applier carry another id.
+* CHANGE REPLICATION SOURCE repairs the file, that is, cuts off from the first event that it cannot read. The lab writes
+  the file again afterwards.
+* With workers the applier's position (Exec_Source_Log_Pos, Relay_Log_Pos) lags behind the commits. At a stop it can
+  name a place in front of committed transactions. Only START knows better.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from conformance.servers.run.owned import OwnServer
     from conformance.servers.wire.connection import Connection
 
-RELAY_LOG: Final = "lab-relay"  # the option relay-log of a server that is fed
+RELAY_LOG: Final = "lab-relay"  # the option relay-log of a server that reads hand-made logs
 FILE: Final = f"{RELAY_LOG}.000001"
 _LENGTH, _POSITION = slice(9, 13), slice(13, 17)
 
 
 def log_file(events: Iterable[bytes]) -> tuple[bytes, tuple[int, ...]]:
-    """A log file of these events, and the end position of each: positions and checksums are put right."""
+    """A log file of these events with correct positions and checksums, and the end position of each event."""
     parts, ends = [MAGIC], []
     end = len(MAGIC)
     for event in events:
@@ -46,7 +46,7 @@ def log_file(events: Iterable[bytes]) -> tuple[bytes, tuple[int, ...]]:
 
 
 def terms_of(server: OwnServer) -> ServerTerms:
-    """The names that this version uses in statements."""
+    """The terms that this version uses in statements."""
     return dialect_of(server.number).terms
 
 
@@ -57,7 +57,7 @@ def change_statement(terms: ServerTerms = MYSQL.terms) -> str:
 
 
 def put_relay_log(server: OwnServer, connection: Connection, data: bytes) -> None:
-    """Stop the applier and put a file in place, which it reads when it is started."""
+    """Stop the applier and write a file that the applier reads at its next start."""
     known = terms_of(server)
     replica = known.replica
     connection.execute(f"STOP {replica} SQL_THREAD")
@@ -69,7 +69,7 @@ def put_relay_log(server: OwnServer, connection: Connection, data: bytes) -> Non
 
 
 def put_relay_log_script(data: bytes) -> tuple[str, ...]:
-    """Statements that put a file in place, on a server that stores files where it is told to."""
+    """Statements that write a file in place, on a server with an empty secure_file_priv."""
     return (
         "RESET REPLICA ALL",
         f"SELECT x'{data.hex()}' INTO DUMPFILE '{FILE}'",
@@ -85,8 +85,10 @@ def start_applier(server: OwnServer, connection: Connection) -> None:
 
 @dataclass(frozen=True, slots=True)
 class ApplierStatus:
-    """The applier's part of SHOW REPLICA STATUS. ``state``: what its thread is at, in words of today; ``position`` is
-    the place that lags."""
+    """The applier's part of SHOW REPLICA STATUS.
+
+    ``state``: the state of its thread in current terms. ``position`` lags behind the commits.
+    """
 
     running: bool
     state: str
@@ -98,7 +100,7 @@ class ApplierStatus:
 
 
 def applier_status(server: OwnServer, connection: Connection) -> ApplierStatus:
-    """Ask it."""
+    """The present status of the applier."""
     row = connection.execute(terms_of(server).replica_status).named()[0]
     found = {ServerTerms.today(name): value or "" for name, value in row.items()}
     return ApplierStatus(

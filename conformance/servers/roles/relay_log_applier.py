@@ -1,8 +1,8 @@
-"""Whole relay logs of any events, sound or damaged, for a real applier: what becomes of the server that reads them.
+"""Relay logs of any events, sound or damaged, for a real applier: whether the server that reads them survives.
 
-Nothing is asked for but that it lives: which of the events it takes, refuses or passes over is not looked at. So that
-it comes as far as it can, it takes GTIDs and none (gtid_mode=OFF_PERMISSIVE), and errors of statements do not stop it
-(replica_skip_errors=all); those of the log itself do.
+The lab requires only that the server lives; it ignores which events the applier takes, refuses or skips. Two settings
+let the applier come as far as it can. It accepts transactions with and without GTIDs (gtid_mode=OFF_PERMISSIVE). Errors
+of statements do not stop it (replica_skip_errors=all); errors of the log itself do.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from conformance.servers.run.owned import Maker, OwnServer
     from conformance.servers.wire.connection import Connection
 
-_REPLICA_ID: Final = SERVER_ID + 1  # not that of the events
+_REPLICA_ID: Final = SERVER_ID + 1  # differs from the server id of the events
 _OPTIONS: Final[dict[str, str | None]] = {
     "gtid-mode": "OFF_PERMISSIVE",
     "enforce-gtid-consistency": "OFF",
@@ -45,16 +45,19 @@ _OPTIONS: Final[dict[str, str | None]] = {
     "replica-skip-errors": "all",
 }
 _PATIENCE: Final = 20.0  # seconds for one answer
-_STANDING: Final = 3.0  # seconds in which nothing changes, before an applier is said to wait
-_SHORTEST, _LONGEST = 0.0005, 0.01  # between two looks at it
-_READ: Final = "Replica has read all relay log"  # what an applier says that has nothing left to do
+_STANDING: Final = 3.0  # seconds without a change after which an applier counts as waiting
+_SHORTEST, _LONGEST = 0.0005, 0.01  # seconds between two looks at the applier
+_READ: Final = "Replica has read all relay log"  # the state of an applier that has nothing left to do
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogEnd:
-    """``refused``: the log was not taken (CHANGE REPLICATION SOURCE); ``error``: the number of that, or of the stop of
-    the applier. ``waits``: it neither stops nor goes on, which is its right, as what is missing may still come.
-    ``death``: the signature of a crash; ``silent``: the server does not answer."""
+    """What a server did with a log. ``death``: the signature of a crash; ``silent``: the server does not answer.
+
+    ``refused``: CHANGE REPLICATION SOURCE refused the log. ``error``: the error number of the refusal or of the
+    applier's stop. ``waits``: the applier neither stops nor goes on, which is allowed, as the missing part may still
+    come.
+    """
 
     refused: bool = False
     error: int = 0
@@ -64,14 +67,14 @@ class LogEnd:
 
 
 def launch_replica(maker: Maker, *, narrate: Narrate = silent) -> OwnServer:
-    """A server for such logs. The options have the names of today."""
+    """A server that reads such logs. The options use current names."""
     named = dialect_of(maker.number).terms.named
     options = {named(name): value for name, value in _OPTIONS.items()}
     return maker.launch(server_id=_REPLICA_ID, options=options, keep=False, narrate=narrate)
 
 
 def log_script(data: bytes, prepare: Iterable[str] = ()) -> tuple[str, ...]:
-    """Statements that show a log again, on a server that stores files where it is told to."""
+    """Statements that repeat a log, on a server with an empty secure_file_priv."""
     options = " ".join(option_words({**_OPTIONS, "secure-file-priv": "", "skip-replica-start": None}))
     return (
         f"/* needs a server with {options} */ DO 0",
@@ -85,9 +88,11 @@ def log_script(data: bytes, prepare: Iterable[str] = ()) -> tuple[str, ...]:
 
 
 class LogReader(Closing):
-    """Gives relay logs to servers of :func:`launch_replica`: to one, until it dies or has to be ended, then to a new
-    one on data of its own, as one that was ended over a damaged log may not start again. ``deaths`` counts crashes,
-    ``restarts`` all new servers; ``server`` is that of the last log."""
+    """Gives relay logs to a server of :func:`launch_replica`, and replaces the server when it dies or must be ended.
+
+    The new server has data of its own: a server ended over a damaged log may not start again. ``deaths`` counts
+    crashes, ``restarts`` all new servers; ``server`` is the server of the last log.
+    """
 
     def __init__(self, launch: Callable[[], OwnServer]) -> None:
         self.server = launch()
@@ -95,7 +100,7 @@ class LogReader(Closing):
         self._launch = launch
 
     def read(self, data: bytes, prepare: Iterable[str] = ()) -> LogEnd:
-        """What becomes of a log. ``prepare``: statements for the tables of its events."""
+        """Let the server read a log, and return the result. ``prepare``: statements for the tables of its events."""
         if not self.server.alive():
             self.server.close()
             self.server = self._launch()
@@ -135,8 +140,10 @@ class LogReader(Closing):
             pause = min(2 * pause, _LONGEST)
 
     def _stopped(self) -> LogEnd:
-        """Of an applier that has read all. It waits for the rest of a transaction before it stops, for a year if nobody
-        changes rpl_stop_replica_timeout."""
+        """Stop an applier that has read all.
+
+        It waits for the rest of a transaction before it stops, for a year if nobody changes rpl_stop_replica_timeout.
+        """
         try:
             with self.server.connect(timeout=_STANDING) as session:
                 session.execute(f"STOP {terms_of(self.server).replica} SQL_THREAD")
@@ -148,9 +155,9 @@ class LogReader(Closing):
         return LogEnd()
 
     def retire(self) -> None:
-        """The next log goes to a new server: this one may have taken harm that shows later."""
+        """Give the next log to a new server: this one may have suffered damage that shows later."""
         self.server.kill()
 
     def close(self) -> None:
-        """The server."""
+        """Close the server."""
         self.server.close()

@@ -1,4 +1,4 @@
-"""Running a sql Case: its sessions on its nodes, what each statement is answered, and everything put back behind it."""
+"""Runs a sql Case: opens its sessions on its nodes, records each statement's answer, and restores the servers."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from conformance.servers.wire.capture import Capture
     from conformance.servers.wire.connection import Connection
 
-# The entry point of an official image shows what its check of the configuration said with a tab before the first line.
+# The entry point of an official image prints the output of its configuration check with a tab before the first line.
 _LOGGED: Final = re.compile(r"^\s*\S+ \d+ \[(Warning|ERROR)\] \[MY-(\d+)\] \[\w+\] (.*)$")
 
 
 def run_sql(nodes: Mapping[str, Server], case: SqlCase, pair: Pair | None = None) -> tuple[SqlAnswer, ...]:
     """One answer per statement. An error is an answer; a lost server or session is a :class:`ServerError`.
 
-    With a ``pair`` its servers are the nodes source and replica.
+    With a ``pair``, its servers are the nodes source and replica.
     """
     if pair is not None:
         nodes = {SOURCE: pair.source, REPLICA: pair.replica}
@@ -63,7 +63,7 @@ class _Run:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Everything is tried, whatever became of the rest; a server that cannot be put back is an error."""
+        """Restore every server, whatever fails; raise an error for a server that cannot be restored."""
         for session in self._sessions.values():
             session.close()
         for capture in self._captures.values():
@@ -79,7 +79,7 @@ class _Run:
                 self._put_back()
 
     def _rejoin(self, pair: Pair) -> None:
-        """The replica has everything, or takes the log up behind it, without this Case's schema."""
+        """Wait until the replica has everything, or let it follow the log from its end, without this Case's schema."""
         with pair.source.connect() as source, contextlib.closing(pair.source.capture()) as log:
             end = log.mark(source)
             try:
@@ -94,7 +94,7 @@ class _Run:
                 replica.execute(f"DROP SCHEMA IF EXISTS {schema}")
 
     def _leave_as_found(self) -> None:
-        """Without what was persisted; running, if it was."""
+        """Remove persisted variables; restart the server if it ran."""
         server = self._own(SOURCE)
         server.kill()
         server.forget_persisted()
@@ -124,7 +124,7 @@ class _Run:
         return server
 
     def _adapted(self, node: str, sql: str) -> str:
-        """With the Case's accounts for the host that this server sees its clients come from."""
+        """The statement with the Case's accounts for the host that this server sees as its clients' host."""
         for _, account in self._case.accounts:
             sql = sql.replace(f"{account}@localhost", f"{account}@'{self._node(node).client_host}'")
         return sql
@@ -151,7 +151,7 @@ class _Run:
         )
 
     def _start(self, statement: SqlStatement) -> SqlAnswer:
-        """Persisted settings are read, which ``--no-defaults`` would prevent: a file of defaults does not."""
+        """Start with an option file: the server then reads persisted settings, which ``--no-defaults`` prevents."""
         server = self._own(statement.node)
         for key in [key for key in self._sessions if key[0] == statement.node]:
             self._sessions.pop(key).close()

@@ -1,4 +1,4 @@
-"""Running an update Case on a server: its table, its statements, its read-backs, and the events it wrote."""
+"""Runs an update Case on a server: its table, its statements, its read-backs, and the events it wrote."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 def run_case(connection: Connection, capture: Capture, script: Script, schema: str) -> Observation:
     """Run a Case in ``schema``, which must be the connection's present one.
 
-    Statements travel in packets of many; one that the server refuses ends a packet and the rest is sent again, so an
-    error costs one round trip and nothing is skipped.
+    Statements travel in packets of many. A refused statement ends its packet, and the lab sends the rest again: an
+    error costs one round trip and no statement is skipped.
     """
     case = script.case
     begin = capture.mark(connection)

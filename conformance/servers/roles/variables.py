@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def global_variable(server: Server, name: str, value: str) -> Iterator[None]:
-    """The variable has this value until the end of the context."""
+    """Set the variable to this value until the end of the context."""
     with server.connect() as connection:
         before = connection.variable(f"global.{name}")
         connection.execute(f"SET GLOBAL {name} = '{value}'")

@@ -1,4 +1,4 @@
-"""A server that another process of the lab started or was given, as worker processes see it."""
+"""A server as worker processes see it: another process of the lab started it or was given it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attachment:
-    """What a worker needs to use a server; travels between processes (never into files: it holds the password)."""
+    """The facts a worker needs to use a server. They travel between processes, never into files: the password is among
+    them.
+    """
 
     id: str
     version: str
@@ -37,7 +39,7 @@ class Attachment:
 
 
 class AttachedServer(Server):
-    """Sessions and capture; starting and stopping stay with the owner."""
+    """A server for sessions and captures; its owner starts and stops it."""
 
     def __init__(self, attachment: Attachment) -> None:
         self.id = attachment.id
@@ -48,11 +50,11 @@ class AttachedServer(Server):
         self.address = attachment.address
 
     def alive(self) -> bool:
-        """Unknown here; the owner watches the process."""
+        """Always true: the owner watches the process."""
         return True
 
     def close(self) -> None:
-        """Nothing: the owner does it."""
+        """Do nothing: the owner closes the server."""
 
     def describe(self) -> str:
         return f"MySQL {self.version} at {self.address}"

@@ -1,9 +1,8 @@
 """Instructions that a server's threads execute, counted by valgrind's callgrind while the server runs under it.
 
-Wall clock on a shared machine cannot show two per cent; counted instructions can (requirements FR15,
-requirements FR16). The server starts without counting, which takes some seconds; counting then slows it down about
-fifty times. A thread of the server is named by its number in the operating system, which the performance schema knows
-too.
+Wall clock on a shared machine cannot show two per cent; counted instructions can (requirements FR15, requirements
+FR16). The server starts without counting, which takes some seconds; counting then slows it down about fifty times. The
+number of a thread in the operating system names it; the performance schema shows the same number.
 """
 # ruff: noqa: S603 (starting programs is the job of this module)
 
@@ -34,13 +33,13 @@ _COUNTS: Final = re.compile(r"^thread: (\d+)$.*?^summary: (\d+)$", re.MULTILINE 
 
 
 def missing_programs() -> str | None:
-    """What is not there of the programs that counting needs, and how to get it."""
+    """The programs for counting that this machine lacks, and the remedy; ``None`` if all are there."""
     missing = [name for name in _PROGRAMS if shutil.which(name) is None]
     return f"needs {' and '.join(missing)} (Debian package valgrind)" if missing else None
 
 
 class Callgrind:
-    """A server of the lab under callgrind, its performance schema on. A context; ``server`` is an ordinary one."""
+    """A server of the lab under callgrind with its performance schema on; a context. ``server`` is that server."""
 
     def __init__(
         self, installation: Installation, *, server_id: int, options: Options | None = None, narrate: Narrate
@@ -80,7 +79,7 @@ class Callgrind:
         self.server.close()
 
     def start_counting(self) -> None:
-        """From now on instructions are counted, and the server is slow."""
+        """Count instructions from now on, which makes the server slow."""
         self._control("instrumentation", "on")
 
     def take(self) -> dict[int, int]:
@@ -98,7 +97,7 @@ class Callgrind:
         return counts
 
     def _control(self, *words: str) -> str:
-        """A command to the running valgrind; its answer."""
+        """Send a command to the running valgrind; return its answer."""
         try:
             answer = subprocess.run(
                 ["vgdb", self._pipes, f"--pid={self.server.pid}", *words],  # noqa: S607 - found on PATH by design
@@ -114,7 +113,7 @@ class Callgrind:
 
 
 def counted(counts: Mapping[int, int], threads: Iterable[int]) -> int:
-    """The sum over some threads."""
+    """The sum over the given threads."""
     return sum(counts.get(thread, 0) for thread in threads)
 
 

@@ -1,8 +1,8 @@
-"""Run directories: one per server, named after the process that owns it, so that orphans can be told and removed.
+"""Run directories: one per server, named after the process that owns it, so that the lab recognises and removes
+orphans.
 
-``run-PID-START-HEX`` belongs to the lab process with that pid and start time; ``kept-…`` likewise, but is never
-removed by the lab; ``server-NAME`` belongs to the supervisor of a server that was started to stay
-(``binlog-lab servers start``).
+``run-PID-START-HEX`` belongs to the lab process with that pid and start time. ``kept-…`` likewise, but the lab never
+removes it. ``server-NAME`` belongs to the supervisor of a server that stays (``binlog-lab servers start``).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ SOCKET_NAME = "s"
 
 
 def runs_root() -> Path:
-    """The user's directory for running servers, in TMPDIR. Refused if somebody else could have made it."""
+    """The user's directory for running servers, in TMPDIR. Raises an error if somebody else could have made it."""
     root = Path(tempfile.gettempdir()) / f"binlog-lab-{os.getuid()}"
     try:
         root.mkdir(mode=0o700, exist_ok=True)
@@ -40,7 +40,7 @@ def runs_root() -> Path:
 
 
 def socket_path(directory: Path) -> str:
-    """A socket path that fits: in the run directory, or in a short one of its own where that is too long."""
+    """A socket path of legal length: in the run directory, or in a short directory if that path is too long."""
     path = str(directory / SOCKET_NAME)
     if len(os.fsencode(path)) < SOCKET_LIMIT:
         return path
@@ -50,7 +50,7 @@ def socket_path(directory: Path) -> str:
 
 
 def new_run_directory(*, keep: bool, name: str | None = None) -> Path:
-    """A fresh directory owned by this process, or by the name of a server that will stay."""
+    """A fresh directory that this process owns, or that the name of a standing server owns."""
     if name is not None:
         directory = runs_root() / f"server-{name}"
         try:
@@ -83,7 +83,7 @@ def _owner(directory: Path) -> tuple[int, str] | None:
 
 
 def kill_servers_in(directory: Path) -> None:
-    """End processes that were started on the data of this run directory."""
+    """Kill processes that run on the data of this run directory."""
     for pid in processes_with_argument(f"--datadir={directory}/data"):
         start = start_time(pid)
         if start is not None:
@@ -91,9 +91,9 @@ def kill_servers_in(directory: Path) -> None:
 
 
 def remove_orphans() -> list[Path]:
-    """Remove the run directories of labs that are gone, and end a server that still works in one of them.
+    """Remove the run directories of labs that are gone, and kill a server that still runs in one of them.
 
-    Such a server can only be there if the lab *and* its supervisor were killed while the server hung behind a wrapper.
+    Such a server exists only if the lab *and* its supervisor were killed while the server hung behind a wrapper.
     """
     removed = []
     for directory in runs_root().glob("run-*"):

@@ -1,8 +1,8 @@
-"""Servers at an address: somebody else's house.
+"""Guests: servers at an address, which belong to somebody else.
 
-Only hazard ``none`` runs there unless the caller allows more; the lab works in schemas it made itself and removes them;
-no GLOBAL variable is changed; the server is never restarted or killed; a source that has replicas, and a replica that
-already has a source, are refused.
+Only Cases of hazard ``none`` run there unless the caller allows more. The lab works in schemas it made itself and
+removes them. It changes no GLOBAL variable and never restarts or kills the server. It refuses a source that has
+replicas, and a replica that already has a source.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _ALL_PRIVILEGES = "ALL PRIVILEGES"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Capabilities:
-    """What a guest lets the lab do. ``missing`` names privileges; ``notes`` are sentences for the report."""
+    """What a guest allows. ``missing`` names privileges; ``notes`` are sentences for the report."""
 
     version: str
     log_bin: bool
@@ -54,7 +54,7 @@ class Capabilities:
 
 
 class GuestServer(Server):
-    """A server that was there before the lab came."""
+    """A server that was running before the lab came."""
 
     started_by_us = False
 
@@ -71,7 +71,7 @@ class GuestServer(Server):
             refuse_if_in_use(connection, role)
 
     def hazards(self) -> frozenset[str]:
-        """``none``, and what the user allowed in so many words."""
+        """``none``, and the hazards that the user allowed explicitly."""
         return self._allow
 
     def alive(self) -> bool:
@@ -83,17 +83,17 @@ class GuestServer(Server):
         return True
 
     def close(self) -> None:
-        """Nothing was started. Schemas are removed by those who made them."""
+        """Close nothing: the lab did not start the server, and the makers of schemas remove them."""
 
     def describe(self) -> str:
-        """What it is, which version, where."""
+        """One line for people: the kind of server, its version, its place."""
         return f"MySQL {self.version} at {self.spec}"
 
 
 def open_guest(
     spec: ServerSpec, *, allow: Iterable[str] = (), role: Role = "source", narrate: Narrate | None = None
 ) -> GuestServer:
-    """Log in, look around, and refuse what must not be touched."""
+    """Log in, probe the server, and refuse one that the lab must not touch."""
     guest = GuestServer(spec, allow=allow, role=role)
     require_known(guest.version, guest.id)
     if narrate is not None:
@@ -105,7 +105,7 @@ def open_guest(
 
 
 def require_known(version: str, name: str) -> None:
-    """A server of which the table of versions says nothing is refused: words and forms would be guesses."""
+    """Refuse a server that the table of versions does not cover: its terms and formats would be guesses."""
     try:
         dialect_of(parse_version(version))
     except ValueError as error:
@@ -113,7 +113,7 @@ def require_known(version: str, name: str) -> None:
 
 
 def probe(connection: Connection) -> Capabilities:
-    """Ask, without changing anything but this session's own variables."""
+    """Ask the server for its capabilities; change only this session's own variables."""
     missing: list[str] = []
     notes: list[str] = []
     privileges = granted(connection)
@@ -138,7 +138,7 @@ def probe(connection: Connection) -> Capabilities:
     return Capabilities(
         version=connection.variable("version") or "",
         log_bin=log_bin,
-        binlog_format=connection.variable("binlog_format") or "ROW",  # a version without the variable logs rows
+        binlog_format=connection.variable("binlog_format") or "ROW",  # a version without the variable uses row format
         gtid_mode=connection.variable("gtid_mode") or "OFF",
         row_image_settable=image == "yes",
         row_value_options_settable=partial == "yes",
@@ -151,7 +151,7 @@ def probe(connection: Connection) -> Capabilities:
 
 
 def granted(connection: Connection) -> frozenset[str]:
-    """Privileges that hold for every schema or for those of the lab, upper case."""
+    """Privileges, upper case, that hold for every schema or for the lab's schemas."""
     found: set[str] = set()
     roles = None
     if connection.variable("activate_all_roles_on_login") is not None:  # a server with roles: count the active ones
@@ -176,7 +176,7 @@ def _covers_lab_schemas(target: str) -> bool:
 
 
 def _settable(connection: Connection, name: str, value: str) -> Literal["yes", "refused", "unknown"]:
-    """Whether this session may set a variable; it is put back at once."""
+    """Whether this session may set a variable; the old value is restored at once."""
     before = connection.variable(name)
     if before is None:
         return "unknown"
@@ -189,7 +189,7 @@ def _settable(connection: Connection, name: str, value: str) -> Literal["yes", "
 
 
 def refuse_if_in_use(connection: Connection, role: Role) -> None:
-    """A source with replicas and a replica with a source are somebody's production."""
+    """Refuse a source with replicas and a replica with a source: they are somebody's production."""
     if role == "replica":
         rows = _first_that_works(connection, ("SHOW REPLICA STATUS", "SHOW SLAVE STATUS"))
         if rows:
@@ -208,7 +208,7 @@ def refuse_if_in_use(connection: Connection, role: Role) -> None:
 
 
 def _first_that_works(connection: Connection, statements: tuple[str, ...]) -> list[tuple[str | None, ...]] | None:
-    """Rows of the first spelling that this version knows; None if the account may not ask."""
+    """Rows of the first statement that this version knows; None if the account may not ask."""
     for statement in statements:
         try:
             return connection.execute(statement).texts()
@@ -230,7 +230,7 @@ class Leftover:
 
 
 def leftovers(server: Server) -> list[Leftover]:
-    """Schemas with names of the lab whose maker is not connected any more. A run only tells them."""
+    """Schemas with the lab's names whose maker is no longer connected. A run only reports them."""
     with server.connect() as connection:
         rows = connection.execute(
             "SELECT SCHEMA_NAME, COUNT(TABLE_NAME), MIN(CREATE_TIME) FROM information_schema.SCHEMATA"
@@ -241,12 +241,12 @@ def leftovers(server: Server) -> list[Leftover]:
     return [
         Leftover(name=name, tables=int(tables or 0), created=made or "")
         for name, tables, made in rows
-        if name and _MADE.fullmatch(name)  # names compare without their case in the dictionary
+        if name and _MADE.fullmatch(name)  # the data dictionary compares names case-insensitively
     ]
 
 
 def drop_leftover(server: Server, name: str) -> bool:
-    """Drop a schema that :func:`leftovers` found, under its lock; false if a living run holds that."""
+    """Drop a schema that :func:`leftovers` found, under its lock; false if a running lab holds the lock."""
     with server.connect() as connection:
         if connection.execute(f"SELECT GET_LOCK('{name}', 0)").scalar() != "1":
             return False

@@ -11,10 +11,10 @@ Options = Mapping[str, str | None]
 
 
 def default_options(number: tuple[int, int, int], *, performance_schema: bool) -> dict[str, str | None]:
-    """Settings of every server of the lab; ``loose-`` ones are unknown to some versions.
+    """Settings of every server of the lab; ``loose-`` options are unknown to some versions.
 
-    Durability is off (the data are thrown away; 100 times the statements per second), sizes are small, packets and
-    binary logs may be as large as MySQL allows, and nothing is written where the server was not told to.
+    Durability is off, as the data are thrown away: 100 times the statements per second. Sizes are small; packets and
+    binary logs may be as large as MySQL allows. The server writes only to paths that the options name.
     """
     try:
         dialect = dialect_of(number)
@@ -44,7 +44,7 @@ def default_options(number: tuple[int, int, int], *, performance_schema: bool) -
     }
     if not dialect.server.log_bin:
         options["binlog-format"] = "ROW"  # the default only since 5.7.7, and deprecated as an option later
-    if dialect.server.secure_file_priv_empty:  # before: empty already means anywhere, and the option wants a directory
+    if dialect.server.secure_file_priv_empty:  # before: empty already means anywhere, and a directory is required
         options["secure-file-priv"] = ""
     options[dialect.terms.named("skip-replica-start")] = None
     return options

@@ -1,7 +1,8 @@
-"""A server that the lab owns: it starts, stops, kills and feeds it, and makes more of the same.
+"""A server that the lab owns: the lab starts, stops and kills it, puts files into it, and makes further servers like
+it.
 
-Two kinds exist, a process and a container. Checks ask for this interface, never for one of them, unless they need what
-only a process can do (valgrind).
+Two kinds exist, a process and a container. Checks use this interface, and a specific kind only for abilities that only
+a process has (valgrind).
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ STOP_SECONDS = 30.0
 
 
 class Launch(TypedDict, total=False):
-    """What may be asked for a new server; with ``start=False`` it does not run yet."""
+    """The options of a launch; with ``start=False`` the new server does not run yet."""
 
     server_id: int
     options: Options | None
@@ -35,23 +36,26 @@ class Launch(TypedDict, total=False):
 
 
 class Maker(Protocol):
-    """What servers are made from: a set of programs, or an image."""
+    """A set of programs or an image, from which the lab makes servers."""
 
     @property
     def version(self) -> str:
-        """As the programs say it."""
+        """The version as the programs print it."""
 
     @property
     def number(self) -> tuple[int, int, int]:
-        """The same as numbers."""
+        """The version as numbers."""
 
     def launch(self, *, wrapper: Sequence[str] | str = (), **wishes: Unpack[Launch]) -> OwnServer:
-        """A server with data of its own."""
+        """Make a server with data of its own."""
 
 
 class OwnServer(Server):
-    """``options`` are those it was made with; ``pid`` differs for each start (and is 0 before the first).
-    ``program_file``: that of mysqld, if it is one of this machine."""
+    """A server of the lab's own, made with ``options``.
+
+    ``pid`` differs for each start (and is 0 before the first). ``program_file``: mysqld's file, if it is one of this
+    machine.
+    """
 
     started_by_us = True
 
@@ -65,7 +69,7 @@ class OwnServer(Server):
     @property
     @abstractmethod
     def maker(self) -> Maker:
-        """Makes another server of the same programs."""
+        """A maker of further servers of the same programs."""
 
     @abstractmethod
     def start(self, extra: Options | None = None, *, timeout: float = START_SECONDS) -> None:
@@ -73,20 +77,20 @@ class OwnServer(Server):
 
     @abstractmethod
     def stop(self, *, clean: bool = True, timeout: float = STOP_SECONDS) -> int | None:
-        """Stop the server and give its exit status (negative: a signal). ``clean``: a shutdown, not a crash."""
+        """Stop the server and return its exit status (negative: a signal). ``clean``: a shutdown, not a crash."""
 
     def kill(self) -> int | None:
-        """SIGKILL, as a crash would be."""
+        """Send SIGKILL, as in a crash."""
         return self.stop(clean=False)
 
     def restart(self, extra: Options | None = None) -> None:
-        """Clean stop and start on the same data, with ``extra`` options for this start."""
+        """Stop cleanly and start on the same data, with ``extra`` options for this start."""
         self.stop()
         self.start(extra)
 
     @abstractmethod
     def error_log(self) -> str:
-        """All that the server said since it was made, whatever start it was."""
+        """All log output of the server since it was made, over all starts."""
 
     @abstractmethod
     def put_data(self, name: str, data: bytes) -> None:
@@ -98,7 +102,7 @@ class OwnServer(Server):
 
     @abstractmethod
     def defaults_file(self, text: str) -> str:
-        """Store an option file where the server can read it; the value for the option ``defaults-file``."""
+        """Store an option file where the server can read it; return the value for the option ``defaults-file``."""
 
     @abstractmethod
     def copy_data(self, target: Path) -> None:
@@ -106,7 +110,7 @@ class OwnServer(Server):
 
     @abstractmethod
     def client(self, name: str) -> list[str]:
-        """Command words of a client program that logs in as root; put more options behind them."""
+        """Command words of a client program that logs in as root; the caller appends options."""
 
     @abstractmethod
     def detach(self) -> None:
@@ -114,7 +118,8 @@ class OwnServer(Server):
 
     @abstractmethod
     def log_reader(self, names: Sequence[str], program: Sequence[str] = ()) -> tuple[list[str], list[str]]:
-        """Words that make mysqlbinlog read these log files of the server: those in front of options, and those behind.
+        """Words that make mysqlbinlog read these log files of the server: the words before its options, and those
+        after.
 
-        ``program``: another mysqlbinlog than the server's own, as command words.
+        ``program``: command words of another mysqlbinlog than the server's own.
         """

@@ -1,9 +1,9 @@
 """A private mysqld as an ordinary process of this user.
 
-Listens on 127.0.0.1 and a socket in its own run directory, has its own copy of a data directory, and ends with the
-lab: its parent is the small supervisor of ``supervisor.py``. Settings favour speed, as the data are thrown away:
-observed on 9.7.4, a server answers 0.4 to 0.6 s after its start, with about 290 MB resident (540 MB with the
-performance schema on).
+The server listens on 127.0.0.1 and on a socket in its own run directory. It has its own copy of a data directory, and
+ends with the lab: its parent is the small supervisor of ``supervisor.py``. The settings favour speed, as the data are
+thrown away. Observed on 9.7.4: a server answers 0.4 to 0.6 s after its start, with about 290 MB resident (540 MB with
+the performance schema on).
 """
 # ruff: noqa: S603 (starting programs is the job of this module)
 
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 _RUN_SPACE = 300 << 20
 TCP_USER = "lab"
-PERSISTED = "mysqld-auto.cnf"  # in the data directory; holds what SET PERSIST wrote
+PERSISTED = "mysqld-auto.cnf"  # in the data directory; holds the variables that SET PERSIST wrote
 _PORT_ATTEMPTS = 5
 _TAIL = 4000
 _FATE_SECONDS = 3.0
@@ -63,7 +63,7 @@ _DEATHS = (
 
 
 class ProcessServer(OwnServer):
-    """Made by :func:`launch`. ``directory`` is its run directory, ``data_directory`` the data in it."""
+    """A server that :func:`launch` makes. ``directory`` is its run directory, ``data_directory`` the data in it."""
 
     files_readable = True
 
@@ -144,7 +144,7 @@ class ProcessServer(OwnServer):
             own["user"] = "root"
         defaults = default_options(self.installation.number, performance_schema=self._performance_schema)
         given = {**self.options, **{name.replace("_", "-"): value for name, value in extra.items()}}
-        file = given.pop("defaults-file", None)  # where one is named, persisted settings are read as well
+        file = given.pop("defaults-file", None)  # with an option file the server reads persisted settings as well
         return [
             *self.wrapper,
             *self.installation.launcher,
@@ -188,7 +188,7 @@ class ProcessServer(OwnServer):
         self._start = line[2].decode() if len(line) > 2 else ""
 
     def _await_ready(self, deadline: float) -> None:
-        """Until the server greets on its socket."""
+        """Wait until the server greets on its socket."""
         while True:
             if not self.alive():
                 status = self._exit_status()
@@ -207,7 +207,7 @@ class ProcessServer(OwnServer):
     # -- using ------------------------------------------------------------------------------------------------------
 
     def tcp_address(self) -> Address:
-        """An account with all privileges for TCP (replicas, programs); made at first use, not written to the log."""
+        """An account with all privileges for TCP (replicas, programs); made on first use, not written to the log."""
         if self._tcp_password is None:
             password = secrets.token_urlsafe(18)
             account = f"'{TCP_USER}'@'127.0.0.1'"
@@ -220,19 +220,19 @@ class ProcessServer(OwnServer):
 
     @property
     def maker(self) -> ProcessMaker:
-        """The programs."""
+        """A maker of servers from the same programs."""
         return ProcessMaker(self.installation)
 
     def program(self, name: str) -> list[str]:
-        """Of the same installation as the server."""
+        """A client program of the server's own installation."""
         return self.installation.program(name)
 
     def client(self, name: str) -> list[str]:
-        """Over the socket, where root needs no password."""
+        """A client program over the socket, where root needs no password."""
         return [*self.program(name), "--no-defaults", f"--socket={self._socket}", "--user=root"]
 
     def log_reader(self, names: Sequence[str], program: Sequence[str] = ()) -> tuple[list[str], list[str]]:
-        """The files themselves."""
+        """Words that make mysqlbinlog read the log files themselves."""
         with self.connect() as connection:
             base = connection.variable("log_bin_basename")
         assert base is not None
@@ -240,25 +240,25 @@ class ProcessServer(OwnServer):
         return [*(program or self.program("mysqlbinlog")), "--no-defaults"], files
 
     def put_data(self, name: str, data: bytes) -> None:
-        """A file of this user."""
+        """Write a file, owned by this user, into the data directory."""
         (self.data_directory / name).write_bytes(data)
 
     def forget_persisted(self) -> None:
-        """Remove the file."""
+        """Remove the file of persisted variables."""
         (self.data_directory / PERSISTED).unlink(missing_ok=True)
 
     def defaults_file(self, text: str) -> str:
-        """In the run directory."""
+        """Store an option file in the run directory."""
         path = self.directory / "my.cnf"
         path.write_text(text, encoding="utf-8")
         return str(path)
 
     def copy_data(self, target: Path) -> None:
-        """As a start copies the template."""
+        """Copy the data directory in the way a start copies the template."""
         copy_template(self.data_directory, target)
 
     def describe(self) -> str:
-        """What it is, which version, where."""
+        """One line for people: the kind of server, its version, its place."""
         return (
             f"MySQL {self.version} ({self.installation.origin}), process {self.pid}, "
             f"127.0.0.1:{self.address.port}, {self.directory}"
@@ -266,11 +266,11 @@ class ProcessServer(OwnServer):
 
     @property
     def provenance(self) -> str:
-        """A process of the lab's own, and where its programs come from."""
+        """A process of the lab's own, and the origin of its programs."""
         return f"private process, {self.installation.origin}"
 
     def error_log(self) -> str:
-        """Error log, and what the program wrote elsewhere."""
+        """The error log, and the program's output elsewhere."""
         texts = []
         for name in ("output.log", "error.log"):
             path = self.directory / name
@@ -281,7 +281,7 @@ class ProcessServer(OwnServer):
     # -- ending -----------------------------------------------------------------------------------------------------
 
     def alive(self) -> bool:
-        """The supervisor ends right after its server, so its life is the server's."""
+        """Whether the supervisor runs: it ends right after its server."""
         return self._supervisor is not None and self._supervisor.poll() is None
 
     def _exit_status(self) -> int | None:
@@ -292,7 +292,7 @@ class ProcessServer(OwnServer):
         return int(record["status"])
 
     def fate(self, error: ConnectionLost) -> ConnectionLost:
-        """A connection often breaks a moment before its server is seen to be gone, so wait that moment."""
+        """Wait a moment first: a connection often breaks just before its server is seen to be gone."""
         if isinstance(error, ServerDied) or self._supervisor is None:
             return error
         deadline = time.monotonic() + _FATE_SECONDS
@@ -308,10 +308,10 @@ class ProcessServer(OwnServer):
         return ServerDied(words, status=status, reason=reason, log_tail=tail)
 
     def stop(self, *, clean: bool = True, timeout: float = STOP_SECONDS) -> int | None:
-        """Stop the server and give its exit status. ``clean`` is a shutdown (SIGTERM, SIGKILL after the timeout)
-        (servers 5).
+        """Stop the server and return its exit status.
 
-        The supervisor signals: as the parent it cannot meet another process under the same pid.
+        ``clean`` is a shutdown (SIGTERM, SIGKILL after the timeout) (servers 5). The supervisor signals: as the parent
+        it cannot meet another process under the same pid.
         """
         handle = self._supervisor
         if handle is None:
@@ -325,10 +325,10 @@ class ProcessServer(OwnServer):
                 self._command_supervisor(b"K")
                 handle.wait(10)
         finally:
-            if handle.poll() is None:  # the supervisor does not answer: the kernel takes the server along with it
+            if handle.poll() is None:  # the supervisor does not answer: the kernel kills the server together with it
                 handle.kill()
                 handle.wait()
-            if not (self.directory / "exit.json").exists():  # a supervisor that was killed left no account
+            if not (self.directory / "exit.json").exists():  # a killed supervisor left no exit status
                 signal_if_same(self.pid, self._start, signal.SIGKILL)
                 kill_servers_in(self.directory)  # a server behind a wrapper is not the supervisor's child
             for pipe in (handle.stdin, handle.stdout):
@@ -342,7 +342,7 @@ class ProcessServer(OwnServer):
             assert self._supervisor is not None
             assert self._supervisor.stdin is not None
             self._supervisor.stdin.write(command)
-        except (OSError, ValueError):  # it is gone already
+        except (OSError, ValueError):  # the process is gone already
             return
 
     def detach(self) -> None:
@@ -351,8 +351,11 @@ class ProcessServer(OwnServer):
         self.keep = self._closed = True
 
     def close(self) -> None:
-        """Stop and remove the run directory. The data go away, so the stop is hard, unless somebody may look at them
-        (``keep``) or a wrapper wants to report at its end."""
+        """Stop the server and remove the run directory.
+
+        The data are removed, so the stop is hard, unless somebody may inspect them (``keep``) or a wrapper reports at
+        its end.
+        """
         if self._closed:
             return
         self._closed = True
@@ -378,7 +381,7 @@ def launch(
     timeout: float = START_SECONDS,
     narrate: Narrate = silent,
 ) -> ProcessServer:
-    """Copy the template and start a server on it. With ``start=False`` the data directory can be prepared first.
+    """Copy the template and start a server on it. With ``start=False`` the caller can prepare the data directory first.
 
     ``name`` is for a server that will be detached.
     """
@@ -415,12 +418,12 @@ class ProcessMaker:
 
     @property
     def version(self) -> str:
-        """As the programs say it."""
+        """The version as the programs print it."""
         return self.installation.version
 
     @property
     def number(self) -> tuple[int, int, int]:
-        """The same as numbers."""
+        """The version as numbers."""
         return self.installation.number
 
     def launch(self, *, wrapper: Sequence[str] | str = (), **wishes: Unpack[Launch]) -> ProcessServer:
@@ -435,7 +438,7 @@ def _free_port() -> int:
 
 
 def greets(family: socket.AddressFamily, address: str | tuple[str, int]) -> bool:
-    """Whether a server answers at once to whoever connects."""
+    """Whether a server greets a new connection at once."""
     try:
         with socket.socket(family) as probe:
             probe.settimeout(5)
@@ -451,21 +454,21 @@ def _port_was_taken(log: str) -> bool:
 
 
 def log_tail(text: str) -> str:
-    """The part of an error log that says why a server ended."""
+    """The part of an error log that explains a server's end."""
     errors = [line for line in text.splitlines() if "[ERROR]" in line]
     crash = max(text.rfind("mysqld got signal"), text.rfind("Assertion failure"))
-    if crash > 0 and len(text) - crash > _TAIL:  # the beginning of a crash report says more than its end
+    if crash > 0 and len(text) - crash > _TAIL:  # the beginning of a crash report explains more than its end
         text = text[text.rfind("\n", 0, crash) + 1 :][:_TAIL].rpartition("\n")[0]
     elif len(text) > _TAIL:
-        # A failed start ends with a long orderly shutdown, which says nothing: its reasons stand before.
+        # A failed start ends with a long orderly shutdown, which explains nothing: its reasons precede it.
         text = "\n".join(errors[-_ERROR_LINES:]) or text[-_TAIL:].partition("\n")[2]
     return "  | " + "\n  | ".join(text.splitlines()) if text else "(the error log is empty)"
 
 
 def death_reason(log: str) -> str:
-    """What a dying server said of itself: the failed assertion, else the signal that its handler caught.
+    """The reason in a dying server's log: the failed assertion, else the signal that its handler caught.
 
-    Observed on 9.7.4: a server that was hit by SIGSEGV writes a report and then leaves with exit status 2.
+    Observed on 9.7.4: a server hit by SIGSEGV writes a report and then exits with status 2.
     """
     for pattern in _DEATHS:
         found = pattern.findall(log)
@@ -475,7 +478,7 @@ def death_reason(log: str) -> str:
 
 
 def status_words(status: int | None) -> str:
-    """An exit status for people."""
+    """An exit status in words for people."""
     if status is None:
         return "exit status unknown"
     if status < 0:

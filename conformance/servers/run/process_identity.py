@@ -1,4 +1,4 @@
-"""Telling a process from another one that got the same pid later: by its start time."""
+"""Distinguishes a process from a later one with the same pid: by its start time."""
 # ruff: noqa: S603, S607 (starting programs is the job of this module)
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ _PROC = Path("/proc")
 
 
 def start_time(pid: int) -> str | None:
-    """A text that differs for each process that ever has this pid; None if there is none (zombies count as gone)."""
+    """A text that differs for each process that ever has this pid; None if no such process exists (a zombie counts as
+    gone).
+    """
     if _PROC.joinpath("self/stat").exists():
         try:
             stat = (_PROC / str(pid) / "stat").read_bytes()
@@ -27,12 +29,12 @@ def start_time(pid: int) -> str | None:
 
 
 def is_running(pid: int, start: str) -> bool:
-    """The process that had this pid and start time still runs."""
+    """Whether the process that had this pid and start time still runs."""
     return start_time(pid) == start
 
 
 def signal_if_same(pid: int, start: str, number: signal.Signals) -> bool:
-    """Send a signal if the pid still belongs to the same process. True if it was sent."""
+    """Send a signal if the pid still belongs to the same process; return whether it was sent."""
     if hasattr(os, "pidfd_open"):  # closes the gap between looking and sending
         try:
             handle = os.pidfd_open(pid)
@@ -58,7 +60,7 @@ def signal_if_same(pid: int, start: str, number: signal.Signals) -> bool:
 
 
 def processes_with_argument(argument: str) -> list[int]:
-    """Pids of the processes started with exactly this word on their command line (Linux only)."""
+    """Pids of the processes with exactly this word on their command line (Linux only)."""
     word = argument.encode()
     found = []
     for entry in _PROC.iterdir() if _PROC.exists() else ():

@@ -1,9 +1,9 @@
-"""The place of a crash, out of the report in an error log: the build, and the names of the upper frames.
+"""The place of a crash, from the report in an error log: the build, and the names of the upper frames.
 
-Names are those of functions alone: without parameters, template arguments, and offsets, so that an address or a type
-that another compiler writes differently makes no other place. What catches and raises signals is left out, and so are
-the C and C++ libraries, which are another version's elsewhere. Observed on 9.7.4: ``#12 0x7f3d6c0ef45a NAME``, the name
-mangled, or <unknown> where the server does not find its own file (``servers.symbols`` does).
+The names are function names without parameters, template arguments and offsets. So an address or a type that another
+compiler writes differently does not make another place. The frames leave out functions that catch and raise signals,
+and the C and C++ libraries, whose versions differ between machines. Observed on 9.7.4: ``#12 0x7f3d6c0ef45a NAME`` with
+a mangled name, or <unknown> if the server does not find its own file (``servers.symbols`` does).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _NOT_THE_PLACE: Final = re.compile(
     r"(my_print_stacktrace|print_fatal_signal|handle_fatal_signal|raise|gsignal|abort|_.*|std(::.*)?|tcmalloc::.*|tc_.*"
     r"|malloc|calloc|realloc|free|operator|my_abort|ut_dbg_assertion_failed|mem(cpy|move|set|cmp)|str(len|cmp|cpy))"
 )
-# Of mangled names (Itanium C++ ABI, 5.1): what a name is made of.
+# The parts of mangled names (Itanium C++ ABI, 5.1).
 _LENGTH: Final = re.compile(r"L?(\d+)")
 _QUALIFIERS: Final = re.compile(r"[rVK]*[RO]?")
 _THUNK: Final = re.compile(r"T(hn?\d+_|vn?\d+_n?\d+_)")
@@ -39,14 +39,17 @@ _OPENS: Final = "INXFJ"
 
 
 def build_of(report: str) -> str:
-    """The first twelve digits of the build's identity; empty where the report has none."""
+    """The first twelve digits of the build's id; empty if the report has none."""
     found = _BUILD.search(report)
     return found[1] if found is not None else ""
 
 
 def upper_frames(report: str, program: Path | None = None) -> tuple[str, ...]:
-    """The upper frames by name, innermost first, at most :data:`UPPER`; functions that call themselves once. Frames
-    without a name are left out: none are left where neither the report nor ``program``, the server's file, has any."""
+    """The names of the upper frames, innermost first, at most :data:`UPPER`; recursive functions appear once.
+
+    Frames without a name are left out. No frames remain if neither the report nor ``program``, the server's file, has
+    names.
+    """
     frames = _FRAME.findall(report)
     said = ["" if name in ("", _UNKNOWN) else name for _, name in frames]
     kept = _kept(program, [int(address, 16) for address, _ in frames])
@@ -59,15 +62,16 @@ def _kept(program: Path | None, addresses: list[int]) -> tuple[str, ...]:
     if program is not None:
         try:
             return symbols_of(program).resolve(addresses)
-        except OSError:  # it is gone, or not ours to read
+        except OSError:  # the file is gone, or not ours to read
             pass
     return ("",) * len(addresses)
 
 
 def function_name(symbol: str) -> str:
-    """``Json_dom::parse`` of ``_ZN8Json_dom5parseE...`` and of ``Json_dom::parse(json_binary::Value const&)``.
+    """``Json_dom::parse`` from ``_ZN8Json_dom5parseE...`` and from ``Json_dom::parse(json_binary::Value const&)``.
 
-    A mangled name that is not understood stays as it is. Any operator is called ``operator``."""
+    A mangled name that the function does not understand stays unchanged. Every operator is called ``operator``.
+    """
     whole = symbol.split("@", 1)[0]
     if not whole.startswith("_Z"):
         return _without_types(whole)
@@ -76,7 +80,7 @@ def function_name(symbol: str) -> str:
 
 
 def _without_types(text: str) -> str:
-    """Of a name that is readable already."""
+    """Remove parameters and template arguments from a demangled name."""
     text = text.split(" at ", 1)[0].split(" [clone", 1)[0].replace("(anonymous namespace)", "_GLOBAL__N_1")
     text = re.sub(r"\boperator\b.*", "operator", text)
     while (shorter := re.sub(r"<[^<>]*>", "", text)) != text:
@@ -85,7 +89,7 @@ def _without_types(text: str) -> str:
 
 
 def _parts(text: str) -> list[str]:
-    """The names that a mangled name is made of; nothing if it is not understood."""
+    """The parts of a mangled name; an empty list if the function does not understand it."""
     text = text.lstrip("Z")
     thunk = _THUNK.match(text)
     at = thunk.end() if thunk else 0
@@ -106,7 +110,11 @@ def _parts(text: str) -> list[str]:
 
 
 def _part(text: str, at: int, parts: list[str]) -> tuple[str | None, int]:
-    """One name, an empty text for what is none, ``None`` for what is not understood; and what comes behind it."""
+    """One part of a name and the position after it.
+
+    The part is an empty text for components that are no name, and ``None`` for those that the function does not
+    understand.
+    """
     if (found := _LENGTH.match(text, at)) is not None:
         end = found.end() + int(found[1])
         return (text[found.end() : end] if end <= len(text) else None), end
@@ -126,7 +134,7 @@ def _part(text: str, at: int, parts: list[str]) -> tuple[str | None, int]:
 
 
 def _behind_arguments(text: str, at: int) -> int:
-    """Where template arguments end. What has a length is passed over; other letters are types."""
+    """The position where template arguments end. The scan skips text with a stated length; other letters are types."""
     depth = 0
     while at < len(text):
         found = _LITERAL.match(text, at) or _SUBSTITUTE.match(text, at)

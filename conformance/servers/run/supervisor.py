@@ -1,16 +1,17 @@
 """Parent of one server process; a script of its own, run with ``python -I -S supervisor.py CONFIG``.
 
-Why a process between the lab and the server: a parent-death signal belongs to the *thread* that forked (prctl(2)), so
-a server started from a worker thread of the lab would die with that thread. This script has one thread and no other
-work. It ends the server when the lab is gone, however the lab went (its end of the pipe on standard input closes, or
-this process gets a new parent); the kernel ends the server when this script is gone (parent-death signal); and what the
-server or a wrapper started (children of children) comes back here as to a subreaper and is ended too.
+Why a process between the lab and the server: a parent-death signal belongs to the *thread* that forked (prctl(2)). A
+server started from a worker thread of the lab would die with that thread. This script has one thread and no other work.
 
-Commands on standard input: ``T`` clean stop, ``K`` kill. Line on standard output: ``started PID START``. The outcome
-is in ``exit.json`` of the run directory before this process ends. ``D`` detaches: the server then outlives the lab and
-ends with a signal to this process. Standard library only, nothing of the lab is imported.
+It ends the server when the lab is gone: its end of the pipe on standard input closes, or this process gets a new
+parent. The kernel ends the server when this script is gone (parent-death signal). This script is a subreaper: processes
+that the server or a wrapper started come back to it, and it ends them too.
+
+Commands on standard input: ``T`` clean stop, ``K`` kill. Line on standard output: ``started PID START``. The outcome is
+in ``exit.json`` of the run directory before this process ends. ``D`` detaches: the server then outlives the lab and
+ends with a signal to this process. The script uses the standard library only and imports nothing of the lab.
 """
-# No pathlib here, the script should be up in a moment; and starting a program without a shell is its job.
+# No pathlib here, the script must start fast; and starting a program without a shell is its job.
 # ruff: noqa: PTH105, PTH118, PTH123, S606
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ def start(config: dict[str, Any]) -> int:
     if pid:
         os.close(output)
         with contextlib.suppress(OSError):
-            os.setpgid(pid, pid)  # also done by the child: whoever comes first
+            os.setpgid(pid, pid)  # the child does this too: whichever comes first
         return pid
     try:
         os.setpgid(0, 0)
@@ -82,7 +83,7 @@ def adopted() -> list[int]:
 
 
 def end_descendants() -> None:
-    """Kill and reap everything that is still below us."""
+    """Kill and reap all remaining descendants of this process."""
     deadline = time.monotonic() + 5
     while time.monotonic() < deadline:
         for pid in adopted():
@@ -117,7 +118,7 @@ class Supervisor:
 
     def __init__(self, config: dict[str, Any]) -> None:
         self.config = config
-        self.owner: int | None = config["owner"]  # pid of the lab; None once the server was told to stay
+        self.owner: int | None = config["owner"]  # pid of the lab; None for a detached server
         self.wanted: signal.Signals | None = None
         self.deadline: float | None = None
         self.wake, write_end = os.pipe()

@@ -1,14 +1,14 @@
 """The bytes that a server wrote to its binary log between two moments.
 
 Two ways give the same bytes: reading the files (servers the lab started) and the replication protocol (servers at an
-address). The common form: events as they stand in the file, header and checksum included, with the in-use flag of a
-FORMAT_DESCRIPTION_EVENT cleared; events that only exist on the wire (artificial ROTATE, heartbeats) left out. When the
-log is rotated in between, the old file's ROTATE_EVENT and the new file's FORMAT_DESCRIPTION and PREVIOUS_GTIDS events
-are part of the bytes.
+address). The common form has events as they stand in the file, header and checksum included, with the in-use flag of a
+FORMAT_DESCRIPTION_EVENT cleared. It leaves out events that exist only on the wire (artificial ROTATE, heartbeats). If
+the log rotates in between, the bytes include the old file's ROTATE_EVENT and the new file's FORMAT_DESCRIPTION and
+PREVIOUS_GTIDS events.
 
 Facts: WL#2955 requirements 0.3 (position before and after, in-use flag and checksum), replication protocol
 documentation (COM_BINLOG_DUMP). Observed on 9.7.4: the description event that opens a dump from the middle of a file
-has end_log_pos 0 and so differs from the file's; it is therefore fetched with a dump from position 4.
+has end_log_pos 0 and so differs from the file's. The capture therefore fetches it with a dump from position 4.
 """
 
 from __future__ import annotations
@@ -37,19 +37,19 @@ _IN_USE, _ARTIFICIAL = 0x0001, 0x0020
 _MAGIC, _ENCRYPTED_MAGIC = b"\xfebin", b"\xfdbin"
 _COM_BINLOG_DUMP, _NON_BLOCKING = 0x12, 0x0001
 _FIRST = 4
-_COUNTED = 256 << 20  # bytes that are read at most to count transactions
+_COUNTED = 256 << 20  # the most bytes that the capture reads to count transactions
 
 
 @dataclass(frozen=True, slots=True, order=True, kw_only=True)
 class Position:
-    """A place in the binary log: where the next event will begin."""
+    """A place in the binary log: the start of the next event."""
 
     file: str
     offset: int
 
     @property
     def number(self) -> int:
-        """Of the file: the digits at the end of its name, which rise by one."""
+        """The file's number: the digits at the end of its name, which rise by one."""
         return int(self.file.rpartition(".")[2])
 
     def __str__(self) -> str:
@@ -58,7 +58,7 @@ class Position:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Captured:
-    """``events`` between ``start`` and ``end``; ``format_description`` is that of the file in which ``start`` lies."""
+    """``events`` between ``start`` and ``end``; ``format_description`` belongs to the file in which ``start`` lies."""
 
     start: Position
     end: Position
@@ -66,12 +66,12 @@ class Captured:
     events: tuple[bytes, ...]
 
     def file_bytes(self) -> bytes:
-        """A binary log file with these events, as every reader of files takes it."""
+        """A binary log file with these events, in the form that every reader of files takes."""
         return b"".join((_MAGIC, self.format_description, *self.events))
 
 
 class Logging(Protocol):
-    """What a capture needs of a server."""
+    """The interface that a capture needs of a server."""
 
     id: str
     number: tuple[int, int, int]
@@ -83,7 +83,7 @@ class Logging(Protocol):
 
 
 class Capture:
-    """Takes marks and reads what lies between them. Keeps one session of its own."""
+    """Takes marks and reads the events between them. Keeps one session of its own."""
 
     def __init__(self, server: Logging, *, over_protocol: bool | None = None) -> None:
         self._server = server
@@ -97,7 +97,7 @@ class Capture:
 
     @property
     def over_protocol(self) -> bool:
-        """Whether the replication protocol is used; decided at the first use unless it was asked for."""
+        """Whether the capture uses the replication protocol; decided on first use unless the caller chose."""
         if self._over_protocol is None:
             self._over_protocol = not self._files_readable()
         return self._over_protocol
@@ -108,7 +108,7 @@ class Capture:
         return self._connection
 
     def mark(self, connection: Connection | None = None) -> Position:
-        """Where the log ends now. Everything a session got an OK for before is in front of it."""
+        """The present end of the log. Everything that a session received an OK for before lies in front of it."""
         session = connection or self._session()
         try:
             rows = session.execute(self._show_log).texts()
@@ -136,18 +136,20 @@ class Capture:
 
     @property
     def started_by_us(self) -> bool:
-        """Whether all that writes to this log is the lab's."""
+        """Whether the lab started the server, so that only the lab writes to this log."""
         return self._server.started_by_us
 
     def writesets(self, connection: Connection) -> bool:
-        """Whether the logical clock follows rows; asked once."""
+        """Whether the logical clock follows rows; the capture asks once."""
         if self._writesets is None:
             self._writesets = has_writesets(connection)
         return self._writesets
 
     def transactions_before(self, position: Position) -> int | None:
-        """How many transactions stand in a file in front of a place, which is where the next sequence number comes
-        from. ``None`` over the protocol and where there is much to read: nobody counts then."""
+        """How many transactions a file has before a position: the next sequence number follows from it.
+
+        ``None`` over the protocol and for long logs, whose transactions the capture does not count.
+        """
         if self.over_protocol:
             return None
         counted = self._counted
@@ -161,7 +163,7 @@ class Capture:
         return count
 
     def _count(self, start: Position, end: int) -> int:
-        """Transactions in a file from a place on; the file is not held in memory."""
+        """Count the transactions in a file from a position on, without holding the file in memory."""
         path = self._log_path(start.file)
         count, place = 0, start.offset
         with path.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as data:
@@ -222,7 +224,7 @@ class Capture:
     # -- protocol ---------------------------------------------------------------------------------------------------
 
     def _dump(self, start: Position, end: Position) -> Iterator[bytes]:
-        """Over COM_BINLOG_DUMP, up to the end position (others may write on behind it)."""
+        """Events over COM_BINLOG_DUMP, up to the end position (others may write on behind it)."""
         names = self._names(start, end)
         current, offset = start.file, start.offset
         if (current, offset) == (end.file, end.offset):
@@ -239,7 +241,7 @@ class Capture:
             if kind in (_HEARTBEAT, _HEARTBEAT_V2):
                 continue
             if kind == _FORMAT_DESCRIPTION and not end_position:
-                continue  # made for the dump, see above
+                continue  # the server made it for the dump, see above
             if end_position != (offset + len(event)) & 0xFFFFFFFF:
                 raise CaptureError(
                     f"the event at {current}:{offset} ends at {end_position}, expected {offset + len(event)}"
@@ -251,10 +253,10 @@ class Capture:
         raise CaptureError(f"the server's dump ends at {current}:{offset}, before {end}")
 
     def dumped_events(self, start: Position) -> Iterator[bytes]:
-        """The events of a dump as they come, the artificial ones of the dump thread among them."""
+        """The events of a dump as they arrive, including the artificial ones of the dump thread."""
         session = self._server.connect()
         try:
-            # Both names: the server reads the one it knows. Without it, checksums are taken off on the way.
+            # Both names: the server reads the one it knows. Without the variable, it removes checksums from events.
             session.execute("SET @source_binlog_checksum = 'CRC32', @master_binlog_checksum = 'CRC32'")
             # A server id of 0 is that of a reader that leaves at the end (as mysqlbinlog does): it replaces no replica.
             command = (
@@ -303,7 +305,9 @@ class Capture:
 
 
 def split_events(data: bytes) -> Iterator[bytes]:
-    """Cut a run of whole events. What cannot be one is the last piece: whoever looks at the log must not miss it."""
+    """Cut a run of whole events. The last piece holds bytes that cannot be an event: a reader of the log must not miss
+    them.
+    """
     pos, size = 0, len(data)
     while pos < size:
         length = _LENGTH(data, pos + 9)[0] if size - pos >= _HEADER.size else 0
@@ -313,15 +317,16 @@ def split_events(data: bytes) -> Iterator[bytes]:
 
 
 def without_in_use_flag(event: bytes) -> bytes:
-    """A live log's description event with the flag cleared; its checksum was computed without the flag
-    (requirements 0.3)."""
+    """A live log's description event with the flag cleared; the server computes its checksum without the flag
+    (requirements 0.3).
+    """
     if len(event) < _HEADER.size or event[4] != _FORMAT_DESCRIPTION or not event[17] & _IN_USE:
         return event
     return event[:17] + bytes((event[17] & ~_IN_USE,)) + event[18:]
 
 
 def rotate_target(event: bytes) -> str:
-    """The file named by a ROTATE_EVENT: after the 8-byte position, without a checksum if there is one."""
+    """The file named by a ROTATE_EVENT: the text after the 8-byte position, without a checksum if the event has one."""
     body = event[_HEADER.size + 8 :]
     if len(body) > 4 and binascii.crc32(event[:-4]) == _LENGTH(event, len(event) - 4)[0]:
         body = body[:-4]

@@ -1,8 +1,8 @@
 """Connections to a server: login through mysql-connector-python, statements through our own packet reader.
 
-The connector is imported on the first connect only. It runs in pure Python because the packet reader needs its socket
-(why not its cursors: see ``packets``). Errors carry the server's number and SQL state; a broken connection tells what
-became of the server when somebody (the process handle) knows.
+The first connect imports the connector. It runs in pure Python because the packet reader needs its socket (why not its
+cursors: see ``packets``). Errors carry the server's number and SQL state. A broken connection reports the server's fate
+if its owner (the process handle) knows it.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _PACKET_TARGET = 4 << 20  # statements per packet: by size, so that one failure 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Address:
-    """Where and as whom to connect. The password is kept out of ``repr``."""
+    """Host, port and account of a server. ``repr`` omits the password."""
 
     host: str = "127.0.0.1"
     port: int = 3306
@@ -43,7 +43,7 @@ class Address:
     tls: tuple[tuple[str, str], ...] = ()  # ssl-mode, ssl-ca, ssl-cert, ssl-key as given
 
     def as_user(self, user: str | None, password: str | None, *, tcp: bool = False) -> Address:
-        """The same server for another account (``None``: the same one), over TCP alone if asked for."""
+        """The same server with another account (``None``: the same account), over TCP alone if ``tcp``."""
         return replace(
             self,
             socket=None if tcp else self.socket,
@@ -57,23 +57,23 @@ class Address:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Batch:
-    """What :meth:`Connection.execute_many` did: results in order, and the error that ended it.
+    """The outcome of :meth:`Connection.execute_many`: results in order, and the error that ended the batch.
 
-    ``error.position`` is the index of the failing statement; those behind it were not executed.
+    ``error.position`` is the index of the failing statement; the server did not execute those after it.
     """
 
     results: tuple[Result, ...]
     error: SqlError | None = None
 
     def check(self) -> tuple[Result, ...]:
-        """The results, or the error raised."""
+        """The results; raises the error if there is one."""
         if self.error is not None:
             raise self.error
         return self.results
 
 
 class Connection(Closing):
-    """One session. Not shared between threads."""
+    """One session. Threads must not share it."""
 
     def __init__(
         self, raw: Any, stream: PacketStream, address: Address, fate: Callable[[ConnectionLost], ConnectionLost]
@@ -90,7 +90,7 @@ class Connection(Closing):
     # -- statements -------------------------------------------------------------------------------------------------
 
     def execute(self, sql: str | bytes) -> Result:
-        """One statement. The last result of a procedure call is returned."""
+        """Execute one statement. A procedure call returns its last result."""
         with self._watching():
             self._stream.query(sql if isinstance(sql, bytes) else sql.encode())
             shown = sql if isinstance(sql, str) else sql[:300].decode("utf-8", "replace")
@@ -102,10 +102,10 @@ class Connection(Closing):
             return result
 
     def execute_many(self, statements: Sequence[str]) -> Batch:
-        """Statements of one result each, in multi-statement packets of some megabytes; stops at the first error.
+        """Execute statements of one result each, in multi-statement packets of some megabytes; stop at the first error.
 
-        A statement that gives more than one result (CALL), or holds more than one statement, breaks the count and is a
-        :class:`ProtocolError` after its packet.
+        A statement with more than one result (CALL), or several statements in one text, break the count and raise
+        :class:`ProtocolError` after their packet.
         """
         results: list[Result] = []
         start = 0
@@ -157,7 +157,7 @@ class Connection(Closing):
 
     @property
     def max_allowed_packet(self) -> int:
-        """The server's limit for one packet; asked once."""
+        """The server's limit for one packet; the session asks once."""
         if self._max_packet is None:
             self._max_packet = int(self.execute("SELECT @@max_allowed_packet").scalar() or 0)
         return self._max_packet
@@ -169,7 +169,7 @@ class Connection(Closing):
         ]
 
     def variable(self, name: str) -> str | None:
-        """A system variable of this session (or global, for those without a session value); None if unknown."""
+        """A system variable of this session (or global, for variables without a session value); None if unknown."""
         try:
             return self.execute(f"SELECT @@{name}").scalar()
         except SqlError as error:
@@ -181,7 +181,7 @@ class Connection(Closing):
 
     @contextlib.contextmanager
     def _watching(self) -> Iterator[None]:
-        """A lost connection is closed and told with the server's fate."""
+        """Close a lost connection, and report it with the server's fate."""
         if self.closed:
             raise ConnectionLost(f"the connection to {self.address} is closed")
         try:
@@ -190,7 +190,7 @@ class Connection(Closing):
             self._abandon()
             fate = self._fate(error)
             if fate is error:
-                raise  # with its own cause: who asks whether it took too long looks for that
+                raise  # with its own cause: took_too_long looks for it
             raise fate from error
         except (IndexError, struct.error, ProtocolError) as error:
             self._abandon()
@@ -204,7 +204,7 @@ class Connection(Closing):
 
     @contextlib.contextmanager
     def dump(self, payload: bytes) -> Iterator[Iterator[bytes]]:
-        """Send a binary log dump command; yields the event packets' contents up to EOF.
+        """Send a binary log dump command; yield the event packets' contents up to EOF.
 
         The session is of no use for anything else afterwards and is closed.
         """
@@ -238,7 +238,7 @@ class Connection(Closing):
         self._stream.close()
 
     def close(self) -> None:
-        """Say goodbye; a second call does nothing."""
+        """Send COM_QUIT and close; a second call does nothing."""
         if not self.closed:
             with contextlib.suppress(ConnectionLost):
                 self._stream.send(_COM_QUIT)
@@ -249,8 +249,10 @@ class Connection(Closing):
 
 
 def patience() -> float:
-    """Seconds after which a server that is there, and says nothing, is given up: ``BINLOG_LAB_PATIENCE``, or ten
-    minutes, which no statement of a run comes near to."""
+    """Seconds after which the lab gives up a reachable server that does not answer.
+
+    ``BINLOG_LAB_PATIENCE``, or ten minutes; statements of a run take far less.
+    """
     named = os.environ.get(PATIENCE)
     try:
         return max(1.0, float(named)) if named else _PATIENCE_SECONDS
@@ -305,7 +307,7 @@ def connect(
             left.close()
         if isinstance(error, connector.Error):
             raise _login_error(address, error) from None
-        if isinstance(error, (OSError, ValueError, AttributeError, TypeError)):  # what a bad handshake makes of it
+        if isinstance(error, (OSError, ValueError, AttributeError, TypeError)):  # from a bad handshake
             raise ConnectionLost(f"login at {address} failed: {error}") from None
         raise
     sock = _socket_of(raw)
@@ -324,7 +326,7 @@ def _socket_of(raw: Any) -> Any:
 
 
 def _tls_arguments(tls: dict[str, str]) -> dict[str, Any]:
-    """MySQL's client options as the connector names them. Without ssl-mode: encrypted where the server can."""
+    """MySQL's client options under the connector's names. Without ssl-mode: encrypted if the server supports it."""
     mode = tls.get("ssl-mode", "PREFERRED").upper()
     if mode == "DISABLED":
         return {"ssl_disabled": True}
@@ -343,7 +345,9 @@ def _needs_tls(address: Address) -> bool:
 
 
 def _require_tls(address: Address, timeout: float) -> None:
-    """Look at the greeting before the connector logs in: it would go on without encryption, password and all."""
+    """Inspect the greeting before the connector logs in: without TLS it would send everything unencrypted, the password
+    included.
+    """
     try:
         with socket.create_connection((address.host, address.port), timeout) as probe:
             greeting = b""

@@ -1,4 +1,4 @@
-"""Transactions of one session, picked out of a log that other sessions write to as well."""
+"""Transactions of one session, selected from a log that other sessions write to as well."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 _thread_id = Struct("<I").unpack_from
 STARTS = frozenset((EventType.GTID, EventType.ANONYMOUS_GTID, EventType.GTID_TAGGED))
-MAGIC_SIZE = 4  # of a file, in front of its first event
+MAGIC_SIZE = 4  # bytes of a file before its first event
 _BETWEEN_GROUPS = frozenset((EventType.ROTATE, EventType.FORMAT_DESCRIPTION, EventType.PREVIOUS_GTIDS, EventType.STOP))
 
 
 def groups_of_thread(events: Iterable[bytes], thread_id: int) -> Iterator[bytes]:
     """The events of all groups whose first QUERY names this thread. Groups are contiguous in a binary log.
 
-    A group whose first QUERY cannot be read is everybody's: whoever looks at the log must not miss it.
+    A group whose first QUERY cannot be read counts as every thread's: a reader of the log must not miss it.
     """
     group: list[bytes] = []
     for event in events:
@@ -42,8 +42,10 @@ def groups_of_thread(events: Iterable[bytes], thread_id: int) -> Iterator[bytes]
 def placed_groups(
     events: Iterable[bytes], thread_id: int, begin: int, start: tuple[int, int]
 ) -> tuple[list[bytes], list[Place]]:
-    """The events of this thread's groups that begin at ``start`` (file from 0, offset) or later, and a place for each
-    group. ``begin``: where the first event stands."""
+    """The events of this thread's groups that begin at or after ``start``, and a place for each group.
+
+    ``start`` is a pair: file from 0, offset. ``begin``: where the first event stands.
+    """
     walk = _Walk(thread_id, start, begin)
     for event in events:
         kind = kind_of(event)
@@ -70,13 +72,13 @@ class _Walk:
         self.places: list[Place] = []
 
     def next_file(self) -> None:
-        """Numbers begin anew, but those of GTIDs."""
+        """Begin a new file: all numbers restart, except those of GTIDs."""
         self.earlier += self.others
         self.file, self.offset = self.file + 1, MAGIC_SIZE
         self.others = self.floor = self.own = 0
 
     def close(self) -> None:
-        """The group that was open is whole."""
+        """End the open group, which is complete."""
         group, self.group = self.group, []
         if not group:
             return
@@ -102,7 +104,7 @@ class _Walk:
 
 
 def _changes_rows_alone(group: list[bytes]) -> bool:
-    """Whether it is an ordinary transaction: others depend on such a one by its rows only."""
+    """Whether the group is an ordinary transaction: others depend only on its rows."""
     second = group[1] if len(group) > 1 else b""
     return second[4:5] == bytes((EventType.TRANSACTION_PAYLOAD,)) or b"\0BEGIN" in second[-10:]
 

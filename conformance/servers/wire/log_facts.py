@@ -1,5 +1,4 @@
-"""What a server says of itself and of a session by SQL: what the fields of events are held against that no model can
-know.
+"""Facts that a server reports by SQL about itself and a session, for event fields that no model can predict.
 
 Observed on 9.7.4: the status variable Queries is the id of the very query that reads it. Ids rise by one with each
 statement of all sessions. A transaction's XID is the id of its first statement that needs the storage engine.
@@ -27,11 +26,11 @@ _FACTS: Final = (
     " @@global.gtid_executed, CAST(UNIX_TIMESTAMP(SYSDATE(6)) * 1000000 AS UNSIGNED)"
 )
 _TRACKING: Final = "binlog_transaction_dependency_tracking"
-_WRITESETS_ALWAYS: Final = (8, 4, 0)  # where the variable is gone
+_WRITESETS_ALWAYS: Final = (8, 4, 0)  # versions without the variable
 
 
 class Moment(NamedTuple):
-    """The answers at one moment."""
+    """The server's facts at one moment."""
 
     server_id: int
     server_uuid: str
@@ -43,12 +42,12 @@ class Moment(NamedTuple):
 
 
 def facts_before(connection: Connection) -> Moment:
-    """What is so now. The next query of the session has the id behind ``query``."""
+    """The present facts. The session's next query has the id after ``query``."""
     return _moment(*connection.execute_many([_FACTS, _QUERIES]).check())
 
 
 def facts_behind(connection: Connection) -> Moment:
-    """What is so now. The last query of the session has the id in front of ``query``."""
+    """The present facts. The session's last query has the id before ``query``."""
     queries, facts = connection.execute_many([_QUERIES, _FACTS]).check()
     return _moment(facts, queries)
 
@@ -80,7 +79,7 @@ def has_writesets(connection: Connection) -> bool:
 def log_facts(
     first: Moment, last: Moment, places: Sequence[Place], *, sequence: int | None, writesets: bool, alone: bool
 ) -> LogFacts:
-    """The record of both moments."""
+    """The facts of both moments in one record."""
     return LogFacts(
         server_id=first.server_id,
         server_uuid=first.server_uuid,

@@ -1,15 +1,19 @@
 """The client/server protocol after login: packets in and out, OK, error and text result sets.
 
-The connector logs in (authentication plugins, TLS) and then this module works on its socket. Reasons: the binary log
-dump needs packets anyway; the connector's C extension hides its socket and does not load everywhere (it asks for a
-newer OpenSSL than Debian 12 has); and its Python reader is slow. Measured on 9.7.4, local socket, two busy cores
-(``tests/benchmarks/bench_clients.py`` prints the figures again): small UPDATEs in multi-statement packets are bound by
-the server at about 30,000 a second (50,000 in one transaction, 12,000 sent one by one) whoever reads, with 8 us of
-client CPU each here and 10 us in the pure connector; statements without work 200,000 a second; result rows 900,000 a
-second against 290,000 in the pure connector and 1,700,000 in its C extension.
+The connector logs in (authentication plugins, TLS); this module then works on its socket, for three reasons. The binary
+log dump needs packets anyway. The connector's C extension hides its socket and does not load everywhere (it requires a
+newer OpenSSL than Debian 12 has). Its Python reader is slow.
 
-Facts: MySQL client/server protocol documentation, "Text Protocol", "OK_Packet", "ERR_Packet"; the connection is made
-without CLIENT_DEPRECATE_EOF, CLIENT_SESSION_TRACK and compression, so the 4.1 forms apply.
+Measured on 9.7.4, local socket, two busy cores (``tests/benchmarks/bench_clients.py`` prints the figures again):
+
+* The server limits small UPDATEs in multi-statement packets to about 30,000 a second, whichever client reads.
+* In one transaction the limit is 50,000, and 12,000 for statements sent one by one.
+* Each such UPDATE takes 8 us of client CPU here and 10 us in the pure connector.
+* Statements without work reach 200,000 a second.
+* This module reads 900,000 result rows a second, the pure connector 290,000, its C extension 1,700,000.
+
+Facts: MySQL client/server protocol documentation, "Text Protocol", "OK_Packet", "ERR_Packet". The connection does not
+use CLIENT_DEPRECATE_EOF, CLIENT_SESSION_TRACK and compression, so the 4.1 forms apply.
 """
 
 from __future__ import annotations
@@ -25,7 +29,7 @@ from conformance.servers.errors import ConnectionLost, ProtocolError, SqlError
 if TYPE_CHECKING:
     import socket
 
-MAX_PAYLOAD = 0xFFFFFF  # a packet this long is continued by the next one
+MAX_PAYLOAD = 0xFFFFFF  # the next packet continues a packet of this length
 MORE_RESULTS = 0x0008  # SERVER_MORE_RESULTS_EXISTS in the status flags
 _RECEIVE = 1 << 18
 _STATUS_WARNINGS = Struct("<HH").unpack_from
@@ -63,12 +67,14 @@ class Result:
 
 
 def _text(value: bytes) -> str:
-    """Bytes that are no UTF-8 as ``\\xNN``: 9.7.4 repeats those of a damaged event in its messages as they are."""
+    r"""Text with ``\xNN`` for bytes that are no UTF-8: 9.7.4 repeats bytes of a damaged event in its messages
+    unchanged.
+    """
     return value.decode("utf-8", "backslashreplace")
 
 
 def lenenc(data: bytes, pos: int) -> tuple[int, int]:
-    """A length-encoded integer and the position behind it."""
+    """A length-encoded integer and the position after it."""
     first = data[pos]
     if first < 0xFB:
         return first, pos + 1
@@ -127,7 +133,7 @@ def parse_row(packet: bytes, width: int) -> Row:
 
 
 class PacketStream:
-    """Packets on an open socket. One command at a time: send, then read its whole answer."""
+    """Packets on an open socket. One command at a time: send it, then read its whole answer."""
 
     __slots__ = ("_buffer", "_pos", "_socket", "query_prefix")
 
@@ -139,7 +145,7 @@ class PacketStream:
         self.query_prefix = b"\x03\x00\x01" if query_attributes else b"\x03"
 
     def send(self, payload: bytes) -> None:
-        """One command, split over packets of 16 MiB where needed."""
+        """Send one command, split over packets of 16 MiB if needed."""
         self._buffer, self._pos = b"", 0
         parts = []
         sequence = start = 0
@@ -159,7 +165,7 @@ class PacketStream:
             raise ConnectionLost(f"sending to the server failed: {error}") from error
 
     def _fill(self, need: int) -> None:
-        """Make at least ``need`` bytes available behind the position."""
+        """Read until at least ``need`` bytes are available after the position."""
         have = len(self._buffer) - self._pos
         chunks = [self._buffer[self._pos :]] if have else []
         try:
@@ -176,7 +182,7 @@ class PacketStream:
         self._buffer, self._pos = b"".join(chunks), 0
 
     def read(self) -> bytes:
-        """The next packet's payload, continuations joined."""
+        """The payload of the next packet, joined with its continuations."""
         payload = self._read_one()
         if len(payload) < MAX_PAYLOAD:
             return payload
@@ -227,7 +233,7 @@ class PacketStream:
             rows.append(parse_row(packet, width))
 
     def close(self) -> None:
-        """Break the connection without a farewell (COM_QUIT is the caller's)."""
+        """Break the connection without a farewell (the caller sends COM_QUIT)."""
         with contextlib.suppress(OSError):
             self._socket.close()
 

@@ -1,8 +1,8 @@
-"""A source made by hand: speaks the replication protocol to a real replica's receiver and sends it any events.
+"""A hand-made source: speaks the replication protocol to a real replica's receiver and sends it any events.
 
-It answers the questions that a receiver asks before it dumps (observed on 9.7.4: clock, server id, checksum, gtid_mode,
-UUID; every SET with OK), lets any account in, and then sends one stream for each connection: the artificial ROTATE, and
-the events as they are. It listens on 127.0.0.1 and serves one receiver at a time.
+It answers the questions that a receiver asks before its dump request (observed on 9.7.4: clock, server id, checksum,
+gtid_mode, UUID; every SET with OK), and lets any account in. It then sends one stream for each connection: the
+artificial ROTATE, and the events unchanged. It listens on 127.0.0.1 and serves one receiver at a time.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _PATIENCE: Final = 30.0
 
 
 class _Session:
-    """One connection, seen from the server."""
+    """One connection from the server's side."""
 
     def __init__(self, raw: socket.socket) -> None:
         self._socket = raw
@@ -69,7 +69,7 @@ class _Session:
         return out
 
     def greet(self, version: str) -> None:
-        """Handshake; whoever it is may come in."""
+        """Send the handshake; accept any account."""
         self.send(
             b"\x0a" + version.encode() + b"\0"
             + _GREETING.pack(
@@ -78,19 +78,19 @@ class _Session:
             + b"caching_sha2_password\0"
         )  # fmt: skip
         if self.receive():
-            self.send(b"\x01\x03", _OK)  # as if the password had been known
+            self.send(b"\x01\x03", _OK)  # as if the client had sent the right password
 
     def row(self, value: str) -> None:
-        """A result of one column and one row."""
+        """Send a result of one column and one row."""
         name = b"\x03def\x00\x00\x00\x01v\x01v\x0c\xff\x00\xff\x00\x00\x00\xfd\x00\x00\x00\x00\x00"
         text = value.encode()
         self.send(b"\x01", name, _EOF, bytes((len(text),)) + text, _EOF)
 
 
 class WireSource(Closing):
-    """``streams``: the events for the first connection, the second and so on; the last is sent again to those after.
+    """A source that sends ``streams``: the events for the first connection, the second and so on.
 
-    ``asked``: the position that each dump asked for.
+    Later connections get the last stream again. ``asked``: the position that each dump requested.
     """
 
     def __init__(self, streams: Sequence[Sequence[bytes]], *, version: str, gtid_mode: str = "ON_PERMISSIVE") -> None:
@@ -151,11 +151,11 @@ class WireSource(Closing):
         )
         events = self._streams[min(number, len(self._streams) - 1)]
         session.send(*(b"\0" + event for event in (rotate, *events)))
-        if number + 1 >= len(self._streams):  # those before it end with their connection
+        if number + 1 >= len(self._streams):  # earlier streams end with their connection
             self._closing.wait()
 
     def close(self) -> None:
-        """No more connections; the present one ends."""
+        """Refuse new connections and end the present one."""
         self._closing.set()
         with contextlib.suppress(OSError):
             self._listener.shutdown(socket.SHUT_RDWR)
