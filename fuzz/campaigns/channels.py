@@ -5,7 +5,7 @@ arbitrary relay logs, or mysqlbinlog.
 
 Each channel gives inputs to its subject, watches it, has the outcome judged, and restarts a dead subject. It shrinks an
 input by trying ever smaller ones. The server for statements never has a replica's threads: after those, 9.7.4 does not
-execute BINLOG statements safely (``servers.applier``).
+execute BINLOG statements safely (``servers.roles.applier``).
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ the coordinator may repeat any of these numbers.
 
 The lab watches the server. A death is the outcome of the transaction that the applier was executing; the server then
 starts again with a new relay log of the remaining transactions. The marks name that transaction once the server is
-back: it may have advanced after the lab's last look, and committed rows survive a crash (``servers.inject.OPTIONS``).
+back: it may have advanced after the lab's last look, and committed rows survive a crash (``injector.OPTIONS``).
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 The names are function names without parameters, template arguments and offsets. So an address or a type that another
 compiler writes differently does not make another place. The frames leave out functions that catch and raise signals,
 and the C and C++ libraries, whose versions differ between machines. Observed on 9.7.4: ``#12 0x7f3d6c0ef45a NAME`` with
-a mangled name, or <unknown> if the server does not find its own file (``servers.symbols`` does).
+a mangled name, or <unknown> if the server does not find its own file (``servers.run.symbols`` does).
 """
 
 from __future__ import annotations
