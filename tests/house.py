@@ -48,6 +48,24 @@ def lines(root: Path, tops: Iterable[str]) -> int:
     return sum(len(path.read_text("utf-8").splitlines()) for path in modules(root, tops))
 
 
+def lines_of_code(root: Path, tops: Iterable[str]) -> int:
+    """Lines of all modules without docstrings, comments and empty lines."""
+    count = 0
+    for path in modules(root, tops):
+        text = path.read_text("utf-8")
+        prose = {
+            line
+            for node in ast.walk(ast.parse(text))
+            if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+            for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)
+        }
+        count += sum(
+            number not in prose and bool(line.strip()) and not line.lstrip().startswith("#")
+            for number, line in enumerate(text.splitlines(), 1)
+        )
+    return count
+
+
 def imports(root: Path) -> Graph:
     """Who imports whom, function-level imports included."""
     sys.path.insert(0, str(root))
@@ -152,8 +170,8 @@ def report(root: Path) -> Iterator[str]:
     )
     contracts = re.search(r"Contracts: .*", done.stdout)
     yield contracts[0] if contracts else f"import contracts cannot be checked: {done.stdout or done.stderr}"
-    yield f"lines of source: {lines(root, SOURCE):,}"
-    yield f"lines of tests: {lines(root, ('tests',)):,}"
+    for name, tops in (("source", SOURCE), ("tests", ("tests",))):
+        yield f"lines of {name}: {lines(root, tops):,}, of code alone: {lines_of_code(root, tops):,}"
     yield f"repeated pairs of six lines, source: {repeated(modules(root, SOURCE))}"
     yield f"repeated pairs of six lines, tests: {repeated(modules(root, ('tests',)))}"
     yield f"words of the README: {len((root / 'README.md').read_text('utf-8').split()):,}"

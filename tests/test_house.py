@@ -72,3 +72,13 @@ def test_a_longer_run_of_equal_lines_is_one_pair(tmp_path: Path) -> None:
     (tmp_path / "b.py").write_text(f"{run}last = 1\n", "utf-8")
     (tmp_path / "c.py").write_text(run.replace("4", "7"), "utf-8")
     assert house.repeated(sorted(tmp_path.glob("*.py"))) == 1
+
+
+def test_lines_of_code_are_neither_prose_nor_empty(tmp_path: Path) -> None:
+    (tmp_path / "top").mkdir()
+    text = '"""A module.\n\nMore.\n"""\n\n# why\nx = 1  # one\ny = """\n2"""\n'
+    (tmp_path / "top" / "a.py").write_text(text, "utf-8")
+        '"""A module.\n\nMore.\n"""\n\n# why\nx = 1  # one\ny = """\n2"""\n', "utf-8"
+    )
+    assert house.lines(tmp_path, ["top"]) == 9
+    assert house.lines_of_code(tmp_path, ["top"]) == 3
