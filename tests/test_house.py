@@ -78,7 +78,5 @@ def test_lines_of_code_are_neither_prose_nor_empty(tmp_path: Path) -> None:
     (tmp_path / "top").mkdir()
     text = '"""A module.\n\nMore.\n"""\n\n# why\nx = 1  # one\ny = """\n2"""\n'
     (tmp_path / "top" / "a.py").write_text(text, "utf-8")
-        '"""A module.\n\nMore.\n"""\n\n# why\nx = 1  # one\ny = """\n2"""\n', "utf-8"
-    )
     assert house.lines(tmp_path, ["top"]) == 9
     assert house.lines_of_code(tmp_path, ["top"]) == 3
