@@ -32,12 +32,12 @@ PACKAGE: Final = "conformance.requirements"
 DIRECTORY: Final = "rows"
 LEVELS: Final = ("must", "should", "may", "info")
 BASES: Final = ("worklog", "documentation", "article", "observed on 9.7.4")
-# One server, a source and a replica, a chain of three, and a server that predates the event.
-NEEDS: Final = ("1S", "2S", "3S", "OLD")
+# One server, a source and a replica, a chain of three, a server that predates the event, a decoder.
+NEEDS: Final = ("1S", "2S", "3S", "OLD", "SUBJECT")
 # The server under test; one of an older version; one with a feature that was never released; the kit's own model, on
 # what a server wrote.
-SERVER, OLD_SERVER, UNRELEASED, MODEL = "server", "old server", "unreleased server", "model"
-JUDGED_ON: Final = (SERVER, OLD_SERVER, UNRELEASED, MODEL)
+SERVER, OLD_SERVER, UNRELEASED, MODEL, DECODER = "server", "old server", "unreleased server", "model", "decoder"
+JUDGED_ON: Final = (SERVER, OLD_SERVER, UNRELEASED, MODEL, DECODER)
 QUICK, FULL = 50, 1_000
 _FILE_KEYS: Final = {"title", "document", "documents", "defaults", "requirement"}
 

@@ -1,0 +1,27 @@
+"""The words in which subjects declare what they do. A feature of logs cannot be declared away: it is read or refused.
+
+A capability changes how an answer is judged, or which Cases apply.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+ROLES: Final = {
+    "decode": "gives the row changes of a binary log",
+    "decode_json": "gives the document of a JSONB value",
+    "apply": "applies diffs to a document",
+    "print": "prints a binary log as mysqlbinlog does",
+}
+
+FILE: Final = "file"
+SERVER: Final = "server"
+COMMITTED: Final = "committed"
+TYPES: Final = "types"
+
+CAPABILITIES: Final = {
+    FILE: "reads a log file as it is: also open, cut, damaged, and larger than 4 GiB",
+    SERVER: "connects to a source, which must have the Case's tables",
+    COMMITTED: "gives changes of committed transactions only",
+    TYPES: "gives the MySQL type of JSON leaves",
+}
