@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 _SERVER, _CLIENT = "mysql-server-core", "mysql-client-core"
 _UNPACKED_FACTOR = 7  # unpacked size over fetched size (observed: 6.5)
-_INDEX_BYTES = 80 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
