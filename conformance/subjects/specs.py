@@ -33,6 +33,7 @@ KINDS: Final = {
     "py": "py:MODULE:OBJECT",
     "wire": "wire:PROGRAM …",
 }
+BUILTIN: Final = "builtin"
 OPTIONS: Final = ("capabilities", "hello-timeout", "limit", "name", "timeout", "version")
 _TAIL: Final = re.compile(r"\?([a-z-]+=[^&\s'\"]*(?:&[a-z-]+=[^&\s'\"]*)*)$")
 _SECRET: Final = re.compile(r"(?i)((?:pass(?:word|wd|phrase)?|pwd|secret|token|api[_-]?key)['\"]?[=: ])[^\s&'\"]+")
@@ -49,13 +50,14 @@ class SubjectSpecError(Exception):
 class SubjectSpec:
     """A subject as the user named it. ``str()`` is the name of its column, without secrets."""
 
-    kind: str  # of KINDS, or ``builtin``
+    kind: str  # of KINDS, or BUILTIN
     target: str
     options: dict[str, str] = field(default_factory=dict)
-    text: str = ""
+    given: str = ""  # as the user wrote it, with options
 
     def __str__(self) -> str:
-        return self.options.get("name") or shown(self.text)
+        words = self.target if self.kind == BUILTIN else f"{self.kind}:{self.target}"
+        return self.options.get("name") or shown(words)
 
     @property
     def limits(self) -> Limits:
@@ -115,7 +117,7 @@ def parse_subject(text: str) -> SubjectSpec:
             raise SubjectSpecError(
                 f"unknown subject {shown(whole)!r}{did_you_mean(kind, builtin_names())}; expected {forms}"
             )
-        return _checked(SubjectSpec("builtin", kind, options, words))
+        return _checked(SubjectSpec(BUILTIN, kind, options, whole))
     if kind not in KINDS:
         raise SubjectSpecError(
             f"unknown kind of subject {kind!r}{did_you_mean(kind, KINDS)}; expected {', '.join(KINDS.values())}"
@@ -127,7 +129,7 @@ def parse_subject(text: str) -> SubjectSpec:
         _check_command(kind, target)
     if kind == "py" and not re.fullmatch(r"[\w.]+:[\w.]+", target):
         raise SubjectSpecError(f"subject {shown(words)}: expected py:MODULE:OBJECT, such as py:my_decoder:decode")
-    return _checked(SubjectSpec(kind, target, options, f"{kind}:{target}"))
+    return _checked(SubjectSpec(kind, target, options, whole))
 
 
 def _check_command(kind: str, target: str) -> None:
@@ -177,7 +179,7 @@ def _declared(spec: SubjectSpec) -> dict[str, Any]:
 def open_subject(spec: SubjectSpec) -> Subject:
     """The subject, ready for ``hello()``. Raises :class:`SubjectUnavailable` where a program is missing."""
     declared = _declared(spec)
-    if spec.kind == "builtin":
+    if spec.kind == BUILTIN:
         found: Subject = _builtin().open(spec.target)
         return found
     return _OPENERS[spec.kind](spec, declared)
