@@ -8,7 +8,6 @@ Case. The server listens on 127.0.0.1 and ends with the run.
 from __future__ import annotations
 
 import contextlib
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -16,7 +15,6 @@ from conformance.servers.auto import Wishes, resolve
 from conformance.servers.closing import Closing
 from conformance.servers.errors import ConnectionLost, ServerError, ServerUnavailable, SqlError
 from conformance.servers.install.cache import silent
-from conformance.servers.wire.capture import Capture
 from conformance.subjects.answers import SubjectUnavailable
 
 if TYPE_CHECKING:
@@ -24,21 +22,21 @@ if TYPE_CHECKING:
 
     from conformance.cases.decoder_case import DecoderCase
     from conformance.servers.base import Server
-    from conformance.servers.wire.capture import Position
+    from conformance.servers.wire.capture import Capture, Position
     from conformance.servers.wire.connection import Address, Connection
 
 SCHEMA: Final = "binlog_lab_wire"
 MARKERS: Final = "markers"
+_MODE: Final = "OFF_PERMISSIVE"
 OPTIONS: Final[dict[str, str | None]] = {
     "binlog-row-metadata": "FULL",
     "enforce-gtid-consistency": "ON",
     # Anonymous and numbered transactions may stand in one log.
-    "gtid-mode": "ON_PERMISSIVE",
-    # Clients of old build their packets without TLS and read the time zone of the session.
+    "gtid-mode": _MODE,
     "default-time-zone": "+00:00",
 }
-_GLOBALS: Final = re.compile(r"\bglobal\b|\bpersist\b", re.IGNORECASE)
-_WATCHED: Final = ("binlog%", "gtid_mode", "time_zone", "sql_mode", "log_bin_trust_function_creators", "local_infile")
+_WATCHED: Final = ("binlog%", "enforce_gtid_consistency", "time_zone", "sql_mode", "local_infile")
+_MODES: Final = ("OFF", "OFF_PERMISSIVE", "ON_PERMISSIVE", "ON")  # gtid_mode goes from one to the next only
 
 
 class NotServed(Exception):
@@ -138,6 +136,11 @@ class Source(Closing):
             }
         return fields
 
+    def log(self, served: Served) -> bytes:
+        """The log of a Case, as a file would hold it."""
+        assert self._capture is not None
+        return self._capture.since(served.start, served.stop).file_bytes()
+
     # -- one Case ---------------------------------------------------------------------------------------------------
 
     def serve(self, case: DecoderCase) -> Served:
@@ -182,6 +185,10 @@ class Source(Closing):
             session.execute(f"XA ROLLBACK X'{text[:split]}', X'{text[split:]}', {row[0]}")
         for name in self._present() - self._schemas:
             session.execute(f"DROP SCHEMA `{name.replace('`', '``')}`")
+        here, target = (_MODES.index(mode) for mode in (session.variable("global.gtid_mode") or "OFF", _MODE))
+        step = 1 if here < target else -1
+        for mode in range(here + step, target + step, step) if here != target else ():
+            session.execute(f"SET GLOBAL gtid_mode = {_MODES[mode]}")
         for name, value in self._globals().items():
             if value != self._watched[name]:
                 with contextlib.suppress(SqlError):  # a read-only variable that follows another one
