@@ -22,6 +22,7 @@ SCHEMA = 1
 INLINE_LIMIT = 64 * 1024  # characters; the writer stores a longer value in a file in evidence/ (design 6)
 RUN_FILE = "run.jsonl"
 EVIDENCE_DIR = "evidence"
+DECODER = "decoder"  # the role of a subject that reads binary logs; its verdicts are about decoder Cases
 
 
 class StreamError(Exception):
@@ -208,7 +209,8 @@ class Run(Record):
 class Subject(Record):
     """An implementation under test. ``note``: facts that a reader must know, such as the origin of a server.
 
-    The capability ``recorded`` marks a subject that is no living server but captures of one, made earlier.
+    The capability ``recorded`` marks a subject that is no living server but captures of one, made earlier. A decoder
+    has the role :data:`DECODER`; ``name`` is the same in all its versions (else the id without the version).
     """
 
     type: ClassVar[str] = "subject"
@@ -218,6 +220,11 @@ class Subject(Record):
     dialect: str | None = None
     capabilities: tuple[str, ...] = ()
     note: str | None = None
+    name: str = ""
+    language: str = ""  # that the decoder is written in
+    url: str = ""  # of its project
+    spec: str = ""  # the word of --subject that opened it
+    unavailable: str = ""  # why it could not be had here: no verdicts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -241,6 +248,51 @@ class Asked(Record):
     def settled(self) -> list[dict[str, Any]]:
         """Rows that the table only assumes, and the server showed."""
         return [row for row in self.rows if not row["known"] and "found" in row]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suite(Record):
+    """The suite of decoder Cases that the run judges subjects by."""
+
+    type: ClassVar[str] = "suite"
+    version: str
+    digest: str
+    cases: int
+    name: str = "decoder-suite"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaseInfo(Record):
+    """A decoder Case's facts for the reports; it stands in the stream before the verdicts about the Case.
+
+    ``why``: what users suffer when the log is read wrongly. ``size``: bytes of the log. ``server_version``: of the
+    server that wrote the log; empty if the kit wrote it.
+    """
+
+    type: ClassVar[str] = "case"
+    id: str
+    title: str
+    why: str
+    group: str
+    requirements: tuple[str, ...] = ()
+    rev: int = 1
+    size: int = 0
+    server_version: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownIssue(Record):
+    """A public report of a defect of a subject: ``issue`` is ``owner/repo#number``.
+
+    It belongs to the defects that have one of ``signatures``, or else one of ``requirements``; neither: to the subject.
+    """
+
+    type: ClassVar[str] = "known-issue"
+    subject: str  # the subject's name, without version
+    issue: str
+    requirements: tuple[str, ...] = ()
+    signatures: tuple[str, ...] = ()
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -286,8 +338,9 @@ class Block(Record):
 class CaseVerdict(Record):
     """One case that did not pass (or a sample of those that did), with the evidence and a command that repeats it.
 
-    A case that a listed deviation explains is ``deviates``, whatever the outcome is without the list. ``failed``:
-    whether the case counts as a failure, if the verdict alone does not decide that.
+    Of a decoder every Case has a record, passes included. A case that a listed deviation explains is ``deviates``,
+    whatever the outcome is without the list. ``failed``: whether the case counts as a failure, if the verdict alone
+    does not decide that.
     """
 
     type: ClassVar[str] = "verdict"
@@ -313,6 +366,10 @@ class CaseVerdict(Record):
     data_bytes: int | None = None
     nearest: str = ""  # the nearest listed deviation, and why it does not explain this case
     failed: bool | None = None
+    kind: str = ""  # of the first difference: missing, altered, invented, ...
+    level: str = ""  # the level of equality that a decoder reached: structure, value, type
+    error: str = ""  # the subject's own error or mark
+    stderr: str = ""  # the end of what it wrote there
 
     def __post_init__(self) -> None:
         if self.deviation is not None and self.verdict is not Verdict.FIXED:
@@ -366,10 +423,13 @@ class End(Record):
     totals: dict[str, Any] = field(default_factory=dict)
 
 
-AnyRecord: TypeAlias = Run | Subject | Asked | Block | CaseVerdict | Finding | Progress | End
+AnyRecord: TypeAlias = (
+    Run | Subject | Asked | Suite | CaseInfo | KnownIssue | Block | CaseVerdict | Finding | Progress | End
+)
 ProgressSink: TypeAlias = Callable[[Progress], None]
 TYPES: dict[str, type[AnyRecord]] = {
-    record.type: record for record in (Run, Subject, Asked, Block, CaseVerdict, Finding, Progress, End)
+    record.type: record
+    for record in (Run, Subject, Asked, Suite, CaseInfo, KnownIssue, Block, CaseVerdict, Finding, Progress, End)
 }
 
 

@@ -5,12 +5,20 @@ Its id is a slug ``group/name`` that never changes its meaning; ``rev`` grows wh
 
 from __future__ import annotations
 
+import struct
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, ClassVar
+from os import SEEK_CUR
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
+
+_MAGIC: Final = b"\xfebin"
+_HEADER: Final = 19  # bytes of an event's header
+_MOST: Final = 64 << 20  # bytes of one event of zeros
+_IGNORABLE, _IGNORABLE_FLAG = 28, 0x80
 
 
 class Equality(StrEnum):
@@ -37,8 +45,8 @@ class DecoderCase:
     to ``expected`` where the log has no diffs). ``rolled_back``: numbers of the expected changes whose transaction was
     rolled back in the end. ``needs``: capabilities without which a subject cannot meet the Case. ``equality``: the
     level that a pass takes. ``prepare`` and ``statements``: SQL that makes the log again on a real server (empty:
-    written by the kit); tables are made by ``prepare``, before the log begins. ``sparse``: bytes of zeros, as one
-    event to pass over, that the log's file has behind its first event (positions beyond 4 GiB).
+    written by the kit); tables are made by ``prepare``, before the log begins. ``sparse``: bytes that the log's file
+    has behind its first event, as ignorable events of at most 64 MiB filled with zeros (positions beyond 4 GiB).
     """
 
     kind: ClassVar[str] = "decoder"
@@ -58,6 +66,7 @@ class DecoderCase:
     server_version: str = ""  # of the server that wrote the log; empty: written by the kit
     prepare: tuple[str, ...] = ()
     statements: tuple[str, ...] = ()
+    confirmed: str = ""  # how the expected changes were held against something other than the reference
     file_name: str = "log.binlog"
     sparse: int = 0
 
@@ -70,5 +79,30 @@ class DecoderCase:
         """Write the log as a file under its own name; returns its path."""
         path = directory / self.file_name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(self.log)
+        with path.open("wb") as file:
+            for part in sparse_parts(self.log, self.sparse):
+                if isinstance(part, int):
+                    file.seek(part, SEEK_CUR)
+                else:
+                    file.write(part)
         return path
+
+
+def sparse_parts(log: bytes, sparse: int) -> Iterator[bytes | int]:
+    """The pieces of a log's file: bytes, and how many zeros come next. The log has no checksums then."""
+    if not sparse:
+        yield log
+        return
+    first = len(_MAGIC) + int.from_bytes(log[len(_MAGIC) + 9 : len(_MAGIC) + 13], "little")
+    yield log[:first]
+    position = first
+    while sparse:
+        length = min(sparse, _MOST)
+        if 0 < sparse - length < _HEADER:
+            length -= _HEADER
+        position += length
+        sparse -= length
+        end = position & 0xFFFFFFFF
+        yield bytes(4) + bytes([_IGNORABLE]) + struct.pack("<IIIH", 1, length, end, _IGNORABLE_FLAG)
+        yield length - _HEADER
+    yield log[first:]

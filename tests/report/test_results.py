@@ -14,6 +14,7 @@ import pytest
 from conformance.report import wording
 from conformance.report.results import Coverage, Outcome, Summary
 from conformance.stream import Block, CaseVerdict, End, RequirementInfo, Subject, Verdict
+from tests.report import decoder_stream
 from tests.report.synthetic_stream import (
     BLOCKS,
     DECODE,
@@ -39,14 +40,18 @@ def schema(name: str) -> dict[str, Any]:
     return loaded
 
 
-@pytest.mark.parametrize("stream", [records(), green(), green()[:-1], (RUN,), (RUN, *SUBJECTS, BLOCKS[0])])
+@pytest.mark.parametrize(
+    "stream",
+    [records(), green(), green()[:-1], (RUN,), (RUN, *SUBJECTS, BLOCKS[0]), decoder_stream.records(20)],
+    ids=["whole", "green", "broken off", "begun", "one block", "decoders"],
+)
 def test_results_follow_the_published_schema(stream: tuple[Any, ...]) -> None:
     jsonschema.validate(Summary(stream).to_results(), schema("results"))
 
 
 def test_every_record_follows_the_published_schema() -> None:
     validator = jsonschema.Draft202012Validator(schema("stream"))
-    for record in records():
+    for record in (*records(), *decoder_stream.records(20)):
         validator.validate(json.loads(json.dumps(record.to_json())))
 
 

@@ -20,6 +20,7 @@ from conformance.stream import (
     read_stream,
     summarise,
 )
+from tests.report import decoder_stream
 from tests.report.synthetic_stream import END, FAILURE, RUN, records
 
 if TYPE_CHECKING:
@@ -38,6 +39,14 @@ def test_every_record_survives_writing_and_reading(tmp_path: Path) -> None:
     stream = read_stream(tmp_path)
     assert stream.records == records()
     assert stream.problem is None
+
+
+def test_records_about_decoders_survive_writing_and_reading(tmp_path: Path) -> None:
+    written = decoder_stream.records(20, 4)
+    with Writer(tmp_path) as writer:
+        for record in written:
+            writer.write(record)
+    assert read_stream(tmp_path).records == written
 
 
 def test_each_record_is_on_the_disk_before_the_next_one(tmp_path: Path) -> None:

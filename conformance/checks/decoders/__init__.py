@@ -1,0 +1,1 @@
+"""Decoders: the suite of logs with the row changes in them, and the check that holds a subject's answers against it."""

@@ -1,0 +1,171 @@
+"""The archive of the suite: a zip of plain files, and its reader and writer.
+
+``index.json`` lists the Cases in short. Each Case is a directory ``group/name`` with ``log.binlog``,
+``expected.jsonl``, ``resolved.jsonl`` and ``case.json``. The same content gives the same bytes.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
+
+from conformance.cases.decoder_case import Allowed, DecoderCase, Equality
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+FORMAT: Final = 1  # of the archive
+ARCHIVE: Final = Path(__file__).with_name("decoder-suite.zip")
+LOG, EXPECTED, RESOLVED, CASE, INDEX = "log.binlog", "expected.jsonl", "resolved.jsonl", "case.json", "index.json"
+_EPOCH: Final = (1980, 1, 1, 0, 0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A Case with its lines as they stand in the archive, which keep MySQL's text of numbers."""
+
+    case: DecoderCase
+    expected: tuple[str, ...]
+    resolved: tuple[str, ...]
+
+    @property
+    def digest(self) -> str:
+        """Changes with the log, with what is expected of a decoder, and with how it is judged; not with words."""
+        case = self.case
+        judged: list[object] = [case.allowed, case.equality, case.needs, case.rolled_back, case.file_name, case.sparse]
+        parts: list[bytes | str] = [case.log, "\n".join(self.expected), "\n".join(self.resolved), json.dumps(judged)]
+        state = sha256()
+        for part in parts:
+            data = part if isinstance(part, bytes) else part.encode("utf-8", "surrogatepass")
+            state.update(len(data).to_bytes(8, "big") + data)
+        return state.hexdigest()[:16]
+
+
+@dataclass(frozen=True, slots=True)
+class Suite:
+    """All Cases of one archive. ``version`` names a release of the suite, ``digest`` its exact content."""
+
+    version: str
+    digest: str
+    entries: tuple[Entry, ...]
+
+    @property
+    def cases(self) -> tuple[DecoderCase, ...]:
+        return tuple(entry.case for entry in self.entries)
+
+    def case(self, identity: str) -> DecoderCase:
+        """The Case with this id."""
+        return next(case for case in self.cases if case.id == identity)
+
+
+def suite_digest(entries: Iterable[Entry]) -> str:
+    """The digest of the whole suite."""
+    return sha256("".join(f"{item.case.id} {item.case.rev} {item.digest}\n" for item in entries).encode()).hexdigest()
+
+
+def files_of(version: str, entries: Sequence[Entry]) -> Iterator[tuple[str, bytes]]:
+    """Names and bytes of all files of an archive, or of an export as plain files."""
+    index = {
+        "suite": "decoder-suite",
+        "format": FORMAT,
+        "version": version,
+        "digest": suite_digest(entries),
+        "cases": [_short(entry) for entry in entries],
+    }
+    yield INDEX, _dump(index)
+    for entry in entries:
+        place = entry.case.id
+        yield f"{place}/{LOG}", entry.case.log
+        yield f"{place}/{EXPECTED}", _lines(entry.expected)
+        yield f"{place}/{RESOLVED}", _lines(entry.resolved)
+        yield f"{place}/{CASE}", _dump(_long(entry))
+
+
+def write_archive(path: Path, version: str, entries: Sequence[Entry]) -> None:
+    """Write the archive: names in their order, times that never change."""
+    with ZipFile(path, "w") as archive:
+        for name, data in files_of(version, entries):
+            info = ZipInfo(name, _EPOCH)
+            info.external_attr = 0o644 << 16
+            archive.writestr(info, data, compress_type=ZIP_DEFLATED, compresslevel=9)
+
+
+@cache
+def load_suite(path: Path = ARCHIVE) -> Suite:
+    """Read the archive of the package, or another one."""
+    with ZipFile(path) as archive:
+        index = json.loads(archive.read(INDEX))
+        if index["format"] != FORMAT:
+            raise ValueError(f"{path}: an archive of format {index['format']}; this reader knows {FORMAT}")
+        entries = tuple(_read(archive, item["id"]) for item in index["cases"])
+    return Suite(index["version"], index["digest"], entries)
+
+
+def _read(archive: ZipFile, identity: str) -> Entry:
+    data = json.loads(archive.read(f"{identity}/{CASE}"))
+    expected = tuple(archive.read(f"{identity}/{EXPECTED}").decode().splitlines())
+    resolved = tuple(archive.read(f"{identity}/{RESOLVED}").decode().splitlines())
+    case = DecoderCase(
+        id=data["id"],
+        rev=data["rev"],
+        title=data["title"],
+        why=data["why"],
+        requirements=tuple(data["requirements"]),
+        needs=tuple(data["needs"]),
+        allowed=Allowed(data["allowed"]),
+        equality=Equality(data["equality"]),
+        log=archive.read(f"{identity}/{LOG}"),
+        expected=tuple(map(json.loads, expected)),
+        resolved=tuple(map(json.loads, resolved)),
+        rolled_back=tuple(data["rolled_back"]),
+        server_version=data["server_version"],
+        prepare=tuple(data["prepare"]),
+        statements=tuple(data["statements"]),
+        file_name=data["file_name"],
+        sparse=data["sparse"],
+        confirmed=data["confirmed"],
+    )
+    return Entry(case, expected, resolved)
+
+
+def _short(entry: Entry) -> dict[str, Any]:
+    case = entry.case
+    return {
+        "id": case.id,
+        "rev": case.rev,
+        "digest": entry.digest,
+        "title": case.title,
+        "why": case.why,
+        "requirements": case.requirements,
+        "needs": case.needs,
+        "allowed": case.allowed,
+        "equality": case.equality,
+        "rolled_back": case.rolled_back,
+        "file_name": case.file_name,
+        "sparse": case.sparse,
+        "changes": len(entry.expected),
+    }
+
+
+def _long(entry: Entry) -> dict[str, Any]:
+    case = entry.case
+    return {
+        **_short(entry),
+        "server_version": case.server_version,
+        "confirmed": case.confirmed,
+        "prepare": case.prepare,
+        "statements": case.statements,
+    }
+
+
+def _dump(data: dict[str, Any]) -> bytes:
+    return (json.dumps(data, indent=1, ensure_ascii=False) + "\n").encode()
+
+
+def _lines(lines: Iterable[str]) -> bytes:
+    return "".join(f"{line}\n" for line in lines).encode()
