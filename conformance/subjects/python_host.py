@@ -1,0 +1,106 @@
+"""Hosts a Python object as a conversation, in a process of its own: ``python python_host.py MODULE:OBJECT``.
+
+It needs the standard library alone, so that the Python of any virtual environment can run it as a file. The object has
+a method ``decode(path)``, or is such a function. It returns or yields row changes; an exception is a refusal, and what
+was yielded before counts. ``{"mark": {...}}`` among the changes is a mark. The object may have ``hello()``,
+``decode_json(bytes)``, ``apply(document, diffs)`` and ``print(path)`` as well. A class is called without arguments.
+"""
+
+from __future__ import annotations
+
+import base64
+import importlib
+import json
+import os
+import sys
+import traceback
+from typing import Any
+
+
+def plain(value: Any) -> Any:
+    """The JSON form of a value that has none: bytes as hex, others as their text."""
+    if isinstance(value, bytes | bytearray | memoryview):
+        return {"hex": bytes(value).hex()}
+    if isinstance(value, set | frozenset | tuple):
+        return list(value)
+    return str(value)
+
+
+def load(name: str) -> Any:
+    """The object of ``MODULE:OBJECT``; the working directory is searched first."""
+    module, _, path = name.partition(":")
+    sys.path.insert(0, os.getcwd())  # noqa: PTH109 - a text is wanted
+    found: Any = importlib.import_module(module)
+    for part in path.split("."):
+        found = getattr(found, part)
+    return found() if isinstance(found, type) else found
+
+
+def introduction(subject: Any, name: str) -> dict[str, Any]:
+    """What the object says about itself, or its name."""
+    own = dict(subject.hello()) if hasattr(subject, "hello") else {}
+    return {"name": name, **own}
+
+
+def decode(subject: Any, path: str) -> dict[str, Any]:
+    """The answer to ``decode``: a result, or an error with the changes before it."""
+    changes: list[Any] = []
+    marks: list[Any] = []
+    found = {"changes": changes, "marks": marks}
+    try:
+        for item in (subject.decode if hasattr(subject, "decode") else subject)(path):
+            is_mark = isinstance(item, dict) and set(item) == {"mark"}
+            (marks if is_mark else changes).append(item["mark"] if is_mark else item)
+    except Exception as problem:  # noqa: BLE001 - any exception of the subject is its refusal
+        return {"error": refusal(problem), **found}
+    return {"result": found}
+
+
+def refusal(problem: Exception) -> dict[str, Any]:
+    """An exception as an error; its traceback goes to standard error."""
+    traceback.print_exception(problem)
+    return {"code": type(problem).__name__, "message": str(problem)}
+
+
+def answer(subject: Any, name: str, request: dict[str, Any]) -> dict[str, Any]:
+    """The answer to one request, without its id."""
+    method = request.get("method")
+    try:
+        if method == "hello":
+            return {"result": introduction(subject, name)}
+        if method == "bye":
+            return {"result": {}}
+        if method == "decode":
+            return decode(subject, request["path"])
+        if method == "decode_json":
+            return {"result": {"document": subject.decode_json(base64.b64decode(request["base64"]))}}
+        if method == "apply":
+            return {"result": {"document": subject.apply(request["document"], base64.b64decode(request["diffs"]))}}
+        if method == "print":
+            return {"result": {"text": subject.print(request["path"])}}
+    except Exception as problem:  # noqa: BLE001 - as above
+        return {"error": refusal(problem)}
+    return {"error": {"code": "unknown-method", "message": f"no method {method!r}"}}
+
+
+def main(name: str) -> None:
+    """Answer until ``bye``, or until standard input ends. What the object prints goes to standard error."""
+    requests = os.fdopen(os.dup(0), "rb")
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    try:
+        subject = load(name)
+    except (ImportError, AttributeError) as problem:
+        sys.exit(f"{name}: {problem}")
+    for line in requests:
+        request = json.loads(line)
+        found = {"id": request["id"], **answer(subject, name, request)}
+        answers.write(json.dumps(found, default=plain, ensure_ascii=True).encode() + b"\n")
+        answers.flush()
+        if request.get("method") == "bye":
+            return
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,235 @@
+"""Words for subjects on the command line: ``cmd:…``, ``jsonl:…``, ``py:…``, ``wire:…``, or the name of a built-in.
+
+Options stand behind a question mark at the end, such as ``jsonl:node adapter.js?timeout=5&capabilities=file,types``.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import re
+import shlex
+import shutil
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import unquote
+
+from conformance.messages import did_you_mean
+from conformance.subjects.answers import Hello, Subject, SubjectUnavailable
+from conformance.subjects.capabilities import CAPABILITIES, FILE
+from conformance.subjects.child import Limits
+from conformance.subjects.conversation import Conversation
+from conformance.subjects.one_shot import PLACE, OneShot
+from conformance.subjects.protocol import Malformed, check_words
+from conformance.subjects.python_object import python_object
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+KINDS: Final = {
+    "cmd": "cmd:PROGRAM … {file}",
+    "jsonl": "jsonl:PROGRAM …",
+    "py": "py:MODULE:OBJECT",
+    "wire": "wire:PROGRAM …",
+}
+OPTIONS: Final = ("capabilities", "hello-timeout", "limit", "name", "timeout", "version")
+_TAIL: Final = re.compile(r"\?([a-z-]+=[^&\s'\"]*(?:&[a-z-]+=[^&\s'\"]*)*)$")
+_SECRET: Final = re.compile(r"(?i)((?:pass(?:word|wd|phrase)?|pwd|secret|token|api[_-]?key)['\"]?[=: ])[^\s&'\"]+")
+_ADDRESS: Final = re.compile(r"(://[^\s/:@]*:)[^\s@]+@")
+
+
+class SubjectSpecError(Exception):
+    """The words name no subject: unknown kind, name or option."""
+
+    exit_code = 2
+
+
+@dataclass(frozen=True, slots=True)
+class SubjectSpec:
+    """A subject as the user named it. ``str()`` is the name of its column, without secrets."""
+
+    kind: str  # of KINDS, or ``builtin``
+    target: str
+    options: dict[str, str] = field(default_factory=dict)
+    text: str = ""
+
+    def __str__(self) -> str:
+        return self.options.get("name") or shown(self.text)
+
+    @property
+    def limits(self) -> Limits:
+        """The limits, with the options of the spec."""
+        found = Limits()
+        if text := self.options.get("timeout"):
+            found = replace(found, request=_number("timeout", text))
+        if text := self.options.get("hello-timeout"):
+            found = replace(found, hello=_number("hello-timeout", text))
+        if text := self.options.get("limit"):
+            found = replace(found, output=int(_number("limit", text) * (1 << 20)))
+        return found
+
+
+def shown(text: str) -> str:
+    """A spec as it may be printed: passwords are hidden."""
+    return _ADDRESS.sub(r"\1***@", _SECRET.sub(r"\1***", text))
+
+
+def _number(name: str, text: str) -> float:
+    try:
+        found = float(text)
+    except ValueError:
+        found = -1.0
+    if not 0 < found < 1e6:
+        raise SubjectSpecError(f"{name}={text}: expected a positive number ({'MB' if name == 'limit' else 'seconds'})")
+    return found
+
+
+def builtin_names() -> tuple[str, ...]:
+    """The names of the built-in subjects."""
+    try:
+        return tuple(_builtin().names())
+    except ModuleNotFoundError:
+        return ()
+
+
+def _builtin() -> Any:
+    return importlib.import_module("conformance.subjects.builtin")
+
+
+def parse_subject(text: str) -> SubjectSpec:
+    """The subject that some words name. Raises :class:`SubjectSpecError`; starts nothing."""
+    whole = text.strip()
+    found = _TAIL.search(whole)
+    words, tail = (whole[: found.start()], found[1]) if found else (whole, "")
+    options = {key: unquote(value) for key, _, value in (part.partition("=") for part in tail.split("&") if part)}
+    if wrong := [key for key in options if key not in OPTIONS]:
+        raise SubjectSpecError(
+            f"subject {shown(whole)}: unknown option {wrong[0]!r}{did_you_mean(wrong[0], OPTIONS)}; "
+            f"options are {', '.join(OPTIONS)}"
+        )
+    kind, colon, target = words.partition(":")
+    if not colon:
+        if kind not in builtin_names():
+            forms = ", ".join((*KINDS.values(), "or a built-in (binlog-lab subjects list)"))
+            raise SubjectSpecError(
+                f"unknown subject {shown(whole)!r}{did_you_mean(kind, builtin_names())}; expected {forms}"
+            )
+        return _checked(SubjectSpec("builtin", kind, options, words))
+    if kind not in KINDS:
+        raise SubjectSpecError(
+            f"unknown kind of subject {kind!r}{did_you_mean(kind, KINDS)}; expected {', '.join(KINDS.values())}"
+        )
+    target = target.strip()
+    if not target:
+        raise SubjectSpecError(f"subject {kind}: names nothing; expected {KINDS[kind]}")
+    if kind in ("cmd", "jsonl"):
+        _check_command(kind, target)
+    if kind == "py" and not re.fullmatch(r"[\w.]+:[\w.]+", target):
+        raise SubjectSpecError(f"subject {shown(words)}: expected py:MODULE:OBJECT, such as py:my_decoder:decode")
+    return _checked(SubjectSpec(kind, target, options, f"{kind}:{target}"))
+
+
+def _check_command(kind: str, target: str) -> None:
+    words = _words(target)
+    if kind == "cmd" and not any(PLACE in word for word in words):
+        raise SubjectSpecError(
+            f"subject cmd:{shown(target)}: the command has no {PLACE}, the place of the log's path; "
+            f"expected, for example, cmd:{words[0]} {PLACE}"
+        )
+
+
+def _words(target: str) -> list[str]:
+    try:
+        return shlex.split(target)
+    except ValueError as error:
+        raise SubjectSpecError(f"the command {shown(target)!r} cannot be read: {error}") from None
+
+
+def _checked(spec: SubjectSpec) -> SubjectSpec:
+    """The spec, after its limits and its capabilities have been read once."""
+    _ = spec.limits, _declared(spec)
+    return spec
+
+
+def _declared(spec: SubjectSpec) -> dict[str, Any]:
+    """The introduction that the option ``capabilities`` gives: words, or a JSON file with a list or an object."""
+    value = spec.options.get("capabilities")
+    if value is None:
+        return {}
+    words = [word for word in value.split(",") if word]
+    if set(words) <= set(CAPABILITIES):
+        return {"capabilities": tuple(words)}
+    file = Path(value)
+    if not file.is_file():
+        raise SubjectSpecError(
+            f"capabilities={value}: neither a file nor a list of {', '.join(CAPABILITIES)} (with commas between)"
+        )
+    try:
+        data = json.loads(file.read_text("utf-8"))
+        found = dict(data) if isinstance(data, dict) else {"capabilities": data}
+        found["capabilities"] = check_words("capabilities", list(found.get("capabilities", (FILE,))), CAPABILITIES)
+    except (ValueError, TypeError, Malformed) as error:
+        raise SubjectSpecError(f"{file}: {error}") from None
+    return found
+
+
+def open_subject(spec: SubjectSpec) -> Subject:
+    """The subject, ready for ``hello()``. Raises :class:`SubjectUnavailable` where a program is missing."""
+    declared = _declared(spec)
+    if spec.kind == "builtin":
+        found: Subject = _builtin().open(spec.target)
+        return found
+    return _OPENERS[spec.kind](spec, declared)
+
+
+def _one_shot(spec: SubjectSpec, declared: dict[str, Any]) -> Subject:
+    command = _command(spec.target)
+    hello = Hello(
+        name=str(spec.options.get("name") or declared.get("name") or Path(command[0]).name),
+        version=str(spec.options.get("version") or declared.get("version") or ""),
+        capabilities=declared.get("capabilities", (FILE,)),
+        note=str(declared.get("note") or ""),
+    )
+    return OneShot(command, hello=hello, limits=spec.limits)
+
+
+def _conversation(spec: SubjectSpec, declared: dict[str, Any]) -> Subject:
+    return Conversation(
+        _command(spec.target),
+        capabilities=declared.get("capabilities"),
+        name=spec.options.get("name", ""),
+        limits=spec.limits,
+    )
+
+
+def _python_object(spec: SubjectSpec, declared: dict[str, Any]) -> Subject:
+    return python_object(
+        spec.target,
+        capabilities=declared.get("capabilities"),
+        called=spec.options.get("name", ""),
+        limits=spec.limits,
+    )
+
+
+def _stream(spec: SubjectSpec, declared: dict[str, Any]) -> Subject:
+    stream = importlib.import_module("conformance.subjects.stream")
+    found: Subject = stream.open_stream(_command(spec.target), declared.get("capabilities"), spec.limits)
+    return found
+
+
+_OPENERS: Final[dict[str, Callable[[SubjectSpec, dict[str, Any]], Subject]]] = {
+    "cmd": _one_shot,
+    "jsonl": _conversation,
+    "py": _python_object,
+    "wire": _stream,
+}
+
+
+def _command(target: str) -> list[str]:
+    words = _words(target)
+    if shutil.which(words[0]) is None:
+        is_there = Path(words[0]).is_file()
+        why = "is not executable" if is_there else "no such program"
+        raise SubjectUnavailable(f"{words[0]}: {why}")
+    return words
