@@ -10,6 +10,7 @@ configuration says. The session takes over the machine's ``Acquire`` settings, w
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import select
@@ -32,6 +33,10 @@ _LEFT_OUT = re.compile(
     r"Acquire::(Allow\w*Repositories|IndexTargets|Languages|PDiffs|ForceHash|GzipIndexes)\b", re.IGNORECASE
 )
 _LAST_LINES = 12
+_NOT_KEPT = ("usr/share/doc", "usr/share/man", "usr/share/locale", "usr/share/lintian", "usr/share/bug")
+
+# Packages that MySQL's and MariaDB's programs need for maintenance scripts only.
+NOT_UNPACKED = re.compile(r"(perl|perl-base|perl-modules-[\d.]+|libperl[\d.]+|libgdbm.*|libdb5.*)$")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -212,9 +217,37 @@ class AptSession(Closing):
         )
         return sorted(answer.stdout.split())
 
-    def download(self, packages: tuple[str, ...], progress: Callable[[float, str], None]) -> None:
-        """Fetch missing packages; continue half-fetched files."""
-        self._run(["--download-only", *self._install(packages)], "fetching the packages", progress)
+    def fetch(self, names: tuple[str, ...], plan: list[Package], progress: Callable[[float, str], None]) -> None:
+        """Fetch missing packages of the plan for ``names``; continue half-fetched files; check all hashes."""
+        self._run(["--download-only", *self._install(names)], "fetching the packages", progress)
+        for package in plan:
+            # apt takes a file that was there before by its size alone, so the hashes are checked once more.
+            path = self.archives / package.file
+            if not path.is_file():
+                raise ServerUnavailable(f"apt did not fetch {package.file}", "try again")
+            with path.open("rb") as file:
+                digest = hashlib.file_digest(file, "sha256").hexdigest()
+            if digest != package.sha256:
+                path.unlink()
+                raise ServerUnavailable(
+                    f"{package.file} does not match the archive's signed index (it is removed)", "try again"
+                )
+
+    def unpack(self, packages: list[Package], root: Path, progress: Callable[[float, str], None]) -> None:
+        """Unpack fetched packages into ``root``, without their documentation."""
+        tool = require_program("dpkg-deb", "dpkg")
+        root.mkdir()
+        for index, package in enumerate(packages):
+            progress(100 * index / len(packages), package.name)
+            answer = subprocess.run(
+                [tool, "-x", str(self.archives / package.file), str(root)], capture_output=True, text=True, check=False
+            )
+            if answer.returncode != 0:
+                raise ServerUnavailable(
+                    f"{package.file} cannot be unpacked", "free some disk space, then try again", detail=answer.stderr
+                )
+        for name in _NOT_KEPT:
+            shutil.rmtree(root / name, ignore_errors=True)
 
     @staticmethod
     def _install(packages: tuple[str, ...]) -> list[str]:

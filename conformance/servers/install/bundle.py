@@ -5,23 +5,18 @@ the resolved version and hash of every package and never the mirror's host. A ca
 fetches a newer one only on request. Facts: servers 1 (Debian tried; Ubuntu's package names not tried).
 """
 
-# Starting programs is the job of this module.
-# ruff: noqa: S603
-
 from __future__ import annotations
 
 import datetime as dt
-import hashlib
 import json
 import os
 import re
 import shutil
-import subprocess
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from conformance.servers.errors import ServerUnavailable
-from conformance.servers.install.apt import AptSession, Package, require_program
+from conformance.servers.install.apt import NOT_UNPACKED, AptSession, Package, require_program
 from conformance.servers.install.apt_sources import Distribution, Source, archives, distribution, read_sources
 from conformance.servers.install.cache import building, cache_root, locked, require_space, silent
 from conformance.servers.install.installation import Installation, from_path
@@ -33,8 +28,6 @@ if TYPE_CHECKING:
     from conformance.servers.install.cache import Narrate
 
 _SERVER, _CLIENT = "mysql-server-core", "mysql-client-core"
-_NOT_UNPACKED = re.compile(r"(perl|perl-base|perl-modules-[\d.]+|libperl[\d.]+|libgdbm.*|libdb5.*)$")
-_NOT_KEPT = ("usr/share/doc", "usr/share/man", "usr/share/locale", "usr/share/lintian", "usr/share/bug")
 _UNPACKED_FACTOR = 7  # unpacked size over fetched size (observed: 6.5)
 
 
@@ -178,7 +171,7 @@ class _Fetch:
                 shutil.rmtree(self.work, ignore_errors=True)
                 return have
             self._download(apt, names, plan, version)
-            bundle = self._publish(plan, version, apt.architecture, suites[0], here)
+            bundle = self._publish(apt, plan, version, suites[0], here)
         shutil.rmtree(self.work, ignore_errors=True)
         return bundle
 
@@ -207,50 +200,25 @@ class _Fetch:
         purpose = f"the bundle of MySQL {version}"
         require_space(self.work, total - have + total * _UNPACKED_FACTOR, purpose)
         self.narrate(f"fetching MySQL {version}: {len(plan)} packages, {(total - have) / 1e6:.0f} MB to go")
-        apt.download(
-            names, lambda percent, _: self.progress(Progress(step="packages", percent=percent, total=total - have))
+        apt.fetch(
+            names,
+            plan,
+            lambda percent, _: self.progress(Progress(step="packages", percent=percent, total=total - have)),
         )
-        for package in plan:
-            # apt takes a file that was there before by its size alone, so the hashes are checked once more.
-            path = apt.archives / package.file
-            if not path.is_file():
-                raise ServerUnavailable(f"apt did not fetch {package.file}", "try again")
-            with path.open("rb") as file:
-                digest = hashlib.file_digest(file, "sha256").hexdigest()
-            if digest != package.sha256:
-                path.unlink()
-                raise ServerUnavailable(
-                    f"{package.file} does not match the archive's signed index (it is removed)", "try again"
-                )
 
-    def _publish(self, plan: list[Package], version: str, architecture: str, suite: str, here: Distribution) -> Bundle:
-        unpack = require_program("dpkg-deb", "dpkg")
-        final = _bundles_directory() / f"{version.replace(':', '_')}_{architecture}"
+    def _publish(self, apt: AptSession, plan: list[Package], version: str, suite: str, here: Distribution) -> Bundle:
+        final = _bundles_directory() / f"{version.replace(':', '_')}_{apt.architecture}"
         with building(final) as temporary:
             root = temporary / "root"
-            root.mkdir()
-            unpacked = [package for package in plan if not _NOT_UNPACKED.match(package.name)]
-            for index, package in enumerate(unpacked):
-                self.progress(Progress(step="unpacking", percent=100 * index / len(unpacked)))
-                archive = self.work / "archives" / package.file
-                answer = subprocess.run(
-                    [unpack, "-x", str(archive), str(root)], capture_output=True, text=True, check=False
-                )
-                if answer.returncode != 0:
-                    raise ServerUnavailable(
-                        f"{package.file} cannot be unpacked",
-                        "free some disk space, then try again",
-                        detail=answer.stderr,
-                    )
-            for name in _NOT_KEPT:
-                shutil.rmtree(root / name, ignore_errors=True)
+            unpacked = [package for package in plan if not NOT_UNPACKED.match(package.name)]
+            apt.unpack(unpacked, root, lambda percent, _: self.progress(Progress(step="unpacking", percent=percent)))
             from_path(root, "new bundle")  # it must start and tell its version before anybody can see it
             manifest = {
                 "schema": 1,
                 "version": version,
                 "distribution": here.id or "debian",
                 "suite": suite,
-                "architecture": architecture,
+                "architecture": apt.architecture,
                 "fetched": dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
                 "packages": [
                     {

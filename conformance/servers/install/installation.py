@@ -93,7 +93,7 @@ def _ask_version(command: tuple[str, ...], _stamp: tuple[int, int]) -> str:
     return answer.stdout
 
 
-def _loader(root: Path) -> tuple[str, ...]:
+def own_loader(root: Path) -> tuple[str, ...]:
     """The unpacked packages' own loader: their C library is usually newer than the machine's."""
     places = [*root.glob("usr/lib/*/ld-linux*.so.*"), *root.glob("lib/*/ld-linux*.so.*")]
     if not places:
@@ -115,7 +115,7 @@ def _layout(mysqld: Path) -> tuple[tuple[str, ...], tuple[str, ...], tuple[Path,
             f"--lc-messages-dir={usr}/share/mysql",
             f"--plugin-dir={usr}/lib/mysql/plugin",
         )
-        return _loader(root), options, (usr / "bin", here)
+        return own_loader(root), options, (usr / "bin", here)
     found: list[str] = []
     for base in (here.parent, here):  # the second: a repackaged 5.6.24 with everything in one folder
         messages = next((base / name for name in ("share", "share/mysql") if (base / name / "english").is_dir()), None)

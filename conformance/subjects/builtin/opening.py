@@ -1,0 +1,27 @@
+"""Opening a built-in subject: its adapter as a conversation, or the function that its entry names."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, cast
+
+from conformance.subjects.answers import SubjectUnavailable
+from conformance.subjects.builtin.catalogue import entry
+from conformance.subjects.builtin.install import check_needs, installed
+
+if TYPE_CHECKING:
+    from conformance.subjects.answers import Subject
+
+
+def open_subject(name: str) -> Subject:
+    """The subject, ready to be asked. Raises :class:`SubjectUnavailable` if it is not installed or cannot run here."""
+    found = entry(name)
+    check_needs(found)
+    there = installed(name)
+    if there is None:
+        raise SubjectUnavailable(f"{name} {found.version} is not in the cache; binlog-lab subjects install {name}")
+    if not found.opener:
+        conversation = importlib.import_module("conformance.subjects.conversation")
+        return cast("Subject", conversation.Conversation(there.command(), name=name))
+    module, _, function = found.opener.partition(":")
+    return cast("Subject", getattr(importlib.import_module(module), function)(there))
