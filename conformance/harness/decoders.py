@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Final
 
 from conformance.judge.decoding.judge import judge
 from conformance.judge.decoding.observed import Observed
-from conformance.stream import DECODER
+from conformance.stream import DECODER, Verdict
 from conformance.stream import Subject as SubjectRecord
 from conformance.subjects.answers import Answer, Failure, SubjectUnavailable
 from conformance.subjects.specs import open_subject, parse_subject, shown
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Self
 
     from conformance.cases.decoder_case import DecoderCase
@@ -31,23 +32,24 @@ PATIENCE: Final = 5  # answers in succession that did not come
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """What became of one Case. ``gave_up``: the subject was not asked, and why."""
+    """What became of one Case: a judgement, or the reason why there is none."""
 
     judgement: Judgement | None
     answer: Answer
-    gave_up: str = ""
+    verdict: Verdict
+    reason: str = ""
 
 
 class OpenedSubject:
     """A subject that has introduced itself. Raises :class:`SubjectUnavailable` if it cannot run."""
 
-    def __init__(self, spec: str) -> None:
+    def __init__(self, spec: str, narrate: Callable[[str], None] = lambda _: None) -> None:
         self.spec = spec
         self._in_vain = 0
         self._files = tempfile.TemporaryDirectory(prefix="binlog-lab-", ignore_cleanup_errors=True)
         self._subject: Subject | None = None
         try:
-            self._subject = open_subject(parse_subject(spec))
+            self._subject = open_subject(parse_subject(spec), narrate)
             self.hello: Hello = self._subject.hello()
         except BaseException:
             self.close()
@@ -59,10 +61,14 @@ class OpenedSubject:
         if not set(case.needs) <= set(capabilities):
             answer = Answer()
         elif self._in_vain >= PATIENCE:
-            return Judged(None, Answer(), f"not asked any more: no answer came {PATIENCE} times in succession")
+            reason = f"not asked any more: no answer came {PATIENCE} times in succession"
+            return Judged(None, Answer(), Verdict.NOT_RUN, reason)
         else:
             answer = self._ask(case)
-        return Judged(judge(case, capabilities, observed(answer)), answer)
+            if answer.inapplicable:
+                return Judged(None, answer, Verdict.NOT_APPLICABLE, answer.inapplicable)
+        judgement = judge(case, capabilities, observed(answer))
+        return Judged(judgement, answer, judgement.verdict)
 
     def _ask(self, case: DecoderCase) -> Answer:
         assert self._subject is not None
@@ -102,7 +108,7 @@ def observed(answer: Answer) -> Observed:
         changes=answer.changes,
         marks=answer.marks,
         error=answer.error,
-        failure=answer.failure,
+        failure=answer.failure or "",
         detail=answer.detail,
     )
 

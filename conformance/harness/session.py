@@ -123,7 +123,7 @@ class Lab:
     def decoder(self) -> OpenedSubject:
         """The subject of the run, opened when first asked for. Raises ``SubjectUnavailable``."""
         if self._opened is None:
-            self._opened = OpenedSubject(self.settings.subject)
+            self._opened = OpenedSubject(self.settings.subject, self.narrate)
             self.sink(subject_record(self.subject, self.settings.subject, self._opened.hello))
         return self._opened
 

@@ -5,7 +5,6 @@ Options stand behind a question mark at the end, such as ``jsonl:node adapter.js
 
 from __future__ import annotations
 
-import importlib
 import json
 import re
 import shlex
@@ -26,6 +25,7 @@ from conformance.subjects.python_object import python_object
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from types import ModuleType
 
 KINDS: Final = {
     "cmd": "cmd:PROGRAM … {file}",
@@ -89,14 +89,13 @@ def _number(name: str, text: str) -> float:
 
 def builtin_names() -> tuple[str, ...]:
     """The names of the built-in subjects."""
-    try:
-        return tuple(_builtin().names())
-    except ModuleNotFoundError:
-        return ()
+    return tuple(_builtin().names())
 
 
-def _builtin() -> Any:
-    return importlib.import_module("conformance.subjects.builtin")
+def _builtin() -> ModuleType:
+    from conformance.subjects import builtin  # with the machinery that fetches packages
+
+    return builtin
 
 
 def parse_subject(text: str) -> SubjectSpec:
@@ -176,10 +175,14 @@ def _declared(spec: SubjectSpec) -> dict[str, Any]:
     return found
 
 
-def open_subject(spec: SubjectSpec) -> Subject:
-    """The subject, ready for ``hello()``. Raises :class:`SubjectUnavailable` where a program is missing."""
+def open_subject(spec: SubjectSpec, narrate: Callable[[str], None] = lambda _: None) -> Subject:
+    """The subject, ready for ``hello()``. A built-in one is fetched if the cache does not have it.
+
+    Raises :class:`SubjectUnavailable` where a program is missing.
+    """
     declared = _declared(spec)
     if spec.kind == BUILTIN:
+        _builtin().install(spec.target, narrate=narrate)
         found: Subject = _builtin().open(spec.target)
         return found
     return _OPENERS[spec.kind](spec, declared)
@@ -215,9 +218,9 @@ def _python_object(spec: SubjectSpec, declared: dict[str, Any]) -> Subject:
 
 
 def _stream(spec: SubjectSpec, declared: dict[str, Any]) -> Subject:
-    stream = importlib.import_module("conformance.subjects.stream")
-    found: Subject = stream.open_stream(_command(spec.target), declared.get("capabilities"), spec.limits)
-    return found
+    from conformance.subjects.stream import open_stream  # with all that a server needs
+
+    return open_stream(_command(spec.target), declared.get("capabilities"), spec.limits, spec.options.get("name", ""))
 
 
 _OPENERS: Final[dict[str, Callable[[SubjectSpec, dict[str, Any]], Subject]]] = {

@@ -59,8 +59,8 @@ def _info(case: DecoderCase) -> CaseInfo:
 def _record(block: BlockRecord, case: DecoderCase, judged: Judged, subject: OpenedSubject) -> None:
     judgement, answer = judged.judgement, judged.answer
     if judgement is None:
-        block.count(Verdict.NOT_RUN, reason=judged.gave_up)
-        block.show(Verdict.NOT_RUN, case=case.id, requirement=requirements_of(case)[0], message=judged.gave_up)
+        block.count(judged.verdict)
+        block.show(judged.verdict, case=case.id, requirement=requirements_of(case)[0], message=judged.reason)
         return
     block.count(judgement.verdict, reason=f"{case.id}: {judgement.message}")
     calm = judgement.verdict in (Verdict.PASS, Verdict.NOT_APPLICABLE)
