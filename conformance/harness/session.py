@@ -73,8 +73,8 @@ class Lab:
 
     @property
     def server(self) -> Server | None:
-        """The server under test, started when first asked for; ``None`` offline."""
-        if not self._resolved:
+        """The server under test, started when first asked for; ``None`` offline, and in a run about a subject."""
+        if not self._resolved and not self.settings.subject:
             settings = self.settings
             wishes = Wishes(
                 options=dict(settings.server_options),
