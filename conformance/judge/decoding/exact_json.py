@@ -35,7 +35,7 @@ def _fraction(text: str) -> Decimal:
 
 
 def _no_number(name: str) -> Any:
-    raise ValueError(f"{name} is no JSON")
+    raise ValueError(f"{name} is no JSON number")
 
 
 def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
