@@ -48,6 +48,7 @@ COMMANDS: dict[str, str] = {
     "fuzz": "Fuzz decoders and servers; replay and minimise findings.",
     "matrix": "Judge many generated updates against size budgets (scenario matrices).",
     "report": "Render a report again from its run.jsonl.",
+    "diff": "Compare two runs: what fails anew, what is fixed.",
     "doctor": "Show what is available here, what is missing, and how to get it.",
 }
 EPILOG = """\b
