@@ -72,6 +72,7 @@ def render(package: str, template: str, extra_style: str, **context: Any) -> str
         plural=wording.plural,
         share=wording.share,
         sentence=wording.sentence,
+        spaced=evidence.spaced,
     )
     environment.globals.update(tone=_tone, glyphs=wording.GLYPHS, evidence_rows=evidence.rows)
     style = resources.files("conformance.report").joinpath("templates/report.css").read_text("utf-8") + extra_style

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Final
 
+from conformance.checks.decoders.log_bytes import log_bytes
 from conformance.stream import CaseInfo, Suite, Verdict
 
 if TYPE_CHECKING:
@@ -80,6 +81,7 @@ def _record(block: BlockRecord, case: DecoderCase, judged: Judged, subject: Open
         error=answer.error or "; ".join(mark.message for mark in answer.marks),
         stderr="" if calm else answer.stderr[-_STDERR:],
         replay=None if calm else subject.replay(case),
+        evidence=log_bytes(case, first) if first and not calm else (),
     )
 
 
