@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import decimal
 import json
 import math
@@ -15,13 +15,13 @@ _OPERATIONS = {0: "REPLACE", 1: "INSERT", 2: "REMOVE"}
 
 def text_of(value: Any) -> str:
     """Dates and times in MySQL's text."""
-    if isinstance(value, datetime.timedelta):
-        micro = value // datetime.timedelta(microseconds=1)
+    if isinstance(value, dt.timedelta):
+        micro = value // dt.timedelta(microseconds=1)
         sign, micro = ("-", -micro) if micro < 0 else ("", micro)
         seconds, fraction = divmod(micro, 1_000_000)
         text = f"{sign}{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"
         return f"{text}.{fraction:06}" if fraction else text
-    if isinstance(value, datetime.datetime):
+    if isinstance(value, dt.datetime):
         return value.isoformat(sep=" ")
     return str(value)
 
