@@ -9,7 +9,6 @@ Usage: debezium_binlog_client.py DIRECTORY (of the jars)
 
 from __future__ import annotations
 
-import datetime
 import sys
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,6 @@ from talk import Refused, converse
 
 _PACKAGE = "com.github.shyiko.mysql.binlog."
 _MODES = ("DATE_AND_TIME_AS_LONG_MICRO", "CHAR_AND_BINARY_AS_BYTE_ARRAY")
-_EPOCH = datetime.datetime(1970, 1, 1)  # noqa: DTZ001 (dates without a zone are the point)
 _DATE, _TIME, _YEAR, _BIT, _JSON, _ENUM, _SET, _STRING = 10, (11, 19), 13, 16, 245, 247, 248, 254
 _MOMENTS = (7, 10, 12, 17, 18)  # TIMESTAMP, DATE and DATETIME, old and new
 _BITS_OF_INTEGERS = {1: 8, 2: 16, 3: 32, 8: 64, 9: 24}
@@ -95,11 +93,13 @@ class _Table:
 
 
 def _moment(micro: int, *, with_clock: bool) -> str:
-    try:
-        found = _EPOCH + datetime.timedelta(microseconds=micro)
-    except OverflowError:
-        return str(micro)
-    return found.isoformat(sep=" ") if with_clock else found.date().isoformat()
+    """A moment in Java's calendar, in which the library counts: it is Julian before 1582."""
+    milli, rest = divmod(micro, 1000)
+    _calendar.setTimeInMillis(milli)
+    fields = (int(_calendar.get(field)) for field in (1, 2, 5, 11, 12, 13, 14))
+    year, month, day, hour, minute, second, fraction = fields
+    date = f"{year:04}-{month + 1:02}-{day:02}"
+    return f"{date} {hour:02}:{minute:02}:{second:02}.{fraction * 1000 + rest:06}" if with_clock else date
 
 
 def _time(micro: int) -> str:
@@ -177,7 +177,9 @@ _File = jpype.JClass("java.io.File")
 _Reader = jpype.JClass(_PACKAGE + "BinaryLogFileReader")
 _Deserializer = jpype.JClass(_PACKAGE + "event.deserialization.EventDeserializer")
 _parse_json = jpype.JClass(_PACKAGE + "event.deserialization.json.JsonBinary").parseAsString
-_modes = [getattr(jpype.JClass(_PACKAGE + "event.deserialization.EventDeserializer$CompatibilityMode"), m) for m in _MODES]
+_Mode = jpype.JClass(_PACKAGE + "event.deserialization.EventDeserializer$CompatibilityMode")
+_modes = [getattr(_Mode, name) for name in _MODES]
+_calendar = jpype.JClass("java.util.GregorianCalendar")(jpype.JClass("java.util.TimeZone").getTimeZone("UTC"))
 
 converse(
     {

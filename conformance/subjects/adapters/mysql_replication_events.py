@@ -2,7 +2,8 @@
 
 The library has no file reader. The adapter cuts the file at the lengths in the event headers and gives each event to
 the reader as the packet in which a server would send it. Whether events have checksums, which the reader would ask the
-server, the format description event says. As in the library's own examples, the reader is asked for row events only.
+server, the format description event says; of the TABLE_MAP events it takes what they have (binlog_row_metadata=FULL in
+the server's words). As in the library's own examples, the reader is asked for row events only.
 """
 
 from __future__ import annotations
@@ -68,9 +69,9 @@ def decode(request: dict[str, Any]) -> dict[str, Any]:
     """Read a log from its beginning to its end."""
     changes: list[dict[str, Any]] = []
     reader = BinLogStreamReader(connection_settings={}, server_id=1, only_events=_ROWS, enable_logging=False)
-    reader._stream_connection = reader._ctl_connection = _Connection(request["path"], reader)
-    setattr(reader, _PRIVATE + "connected_stream", True)
-    setattr(reader, _PRIVATE + "connected_ctl", True)
+    reader._stream_connection = reader._ctl_connection = _Connection(request["path"], reader)  # noqa: SLF001
+    for state in ("connected_stream", "connected_ctl", "optional_meta_data"):
+        setattr(reader, _PRIVATE + state, True)
     try:
         for event in reader:
             changes += changes_of(event)
