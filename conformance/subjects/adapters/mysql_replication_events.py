@@ -20,7 +20,7 @@ from pymysqlreplication.row_event import DeleteRowsEvent, PartialUpdateRowsEvent
 from talk import Refused, converse
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator
 
 _MAGIC = b"\xfebin"
 _HEADER = 19
@@ -29,7 +29,7 @@ _ROWS = [WriteRowsEvent, UpdateRowsEvent, DeleteRowsEvent, PartialUpdateRowsEven
 _PRIVATE = "_BinLogStreamReader__"
 
 
-def _events(path: str) -> Iterator[bytes]:
+def _events(path: str) -> Generator[bytes, None, None]:
     """The events of a file, the last one possibly cut off; an event of zeros to skip is read like all others."""
     with Path(path).open("rb") as file:
         if file.read(4) != _MAGIC:
