@@ -76,6 +76,11 @@ class Matrix:
         if subject.role == DECODER:
             self.decoders[subject.id] = subject
 
+    def add_issue(self, issue: KnownIssue) -> None:
+        """Take a public report, once."""
+        if issue not in self.issues:
+            self.issues.append(issue)
+
     def add(self, verdict: CaseVerdict) -> bool:
         """Take a verdict about a Case of the suite; false for any other."""
         if verdict.case not in self.cases or verdict.subject not in self.decoders:

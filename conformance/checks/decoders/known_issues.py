@@ -1,4 +1,4 @@
-"""Public reports of defects of other people's decoders, from ``known_issues.toml``: links for the report, no verdicts."""
+"""Public reports of defects of other people's decoders, from ``known_issues.toml``: links, no verdicts."""
 
 from __future__ import annotations
 

@@ -20,6 +20,7 @@ _LIMIT: Final = 1 << 24  # bytes of an uncompressed payload
 _BEFORE, _AFTER = 2, 8  # fields around the first differing one
 _SHOWN: Final = 32  # bytes of a field
 _CHANGE: Final = re.compile(r"^changes\[\d+\]\.?")
+_DIFF_VALUE: Final = re.compile(r"(\.diffs\[\d+\])\.value$")
 _ALWAYS: Final = re.compile(r"\.(value_options|partial_columns|(before|after)\.null_bitmap)$")
 
 
@@ -33,8 +34,8 @@ def log_bytes(case: DecoderCase, difference: Difference) -> tuple[Evidence, ...]
     except (CodecError, LookupError):
         return ()
     row = f"rows[{int(change.get('row') or 0)}]"
-    place = _CHANGE.sub("", difference.place).partition(".$")[0]
-    first = _first(spans, f"{row}.{place}" if place else "header.type")
+    place = _CHANGE.sub("", difference.place)
+    first = _first(spans, f"{row}.{_field(place)}" if place else "header.type")
     if first is None:
         return ()
     shown = {index for index, span in enumerate(spans) if span.field == "header.type"}
@@ -43,6 +44,13 @@ def log_bytes(case: DecoderCase, difference: Difference) -> tuple[Evidence, ...]
         near = range(max(0, first - _BEFORE), min(len(spans), first + _AFTER))
         shown |= {index for index in near if spans[index].field.startswith(f"{row}.")}
     return tuple(_evidence(start, spans[index], first=index == first) for index in sorted(shown))
+
+
+def _field(place: str) -> str:
+    """The field of the log that holds the value at a place of a change."""
+    column, inside, _ = place.partition(".$")
+    diff = _DIFF_VALUE.sub(r"\1.data", column)
+    return f"{column}.json" if inside and diff == column else diff
 
 
 def _first(spans: list[Span], place: str) -> int | None:

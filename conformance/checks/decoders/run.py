@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Final
 
+from conformance.checks.decoders.known_issues import issues_of
 from conformance.checks.decoders.log_bytes import log_bytes
 from conformance.stream import CaseInfo, Suite, Verdict
 
@@ -27,8 +28,12 @@ def requirements_of(case: DecoderCase) -> tuple[str, ...]:
 
 
 def tell_suite(check: Check, version: str, digest: str, cases: int) -> None:
-    """Write the record about the suite."""
+    """Write the records about the suite and about public reports on the subject, before its first Case."""
+    if not check.lab.stored.first("decoders: suite"):
+        return
     check.write(Suite(version=version, digest=digest, cases=cases))
+    for issue in issues_of({check.subject, check.lab.decoder.hello.name}):
+        check.write(issue)
 
 
 def judge_cases(check: Check, cases: Sequence[DecoderCase]) -> None:
