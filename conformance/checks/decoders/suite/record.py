@@ -128,14 +128,19 @@ def _recorded_entry(case: Recorded, recorder: Recorder, stored: DecoderCase | No
             confirmed = confirm(states, committed)
         except Unconfirmed as problem:
             raise Refused(f"{case.id}: {problem}") from problem
-        end = print_bytes(recorder.server().program("mysqlbinlog"), log)
-        found = sum(line.startswith(_CHANGES) for line in end.text.split(b"\n"))
-        if end.status or found != len(raw.lines):
-            raise Refused(f"{case.id}: mysqlbinlog shows {found} changes (status {end.status}), not {len(raw.lines)}")
+        _compare_count(case, log, len(raw.lines), recorder)
     return _entry(
         case, log, raw.lines, resolved.lines, confirmed=confirmed, version=version,
         prepare=case.prepare, statements=case.statements,
     )  # fmt: skip
+
+
+def _compare_count(case: Recorded, log: bytes, count: int, recorder: Recorder) -> None:
+    """Count the row changes with mysqlbinlog too; it ends an event at the first value of a geometry column."""
+    end = print_bytes(recorder.server().program("mysqlbinlog"), log)
+    found = sum(line.startswith(_CHANGES) for line in end.text.split(b"\n"))
+    if end.status or (found != count and b"Don't know how to handle column type=255" not in end.text):
+        raise Refused(f"{case.id}: mysqlbinlog shows {found} changes (status {end.status}), not {count}")
 
 
 def _written_entry(case: Written, bases: Mapping[str, DecoderCase]) -> Entry:
