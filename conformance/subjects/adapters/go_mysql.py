@@ -53,7 +53,8 @@ def _value(value: Any, kind: str) -> Any:
     if kind == "json":
         return {"json_text": value if isinstance(value, str) else json.dumps(value)}
     if kind.startswith("bit") and isinstance(value, int):
-        return {"hex": value.to_bytes((int(kind[4:-1]) + 7) // 8, "big").hex()}
+        size = (int(kind[4:-1]) + 7) // 8
+        return {"hex": (value % (1 << 8 * size)).to_bytes(size, "big").hex()}  # an int64 in Go
     if not isinstance(value, str):
         return value if isinstance(value, int) else json.dumps(value)
     if _BYTES.search(kind):

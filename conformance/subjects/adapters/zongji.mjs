@@ -13,7 +13,7 @@ console.log = console.error; // what a library prints is no answer
 
 const JSON_TYPE = 245;
 const GEOMETRY_TYPE = 255;
-const STALLED = 3000; // milliseconds without an event, after an error
+const STALLED = 1500; // milliseconds without an event, after an error
 
 // Points and lists of points, as the library gives them, in WKB behind SRID 0, which it does not give.
 function geometry(value, declared) {
