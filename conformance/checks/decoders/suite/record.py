@@ -22,6 +22,7 @@ from conformance.checks.decoders.suite.confirm import State, Unconfirmed, confir
 from conformance.checks.decoders.suite.declare import Declared, Recorded, Written
 from conformance.checks.decoders.suite.groups import declarations
 from conformance.checks.decoders.suite.reading import read_log
+from conformance.judge.decoding.exact_json import parse
 from conformance.servers.auto import Wishes, resolve
 from conformance.servers.errors import ServerError
 from conformance.servers.roles.mysqlbinlog import print_bytes
@@ -190,8 +191,8 @@ def _entry(
         allowed=case.allowed,
         equality=case.equality,
         log=log,
-        expected=tuple(map(json.loads, expected)),
-        resolved=tuple(map(json.loads, resolved)),
+        expected=tuple(map(parse, expected)),
+        resolved=tuple(map(parse, resolved)),
         rolled_back=case.rolled_back,
         server_version=version,
         prepare=prepare,
