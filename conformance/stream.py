@@ -287,7 +287,7 @@ class KnownIssue(Record):
     It belongs to the defects that have one of ``signatures``, or else one of ``requirements``; neither: to the subject.
     """
 
-    type: ClassVar[str] = "known-issue"
+    type: ClassVar[str] = "known_issue"
     subject: str  # the subject's name, without version
     issue: str
     requirements: tuple[str, ...] = ()

@@ -6,9 +6,9 @@ Each reader here raises :class:`Malformed` with a sentence that tells the adapte
 from __future__ import annotations
 
 import json
-from decimal import Decimal
-from typing import TYPE_CHECKING, Any, Final, NoReturn
+from typing import TYPE_CHECKING, Any, Final
 
+from conformance.judge.decoding.exact_json import parse
 from conformance.subjects.answers import Hello, Mark
 from conformance.subjects.capabilities import CAPABILITIES, FILE, ROLES
 
@@ -20,6 +20,7 @@ INPUTS: Final = ("path", "base64")
 OPERATIONS: Final = ("insert", "update", "delete")
 _REQUIRED: Final = ("schema", "table", "operation", "before", "after")
 _SHOWN: Final = 120  # characters of a line that a message quotes
+_BYTES: Final = 16  # bytes that are no text
 
 
 class Malformed(Exception):
@@ -27,24 +28,18 @@ class Malformed(Exception):
 
 
 def read_object(line: bytes, where: str = "the line") -> dict[str, Any]:
-    """The JSON object of one line. Numbers with a point keep their digits."""
+    """The JSON object of one line. Numbers keep their digits, and no repeated member is lost."""
     try:
         text = line.decode("utf-8")
     except UnicodeDecodeError as error:
         raise Malformed(f"{where} is not UTF-8 (byte {error.start}): {quoted(line)}") from None
     try:
-        found = json.loads(text, parse_float=Decimal, parse_constant=_no_number)
-    except RecursionError:
-        raise Malformed(f"{where} is nested too deeply: {quoted(line)}") from None
+        found = parse(text)
     except ValueError as error:
         raise Malformed(f"{where} is not JSON ({error}): {quoted(line)}") from None
     if not isinstance(found, dict):
         raise Malformed(f"{where} is {_kind(found)}, not an object: {quoted(line)}")
     return found
-
-
-def _no_number(word: str) -> NoReturn:
-    raise ValueError(f"{word} is no JSON number")
 
 
 def read_change(item: object, where: str = "the change") -> dict[str, Any]:
@@ -135,8 +130,13 @@ def check_words(key: str, words: Sequence[str], known: dict[str, str]) -> tuple[
 
 def quoted(value: object) -> str:
     """A value as a message quotes it: short, on one line."""
-    text = value.decode("utf-8", "backslashreplace") if isinstance(value, bytes) else None
-    text = json.dumps(value, ensure_ascii=False, default=str) if text is None else text
+    if isinstance(value, bytes):
+        try:
+            text = value.decode("utf-8")
+        except UnicodeDecodeError:
+            return f"{value[:_BYTES]!r}… ({len(value):,} bytes)" if len(value) > _BYTES else repr(value)
+    else:
+        text = json.dumps(value, ensure_ascii=False, default=str)
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}… ({len(text):,} characters)"
 
 

@@ -69,7 +69,7 @@ def parsed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Parse:
     called: list[dict[str, Any]] = []
     monkeypatch.setattr(click.Command, "invoke", lambda self, context: called.append(dict(context.params)))
     monkeypatch.chdir(tmp_path)
-    for name in ("report", "budget", "fuzzed"):
+    for name in ("report", "report-before", "budget", "fuzzed"):
         (tmp_path / name).mkdir()
     (tmp_path / "FINDING.bin").touch()
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from conformance.cases.decoder_case import Allowed, DecoderCase, Equality
+from conformance.judge.decoding.exact_json import parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -108,9 +109,9 @@ def load_suite(path: Path = ARCHIVE) -> Suite:
 
 def _read(archive: ZipFile, data: dict[str, Any]) -> Entry:
     identity = data["id"]
-    expected = _split(archive.read(f"{identity}/{EXPECTED}"))
+    expected = _lines_of(archive.read(f"{identity}/{EXPECTED}"))
     name = f"{identity}/{RESOLVED}"
-    resolved = _split(archive.read(name)) if name in archive.NameToInfo else expected
+    resolved = _lines_of(archive.read(name)) if name in archive.NameToInfo else expected
     case = DecoderCase(
         id=data["id"],
         rev=data["rev"],
@@ -121,8 +122,8 @@ def _read(archive: ZipFile, data: dict[str, Any]) -> Entry:
         allowed=Allowed(data["allowed"]),
         equality=Equality(data["equality"]),
         log=archive.read(f"{identity}/{LOG}"),
-        expected=tuple(map(json.loads, expected)),
-        resolved=tuple(map(json.loads, resolved)),
+        expected=tuple(map(parse, expected)),
+        resolved=tuple(map(parse, resolved)),
         rolled_back=tuple(data["rolled_back"]),
         server_version=data["server_version"],
         prepare=tuple(data["prepare"]),
@@ -161,10 +162,10 @@ def _dump(data: dict[str, Any]) -> bytes:
     return (json.dumps(data, indent=1, ensure_ascii=False) + "\n").encode()
 
 
+def _lines_of(data: bytes) -> tuple[str, ...]:
+    """The lines of a file; only a line feed ends one, since a text may hold other characters that break lines."""
+    return tuple(filter(None, data.decode().split("\n")))
+
+
 def _lines(lines: Iterable[str]) -> bytes:
     return "".join(f"{line}\n" for line in lines).encode()
-
-
-def _split(data: bytes) -> tuple[str, ...]:
-    """Lines: strings may hold characters that ``splitlines`` takes for ends of lines."""
-    return tuple(data.decode().split("\n")[:-1])

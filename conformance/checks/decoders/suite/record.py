@@ -24,6 +24,7 @@ from conformance.checks.decoders.suite.declare import Declared, Recorded, Settin
 from conformance.checks.decoders.suite.groups import declarations
 from conformance.checks.decoders.suite.reading import read_log
 from conformance.checks.decoders.suite.rewrite import statement_groups
+from conformance.judge.decoding.exact_json import parse
 from conformance.servers.auto import Wishes, resolve
 from conformance.servers.errors import ServerError
 from conformance.servers.roles.mysqlbinlog import print_bytes
@@ -179,7 +180,7 @@ def _written_entry(
         numbers = range(len(base.expected)) if case.changes is None else case.changes
         for found, wanted in ((raw.lines, base.expected), (resolved.lines, base.resolved)):
             kept = [_what(wanted[number]) for number in numbers]
-            if not _alike([_what(json.loads(line)) for line in found], kept):
+            if not _alike([_what(parse(line)) for line in found], kept):
                 raise Refused(f"{case.id}: not the changes of {case.same_as}: {found}")
         confirmed = f"the changes are those of {case.same_as}"
     if case.replay_on:
@@ -242,8 +243,8 @@ def _entry(
         allowed=case.allowed,
         equality=case.equality,
         log=log,
-        expected=tuple(map(json.loads, expected)),
-        resolved=tuple(map(json.loads, resolved)),
+        expected=tuple(map(parse, expected)),
+        resolved=tuple(map(parse, resolved)),
         rolled_back=case.rolled_back,
         server_version=version,
         prepare=prepare,
