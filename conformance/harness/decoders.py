@@ -65,7 +65,11 @@ class OpenedSubject:
             reason = f"not asked any more: no answer came {PATIENCE} times in succession"
             return Judged(None, Answer(), Verdict.NOT_RUN, reason)
         else:
-            answer = self._ask(case)
+            try:
+                answer = self._ask(case)
+            except Exception as problem:  # noqa: BLE001 - an adapter of the kit failed: one Case has no verdict
+                reason = f"the adapter of the kit failed: {type(problem).__name__}: {problem}"
+                return Judged(None, Answer(), Verdict.NOT_RUN, reason)
             if answer.inapplicable:
                 return Judged(None, answer, Verdict.NOT_APPLICABLE, answer.inapplicable)
         judgement = judge(case, capabilities, observed(answer))

@@ -284,6 +284,7 @@ def test_the_page_lists_every_requirement_with_source_servers_outcomes_and_why_i
     for words in (
         "<h3>Parts</h3>",
         "OLD a server older than the feature",
+        "SUBJECT a decoder.",
         "Document 7, section 4",
         "1S, OLD",
         "Allowed: Only this.",
