@@ -17,6 +17,7 @@ from conformance.judge.decoding.observed import Observed
 from conformance.stream import DECODER, Verdict
 from conformance.stream import Subject as SubjectRecord
 from conformance.subjects.answers import Answer, Failure, SubjectUnavailable
+from conformance.subjects.builtin.catalogue import catalogue
 from conformance.subjects.specs import open_subject, parse_subject, shown
 
 if TYPE_CHECKING:
@@ -119,6 +120,7 @@ def observed(answer: Answer) -> Observed:
 
 def subject_record(column: str, spec: str, hello: Hello | None = None, *, unavailable: str = "") -> SubjectRecord:
     """The subject as the result stream has it."""
+    entry = catalogue().get(spec.partition("?")[0])
     return SubjectRecord(
         id=column,
         role=DECODER,
@@ -126,6 +128,8 @@ def subject_record(column: str, spec: str, hello: Hello | None = None, *, unavai
         capabilities=hello.capabilities if hello else (),
         note=(hello.note or None) if hello else None,
         name=hello.name if hello else "",
+        language=entry.language if entry else "",
+        url=entry.project if entry else "",
         spec=shown(spec),
         unavailable=unavailable,
     )

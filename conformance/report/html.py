@@ -12,6 +12,7 @@ import base64
 import hashlib
 import itertools
 import re
+import shlex
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 from importlib import resources
@@ -72,6 +73,8 @@ def render(package: str, template: str, extra_style: str, **context: Any) -> str
         plural=wording.plural,
         share=wording.share,
         sentence=wording.sentence,
+        spaced=evidence.spaced,
+        quoted=shlex.quote,
     )
     environment.globals.update(tone=_tone, glyphs=wording.GLYPHS, evidence_rows=evidence.rows)
     style = resources.files("conformance.report").joinpath("templates/report.css").read_text("utf-8") + extra_style
@@ -118,7 +121,7 @@ def _context(summary: Summary) -> dict[str, Any]:
         "failures_total": len(failures),
         "others": not_passed[:IN_ALL],
         "others_total": len(not_passed),
-        "census": summary.census.groups(),
+        "census": summary.census.groups() if columns or not summary.matrix else [],
         "census_counted": bool(summary.census),
         "mix": summary.census.mix(),
         "not_exercised": len(summary.census.not_exercised()) if summary.census else 0,

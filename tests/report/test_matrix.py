@@ -251,7 +251,8 @@ def test_what_subjects_say_is_text_on_every_page(tmp_path: Path) -> None:
     with ReportDirectory(tmp_path) as directory:
         for record in (
             RUN, info("a/a", "DEC1"), tool(note=evil, language=evil, spec=evil, url="javascript:alert(1)"),
-            verdict("a/a", Verdict.CRASH, message=evil, stderr=evil, error=evil, got=evil, expected="x", replay=evil),
+            verdict("a/a", Verdict.CRASH, message=evil, stderr=evil, error=evil, got=evil, expected="x", replay=evil,
+                    signature=evil),
         ):  # fmt: skip
             directory.write(record)
         directory.render()
