@@ -19,6 +19,7 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from conformance.report import cards, evidence, wording
+from conformance.report.matrix import SUBJECTS_DIR
 from conformance.report.results import COUNTERS, Outcome
 from conformance.stream import RUN_FILE, SEVERITY, RequirementInfo, Verdict
 
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from conformance.report.results import Summary
     from conformance.stream import CaseVerdict
 
-SUBJECTS_DIR = "subjects"  # the directory of a report that holds a page for each decoder
 PER_SIGNATURE, IN_ALL = 5, 200  # failures shown with evidence; all of them are in run.jsonl
 _NOT_ANCHOR = re.compile(r"[^\w.:/@-]+")
 
