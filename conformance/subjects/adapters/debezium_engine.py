@@ -188,9 +188,16 @@ def _value(value: Any, field: dict[str, Any]) -> Any:
         return _moment(value, kind)
     if field["type"] == "bytes":
         return {"hex": base64.b64decode(value).hex()}
-    if field["type"] == "boolean":  # BIT(1) and TINYINT(1)
-        return {"hex": f"{int(value):02x}"} if value in (True, False) and not name else value
     return value if isinstance(value, (str, int)) else json.dumps(value)
+
+
+def _with_bits(change: dict[str, Any], columns: dict[str, str]) -> dict[str, Any]:
+    """A Boolean is a BIT(1), or a number of a TINYINT(1)."""
+    for image in filter(None, (change["before"], change["after"])):
+        for name, value in image.items():
+            if isinstance(value, bool):
+                image[name] = {"hex": f"{int(value):02x}"} if columns.get(name, "").startswith("bit") else int(value)
+    return change
 
 
 def _moment(value: Any, kind: str) -> Any:
@@ -247,7 +254,7 @@ def decode(request: dict[str, Any]) -> dict[str, Any]:
             _connect(server)  # now, because the next Case is written before its request comes
             raise Refused(problem, code="engine-stopped", changes=changes)
         if (change["schema"], change["table"]) != (marker["schema"], marker["table"]):
-            changes.append(change)
+            changes.append(_with_bits(change, server["columns"].get(f"{change['schema']}.{change['table']}", {})))
         elif change["after"]["word"] == marker["begin"]:
             changes.clear()
         elif change["after"]["word"] == marker["end"]:
