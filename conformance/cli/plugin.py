@@ -107,7 +107,7 @@ class LabRun:
     ) -> None:
         self._kinds = kinds
         self._subjects = subjects
-        self._all_selected = 0  # in all columns
+        self._of_others = 0  # selected checks of a column of the other kind
         self._told: set[str] = set() if before is None else before.told
         self._before = before
         self._last = last
@@ -156,10 +156,8 @@ class LabRun:
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
         """Keep the checks of the requested requirements and profile, and all items that are not the kit's."""
         asked_for = [item for item in items if is_check(item) and self._wanted(item)]
-        about_subjects = sum(map(is_about_subjects, asked_for))
-        servers = max(1, len(self._columns)) - self._subjects
-        self._all_selected = about_subjects * self._subjects + (len(asked_for) - about_subjects) * servers
         kept = {item for item in asked_for if is_about_subjects(item) in self._kinds}
+        self._of_others = len(asked_for) - len(kept)
         left_out = [item for item in items if is_check(item) and item not in kept]
         if left_out:
             config.hook.pytest_deselected(items=left_out)
@@ -206,13 +204,15 @@ class LabRun:
 
         settings = self._make_settings(None)
         judged = set().union(*map(requirements_of, self.selected))
+        columns = max(1, len(self._columns))
+        alike = (self._subjects if settings.subject else columns - self._subjects) or 1
         return Run(
             kit=__version__,
             seed=settings.seed,
             profile=self._profile,
             started=datetime.now(UTC).isoformat(timespec="seconds"),
             command=self._command,
-            selected=self._all_selected or len(self.selected),
+            selected=len(self.selected) * alike + self._of_others * (columns - alike),
             census_rules=RULES,
             census_wholes=WHOLES,
             census_mix=MIX,

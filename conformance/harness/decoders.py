@@ -17,6 +17,7 @@ from conformance.judge.decoding.observed import Observed
 from conformance.stream import DECODER, Verdict
 from conformance.stream import Subject as SubjectRecord
 from conformance.subjects.answers import Answer, Failure, SubjectUnavailable
+from conformance.subjects.builtin.catalogue import catalogue
 from conformance.subjects.specs import open_subject, parse_subject, shown
 
 if TYPE_CHECKING:
@@ -64,7 +65,11 @@ class OpenedSubject:
             reason = f"not asked any more: no answer came {PATIENCE} times in succession"
             return Judged(None, Answer(), Verdict.NOT_RUN, reason)
         else:
-            answer = self._ask(case)
+            try:
+                answer = self._ask(case)
+            except Exception as problem:  # noqa: BLE001 - an adapter of the kit failed: one Case has no verdict
+                reason = f"the adapter of the kit failed: {type(problem).__name__}: {problem}"
+                return Judged(None, Answer(), Verdict.NOT_RUN, reason)
             if answer.inapplicable:
                 return Judged(None, answer, Verdict.NOT_APPLICABLE, answer.inapplicable)
         judgement = judge(case, capabilities, observed(answer))
@@ -115,6 +120,7 @@ def observed(answer: Answer) -> Observed:
 
 def subject_record(column: str, spec: str, hello: Hello | None = None, *, unavailable: str = "") -> SubjectRecord:
     """The subject as the result stream has it."""
+    entry = catalogue().get(spec.partition("?")[0])
     return SubjectRecord(
         id=column,
         role=DECODER,
@@ -122,6 +128,8 @@ def subject_record(column: str, spec: str, hello: Hello | None = None, *, unavai
         capabilities=hello.capabilities if hello else (),
         note=(hello.note or None) if hello else None,
         name=hello.name if hello else "",
+        language=entry.language if entry else "",
+        url=entry.project if entry else "",
         spec=shown(spec),
         unavailable=unavailable,
     )

@@ -18,6 +18,7 @@ from conformance.judge.decoding.judge import judge
 from conformance.stream import Verdict
 from conformance.subjects.answers import Failure, SubjectUnavailable
 from conformance.subjects.capabilities import CAPABILITIES, FILE
+from conformance.subjects.conversation import Conversation
 from conformance.subjects.specs import open_subject
 
 if TYPE_CHECKING:
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 ROWS: Final = ("columns/int", "columns/varchar")  # Cases that every decoder of rows can read
 FEATURES: Final = ("jsonb/literals", "diffs/replace-scalar")
 _LINES: Final = 5  # of standard error
+_LEAVES: Final = "it ends when it is asked to"
+_STAYS: Final = "it does not end when it is asked to: the lab kills it"
 _NO_LOG: Final = b"this is a text, not a binary log\n" * 8
 
 
@@ -62,7 +65,8 @@ def steps(spec: SubjectSpec, cases: Mapping[str, DecoderCase], narrate: Callable
                 if step.ends:
                     return
         subject.close()
-        yield Step(Outcome.OK, "it ends when it is asked to")
+        if isinstance(subject, Conversation):
+            yield Step(*((Outcome.NOTE, _STAYS) if subject.stays else (Outcome.OK, _LEAVES)))
     finally:
         subject.close()
 
@@ -75,7 +79,10 @@ def _steps(subject: Subject, spec: SubjectSpec, cases: Mapping[str, DecoderCase]
         return
     yield _introduced(hello, spec)
     for name in ROWS:
-        yield _rows(subject, hello, cases[name], place)
+        step = _rows(subject, hello, cases[name], place)
+        yield step
+        if step.ends:
+            return
     yield _twice(subject, cases[ROWS[0]], place)
     for name in FEATURES:
         yield _feature(subject, hello, cases[name], place)
@@ -102,7 +109,7 @@ def _rows(subject: Subject, hello: Hello, case: DecoderCase, place: Path) -> Ste
     title = f"it reads {case.id}: {case.title}"
     answer = _answer(subject, case, place)
     if answer.failure is not None:
-        return Step(Outcome.WRONG, title, _failure(answer), ends=answer.failure is Failure.TIMED_OUT)
+        return Step(Outcome.WRONG, title, _failure(answer), ends=True)
     if answer.inapplicable or answer.error:
         said = answer.inapplicable or f"it refused: {answer.error}"
         return Step(Outcome.WRONG, title, (said, *_stderr(answer)))

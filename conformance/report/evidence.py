@@ -88,6 +88,12 @@ def align(expected: str | None, got: str | None, *, mark: str = "first", window:
     return _pieces(left, right, first, joiner, mark, window), _pieces(right, left, first, joiner, mark, window)
 
 
+def spaced(text: str | None) -> str:
+    """Bytes in hex, in pairs; a remark behind them stays as it is."""
+    digits, mark, rest = (text or "").partition("\N{HORIZONTAL ELLIPSIS}")
+    return f"{' '.join(_bytes(digits) or ())}{f' {mark}{rest}' if mark else ''}"
+
+
 def _is_hex(*sides: str | None) -> bool:
     """Whether every text is bytes in hex, and no number in decimal."""
     texts = [text for text in sides if text]

@@ -132,7 +132,7 @@ class Summary:
             case CaseInfo():
                 self.matrix.cases[record.id] = record
             case KnownIssue():
-                self.matrix.issues.append(record)
+                self.matrix.add_issue(record)
             case Asked():
                 self.asked[record.subject] = record
             case Block():

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Final
 
+from conformance.checks.decoders.known_issues import issues_of
+from conformance.checks.decoders.log_bytes import log_bytes
 from conformance.stream import CaseInfo, Suite, Verdict
 
 if TYPE_CHECKING:
@@ -26,8 +28,12 @@ def requirements_of(case: DecoderCase) -> tuple[str, ...]:
 
 
 def tell_suite(check: Check, version: str, digest: str, cases: int) -> None:
-    """Write the record about the suite."""
+    """Write the records about the suite and about public reports on the subject, before its first Case."""
+    if not check.lab.stored.first("decoders: suite"):
+        return
     check.write(Suite(version=version, digest=digest, cases=cases))
+    for issue in issues_of({check.subject, check.lab.decoder.hello.name}):
+        check.write(issue)
 
 
 def judge_cases(check: Check, cases: Sequence[DecoderCase]) -> None:
@@ -80,6 +86,7 @@ def _record(block: BlockRecord, case: DecoderCase, judged: Judged, subject: Open
         error=answer.error or "; ".join(mark.message for mark in answer.marks),
         stderr="" if calm else answer.stderr[-_STDERR:],
         replay=None if calm else subject.replay(case),
+        evidence=log_bytes(case, first) if first and not calm else (),
     )
 
 

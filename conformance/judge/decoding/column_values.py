@@ -221,6 +221,8 @@ def _member_number(column: LogColumn, value: Any) -> int | None:
         number = value.get("index") if len(value) == 1 else None
         found = number_in(number) if isinstance(number, str) else number_of(number)
         return None if found is None else int(found)
+    if isinstance(value, str) and value.isdecimal() and value not in column.members:
+        return int(value)  # decoders give numbers beyond 63 bits as text
     names = _names(value, many=column.type == "SET")
     if names is None or not column.members:
         return None

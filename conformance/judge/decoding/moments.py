@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Any, Final, TypeAlias
 
 from conformance.judge.decoding.numbers import number_of
@@ -72,7 +72,7 @@ def _text(value: Any, *, utc: bool) -> str | None:
                 return None
             value = value.astimezone(UTC).replace(tzinfo=None)
         return str(value)
-    if isinstance(value, date):
+    if isinstance(value, (date, time)):
         return value.isoformat()
     if isinstance(value, timedelta):
         micros = abs(value) // timedelta(microseconds=1)
