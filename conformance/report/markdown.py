@@ -70,7 +70,7 @@ def _deviations(summary: Summary) -> Iterator[str]:
 
 
 def _failures(summary: Summary) -> Iterator[str]:
-    distinct = {failure.signature or failure.case: failure for failure in reversed(summary.failures)}
+    distinct = {summary.kind_of(failure): failure for failure in reversed(summary.failures)}
     for failure in list(distinct.values())[::-1][:FAILURES_SHOWN]:
         yield ""
         title = f"{wording.GLYPHS[failure.verdict]} {failure.verdict} **{failure.requirement}** `{failure.case}`"

@@ -240,7 +240,7 @@ def _asked(console: Console, summary: Summary) -> None:
 
 def _failures(console: Console, summary: Summary) -> None:
     worst_first = sorted(summary.failures, key=lambda verdict: SEVERITY.index(verdict.verdict))
-    distinct = list({verdict.signature or verdict.case: verdict for verdict in reversed(worst_first)}.values())[::-1]
+    distinct = list({summary.kind_of(verdict): verdict for verdict in reversed(worst_first)}.values())[::-1]
     for failure in distinct[:FAILURES_SHOWN]:
         console.print()
         title = f"{failure.verdict} {failure.case} [{failure.requirement}] {failure.subject}"
@@ -249,7 +249,7 @@ def _failures(console: Console, summary: Summary) -> None:
         said += [wording.difference(failure)] if failure.field else []
         console.print(f"  {' '.join(said)}", markup=False, soft_wrap=True)
         _sides(console, failure)
-        finding = summary.findings.get(failure.signature or "")
+        finding = summary.findings.get(summary.kind_of(failure))
         if finding is not None and finding.replay != failure.replay:
             console.print(f"  {finding.replay}   (the smallest case)", style="bold", markup=False, soft_wrap=True)
         if failure.replay:
