@@ -67,7 +67,8 @@ def judge(case: DecoderCase, capabilities: Collection[str], observed: Observed) 
     relevant = tuple(item for item in differences if _LEVELS.index(item.level) <= _LEVELS.index(case.equality))
     hard = [item for item in relevant if item.level is not Equality.TYPE]
     spoken = bool(observed.error or observed.marks)
-    ranked = [(_rank(item, observed, compared.last_partner), item) for item in hard]
+    damaged = case.allowed is not Allowed.CHANGES
+    ranked = [(_rank(item, observed, compared.last_partner, damaged=damaged), item) for item in hard]
     for verdict in (Verdict.SILENT_LOSS, Verdict.FAIL):
         found = next((item for rank, item in ranked if rank is verdict), None)
         if found is not None:
@@ -80,8 +81,7 @@ def judge(case: DecoderCase, capabilities: Collection[str], observed: Observed) 
                 requirement=requirement_of(case.requirements, found),
             )
     missing = hard[0] if hard else None  # the subject says so
-    wanted = case.allowed is not Allowed.CHANGES
-    refused = missing is not None or (observed.error and not wanted)
+    refused = missing is not None or (observed.error and not damaged)
     if refused and not (missing is not None and case.allowed is Allowed.CHANGES_OR_ERROR):
         text = observed.error or next((mark.message or mark.event for mark in observed.marks), "")
         return Judgement(
@@ -161,16 +161,21 @@ def _level(differences: Sequence[Difference]) -> Equality | None:
     return _LEVELS[lowest - 1] if lowest else None
 
 
-def _rank(difference: Difference, observed: Observed, last: int) -> Verdict:
-    """What one difference amounts to, seen beside the subject's errors and marks."""
+def _rank(difference: Difference, observed: Observed, last: int, *, damaged: bool) -> Verdict:
+    """What one difference amounts to, seen beside the subject's errors and marks.
+
+    An error excuses the changes behind the last one that arrived. It excuses an earlier one if it names its event, but
+    not where the log is damaged: there the error is about the damage.
+    """
     if difference.kind in WRONG:
         return Verdict.FAIL
     covered = any(_covers(mark, difference) for mark in observed.marks)
-    if difference.kind in MISSING:
-        tail = difference.kind is Kind.MISSING_CHANGE and difference.change is not None and difference.change > last
-        if covered or (observed.error and (tail or _names(observed.error, difference))):
-            return Verdict.REFUSED
-        return Verdict.SILENT_LOSS
+    if difference.kind in MISSING and covered:
+        return Verdict.REFUSED
+    if difference.kind is Kind.MISSING_CHANGE:
+        tail = difference.change is not None and difference.change > last
+        said = observed.error and (tail or (not damaged and _names(observed.error, difference)))
+        return Verdict.REFUSED if said else Verdict.SILENT_LOSS
     return Verdict.FAIL if covered or observed.error else Verdict.SILENT_LOSS
 
 
