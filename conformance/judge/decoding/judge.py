@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from conformance.cases.decoder_case import Allowed, DecoderCase, Equality
 from conformance.judge.decoding.changes import Changes
@@ -22,6 +22,8 @@ from conformance.stream import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
+
+    from conformance.judge.decoding.log_columns import LogTables
 
 _COMMITTED: Final = "committed"
 _TYPES: Final = "types"
@@ -60,7 +62,7 @@ def judge(case: DecoderCase, capabilities: Collection[str], observed: Observed) 
     resolved = [change for number, change in enumerate(case.resolved) if number not in hidden]
     tables = tables_of(case)
     compared = Changes(expected, resolved, observed.changes, tables, tagged=_TYPES in capabilities).compare()
-    differences = compared.differences
+    differences = tuple(item for item in compared.differences if not _tolerated(case, item, observed, tables))
     level = _level(differences)
     relevant = tuple(item for item in differences if _LEVELS.index(item.level) <= _LEVELS.index(case.equality))
     hard = [item for item in relevant if item.level is not Equality.TYPE]
@@ -111,6 +113,31 @@ def judge(case: DecoderCase, capabilities: Collection[str], observed: Observed) 
         )
     told = f"refused, as is allowed: {observed.error[:_SHOWN]}" if observed.error else _equal(level)
     return Judgement(verdict=Verdict.PASS, level=level, differences=differences, message=told, requirement=first)
+
+
+def _tolerated(case: DecoderCase, item: Difference, observed: Observed, tables: LogTables) -> bool:
+    """Whether a change beyond the expected ones is one that the Case lets pass behind damage."""
+    if item.kind is not Kind.EXTRA_CHANGE or item.change is None:
+        return False
+    got = observed.changes[item.change]
+    for change in case.tolerated:
+        left, right = (_without(side, change["damaged"]) for side in (change, got))
+        found = Changes([left], [left], [right], tables, tagged=False).compare().differences
+        if all(one.level is Equality.TYPE or one.kind is Kind.HEADER for one in found):
+            return True
+    return False
+
+
+def _without(change: Any, columns: Collection[str]) -> Any:
+    """A change without the values of these columns."""
+    if not isinstance(change, dict):
+        return change
+    images = {
+        name: {column: value for column, value in change[name].items() if column not in columns}
+        for name in ("before", "after")
+        if isinstance(change.get(name), dict)
+    }
+    return {**change, **images}
 
 
 def _equal(level: Equality | None) -> str:
