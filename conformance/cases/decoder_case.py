@@ -47,6 +47,8 @@ class DecoderCase:
     level that a pass takes. ``prepare`` and ``statements``: SQL that makes the log again on a real server (empty:
     written by the kit); tables are made by ``prepare``, before the log begins. ``sparse``: bytes that the log's file
     has behind its first event, as ignorable events of at most 64 MiB filled with zeros (positions beyond 4 GiB).
+    ``tolerated``: changes behind damage that a decoder may give; their key ``damaged`` names the columns, by name and
+    by number, whose values may be anything.
     """
 
     kind: ClassVar[str] = "decoder"
@@ -69,6 +71,7 @@ class DecoderCase:
     confirmed: str = ""  # how the expected changes were held against something other than the reference
     file_name: str = "log.binlog"
     sparse: int = 0
+    tolerated: tuple[dict[str, Any], ...] = ()
 
     @property
     def group(self) -> str:
