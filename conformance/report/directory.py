@@ -11,16 +11,20 @@ from __future__ import annotations
 import contextlib
 import errno
 import fcntl
+import functools
 import os
 import shutil
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from conformance.report.html import write_html
+from conformance.report.html import SUBJECTS_DIR, write_html
 from conformance.report.junit import write_junit
 from conformance.report.markdown import write_markdown
 from conformance.report.results import Summary, write_results
+from conformance.report.subjects.badge import endpoint, svg
+from conformance.report.subjects.markdown import write_subjects
+from conformance.report.subjects.page import page
 from conformance.stream import EVIDENCE_DIR, RUN_FILE, Progress, Writer, read_stream
 
 if TYPE_CHECKING:
@@ -32,6 +36,7 @@ MARKER = ".binlog-lab-report"
 MARKER_TEXT = "A report of binlog-lab lives here; the next run into this directory replaces its files.\n"
 CASES_DIR = "cases"  # failing Cases, stored before they are shrunk
 INDEX, RESULTS, JUNIT, MARKDOWN = "index.html", "results.json", "junit.xml", "summary.md"
+SUBJECTS_MARKDOWN = "subjects.md"  # only where the run judged decoders, as the pages in subjects/
 RENDERED: dict[str, Callable[[Summary, Path], None]] = {
     JUNIT: write_junit, MARKDOWN: write_markdown, INDEX: write_html, RESULTS: write_results
 }  # fmt: skip
@@ -113,15 +118,39 @@ def render(summary: Summary, path: Path) -> None:
     with _clear_errors(path):
         ready = []
         try:
-            for name, write in RENDERED.items():
-                temporary = path / f".{name}.new"
-                ready.append((temporary, path / name))
+            for name, write in {**_of_decoders(summary), **RENDERED}.items():
+                final = path / name
+                final.parent.mkdir(exist_ok=True)
+                temporary = final.with_name(f".{final.name}.new")
+                ready.append((temporary, final))
                 write(summary, temporary)
             for temporary, final in ready:
                 temporary.replace(final)
         finally:
             for temporary, _ in ready:
                 temporary.unlink(missing_ok=True)
+
+
+def _of_decoders(summary: Summary) -> dict[str, Callable[[Summary, Path], None]]:
+    """The files about decoders: page, badge and badge data of each, and the Markdown about all."""
+    matrix = summary.matrix
+    if not matrix:
+        return {}
+    out: dict[str, Callable[[Summary, Path], None]] = {}
+    names = matrix.names()
+    for subject in matrix.judged:
+        texts: dict[str, Callable[[], str]] = {
+            "html": functools.partial(page, summary, subject),
+            "svg": functools.partial(svg, matrix.counts(subject.id)),
+            "badge.json": functools.partial(endpoint, matrix.counts(subject.id)),
+        }
+        for suffix, text in texts.items():
+            out[f"{SUBJECTS_DIR}/{names[subject.id]}.{suffix}"] = functools.partial(_write_text, text)
+    return {**out, SUBJECTS_MARKDOWN: write_subjects}
+
+
+def _write_text(text: Callable[[], str], _summary: Summary, path: Path) -> None:
+    path.write_text(text(), encoding="utf-8")
 
 
 @contextlib.contextmanager
@@ -159,9 +188,10 @@ def _claim(path: Path) -> int:
     lock = _lock(path)
     try:
         with _clear_errors(path):
-            for name in (*RENDERED, *(f".{name}.new" for name in RENDERED), RUN_FILE):
+            files = (*RENDERED, SUBJECTS_MARKDOWN)
+            for name in (*files, *(f".{name}.new" for name in files), RUN_FILE):
                 (path / name).unlink(missing_ok=True)
-            for name in (EVIDENCE_DIR, CASES_DIR):
+            for name in (EVIDENCE_DIR, CASES_DIR, SUBJECTS_DIR):
                 with contextlib.suppress(FileNotFoundError):
                     shutil.rmtree(path / name)
     except BaseException:

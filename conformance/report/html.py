@@ -1,31 +1,34 @@
 """``index.html``: one file that opens from a disk without a network and contains no scripts.
 
-The page says first what came out, then why. Its parts: the strip, requirements by subjects, failures, what did not run,
-the census of exercised rules, and the run's environment. A failure shows its bytes aligned by field and the command
-that repeats it. The content policy allows the page's style by its hash and forbids everything else.
+The page says first what came out, then why. Its parts: the strip, decoders with the matrices of requirements and Cases,
+requirements by servers, failures, what did not run, the census of exercised rules, and the run's environment. A failure
+shows its bytes aligned by field and the command that repeats it; those of a decoder stand on its own page. The content
+policy allows the page's style by its hash and forbids everything else.
 """
 
 from __future__ import annotations
 
 import base64
 import hashlib
+import itertools
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from conformance.report import cards, evidence, wording
 from conformance.report.results import COUNTERS, Outcome
-from conformance.stream import RUN_FILE, SEVERITY, Verdict
+from conformance.stream import RUN_FILE, SEVERITY, RequirementInfo, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from conformance.report.results import Summary
     from conformance.stream import CaseVerdict
 
+SUBJECTS_DIR = "subjects"  # the directory of a report that holds a page for each decoder
 PER_SIGNATURE, IN_ALL = 5, 200  # failures shown with evidence; all of them are in run.jsonl
 _NOT_ANCHOR = re.compile(r"[^\w.:/@-]+")
 
@@ -70,6 +73,7 @@ def render(package: str, template: str, extra_style: str, **context: Any) -> str
         share=wording.share,
         sentence=wording.sentence,
     )
+    environment.globals.update(tone=_tone, glyphs=wording.GLYPHS, evidence_rows=evidence.rows)
     style = resources.files("conformance.report").joinpath("templates/report.css").read_text("utf-8") + extra_style
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     return environment.get_template(template).render(style=style, style_hash=digest, **context)
@@ -85,9 +89,12 @@ def _groups(rows: dict[str, Any]) -> dict[str, list[str]]:
 
 def _context(summary: Summary) -> dict[str, Any]:
     rows = summary.requirement_rows()
-    failures = _failures(summary.failures)
+    held = summary.matrix.holds
+    failures = _failures(verdict for verdict in summary.failures if not held(verdict))
     shown = _shown(failures)
-    not_passed = [verdict for verdict in summary.others if verdict.verdict is not Verdict.PASS]
+    not_passed = [v for v in summary.others if v.verdict is not Verdict.PASS and not held(v)]
+    columns = [subject for subject in summary.subjects.values() if not summary.matrix.shows(subject)]
+    shown_ids = {subject.id for subject in columns}
     return {
         "summary": summary,
         "run": summary.run,
@@ -99,7 +106,8 @@ def _context(summary: Summary) -> dict[str, Any]:
             (name, wording.COUNTER_LABELS[name], summary.counters[name]) for name in COUNTERS
         ],
         "verdicts": [(verdict, summary.verdicts[verdict]) for verdict in Verdict],
-        "judged": {name: row for name, row in rows.items() if row[1].cases},
+        "columns": columns,
+        "judged": {name: row for name, row in rows.items() if row[1].cases and shown_ids.intersection(row[2])},
         "rows": rows,
         "groups": _groups(rows),
         "needs": wording.NEEDS,
@@ -119,15 +127,57 @@ def _context(summary: Summary) -> dict[str, Any]:
         "asked_rows": _asked_rows(summary),
         "asked_words": wording.asked_words,
         "table_findings": [wording.table_finding(row) for row in summary.table_findings()],
-        "glyphs": wording.GLYPHS,
-        "tone": _tone,
         "cell_words": wording.cell_words,
-        "evidence_rows": evidence.rows,
         "links": cards.links,
         "script_command": cards.script_command,
         "per_signature": PER_SIGNATURE,
         "stream_file": RUN_FILE,
+        **_decoders(summary),
     }  # fmt: skip
+
+
+def _decoders(summary: Summary) -> dict[str, Any]:
+    """What the page shows of decoders: nothing where the run judged none."""
+    matrix = summary.matrix
+    rows = matrix.rows()
+    anomalies = [row for row in rows if row.anomalies]
+    names = matrix.names()
+    catalogue = summary.run.requirements if summary.run else {}
+    counts = [matrix.counts(subject.id) for subject in matrix.judged]
+    return {
+        "matrix": matrix,
+        "suite": matrix.suite,
+        "decoders": matrix.judged if matrix else [],
+        "absent": matrix.absent,
+        "short": names,
+        "pages": {id_: f"{SUBJECTS_DIR}/{name}.html" for id_, name in names.items()},
+        "defects": {subject.id: len(matrix.defects(subject.id)) for subject in matrix.judged},
+        "seen": [verdict for verdict in Verdict if any(count[verdict] for count in counts)],
+        "verdicts_of_decoders": sum(counts, Counter()),
+        "bars": _bars,
+        "anchor": anchor,
+        "decoder_requirements": [
+            (name, (catalogue.get(name, RequirementInfo(title="")), cells)) for name, cells in matrix.cells().items()
+        ],
+        "case_rows": rows,
+        "anomalies": len(anomalies),
+        "case_parts": [(worst, list(part)) for worst, part in itertools.groupby(anomalies, lambda row: row.worst)],
+        "calm": rows[len(anomalies) :],
+    }
+
+
+def _bars(counts: Counter[Verdict]) -> Iterator[tuple[int, int, Verdict]]:
+    """Start and width of each verdict's part of a bar, worst first."""
+    start = 0
+    for verdict in Verdict:
+        if counts[verdict]:
+            yield start, counts[verdict], verdict
+            start += counts[verdict]
+
+
+def anchor(text: str) -> str:
+    """The id of an element about a case."""
+    return _NOT_ANCHOR.sub("-", text)
 
 
 def _asked_rows(summary: Summary) -> dict[str, dict[str, dict[str, Any]]]:
@@ -159,11 +209,11 @@ def _failures(verdicts: Iterable[CaseVerdict]) -> list[Failure]:
     taken: set[str] = set()
     out: list[Failure] = []
     for (case, subject), members in grouped.items():
-        anchor = _NOT_ANCHOR.sub("-", case)
-        if anchor in taken:  # the case failed for another subject too
-            anchor = f"{anchor}--{_NOT_ANCHOR.sub('-', subject)}"
-        taken.add(anchor)
-        out.append(Failure(anchor, tuple(members)))
+        own = anchor(case)
+        if own in taken:  # the case failed for another subject too
+            own = f"{own}--{anchor(subject)}"
+        taken.add(own)
+        out.append(Failure(own, tuple(members)))
     return sorted(out, key=lambda failure: SEVERITY.index(failure.worst.verdict))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from conformance.report import wording
+from conformance.report.subjects.markdown import matrix
 from conformance.stream import Verdict
 
 if TYPE_CHECKING:
@@ -22,10 +23,11 @@ def write_markdown(summary: Summary, path: Path) -> None:
 
 
 def build(summary: Summary) -> Iterator[str]:
-    """The lines: outcome, headline, results other than passes, listed deviations, failures with their commands."""
+    """The lines: outcome, headline, decoders, requirements without a pass, listed deviations, failures with command."""
     yield f"### {wording.OUTCOME_GLYPHS[summary.outcome]} {summary.outcome.capitalize()}"
     yield ""
-    yield _plain(wording.headline(summary))
+    yield wording.escaped(wording.headline(summary))
+    yield from matrix(summary)
     yield from _requirements(summary)
     yield from _deviations(summary)
     yield from _failures(summary)
@@ -43,8 +45,8 @@ def _requirements(summary: Summary) -> Iterator[str]:
     yield "|---|---|---|---|"
     for name, (info, cell, _) in judged.items():
         if name not in passed:
-            glyph = wording.GLYPHS[cell.verdict]
-            yield f"| {glyph} | **{name}** {_plain(info.title)} | {cell.verdict} | {_plain(wording.cell_words(cell))} |"
+            glyph, words = wording.GLYPHS[cell.verdict], wording.escaped(wording.cell_words(cell))
+            yield f"| {glyph} | **{name}** {wording.escaped(info.title)} | {cell.verdict} | {words} |"
 
 
 def _deviations(summary: Summary) -> Iterator[str]:
@@ -66,14 +68,7 @@ def _failures(summary: Summary) -> Iterator[str]:
     for failure in list(distinct.values())[::-1][:FAILURES_SHOWN]:
         yield ""
         title = f"{wording.GLYPHS[failure.verdict]} {failure.verdict} **{failure.requirement}** `{failure.case}`"
-        yield f"- {title} {failure.subject}: {_plain(f'{failure.message} {wording.difference(failure)}')}"
+        yield f"- {title} {failure.subject}: {wording.escaped(f'{failure.message} {wording.difference(failure)}')}"
         if failure.replay:
             yield ""
             yield f"      {failure.replay}"
-
-
-def _plain(text: str) -> str:
-    """Escape text of servers and cases: one line, nothing that Markdown or HTML reads as markup."""
-    for character in "\\`*_[]<>|":
-        text = text.replace(character, f"\\{character}")
-    return " ".join(text.split())

@@ -16,19 +16,23 @@ from typing import TYPE_CHECKING, Any
 
 from conformance.report.cells import Cell, CheckTotals
 from conformance.report.census import Census
+from conformance.report.matrix import Matrix
 from conformance.stream import (
     FAILING,
     SCHEMA,
     Asked,
     Block,
+    CaseInfo,
     CaseVerdict,
     DeviationInfo,
     End,
     ExitCode,
     Finding,
+    KnownIssue,
     RequirementInfo,
     Run,
     Subject,
+    Suite,
     Verdict,
     summarise,
 )
@@ -97,6 +101,7 @@ class Summary:
         self.asked: dict[str, Asked] = {}
         self.counters: Counter[str] = Counter()
         self.census = Census()
+        self.matrix = Matrix()
         self.failures: list[CaseVerdict] = []  # failing verdicts that no listed deviation explains
         self.others: list[CaseVerdict] = []  # the rest: not run, refused, inconclusive, samples of passes ...
         self.fixed: list[CaseVerdict] = []  # listed deviations that are gone: inside their observed versions a failure
@@ -121,6 +126,13 @@ class Summary:
                 self.run = self.census.run = record
             case Subject():
                 self.subjects[record.id] = record
+                self.matrix.add_subject(record)
+            case Suite():
+                self.matrix.suite = record
+            case CaseInfo():
+                self.matrix.cases[record.id] = record
+            case KnownIssue():
+                self.matrix.issues.append(record)
             case Asked():
                 self.asked[record.subject] = record
             case Block():
@@ -153,6 +165,7 @@ class Summary:
         self.census.counts.update(block.census)
 
     def _add_verdict(self, verdict: CaseVerdict) -> None:
+        decoder = self.matrix.add(verdict)
         if verdict.verdict is not Verdict.PASS:
             self._by_requirement[verdict.check, verdict.subject, verdict.requirement][verdict.verdict] += 1
         if verdict.verdict is Verdict.DEVIATES:
@@ -163,7 +176,7 @@ class Summary:
             self.fixed.append(verdict)
             self._listed_wrongly[verdict.check, verdict.subject, verdict.requirement] += verdict.fails
         if verdict.verdict is Verdict.PASS:
-            if self._sampled >= SAMPLES_KEPT:
+            if decoder or self._sampled >= SAMPLES_KEPT:
                 return
             self._sampled += 1
         (self.failures if verdict.fails else self.others).append(verdict)
@@ -293,14 +306,20 @@ class Summary:
 
         A case belongs to all requirements of its block. Its failure belongs only to the requirements that a verdict
         record names. Failures that no record names (a block may only count) go to every requirement of the check.
+        Decoders have a record for each Case, and the matrix of these counts them.
         """
         out: dict[str, dict[str, Cell]] = defaultdict(dict)
         for (check, subject), totals in self.checks.items():
+            if (check, subject) in self.matrix.checks:
+                continue
             named: Counter[str] = Counter()
             for requirement in totals.requirements:
                 named.update(self._by_requirement.get((check, subject, requirement), {}))
             for requirement, cases in totals.requirements.items():
                 cell = self._cell(totals, cases, named, (check, subject, requirement))
+                out[requirement].setdefault(subject, Cell()).add(cell)
+        for requirement, cells in self.matrix.cells().items():
+            for subject, cell in cells.items():
                 out[requirement].setdefault(subject, Cell()).add(cell)
         return dict(out)
 
@@ -418,9 +437,11 @@ class Summary:
                     "dialect": subject.dialect,
                     "capabilities": list(subject.capabilities),
                     **({"asked": list(self.asked[subject.id].rows)} if subject.id in self.asked else {}),
+                    **self._decoder(subject),
                 }
                 for subject in self.subjects.values()
             ],
+            **({"suite": _without_type(self.matrix.suite)} if self.matrix.suite else {}),
             "requirements": {
                 requirement: _requirement(info, total, cells)
                 for requirement, (info, total, cells) in self.requirement_rows().items()
@@ -438,6 +459,26 @@ class Summary:
             "table_findings": self.table_findings(),
             "deviations": self.deviations(),
         }
+
+    def _decoder(self, subject: Subject) -> dict[str, Any]:
+        """What ``results.json`` adds for a decoder: facts, Cases by verdict, and distinct defects."""
+        facts = {name: getattr(subject, name) for name in ("name", "language", "url", "spec", "unavailable")}
+        out: dict[str, Any] = {name: value for name, value in facts.items() if value}
+        if subject.id in self.matrix.verdicts:
+            counts = self.matrix.counts(subject.id)
+            out["verdicts"] = {verdict.value: counts[verdict] for verdict in Verdict if counts[verdict]}
+            out["defects"] = [
+                {
+                    "signature": defect.signature,
+                    "verdict": defect.first.verdict.value,
+                    "requirement": defect.first.requirement,
+                    "cases": len(defect.cases),
+                    "smallest": defect.first.case,
+                    **({"issues": [issue.issue for issue in defect.issues]} if defect.issues else {}),
+                }
+                for defect in self.matrix.defects(subject.id, self.findings.values())
+            ]
+        return out
 
 
 def _about(info: DeviationInfo) -> dict[str, Any]:
@@ -489,7 +530,7 @@ def _failure(verdict: CaseVerdict) -> dict[str, Any]:
     return data
 
 
-def _without_type(record: CaseVerdict | Finding) -> dict[str, Any]:
+def _without_type(record: CaseVerdict | Finding | Suite) -> dict[str, Any]:
     data = record.to_json()
     del data["type"]
     return data

@@ -118,6 +118,8 @@ def headline(summary: Summary) -> str:
     counters = summary.counters
     versions = server_versions(summary)
     against = f" with {', '.join(versions)}" if versions else ""
+    if decoders := len(summary.matrix.judged) if summary.matrix else 0:
+        against = f"{against}{' and' if versions else ' with'} {plural(decoders, 'decoder')}"
     compared = (
         f"{plural(counters['updates_compared'], 'update')} compared byte for byte{against}: "
         f"{plural(counters['mismatches'], 'mismatch')}."
@@ -160,6 +162,13 @@ def sentence(text: str) -> str:
     start = text[:1].upper() if text[:1].isalpha() else text[:1]
     end = "" if text.rstrip().endswith((".", "!", "?", "…")) else "."
     return f"{start}{text[1:].rstrip()}{end}"
+
+
+def escaped(text: str) -> str:
+    """Escape text of servers and cases: one line, nothing that Markdown or HTML reads as markup."""
+    for character in "\\`*_[]<>|":
+        text = text.replace(character, f"\\{character}")
+    return " ".join(text.split())
 
 
 def difference(failure: CaseVerdict) -> str:

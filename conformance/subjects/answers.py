@@ -44,7 +44,8 @@ class Answer:
     """The outcome of one request.
 
     ``changes``: objects of ``decode --format jsonl``, also those before an error. ``error``: the subject's own refusal.
-    ``failure``: why there is no complete answer. ``stderr``: the end of what it wrote there during the request.
+    ``failure``: why there is no complete answer. ``inapplicable``: why the Case could not be given to the subject; then
+    there is nothing else. ``stderr``: the end of what it wrote there during the request.
     """
 
     changes: tuple[dict[str, Any], ...] = ()
@@ -52,6 +53,7 @@ class Answer:
     error: str = ""
     failure: Failure | None = None
     detail: str = ""  # of the failure: signal, exit status, the line outside of the protocol
+    inapplicable: str = ""
     stderr: str = ""
     seconds: float = 0.0
     value: Any = field(default=None)  # of decode_json, apply and print

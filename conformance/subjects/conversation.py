@@ -23,7 +23,7 @@ from conformance.subjects.protocol import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from conformance.cases.decoder_case import DecoderCase
 
@@ -36,7 +36,8 @@ _VALUES: Final = {"decode_json": "document", "apply": "document", "print": "text
 class Conversation:
     """A process that answers requests. After a failure the next request starts it again.
 
-    ``capabilities`` and ``name`` replace those of the subject's own introduction.
+    ``capabilities`` and ``name`` replace those of the subject's own introduction. ``introduction`` gives the parameters
+    of ``hello`` at each start.
     """
 
     def __init__(
@@ -48,7 +49,9 @@ class Conversation:
         limits: Limits | None = None,
         environment: Mapping[str, str] | None = None,
         directory: Path | None = None,
+        introduction: Callable[[], dict[str, Any]] = dict,
     ) -> None:
+        self._introduction = introduction
         self._command = tuple(command)
         self._capabilities = capabilities
         self._name = name
@@ -110,7 +113,8 @@ class Conversation:
             self._child = Child(
                 self._command, self._limits, talks=True, environment=self._environment, directory=self._directory
             )
-            hello, self._input = read_hello(_result(self._ask(self._child, "hello", {}, self._limits.hello)))
+            introduced = self._ask(self._child, "hello", self._introduction(), self._limits.hello)
+            hello, self._input = read_hello(_result(introduced))
             if self._hello is None:
                 self._hello = Hello(
                     name=self._name or hello.name,

@@ -6,9 +6,9 @@ Each reader here raises :class:`Malformed` with a sentence that tells the adapte
 from __future__ import annotations
 
 import json
-from decimal import Decimal
-from typing import TYPE_CHECKING, Any, Final, NoReturn
+from typing import TYPE_CHECKING, Any, Final
 
+from conformance.judge.decoding.exact_json import parse
 from conformance.subjects.answers import Hello, Mark
 from conformance.subjects.capabilities import CAPABILITIES, FILE, ROLES
 
@@ -27,24 +27,18 @@ class Malformed(Exception):
 
 
 def read_object(line: bytes, where: str = "the line") -> dict[str, Any]:
-    """The JSON object of one line. Numbers with a point keep their digits."""
+    """The JSON object of one line. Numbers keep their digits, and no repeated member is lost."""
     try:
         text = line.decode("utf-8")
     except UnicodeDecodeError as error:
         raise Malformed(f"{where} is not UTF-8 (byte {error.start}): {quoted(line)}") from None
     try:
-        found = json.loads(text, parse_float=Decimal, parse_constant=_no_number)
-    except RecursionError:
-        raise Malformed(f"{where} is nested too deeply: {quoted(line)}") from None
+        found = parse(text)
     except ValueError as error:
         raise Malformed(f"{where} is not JSON ({error}): {quoted(line)}") from None
     if not isinstance(found, dict):
         raise Malformed(f"{where} is {_kind(found)}, not an object: {quoted(line)}")
     return found
-
-
-def _no_number(word: str) -> NoReturn:
-    raise ValueError(f"{word} is no JSON number")
 
 
 def read_change(item: object, where: str = "the change") -> dict[str, Any]:

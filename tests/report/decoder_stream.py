@@ -123,7 +123,7 @@ def _info(number: int) -> CaseInfo:
 
 def _verdict(subject: str, info: CaseInfo, number: int, habits: dict[str, tuple[Verdict, str, bool]]) -> CaseVerdict:
     verdict, kind, everywhere = habits.get(info.group, (Verdict.PASS, "", True))
-    if not everywhere and number % 3:
+    if not everywhere and number // len(GROUPS) % 3:
         verdict, kind = Verdict.PASS, ""
     common: dict[str, Any] = {
         "case": info.id, "requirement": info.requirements[0], "verdict": verdict, "subject": subject, "check": CHECK,
@@ -145,7 +145,7 @@ def _verdict(subject: str, info: CaseInfo, number: int, habits: dict[str, tuple[
         field="changes[1].after.j" if differs else None, offset=173 + number if differs else None,
         expected='{"diffs": [{"operation": "REPLACE", "path": "$.status", "value": "paid"}]}' if differs else None,
         got='{"diffs": []}' if differs else None,
-        evidence=evidence if differs and number % 2 == 0 else (),
+        evidence=evidence if differs and number // len(GROUPS) % 2 == 0 else (),
         error="unknown event type 39" if verdict is Verdict.REFUSED else "",
         stderr='Traceback (most recent call last):\n  File "adapter.py", line 12\nstruct.error: short read\n'
         if verdict is Verdict.CRASH else "",

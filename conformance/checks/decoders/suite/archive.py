@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from conformance.cases.decoder_case import Allowed, DecoderCase, Equality
+from conformance.judge.decoding.exact_json import parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -108,8 +109,7 @@ def load_suite(path: Path = ARCHIVE) -> Suite:
 
 def _read(archive: ZipFile, identity: str) -> Entry:
     data = json.loads(archive.read(f"{identity}/{CASE}"))
-    expected = tuple(archive.read(f"{identity}/{EXPECTED}").decode().splitlines())
-    resolved = tuple(archive.read(f"{identity}/{RESOLVED}").decode().splitlines())
+    expected, resolved = (_lines_of(archive.read(f"{identity}/{name}")) for name in (EXPECTED, RESOLVED))
     case = DecoderCase(
         id=data["id"],
         rev=data["rev"],
@@ -120,8 +120,8 @@ def _read(archive: ZipFile, identity: str) -> Entry:
         allowed=Allowed(data["allowed"]),
         equality=Equality(data["equality"]),
         log=archive.read(f"{identity}/{LOG}"),
-        expected=tuple(map(json.loads, expected)),
-        resolved=tuple(map(json.loads, resolved)),
+        expected=tuple(map(parse, expected)),
+        resolved=tuple(map(parse, resolved)),
         rolled_back=tuple(data["rolled_back"]),
         server_version=data["server_version"],
         prepare=tuple(data["prepare"]),
@@ -165,6 +165,11 @@ def _long(entry: Entry) -> dict[str, Any]:
 
 def _dump(data: dict[str, Any]) -> bytes:
     return (json.dumps(data, indent=1, ensure_ascii=False) + "\n").encode()
+
+
+def _lines_of(data: bytes) -> tuple[str, ...]:
+    """The lines of a file; only a line feed ends one, since a text may hold other characters that break lines."""
+    return tuple(filter(None, data.decode().split("\n")))
 
 
 def _lines(lines: Iterable[str]) -> bytes:

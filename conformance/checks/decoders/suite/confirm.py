@@ -82,10 +82,9 @@ def _kind(data_type: str) -> str:
         return "float"
     if data_type == "bit":
         return "bit"
-    numbers = ("int", "decimal", "date", "time", "datetime", "timestamp", "year")
-    if data_type in numbers or data_type.endswith("int"):
-        return "shown"
-    return "bytes"
+    if data_type in ("tinyint", "smallint", "mediumint", "int", "bigint"):
+        return "integer"
+    return "shown" if data_type in ("decimal", "date", "time", "datetime", "timestamp", "year") else "bytes"
 
 
 _EXPRESSIONS: Final = {
@@ -93,6 +92,7 @@ _EXPRESSIONS: Final = {
     "member": "CONCAT({0} + 0, ':', HEX(CONVERT({0} USING utf8mb4)))",
     "text": "HEX(CONVERT({0} USING utf8mb4))",
     "float": "CAST({0} AS CHAR)",
+    "integer": "CAST({0} + 0 AS CHAR)",  # without the zeros of ZEROFILL
     "shown": "CAST({0} AS CHAR)",
     "bit": "CAST({0} + 0 AS CHAR)",
     "bytes": "HEX({0})",
@@ -172,7 +172,7 @@ def _cell(kind: str, value: Any) -> Cell:
 
 
 def _same(kind: str, ours: Cell, shown: Cell) -> bool:
-    if ours is _UNKNOWN:
+    if ours is _UNKNOWN or ours == shown:
         return True
     if ours is None or shown is None:
         return ours is shown

@@ -22,6 +22,7 @@ from conformance.checks.decoders.suite.confirm import State, Unconfirmed, confir
 from conformance.checks.decoders.suite.declare import Declared, Recorded, Written
 from conformance.checks.decoders.suite.groups import declarations
 from conformance.checks.decoders.suite.reading import read_log
+from conformance.judge.decoding.exact_json import parse
 from conformance.servers.auto import Wishes, resolve
 from conformance.servers.errors import ServerError
 from conformance.servers.roles.mysqlbinlog import print_bytes
@@ -128,14 +129,19 @@ def _recorded_entry(case: Recorded, recorder: Recorder, stored: DecoderCase | No
             confirmed = confirm(states, committed)
         except Unconfirmed as problem:
             raise Refused(f"{case.id}: {problem}") from problem
-        end = print_bytes(recorder.server().program("mysqlbinlog"), log)
-        found = sum(line.startswith(_CHANGES) for line in end.text.split(b"\n"))
-        if end.status or found != len(raw.lines):
-            raise Refused(f"{case.id}: mysqlbinlog shows {found} changes (status {end.status}), not {len(raw.lines)}")
+        _compare_count(case, log, len(raw.lines), recorder)
     return _entry(
         case, log, raw.lines, resolved.lines, confirmed=confirmed, version=version,
         prepare=case.prepare, statements=case.statements,
     )  # fmt: skip
+
+
+def _compare_count(case: Recorded, log: bytes, count: int, recorder: Recorder) -> None:
+    """Count the row changes with mysqlbinlog too; it ends an event at the first value of a geometry column."""
+    end = print_bytes(recorder.server().program("mysqlbinlog"), log)
+    found = sum(line.startswith(_CHANGES) for line in end.text.split(b"\n"))
+    if end.status or (found != count and b"Don't know how to handle column type=255" not in end.text):
+        raise Refused(f"{case.id}: mysqlbinlog shows {found} changes (status {end.status}), not {count}")
 
 
 def _written_entry(case: Written, bases: Mapping[str, DecoderCase]) -> Entry:
@@ -185,8 +191,8 @@ def _entry(
         allowed=case.allowed,
         equality=case.equality,
         log=log,
-        expected=tuple(map(json.loads, expected)),
-        resolved=tuple(map(json.loads, resolved)),
+        expected=tuple(map(parse, expected)),
+        resolved=tuple(map(parse, resolved)),
         rolled_back=case.rolled_back,
         server_version=version,
         prepare=prepare,

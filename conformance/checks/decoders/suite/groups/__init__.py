@@ -5,7 +5,7 @@ from typing import Final
 
 from conformance.checks.decoders.suite.declare import Declared
 
-GROUPS: Final = ("diffs",)
+GROUPS: Final = ("diffs", "jsonb", "holes", "columns")
 
 
 def declarations() -> tuple[Declared, ...]:

@@ -186,4 +186,103 @@ _VALUES: Final = tuple(
     )
 )  # fmt: skip
 
-CASES: Final = (*_ONE, *_PATHS, *_VALUES)
+_DOC: Final = _document({"a": 1, "b": "two"})
+_WIDE: Final = "CREATE TABLE t (id INT PRIMARY KEY, a JSON, b JSON, c JSON, n INT)"
+
+
+def _wide(
+    name: str, title: str, why: str, requirements: str, assignments: str,
+    *, values: str = f"{_DOC}, {_DOC}, {_DOC}, 7", table: str = _WIDE, image: str = "FULL",
+) -> Recorded:  # fmt: skip
+    """One row with several documents, and one UPDATE of it."""
+    return recorded(
+        f"diffs/{name}", title, why, requirements, setting=Setting(partial=True, image=image),
+        prepare=(table, f"INSERT INTO t VALUES (1, {values})"), statements=f"UPDATE t SET {assignments} WHERE id = 1",
+    )  # fmt: skip
+
+
+_NINE: Final = "CREATE TABLE t (id INT PRIMARY KEY, " + ", ".join(f"j{number} JSON" for number in range(9)) + ")"
+_SMALL: Final = text('{"a": 1}')
+
+_COLUMNS: Final = (
+    _wide("two-columns", "Diffs in two JSON columns of a row", "Each list has its own length; the second begins behind the first.", "DEC3 DEC2", "a = JSON_SET(a, '$.a', 2), b = JSON_SET(b, '$.b', 3, '$.c', 4)"),
+    _wide("three-columns", "Diffs in three JSON columns, of different length", "Bits of the bitmap and lists must stay in step.", "DEC4 DEC3", "a = JSON_REMOVE(a, '$.a'), b = JSON_SET(b, '$.b', 3, '$.c', 4), c = JSON_SET(c, '$.x', REPEAT('y', 50))"),
+    _wide("partial-whole", "First column as diffs, second whole", "A decoder with one flag for the row reads the document as diffs (canal #5018).", "DEC4", f"a = JSON_SET(a, '$.a', 2), b = {_SMALL}"),
+    _wide("whole-partial", "First column whole, second as diffs", "The bit belongs to the column, not to the row.", "DEC4", f"a = {_SMALL}, b = JSON_SET(b, '$.a', 2)"),
+    _wide("partial-whole-partial", "Diffs, a whole document, diffs", "A clear bit between two set ones.", "DEC4 DEC3", f"a = JSON_SET(a, '$.a', 2), b = {_SMALL}, c = JSON_REMOVE(c, '$.b')"),
+    _wide("middle-unchanged", "Two columns with diffs, the one between unchanged", "The empty list of the middle column is four zero bytes; skipped, the third column is read from there.", "DEC5 DEC4", "a = JSON_SET(a, '$.a', 2), c = JSON_SET(c, '$.a', 3)"),
+    _wide("nine-json-columns", "Nine JSON columns, the ninth with a diff", "The bitmap of partial columns takes a second byte.", "DEC4 DEC3", "j8 = JSON_SET(j8, '$.a', 2), j0 = JSON_SET(j0, '$.a', 3)", table=_NINE, values=", ".join([_DOC] * 9)),
+    _wide("between-other-columns", "JSON columns between others: the bitmap counts JSON columns only", "Indexed by column number, the bitmap names the wrong columns (vitess #21158).", "DEC4", "a = JSON_SET(a, '$.a', 2), x = 8, y = 'new'", table="CREATE TABLE t (id INT PRIMARY KEY, x INT, y VARCHAR(10), a JSON, z INT, b JSON)", values=f"1, 'old', {_DOC}, 2, {_DOC}"),
+    _wide("absent-column-counts", "MINIMAL image: a JSON column that is not in the image still has its bit", "Counted over the columns of the image, the bit of the second column is taken for the first (vitess #21158).", "DEC4 DEC14", "b = JSON_SET(b, '$.a', 2), n = 8", image="MINIMAL"),
+    _wide("absent-whole-partial", "MINIMAL image: first column absent, second whole, third as diffs", "Three states of three columns at once.", "DEC4 DEC14 DEC5", f"b = {_SMALL}, c = JSON_SET(c, '$.a', 2)", image="MINIMAL"),
+    _wide("text-behind", "A VARCHAR and a BLOB behind the diffs", "Where the list is read too far, the next columns hold garbage (canal #5017).", "DEC3", "j = JSON_SET(j, '$.a', 2, '$.b', 'x'), v = 'behind', k = x'00ff'", table="CREATE TABLE t (id INT PRIMARY KEY, j JSON, v VARCHAR(300), k BLOB)", values=f"{_DOC}, 'before', x'01'"),
+    _wide("remove-last-in-list", "A REMOVE at the end of a list, and a column behind it", "REMOVE has no length of a value: a reader that looks for one takes the next column.", "DEC3 DEC2", "a = JSON_REMOVE(a, '$.b'), b = JSON_REMOVE(b, '$.a'), n = 9"),
+    _wide("list-above-250", "A list of diffs of 300 bytes", "The list's length is four bytes, unlike the lengths inside of it.", "DEC3", "a = JSON_SET(a, '$.a', REPEAT('v', 300)), n = 8", values=f"{text(json.dumps({'a': 1, 'pad': 'p' * 600}))}, NULL, NULL, 7"),
+    _wide("empty-list", "Another column changes: the document has an empty list of diffs", "Unchanged is neither NULL nor absent: taken for NULL, the document is deleted downstream.", "DEC5 DEC1", "n = 8"),
+    _wide("sql-null-after", "A document becomes SQL NULL", "NULL stands in the bitmap of nulls, and no list of diffs is in the row.", "DEC5", "a = NULL, b = JSON_SET(b, '$.a', 2)"),
+    _wide("sql-null-before", "SQL NULL becomes a document", "There is nothing to apply diffs to: the document is whole.", "DEC5 DEC4", f"a = {_SMALL}, b = JSON_SET(b, '$.a', 2)", values=f"NULL, {_DOC}, NULL, 7"),
+    _wide("sql-null-stays", "SQL NULL stays NULL beside a column with diffs", "A column that is NULL has no bytes in the row, though it has a bit among the partial ones.", "DEC5 DEC4", "b = JSON_SET(b, '$.a', 2)", values=f"NULL, {_DOC}, NULL, 7"),
+    _wide("json-null-whole", "A document becomes the JSON literal null", "The column is not NULL: JSON_TYPE says NULL, IS NULL says no.", "DEC5", "a = CAST('null' AS JSON), n = 8"),
+    _wide("json-null-before", "The JSON literal null becomes a document", "The before image has a value of two bytes.", "DEC5", f"a = {_SMALL}", values=f"'null', {_DOC}, {_DOC}, 7"),
+    _wide("four-kinds-of-nothing", "In one row: unchanged, SQL NULL, JSON null, and a diff to JSON null", "Four states that many decoders show as the same null (python-mysql-replication #521).", "DEC5 DEC4", "a = NULL, b = CAST('null' AS JSON), n = 8", values=f"{_DOC}, {_DOC}, {_DOC}, 7"),
+    _wide("json-absent", "MINIMAL image: a changed number, the documents are not in the image", "Absent is not NULL: written as NULL, three documents are lost.", "DEC5 DEC14", "n = 8", image="MINIMAL"),
+    _wide("noblob-unchanged", "NOBLOB image: unchanged documents are not in the after image", "Absent columns taken for NULL corrupt the copy in silence (gh-ost #573).", "DEC5 DEC14", "n = 8", image="NOBLOB"),
+    _wide("noblob-diff", "NOBLOB image: one document with a diff, the others absent", "The image has the changed document only.", "DEC14 DEC4", "b = JSON_SET(b, '$.a', 2)", image="NOBLOB"),
+    _wide("minimal-diff", "MINIMAL image: the key before, one diff after", "There is no document before: the diff itself must reach the user.", "DEC14 DEC1", "c = JSON_SET(c, '$.a', 2)", image="MINIMAL"),
+    _wide("generated-column", "A diff, and a stored generated column that follows the document", "The generated column has a value in the image like any other.", "DEC3 DEC14", "j = JSON_SET(j, '$.a', 2)", table="CREATE TABLE t (id INT PRIMARY KEY, j JSON, g INT AS (j->'$.a') STORED, v VARCHAR(9))", values=f"{_DOC}, DEFAULT, 'v'"),
+    _wide("virtual-column", "A diff, and a virtual generated column behind the document", "Virtual columns are in the image as well: the next column is read from its place otherwise.", "DEC3 DEC14", "j = JSON_SET(j, '$.b', 'new')", table="CREATE TABLE t (id INT PRIMARY KEY, j JSON, g VARCHAR(9) AS (j->>'$.b') VIRTUAL, n INT)", values=f"{_DOC}, DEFAULT, 7"),
+)  # fmt: skip
+
+_ROWS: Final = (
+    recorded(
+        "diffs/rows-mixed", "Three rows in one event: diffs, a whole document, NULL", "The bitmap of partial columns stands in each row anew.", "DEC4 DEC2",
+        setting=_PARTIAL, prepare=(_TABLE, f"INSERT INTO t VALUES (1, {_DOC}, 1), (2, {_SMALL}, 1), (3, NULL, 1), (4, {_DOC}, 1)"),
+        statements="UPDATE t SET j = JSON_SET(j, '$.a', id + 10), n = 2",
+    ),
+    recorded(
+        "diffs/two-statements", "A transaction with two partial updates of one row", "The second diff applies to what the first one made.", "DEC2 DEC1",
+        setting=_PARTIAL, prepare=(_TABLE, f"INSERT INTO t VALUES (1, {_DOC}, 1)"),
+        statements=("BEGIN", "UPDATE t SET j = JSON_SET(j, '$.c', JSON_ARRAY())", "UPDATE t SET j = JSON_SET(j, '$.c[0]', 'x')", "COMMIT"),
+    ),
+    recorded(
+        "diffs/insert-update-delete", "The life of a row: INSERT, partial UPDATE, DELETE", "Only the UPDATE has another event type under the option; the others go on as before.", "DEC1",
+        setting=_PARTIAL, prepare=_TABLE,
+        statements=(f"INSERT INTO t VALUES (1, {_DOC}, 1)", "UPDATE t SET j = JSON_SET(j, '$.a', 2)", "DELETE FROM t"),
+    ),
+    recorded(
+        "diffs/option-per-session", "The option switched on and off between updates", "It is a session variable: looking at the global value at the start proves nothing (PeerDB #4538).", "DEC1",
+        prepare=(_TABLE, f"INSERT INTO t VALUES (1, {_DOC}, 1)"),
+        statements=(
+            "UPDATE t SET j = JSON_SET(j, '$.a', 2)", "SET SESSION binlog_row_value_options = PARTIAL_JSON", "UPDATE t SET j = JSON_SET(j, '$.a', 3)",
+            "SET SESSION binlog_row_value_options = ''", "UPDATE t SET j = JSON_SET(j, '$.a', 4)",
+        ),
+    ),
+    recorded(
+        "diffs/minimal-with-base-in-log", "MINIMAL images, the base document inserted in the same log", "Whoever applies diffs needs a base: here the log has it, two events earlier.", "DEC2 DEC14",
+        setting=Setting(partial=True, image="MINIMAL"), prepare=_TABLE,
+        statements=(f"INSERT INTO t VALUES (1, {_DOC}, 1)", "UPDATE t SET j = JSON_SET(j, '$.a', 2, '$.c', 3) WHERE id = 1", "UPDATE t SET j = JSON_REMOVE(j, '$.b') WHERE id = 1"),
+    ),
+    recorded(
+        "diffs/metadata-minimal", "A diff in a log without column names", "MINIMAL metadata is the default of servers: columns have numbers only.", "DEC1 DEC15",
+        setting=Setting(partial=True, metadata="MINIMAL"), prepare=(_TABLE, f"INSERT INTO t VALUES (1, {_DOC}, 1)"), statements="UPDATE t SET j = JSON_SET(j, '$.a', 2)",
+    ),
+    recorded(
+        "diffs/multi-table-update", "One UPDATE of two tables, each with a diff", "Two TABLE_MAPs come before two events 39: the table id says which is which.", "DEC1 DEC4",
+        setting=_PARTIAL, prepare=(_TABLE, "CREATE TABLE u (k JSON, id INT PRIMARY KEY)", f"INSERT INTO t VALUES (1, {_DOC}, 1)", f"INSERT INTO u VALUES ({_DOC}, 1)"),
+        statements="UPDATE t, u SET t.j = JSON_SET(t.j, '$.a', 2), u.k = JSON_REMOVE(u.k, '$.a') WHERE t.id = u.id",
+    ),
+    recorded(
+        "diffs/equal-value", "JSON_SET to the value that is there already, beside a real change", "What the server logs for it is its business; nothing may be invented.", "DEC2 DEC5",
+        setting=_PARTIAL, prepare=(_TABLE, f"INSERT INTO t VALUES (1, {_DOC}, 1)"), statements="UPDATE t SET j = JSON_SET(j, '$.a', 1, '$.b', 'three'), n = 2",
+    ),
+    recorded(
+        "diffs/large-value", "A diff with a value of 70,000 bytes", "Lengths inside the list have one, three, four or nine bytes.", "DEC3 DEC6",
+        setting=_PARTIAL, prepare=(_TABLE, "INSERT INTO t VALUES (1, JSON_OBJECT('a', 1, 'pad', REPEAT('p', 80000)), 1)"), statements="UPDATE t SET j = JSON_SET(j, '$.a', REPEAT('v', 70000)), n = 2",
+    ),
+    recorded(
+        "diffs/long-path", "A path of 300 bytes", "The path's length is length-encoded as well: 0xfc and two bytes.", "DEC2 DEC3",
+        setting=_PARTIAL, prepare=(_TABLE, "INSERT INTO t VALUES (1, JSON_OBJECT(REPEAT('k', 300), 1, 'pad', REPEAT('p', 800)), 1)"), statements=f"UPDATE t SET j = JSON_SET(j, '$.{'k' * 300}', 2), n = 2",
+    ),
+)  # fmt: skip
+
+CASES: Final = (*_ONE, *_PATHS, *_VALUES, *_COLUMNS, *_ROWS)

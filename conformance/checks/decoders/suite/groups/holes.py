@@ -1,0 +1,45 @@
+"""Documents with holes: an update in place leaves bytes that belong to nothing, and the full image has them."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Final
+
+from conformance.checks.decoders.suite.declare import Setting, recorded, text
+
+if TYPE_CHECKING:
+    from conformance.checks.decoders.suite.declare import Recorded
+
+_TABLE: Final = "CREATE TABLE t (id INT PRIMARY KEY, j JSON)"
+_WHY: Final = "Names and values must be read through their offsets, not one behind the other (python-mysql-replication #310, shyiko #301)."
+
+
+def _holes(name: str, title: str, why: str, document: Any, *expressions: str, partial: bool = False) -> Recorded:
+    return recorded(
+        f"holes/{name}", title, why, "DEC7 IP1", setting=Setting(partial=partial),
+        prepare=(_TABLE, f"INSERT INTO t VALUES (1, {text(json.dumps(document, ensure_ascii=False))})"),
+        statements=tuple(f"UPDATE t SET j = {expression}" for expression in expressions),
+    )  # fmt: skip
+
+
+_A: Final = {"a": "a long string of some bytes", "b": [1, 2, 3], "c": "tail"}
+
+CASES: Final = (
+    _holes("shorter-string", "A string replaced by a shorter one in its place", _WHY, _A, "JSON_REPLACE(j, '$.a', 'short')"),
+    _holes("inlined-number", "A string replaced by a number, which is inlined", "The number is in the entry, and the string's bytes stay as a hole.", _A, "JSON_REPLACE(j, '$.a', 5)"),
+    _holes("removed-first", "The first member removed in place", "Entries move up, names and values stay where they were.", _A, "JSON_REMOVE(j, '$.a')"),
+    _holes("removed-middle", "The middle member removed in place", _WHY, _A, "JSON_REMOVE(j, '$.b')"),
+    _holes("removed-last", "The last member removed in place", "The bytes behind the last value still belong to the document.", _A, "JSON_REMOVE(j, '$.c')"),
+    _holes("removed-all", "All members removed one by one", "Count 0, and a size that covers what was there.", _A, "JSON_REMOVE(j, '$.a')", "JSON_REMOVE(j, '$.c')", "JSON_REMOVE(j, '$.b')"),
+    _holes("array-cell-removed", "A cell removed from an array in place", "Entries of the cells behind move up; the value's bytes stay.", ["first string", "second string", "third string"], "JSON_REMOVE(j, '$[0]')"),
+    _holes("nested-removed", "A member removed two levels down", "The hole is inside of an inner container.", {"o": {"a": ["x" * 20, "y" * 20], "b": 1}, "z": "end"}, "JSON_REMOVE(j, '$.o.a[0]')"),
+    _holes("number-in-string-place", "A 64-bit number in the place of a string", "The value takes eight of the string's bytes.", _A, "JSON_REPLACE(j, '$.a', 9007199254740993)"),
+    _holes("object-in-place", "An object in the place of a long string", "An inner container is smaller than the room it stands in.", _A, "JSON_REPLACE(j, '$.a', JSON_OBJECT('x', 1))"),
+    _holes("array-in-object-place", "An array in the place of an object", _WHY, {"o": {"one": "value one", "two": "value two"}, "z": [9]}, "JSON_REPLACE(j, '$.o', JSON_ARRAY('v', 70000))"),
+    _holes("three-steps", "Three updates in place, one after the other", "Holes add up; each full image is to be read on its own.", _A, "JSON_REPLACE(j, '$.a', 'one')", "JSON_REPLACE(j, '$.c', 't')", "JSON_REMOVE(j, '$.b[1]')"),
+    _holes("shrunk-then-grown", "A string made shorter, then longer again in its old room", "The room is remembered nowhere but in the offsets.", _A, "JSON_REPLACE(j, '$.a', 'x')", "JSON_REPLACE(j, '$.a', 'xxxxxxxxxx')"),
+    _holes("in-before-image", "A partial update of a document that has holes already", "The before image is the stored document, holes included.", {**_A, "pad": "p" * 80}, "JSON_REMOVE(j, '$.b')", "JSON_SET(j, '$.c', 't')", partial=True),
+    _holes("decimal-in-place", "A DECIMAL in the place of a string", "An opaque value inside of the room of another.", _A, "JSON_REPLACE(j, '$.a', 1.5)"),
+    _holes("literal-in-place", "JSON null in the place of an array", "The literal is inlined; the array's bytes stay.", _A, "JSON_REPLACE(j, '$.b', CAST('null' AS JSON))"),
+    _holes("large-in-place", "An update in place of a document above 64 KB", "The large form, with a hole between its parts.", {"a": "x" * 100, "pad": "p" * 66000, "z": "end"}, "JSON_REMOVE(j, '$.a')"),
+)  # fmt: skip

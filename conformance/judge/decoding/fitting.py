@@ -1,0 +1,69 @@
+"""The requirement that a difference breaks: the Case's first one that is about such differences."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from conformance.cases.decoder_case import Equality
+from conformance.judge.decoding.difference import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from conformance.judge.decoding.difference import Difference
+
+PROTOCOL: Final = "DEC23"
+DAMAGE: Final = "DEC22"
+TYPES: Final = "DEC9"
+_PARTIAL: Final = "PARTIAL_UPDATE_ROWS_EVENT"
+_STREAM: Final = ("DEC14", "DEC15", "DEC16", "DEC17", "DEC18", "DEC19", "DEC20", "DEC21", "DEC22")
+_DIFFS: Final = ("DEC2", "DEC3", "DEC4", "DEC5")
+_IMAGE: Final = ("DEC14", "DEC4", "DEC3", "DEC5", "DEC15")
+_COLUMNS: Final = {
+    **dict.fromkeys(("TINYINT", "SMALLINT", "MEDIUMINT", "INT", "BIGINT", "FLOAT", "DOUBLE", "DECIMAL"), "DEC10"),
+    **dict.fromkeys(("YEAR", "DATE", "TIME", "DATETIME", "TIMESTAMP"), "DEC11"),
+    **dict.fromkeys(("CHAR", "VARCHAR", "TEXT", "ENUM", "SET"), "DEC12"),
+    **dict.fromkeys(("BINARY", "VARBINARY", "BLOB", "BIT", "GEOMETRY", "VECTOR"), "DEC13"),
+}
+_SCALARS: Final = frozenset(("NULL", "BOOLEAN", "INTEGER", "UNSIGNED INTEGER", "DOUBLE", "STRING"))
+_CONTAINERS: Final = frozenset(("OBJECT", "ARRAY"))
+
+
+def requirement_of(requirements: Sequence[str], difference: Difference) -> str:
+    """The requirement that the difference breaks. A Case without a fitting one names its first."""
+    if difference.level is Equality.TYPE:
+        return TYPES
+    fitting = _fitting(difference)
+    return next((name for name in requirements if name in fitting), requirements[0] if requirements else fitting[0])
+
+
+def _fitting(difference: Difference) -> tuple[str, ...]:
+    kind, what = difference.kind, difference.what
+    if kind in (Kind.MISSING_DIFF, Kind.EXTRA_DIFF, Kind.MOVED_DIFF, Kind.DIFF):
+        return _DIFFS
+    if kind is Kind.FORM:
+        return ("DEC4", "DEC5", "DEC2", "DEC3")
+    if kind is Kind.NULL:
+        return ("DEC5", *_IMAGE, *_of_column(what))
+    if kind in (Kind.MISSING_COLUMN, Kind.EXTRA_COLUMN, Kind.ABSENT_AS_NULL, Kind.MISSING_IMAGE, Kind.EXTRA_IMAGE):
+        return _IMAGE
+    if kind is Kind.HEADER:
+        return ("DEC17", "DEC21", "DEC16", "DEC20")
+    if kind is Kind.ALTERED:
+        return (*_of_column(what), "DEC2", "DEC3", "DEC4", "DEC14", "DEC15")
+    return ("DEC1", *_STREAM) if difference.event == _PARTIAL else _STREAM
+
+
+def _of_column(what: str) -> tuple[str, ...]:
+    """The requirements about values of a column or a JSON type."""
+    if what.startswith("JSON "):
+        kind = what.removeprefix("JSON ")
+        return (
+            ("DEC7", "DEC6", "DEC8")
+            if kind in _CONTAINERS
+            else ("DEC6", "DEC7")
+            if kind in _SCALARS
+            else ("DEC8", "DEC7")
+        )
+    name = _COLUMNS.get(what.partition(" ")[0])
+    return () if name is None else (name,)

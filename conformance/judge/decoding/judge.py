@@ -1,0 +1,181 @@
+"""The verdict about one answer of a decoder.
+
+What a subject leaves out without a word is the worst. What it leaves out and says so is an honest refusal, if all that
+it delivered is right. What it delivers beyond the log, or altered before an error, fails.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from conformance.cases.decoder_case import Allowed, DecoderCase, Equality
+from conformance.judge.decoding.changes import Changes
+from conformance.judge.decoding.difference import MISSING, WRONG, Difference, Kind
+from conformance.judge.decoding.fitting import DAMAGE, PROTOCOL, requirement_of
+from conformance.judge.decoding.log_columns import tables_of
+from conformance.judge.decoding.observed import CRASHED, TIMED_OUT, Mark, Observed
+from conformance.judge.decoding.signatures import signature_of, signature_of_text
+from conformance.stream import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+_COMMITTED: Final = "committed"
+_TYPES: Final = "types"
+_PAYLOAD: Final = "TRANSACTION_PAYLOAD_EVENT"
+_LEVELS: Final = tuple(Equality)
+_WORDS: Final = re.compile(r"[A-Z0-9]+")
+_SHOWN: Final = 300
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judgement:
+    """A verdict, and what it rests on. ``level``: the level at which everything is equal, if it is. ``signature``: the
+    class of the defect, empty for a pass. ``requirement``: the one that the verdict belongs to."""
+
+    verdict: Verdict
+    level: Equality | None = None
+    differences: tuple[Difference, ...] = ()
+    message: str = ""
+    signature: str = ""
+    requirement: str = ""
+
+
+def judge(case: DecoderCase, capabilities: Collection[str], observed: Observed) -> Judgement:
+    """Judge the answer of a subject with these capabilities."""
+    first = case.requirements[0] if case.requirements else PROTOCOL
+    lacking = [need for need in case.needs if need not in capabilities]
+    if lacking:
+        return Judgement(
+            verdict=Verdict.NOT_APPLICABLE, message=f"the Case needs {', '.join(lacking)}", requirement=first
+        )
+    if observed.failure:
+        return _failed(case, observed)
+    hidden = frozenset(case.rolled_back if _COMMITTED in capabilities else ())
+    expected = [change for number, change in enumerate(case.expected) if number not in hidden]
+    resolved = [change for number, change in enumerate(case.resolved) if number not in hidden]
+    tables = tables_of(case)
+    compared = Changes(expected, resolved, observed.changes, tables, tagged=_TYPES in capabilities).compare()
+    differences = compared.differences
+    level = _level(differences)
+    relevant = tuple(item for item in differences if _LEVELS.index(item.level) <= _LEVELS.index(case.equality))
+    hard = [item for item in relevant if item.level is not Equality.TYPE]
+    spoken = bool(observed.error or observed.marks)
+    ranked = [(_rank(item, observed, compared.last_partner), item) for item in hard]
+    for verdict in (Verdict.SILENT_LOSS, Verdict.FAIL):
+        found = next((item for rank, item in ranked if rank is verdict), None)
+        if found is not None:
+            return Judgement(
+                verdict=verdict,
+                level=level,
+                differences=differences,
+                message=_sentence([item for rank, item in ranked if rank is verdict], observed),
+                signature=signature_of(found),
+                requirement=requirement_of(case.requirements, found),
+            )
+    missing = hard[0] if hard else None  # the subject says so
+    wanted = case.allowed is not Allowed.CHANGES
+    refused = missing is not None or (observed.error and not wanted)
+    if refused and not (missing is not None and case.allowed is Allowed.CHANGES_OR_ERROR):
+        text = observed.error or next((mark.message or mark.event for mark in observed.marks), "")
+        return Judgement(
+            verdict=Verdict.REFUSED,
+            level=level,
+            differences=differences,
+            message=f"refused: {text[:_SHOWN]}",
+            signature=signature_of_text("refused", text),
+            requirement=first if missing is None else requirement_of(case.requirements, missing),
+        )
+    if case.allowed is Allowed.ERROR and not spoken:
+        return Judgement(
+            verdict=Verdict.LENIENT,
+            level=level,
+            differences=differences,
+            message="the log is damaged, and the subject says nothing; no change before the damage is lost",
+            signature="no error for a damaged log",
+            requirement=DAMAGE if DAMAGE in case.requirements else first,
+        )
+    lost = next((item for item in relevant if item.level is Equality.TYPE), None)
+    if lost is not None:
+        return Judgement(
+            verdict=Verdict.LENIENT,
+            level=level,
+            differences=differences,
+            message=f"equal at the level {Equality.VALUE.value}; {_sentence([lost], observed)}",
+            signature=signature_of(lost),
+            requirement=requirement_of(case.requirements, lost),
+        )
+    told = f"refused, as is allowed: {observed.error[:_SHOWN]}" if observed.error else _equal(level)
+    return Judgement(verdict=Verdict.PASS, level=level, differences=differences, message=told, requirement=first)
+
+
+def _equal(level: Equality | None) -> str:
+    return "equal" if level is None else f"equal at the level {level.value}"
+
+
+def _failed(case: DecoderCase, observed: Observed) -> Judgement:
+    verdict = {CRASHED: Verdict.CRASH, TIMED_OUT: Verdict.TIMEOUT}.get(observed.failure, Verdict.FAIL)
+    hostile = DAMAGE in case.requirements and verdict is not Verdict.FAIL
+    return Judgement(
+        verdict=verdict,
+        message=f"the subject {observed.failure}: {observed.detail[:_SHOWN]}".removesuffix(": "),
+        signature=signature_of_text(observed.failure, observed.detail),
+        requirement=DAMAGE if hostile else PROTOCOL,
+    )
+
+
+def _level(differences: Sequence[Difference]) -> Equality | None:
+    """The highest level at which nothing differs."""
+    lowest = min((_LEVELS.index(item.level) for item in differences), default=len(_LEVELS))
+    return _LEVELS[lowest - 1] if lowest else None
+
+
+def _rank(difference: Difference, observed: Observed, last: int) -> Verdict:
+    """What one difference amounts to, seen beside the subject's errors and marks."""
+    if difference.kind in WRONG:
+        return Verdict.FAIL
+    covered = any(_covers(mark, difference) for mark in observed.marks)
+    if difference.kind in MISSING:
+        tail = difference.kind is Kind.MISSING_CHANGE and difference.change is not None and difference.change > last
+        if covered or (observed.error and (tail or _names(observed.error, difference))):
+            return Verdict.REFUSED
+        return Verdict.SILENT_LOSS
+    return Verdict.FAIL if covered or observed.error else Verdict.SILENT_LOSS
+
+
+def _covers(mark: Mark, difference: Difference) -> bool:
+    """Whether a mark is about the change: it names its event or its position, or nothing at all."""
+    if not mark.event and mark.position is None:
+        return True
+    if mark.position is not None and mark.position == difference.position:
+        return True
+    return bool(mark.event) and _short(mark.event) in {_short(difference.event), *_outer(difference)}
+
+
+def _outer(difference: Difference) -> tuple[str, ...]:
+    return (_short(_PAYLOAD),) if difference.inner else ()
+
+
+def _names(error: str, difference: Difference) -> bool:
+    """Whether the text of an error names the event of a change that is not the last one."""
+    text = "_".join(_WORDS.findall(error.upper()))
+    wanted = _short(difference.event)
+    return bool(wanted) and re.search(rf"(?:^|_){wanted}(?:_|$)", text) is not None
+
+
+def _short(event: str) -> str:
+    return "_".join(_WORDS.findall(event.upper())).removesuffix("_EVENT")
+
+
+def _sentence(found: Sequence[Difference], observed: Observed) -> str:
+    """One sentence about the differences that decide."""
+    kinds = Counter(signature_of(item) for item in found)
+    first = found[0]
+    at = "" if first.position is None else f" (position {first.position})"
+    text = f"{first.place}{at}: {signature_of(first)}; expected {first.expected[:_SHOWN]}, got {first.got[:_SHOWN]}"
+    if len(found) > 1:
+        text += f"; {len(found)} differences of {len(kinds)} kind{'' if len(kinds) == 1 else 's'}"
+    return text + (f"; then an error: {observed.error[:_SHOWN]}" if observed.error else "")

@@ -1,0 +1,33 @@
+"""Signatures: the class of a defect without its values, so that distinct defects can be counted."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from conformance.judge.decoding.difference import Kind
+
+if TYPE_CHECKING:
+    from conformance.judge.decoding.difference import Difference
+
+_NUMBERS: Final = re.compile(r"0x[0-9a-fA-F]+|\d+")
+_QUOTED: Final = re.compile(r"'[^']*'|\"[^\"]*\"|`[^`]*`|/\S+")
+_LONGEST: Final = 100
+_BY_EVENT: Final = frozenset((Kind.MISSING_CHANGE, Kind.EXTRA_CHANGE, Kind.REPEATED_CHANGE, Kind.MOVED_CHANGE))
+
+
+def signature_of(difference: Difference) -> str:
+    """Kind of the difference, kind of the place, and cause."""
+    if difference.kind in _BY_EVENT:
+        place = difference.event or difference.what
+    elif difference.kind is Kind.HEADER:
+        place = difference.place.rpartition(".")[2]
+    else:
+        place = difference.what
+    return ": ".join(filter(None, (difference.kind.value, place, difference.cause)))
+
+
+def signature_of_text(kind: str, text: str) -> str:
+    """The signature of a refusal or a failure: its text without numbers, names and paths."""
+    words = _NUMBERS.sub("N", _QUOTED.sub("X", text))
+    return f"{kind}: {' '.join(words.split())[:_LONGEST]}".removesuffix(": ")

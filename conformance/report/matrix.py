@@ -1,0 +1,205 @@
+"""Cases by decoders: each subject's verdicts and distinct defects, in the order in which reports show them.
+
+A requirement counts the Cases that name it. A Case that failed counts under the one requirement of its verdict alone:
+about its other requirements it decides nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from conformance.report.cells import Cell
+from conformance.stream import DECODER, SEVERITY, CaseInfo, Verdict, summarise
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from conformance.stream import CaseVerdict, Finding, KnownIssue, Subject, Suite
+
+CALM: Final = frozenset({Verdict.PASS, Verdict.NOT_APPLICABLE})  # a row of these alone is no anomaly
+_NO_NAME: Final = re.compile(r"[^\w.-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class CaseRow:
+    """One Case and the verdict of each subject that has one."""
+
+    info: CaseInfo
+    verdicts: dict[str, CaseVerdict]
+
+    @property
+    def worst(self) -> Verdict:
+        """The worst verdict of the row."""
+        return min((verdict.verdict for verdict in self.verdicts.values()), key=SEVERITY.index, default=Verdict.NOT_RUN)
+
+    @property
+    def anomalies(self) -> int:
+        """Subjects that neither pass the Case nor are excluded from it."""
+        return sum(verdict.verdict not in CALM for verdict in self.verdicts.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Defect:
+    """The Cases of one subject that fail alike. ``cases`` begin with the one whose log is smallest."""
+
+    signature: str
+    cases: tuple[CaseVerdict, ...]
+    info: CaseInfo
+    finding: Finding | None = None
+    issues: tuple[KnownIssue, ...] = ()
+
+    @property
+    def first(self) -> CaseVerdict:
+        """The verdict about the smallest Case."""
+        return self.cases[0]
+
+
+@dataclass(slots=True)
+class Matrix:
+    """Filled record by record. It is false while there is no Case or no decoder."""
+
+    suite: Suite | None = None
+    cases: dict[str, CaseInfo] = field(default_factory=dict)
+    decoders: dict[str, Subject] = field(default_factory=dict)  # id -> record; also those that could not be had
+    verdicts: dict[str, dict[str, CaseVerdict]] = field(default_factory=dict)  # subject -> case -> the worst verdict
+    checks: set[tuple[str, str]] = field(default_factory=set)  # check and subject whose verdicts stand here
+    issues: list[KnownIssue] = field(default_factory=list)
+
+    def __bool__(self) -> bool:
+        return bool(self.cases and self.decoders)
+
+    def add_subject(self, subject: Subject) -> None:
+        """Take a subject, if it is a decoder."""
+        if subject.role == DECODER:
+            self.decoders[subject.id] = subject
+
+    def add(self, verdict: CaseVerdict) -> bool:
+        """Take a verdict about a Case of the suite; false for any other."""
+        if verdict.case not in self.cases or verdict.subject not in self.decoders:
+            return False
+        own = self.verdicts.setdefault(verdict.subject, {})
+        known = own.get(verdict.case)
+        if known is None or SEVERITY.index(verdict.verdict) < SEVERITY.index(known.verdict):
+            own[verdict.case] = verdict
+        self.checks.add((verdict.check, verdict.subject))
+        return True
+
+    def holds(self, verdict: CaseVerdict) -> bool:
+        """Whether the matrix shows this verdict, or a worse one about the same Case and subject."""
+        return verdict.case in self.verdicts.get(verdict.subject, ())
+
+    def shows(self, subject: Subject) -> bool:
+        """Whether the subject is a decoder of the matrix, and no column of the other tables."""
+        return bool(self) and subject.id in self.decoders
+
+    @property
+    def judged(self) -> list[Subject]:
+        """The subjects with a verdict, in the order of the run."""
+        return [subject for name, subject in self.decoders.items() if name in self.verdicts]
+
+    @property
+    def absent(self) -> list[Subject]:
+        """The subjects without any verdict: each says why."""
+        return [subject for name, subject in self.decoders.items() if name not in self.verdicts] if self.cases else []
+
+    def names(self) -> dict[str, str]:
+        """A short name for each subject, fit for a file: without the version, unless two subjects share it."""
+        short = {subject.id: _file_name(base_name(subject)) for subject in self.decoders.values()}
+        shared = Counter(name.lower() for name in short.values())
+        out: dict[str, str] = {}
+        for id_, name in short.items():
+            wanted = name if shared[name.lower()] == 1 else _file_name(id_)
+            taken = {other.lower() for other in out.values()}
+            number = 2
+            while wanted.lower() in taken:
+                wanted, number = f"{_file_name(id_)}-{number}", number + 1
+            out[id_] = wanted
+        return out
+
+    def counts(self, subject: str) -> Counter[Verdict]:
+        """Cases of one subject by verdict."""
+        return Counter(verdict.verdict for verdict in self.verdicts.get(subject, {}).values())
+
+    def worst(self, subject: str) -> Verdict:
+        """One verdict for all Cases of a subject."""
+        return summarise({verdict.value: count for verdict, count in self.counts(subject).items()})
+
+    def rows(self) -> list[CaseRow]:
+        """The Cases with any verdict; anomalies first: the worst, then those that most subjects have."""
+        rows = [
+            CaseRow(info, {name: own[case] for name, own in self.verdicts.items() if case in own})
+            for case, info in self.cases.items()
+        ]
+        return sorted(
+            (row for row in rows if row.verdicts),
+            key=lambda row: (not row.anomalies, SEVERITY.index(row.worst), -row.anomalies, row.info.id),
+        )
+
+    def cells(self) -> dict[str, dict[str, Cell]]:
+        """Requirement -> subject -> cell."""
+        out: dict[str, dict[str, Cell]] = {}
+        for subject, own in self.verdicts.items():
+            for case, verdict in own.items():
+                named = (verdict.requirement,) if verdict.verdict not in CALM else self.cases[case].requirements
+                for requirement in named or (verdict.requirement,):
+                    cell = out.setdefault(requirement, {}).setdefault(subject, Cell())
+                    cell.verdicts[verdict.verdict] += 1
+                    cell.cases += 1
+                    cell.failed += verdict.fails
+        return dict(sorted(out.items(), key=lambda item: _numbered(item[0])))
+
+    def defects(self, subject: str, findings: Iterable[Finding] = ()) -> list[Defect]:
+        """The distinct defects of a subject, worst first. Passes and exclusions are none."""
+        grouped: defaultdict[str, list[CaseVerdict]] = defaultdict(list)
+        for verdict in self.verdicts.get(subject, {}).values():
+            if verdict.verdict not in CALM:
+                grouped[verdict.signature or f"{verdict.requirement}/{verdict.verdict}"].append(verdict)
+        shrunk = {finding.signature: finding for finding in findings if finding.subject in (None, subject)}
+        out = []
+        for signature, members in grouped.items():
+            members.sort(key=lambda one: (SEVERITY.index(one.verdict), self.cases[one.case].size, one.case))
+            info = self.cases[members[0].case]
+            issues = self._issues(subject, members[0].requirement, signature)
+            out.append(Defect(signature, tuple(members), info, shrunk.get(signature), issues))
+        return sorted(out, key=lambda one: (SEVERITY.index(one.first.verdict), -len(one.cases), one.signature))
+
+    def _issues(self, subject: str, requirement: str, signature: str) -> tuple[KnownIssue, ...]:
+        """Public reports of this defect; those that name its signature are all, if there are any."""
+        own = self.issues_of(subject)
+        exact = tuple(issue for issue in own if any(signature.startswith(part) for part in issue.signatures))
+        return exact or tuple(issue for issue in own if not issue.signatures and requirement in issue.requirements)
+
+    def issues_of(self, subject: str) -> list[KnownIssue]:
+        """Public reports about a subject, in all its versions."""
+        names = {subject, base_name(self.decoders[subject])}
+        return [issue for issue in self.issues if issue.subject in names]
+
+
+def base_name(subject: Subject) -> str:
+    """The subject's name without its version."""
+    if subject.name:
+        return subject.name
+    for joint in ("-", "@", " ", ":"):
+        if subject.version and subject.id.endswith(f"{joint}{subject.version}"):
+            return subject.id.removesuffix(f"{joint}{subject.version}")
+    return subject.id
+
+
+def issue_url(issue: KnownIssue) -> str:
+    """The address of a public report."""
+    repository, _, number = issue.issue.partition("#")
+    return f"https://github.com/{repository}/issues/{number}"
+
+
+def _file_name(text: str) -> str:
+    return _NO_NAME.sub("-", text).strip("-.") or "subject"
+
+
+def _numbered(requirement: str) -> tuple[str, int, str]:
+    """The sort key of an id: DEC9 before DEC10."""
+    head = requirement.rstrip("0123456789.")
+    number = re.match(r"\d+", requirement[len(head) :])
+    return head, int(number[0]) if number else 0, requirement
