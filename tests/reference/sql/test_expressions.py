@@ -74,6 +74,30 @@ def test_values_and_errors_are_those_of_the_server(sql: str, expected: str | int
     assert caught.value.symbol.startswith("ER_")
 
 
+@pytest.mark.parametrize(("sql", "expected"), captured()["sizes"])
+def test_strings_are_as_long_as_a_packet_and_no_longer(sql: str, expected: int) -> None:
+    if expected < 2000:
+        with pytest.raises(MysqlError) as caught:
+            value_of(sql)
+        assert caught.value.number == expected
+        return
+    value = value_of(sql)
+    assert len(value.payload if isinstance(value, Opaque) else str(value).encode()) == expected
+
+
+@pytest.mark.parametrize(
+    ("sql", "expected"),  # observed on 9.7.4
+    [
+        ("9" * 5000, "0ff61f4100e33b9ac9ff3b9ac9ff3b9ac9ff3b9ac9ff3b9ac9ff3b9ac9ff3b9ac9ff"),
+        ("-" + "9" * 5000, "0ff61f41001cc4653600c4653600c4653600c4653600c4653600c4653600c4653600"),
+        ("0" * 5000 + "5", "050500"),
+    ],
+    ids=["largest", "smallest", "zeros"],
+)
+def test_integers_of_thousands_of_digits(sql: str, expected: str) -> None:
+    assert encode(value_of(sql)).hex() == expected
+
+
 @pytest.mark.parametrize("sql", [sql for sql, _ in captured()["outside"]])
 def test_what_the_grammar_leaves_out_is_refused_and_never_guessed(sql: str) -> None:
     with pytest.raises(Unsupported) as caught:
