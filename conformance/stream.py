@@ -120,12 +120,18 @@ def summarise(verdicts: Mapping[str, int]) -> Verdict:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """One field of the two byte strings, side by side. ``None``: this side has no such field."""
+    """One field of the two byte strings, side by side. ``None``: this side has no such field.
+
+    A decoder gives values and no bytes: then ``expected`` are bytes of the log, ``meaning`` says what they mean, and
+    ``first`` marks the field whose value differs first.
+    """
 
     field: str
     expected: str | None = None
     got: str | None = None
     offset: int | None = None
+    meaning: str = ""
+    first: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -287,7 +293,7 @@ class KnownIssue(Record):
     It belongs to the defects that have one of ``signatures``, or else one of ``requirements``; neither: to the subject.
     """
 
-    type: ClassVar[str] = "known-issue"
+    type: ClassVar[str] = "known_issue"
     subject: str  # the subject's name, without version
     issue: str
     requirements: tuple[str, ...] = ()

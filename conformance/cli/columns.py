@@ -1,4 +1,4 @@
-"""Several servers in one run: which replica belongs to which server, and what the columns are called."""
+"""Several servers and subjects in one run: which replica belongs to which server, and what the columns are called."""
 
 from __future__ import annotations
 
@@ -8,11 +8,15 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from conformance.cli.console import Usage
+from conformance.subjects.specs import SubjectSpecError, builtin_names, parse_subject
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from conformance.subjects.specs import SubjectSpec
+
 ORDER: Final = "conformance.cli.columns"  # in the context: names of options in the order in which they were given
+ALL: Final = "all"  # of --subject
 _SERVER, _REPLICA = "servers", "replicas"
 
 
@@ -27,8 +31,10 @@ class OrderedServers(click.Command):
         return super().parse_args(ctx, args)
 
 
-def server_pairs(servers: Sequence[str], replicas: Sequence[str], order: Sequence[str]) -> list[tuple[str, str]]:
-    """Each server with its replica; an empty replica means the server's own spec. Without any server: ``auto``."""
+def server_pairs(
+    servers: Sequence[str], replicas: Sequence[str], order: Sequence[str], *, default: str = "auto"
+) -> list[tuple[str, str]]:
+    """Each server with its replica; an empty replica means the server's own spec. Without any server: the default."""
     pairs: list[tuple[str, str]] = []
     given, followers = iter(servers), iter(replicas)
     for name in order:
@@ -41,7 +47,16 @@ def server_pairs(servers: Sequence[str], replicas: Sequence[str], order: Sequenc
         if pairs[-1][1]:
             raise Usage(f"two replicas for --server {pairs[-1][0]}: give one --replica for each --server")
         pairs[-1] = (pairs[-1][0], replica)
-    return pairs or [("auto", "")]
+    return pairs or ([(default, "")] if default else [])
+
+
+def named_subjects(words: Sequence[str]) -> list[SubjectSpec]:
+    """The subjects that the user named, each once; ``all`` stands for every built-in one."""
+    names = [name for word in words for name in (builtin_names() if word.strip() == ALL else (word,))]
+    try:
+        return list({spec.given: spec for spec in map(parse_subject, names)}.values())
+    except SubjectSpecError as problem:
+        raise Usage(str(problem)) from problem
 
 
 def column_names(specs: Sequence[str]) -> list[str]:

@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from conformance.cli.columns import ORDER, OrderedServers, column_names, server_pairs
+from conformance.cli.columns import ORDER, OrderedServers, column_names, named_subjects, server_pairs
 from conformance.cli.console import CouldNotRun, Usage, error, narrate, progress, unknown
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from conformance.cli.plugin import LabRun
     from conformance.harness.settings import Settings
 
@@ -35,6 +37,14 @@ _HAZARDS = ("none", "stops-replica", "corrupts-row", "may-crash")
 )
 @click.option(
     "--replica", "replicas", multiple=True, metavar="SPEC", help="Replica of the --server before this option."
+)
+@click.option(
+    "--subject",
+    "subjects",
+    multiple=True,
+    metavar="SUBJECT",
+    help="Judge a decoder: 'cmd:PROGRAM … {file}', 'jsonl:PROGRAM …', py:MODULE:OBJECT, 'wire:PROGRAM …', a built-in"
+    " name, or all built-ins; repeatable. Without --server, no server is judged.",
 )
 @click.option(
     "-r",
@@ -68,6 +78,7 @@ _HAZARDS = ("none", "stops-replica", "corrupts-row", "may-crash")
 def command(
     servers: tuple[str, ...],
     replicas: tuple[str, ...],
+    subjects: tuple[str, ...],
     requirements: tuple[str, ...],
     updates: int | None,
     seed: str | None,
@@ -81,10 +92,11 @@ def command(
     list_only: bool,
     report: Path,
 ) -> int:
-    """Judge a server against the requirements, and write a report.
+    """Judge servers and decoders against the requirements, and write a report.
 
     Starts the servers it needs, generates documents and updates, and runs them. Compares every byte the server wrote
-    with what the reference predicts. DIR gets index.html, results.json, run.jsonl, junit.xml and summary.md.
+    with what the reference predicts. A subject, which is a decoder, gets the logs of the suite, and its row changes are
+    compared with the expected ones. DIR gets index.html, results.json, run.jsonl, junit.xml and summary.md.
     """
     from conformance.harness.profiles import PROFILES
     from conformance.requirements.catalogue import REQUIREMENTS
@@ -93,7 +105,9 @@ def command(
     from conformance.servers.errors import SpecError
     from conformance.servers.specs import Kind, parse_spec
 
-    pairs = server_pairs(servers, replicas, click.get_current_context().meta.get(ORDER, ()))
+    order = click.get_current_context().meta.get(ORDER, ())
+    decoders = named_subjects(subjects)
+    pairs = server_pairs(servers, replicas, order, default="" if subjects else "auto")
     if wrong := sorted(set(requirements) - set(REQUIREMENTS)):
         raise unknown("requirement", wrong, REQUIREMENTS, hint="--list shows which check judges which")
     try:
@@ -105,11 +119,14 @@ def command(
     if (options or wrapper) and any(spec.kind is Kind.NONE for spec, _ in parsed):
         raise Usage("--server-option and --wrapper are for servers that the lab starts; --server none starts none")
     if list_only:
-        return _list(frozenset(requirements), profile)
+        kinds = frozenset({False, True} if bool(servers) == bool(subjects) else {bool(subjects)})
+        return _list(frozenset(requirements), profile, kinds)
+    if requirements:
+        for_servers, for_subjects = _kinds(requirements, bool(pairs), bool(decoders))
+        pairs, parsed = (pairs, parsed) if for_servers else ([], [])
+        decoders = decoders if for_subjects else []
     seed = seed or str(secrets.randbelow(1 << 32))
-    shown = ", ".join(str(spec) for spec, _ in parsed)
-    amount = "recorded updates" if shown == "none" else f"{updates or PROFILES[profile]:,} updates"
-    narrate(f"seed {seed}, {amount}, server {shown}")
+    narrate(_plan(seed, updates or PROFILES[profile], [str(spec) for spec, _ in parsed], list(map(str, decoders))))
     # Loading the checks takes a second: the run has already said what it is.
     from conformance.cli.replay import check_witnesses
     from conformance.harness.settings import Settings
@@ -118,7 +135,9 @@ def command(
         check_witnesses(listed)
     except DeviationError as problem:
         raise Usage(str(problem)) from problem
-    names = column_names([str(spec) for spec, _ in parsed]) if len(parsed) > 1 else [""]
+    columns = [*(str(spec) for spec, _ in parsed), *map(str, decoders)]
+    # A single server's column is called by the server's own id.
+    names = column_names(columns) if decoders or len(columns) > 1 else [""]
     settings = [
         Settings(
             server=given,
@@ -138,9 +157,49 @@ def command(
                 str(spec) if servers else "", replica, server_options, deviations_file, no_deviations
             ),
         )
-        for name, (given, given_replica), (spec, replica) in zip(names, pairs, parsed, strict=True)
+        for name, (given, given_replica), (spec, replica) in zip(names, pairs, parsed, strict=False)
+    ]
+    settings += [
+        Settings(
+            server="none",
+            subject=subject,
+            column=name,
+            profile=profile,
+            requirements=frozenset(requirements),
+            seed=seed,
+            deviations=not no_deviations,
+            deviations_file=deviations_file,
+        )
+        for name, subject in zip(names[len(parsed) :], (decoder.given for decoder in decoders), strict=True)
     ]
     return _run(settings, report, frozenset(requirements), profile)
+
+
+def _plan(seed: str, updates: int, servers: list[str], subjects: list[str]) -> str:
+    """What the run is going to do."""
+    words = [f"seed {seed}"]
+    if servers:
+        words.append("recorded updates" if servers == ["none"] else f"{updates:,} updates")
+        words.append(f"server {', '.join(servers)}")
+    if subjects:
+        words.append(f"subject {', '.join(subjects)}")
+    return ", ".join(words)
+
+
+def _kinds(requirements: Iterable[str], servers: bool, subjects: bool) -> tuple[bool, bool]:
+    """Whether to judge servers, and subjects: rows about decoders need a subject, other rows need a server."""
+    from conformance.requirements.catalogue import DECODER, REQUIREMENTS
+
+    about = {REQUIREMENTS[name].judged_on == DECODER for name in requirements}
+    if about == {True} and not subjects:
+        raise Usage("these requirements are judged on a subject: name one with --subject (binlog-lab subjects list)")
+    if about == {False} and not servers:
+        raise Usage("these requirements are judged on a server, not on a subject: name one with --server")
+    if about == {False} and subjects:
+        narrate("subjects are left out: the requirements are about servers")
+    if about == {True} and servers:
+        narrate("servers are left out: the requirements are about decoders")
+    return False in about, True in about
 
 
 def _run(columns: list[Settings], report: Path, requirements: frozenset[str], profile: str) -> int:
@@ -165,6 +224,8 @@ def _run(columns: list[Settings], report: Path, requirements: frozenset[str], pr
                 before=run,
                 last=number == len(columns),
                 columns=names,
+                kinds=frozenset({bool(column.subject)}),
+                subjects=sum(bool(each.subject) for each in columns),
             )
             try:
                 _pytest(run)
@@ -221,12 +282,12 @@ def _pytest(run: LabRun, *more: str) -> None:
         os.environ.update(hidden)
 
 
-def _list(requirements: frozenset[str], profile: str) -> int:
+def _list(requirements: frozenset[str], profile: str, kinds: frozenset[bool]) -> int:
     """Print the checks that would run, one a line."""
     from conformance.cli.plugin import LabRun, check_name, requirements_of
     from conformance.harness.settings import Settings
 
-    run = LabRun(lambda _: Settings(), requirements=requirements, profile=profile)
+    run = LabRun(lambda _: Settings(), requirements=requirements, profile=profile, kinds=kinds)
     _pytest(run, "--collect-only")
     if run.could_not_run:
         raise CouldNotRun(run.could_not_run)

@@ -35,17 +35,20 @@ SIGNALLED = 128  # shells report a program that a signal ended as 128 + the sign
 NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
 
 COMMANDS: dict[str, str] = {
-    "conformance": "Judge a server against the requirements, write a report.",
+    "conformance": "Judge servers and decoders against the requirements, write a report.",
     "decode": "Print binary logs as mysqlbinlog does, or as JSON lines.",
     "apply": "Replay binary logs from an empty state, print the final tables.",
     "predict": "Predict the binary log of an update, byte for byte.",
     "explain": "Print the annotated hex of a binary log.",
     "servers": "List, install, start and stop real MySQL servers.",
+    "subjects": "List and install the built-in subjects: other people's decoders.",
+    "smoke": "Prove the adapter of a decoder, step by step.",
     "replay": "Run a stored Case again, or print it as SQL.",
     "cases": "List, show, export and extend the case suite.",
     "fuzz": "Fuzz decoders and servers; replay and minimise findings.",
     "matrix": "Judge many generated updates against size budgets (scenario matrices).",
     "report": "Render a report again from its run.jsonl.",
+    "diff": "Compare two runs: what fails anew, what is fixed.",
     "doctor": "Show what is available here, what is missing, and how to get it.",
 }
 EPILOG = """\b
@@ -53,7 +56,7 @@ Exit codes of runs: 0 as expected, 1 nonconformance, 2 usage, 3 could not run,
 4 incomplete. Of file commands: 0 whole input read, 1 corrupt, 2 usage.
 """
 # Commands whose interrupted run is incomplete (exit code 4); the others just stop.
-RUNS = frozenset({"conformance", "fuzz", "matrix", "replay", "servers"})
+RUNS = frozenset({"conformance", "fuzz", "matrix", "replay", "servers", "smoke", "subjects"})
 
 
 class Terminated(KeyboardInterrupt):

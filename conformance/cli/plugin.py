@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from conformance.stream import AnyRecord, End
 
 _CHECKS = Path(__file__).parent.parent / "checks"
+DECODERS = "decoders"  # the room of checks whose items are about subjects; all others are about servers
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -31,6 +32,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("binlog-lab", "conformance checks for MySQL's partial JSON row events")
     for name, metavar, default, words in (
         ("server", "SPEC", "auto", "server under test (default: auto)"),
+        ("subject", "SUBJECT", "", "subject under test, instead of a server"),
         ("updates", "N", 2_000, "generated updates (default: 2000)"),
         ("seed", "SEED", "1", "seed of the generated updates (default: 1)"),
         ("report", "DIR", None, "write a report there (default: none)"),
@@ -43,7 +45,10 @@ def pytest_configure(config: pytest.Config) -> None:
     """Register a run for plain pytest, unless the command line has registered its own."""
     if _run_of(config) is None:
         report = config.getoption("--binlog-lab-report")
-        config.pluginmanager.register(LabRun(_plain_settings(config), report=None if report is None else Path(report)))
+        kinds = frozenset({bool(config.getoption("--binlog-lab-subject"))})
+        config.pluginmanager.register(
+            LabRun(_plain_settings(config), report=None if report is None else Path(report), kinds=kinds)
+        )
 
 
 def _run_of(config: pytest.Config) -> LabRun | None:
@@ -56,6 +61,7 @@ def _plain_settings(config: pytest.Config) -> Callable[[Path | None], Settings]:
 
         return Settings(
             server=config.getoption("--binlog-lab-server"),
+            subject=config.getoption("--binlog-lab-subject"),
             updates=config.getoption("--binlog-lab-updates"),
             seed=str(config.getoption("--binlog-lab-seed")),
             cases=cases,
@@ -76,9 +82,11 @@ def binlog_lab(pytestconfig: pytest.Config) -> Iterator[Lab]:
 class LabRun:
     """One pytest session as a run of the kit: its result stream, its report, its end.
 
-    A run on several servers has one session for each server: one column of a common stream. ``before`` is the run of
-    the previous column; only the ``last`` column ends the stream. A server that cannot run is an error of its own
-    column; the other columns still run.
+    A run on several servers and subjects has one session for each: one column of a common stream. ``before`` is the run
+    of the previous column; only the ``last`` column ends the stream. A server or subject that cannot run is an error of
+    its own column; the other columns still run. ``kinds``: whether the session takes the checks about subjects
+    (``True``), those about servers (``False``), or both, which is for lists. ``subjects``: how many columns are about
+    subjects.
     """
 
     def __init__(
@@ -94,7 +102,13 @@ class LabRun:
         before: LabRun | None = None,
         last: bool = True,
         columns: tuple[str, ...] = (),
+        kinds: frozenset[bool] = frozenset({False}),
+        subjects: int = 0,
     ) -> None:
+        self._kinds = kinds
+        self._subjects = subjects
+        self._of_others = 0  # selected checks of a column of the other kind
+        self._told: set[str] = set() if before is None else before.told
         self._before = before
         self._last = last
         self._columns = columns
@@ -118,6 +132,11 @@ class LabRun:
         self.column_errors: list[str] = [] if before is None else before.column_errors
 
     @property
+    def told(self) -> set[str]:
+        """The facts about the suite that the stream has."""
+        return self._told
+
+    @property
     def begun(self) -> float:
         """The start of the run, by the monotonic clock."""
         return self._begun
@@ -136,10 +155,13 @@ class LabRun:
 
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
         """Keep the checks of the requested requirements and profile, and all items that are not the kit's."""
-        left_out = [item for item in items if is_check(item) and not self._wanted(item)]
+        asked_for = [item for item in items if is_check(item) and self._wanted(item)]
+        kept = {item for item in asked_for if is_about_subjects(item) in self._kinds}
+        self._of_others = len(asked_for) - len(kept)
+        left_out = [item for item in items if is_check(item) and item not in kept]
         if left_out:
             config.hook.pytest_deselected(items=left_out)
-            items[:] = [item for item in items if item not in left_out]
+            items[:] = [item for item in items if not is_check(item) or item in kept]
 
     def _wanted(self, check: pytest.Item) -> bool:
         asked_for = not self._requirements or bool(self._requirements & requirements_of(check))
@@ -182,13 +204,15 @@ class LabRun:
 
         settings = self._make_settings(None)
         judged = set().union(*map(requirements_of, self.selected))
+        columns = max(1, len(self._columns))
+        alike = (self._subjects if settings.subject else columns - self._subjects) or 1
         return Run(
             kit=__version__,
             seed=settings.seed,
             profile=self._profile,
             started=datetime.now(UTC).isoformat(timespec="seconds"),
             command=self._command,
-            selected=len(self.selected) * max(1, len(self._columns)),
+            selected=len(self.selected) * alike + self._of_others * (columns - alike),
             census_rules=RULES,
             census_wholes=WHOLES,
             census_mix=MIX,
@@ -221,8 +245,11 @@ class LabRun:
             },
             environment=environment(),
             options={
-                "updates": settings.updates,
-                "server": str(parse_spec(settings.server)),
+                **(
+                    {}
+                    if settings.subject
+                    else {"updates": settings.updates, "server": str(parse_spec(settings.server))}
+                ),
                 **({"servers": list(self._columns)} if self._columns else {}),
             },
         )
@@ -230,7 +257,15 @@ class LabRun:
     # --- running -----------------------------------------------------------------------------------------------------
 
     def sink(self, record: AnyRecord) -> None:
-        """The receiver of the lab's records: it writes the report, and sends progress to the display."""
+        """The receiver of the lab's records: it writes the report, and sends progress to the display.
+
+        Facts about the suite, which every subject's column tells, are written once.
+        """
+        if record.type in ("suite", "case"):
+            key = f"{record.type} {getattr(record, 'id', '')}"
+            if key in self._told:
+                return
+            self._told.add(key)
         if self.report is not None:
             self.report.write(record)
         if record.type == "progress" and self._progress is not None:
@@ -313,15 +348,19 @@ class LabRun:
 
     def _column_failed(self, message: str) -> None:
         """This column's server cannot go on: report its remaining checks as not run, and begin the next column."""
+        from conformance.harness.decoders import subject_record
         from conformance.stream import Subject
 
         assert self._lab is not None
-        column = self._lab.settings.column
+        column, spec = self._lab.settings.column, self._lab.settings.subject
         self.column_errors.append(f"{column}: {message}")
         self._narrate(f"{column} cannot run: {message}")
         if not self._lab.known:
             first = message.splitlines()[0]
-            self.sink(Subject(id=column, role="source", capabilities=("source",), note=f"could not run: {first}"))
+            if spec:
+                self.sink(subject_record(column, spec, unavailable=first))
+            else:
+                self.sink(Subject(id=column, role="source", capabilities=("source",), note=f"could not run: {first}"))
         self._not_run([item for item in self.selected if item not in self._run_items], message)
 
     def _not_run(self, items: list[pytest.Item], message: str) -> None:
@@ -421,6 +460,11 @@ def check_name(item: pytest.Item) -> str:
 def is_check(node: pytest.Item | pytest.Collector) -> bool:
     """Whether pytest collected this from the kit's checks, and not from somebody else's tests."""
     return node.path.is_relative_to(_CHECKS)
+
+
+def is_about_subjects(check: pytest.Item) -> bool:
+    """Whether a check is about a subject, and not about a server."""
+    return check.path.parent.name == DECODERS
 
 
 def profiles_of(item: pytest.Item) -> set[str]:

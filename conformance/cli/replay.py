@@ -11,6 +11,7 @@ import click
 from click.core import ParameterSource
 
 from conformance.cli.console import Usage, narrate
+from conformance.cli.replay_decoders import PREFIX, print_decoders, replay_decoders
 from conformance.cli.server_use import fetch_progress, server_errors
 from conformance.stream import ExitCode
 
@@ -27,10 +28,15 @@ _DEVIATION: Final = "deviation:"
 
 @click.command(name="replay")
 @click.argument(
-    "cases", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="(CASE|matrix:NAME/CELL/INDEX)…"
+    "cases",
+    nargs=-1,
+    required=True,
+    type=click.Path(path_type=Path),
+    metavar="(CASE|matrix:NAME/CELL/INDEX|decoder:GROUP/NAME)…",
 )
 @click.option("--as", "form", type=click.Choice(["sql", "json"]), help="Print the Case instead of running it.")
 @click.option("--server", default="auto", show_default=True, metavar="SPEC", help="The server to run the Case on.")
+@click.option("--subject", default="", metavar="SUBJECT", help="The subject that reads the log of a decoder Case.")
 @click.option(
     "--replica", default="", metavar="SPEC", help="The replica of a Case that needs one (default: like SPEC)."
 )
@@ -52,6 +58,7 @@ def command(
     cases: tuple[Path, ...],
     form: str | None,
     server: str,
+    subject: str,
     replica: str,
     allow: tuple[str, ...],
     server_options: tuple[str, ...],
@@ -69,7 +76,17 @@ def command(
     matrix:NAME/CELL/INDEX is a scenario of a matrix ('binlog-lab matrix list'): the number of its cell, and its number
     in the cell. It runs on the reference alone, as in 'matrix run', and its budgets are judged. With --server it runs
     as a Case.
+
+    decoder:GROUP/NAME is a Case of the decoder suite, or several (decoder:diffs/*). The subject reads its log again.
     """
+    decoders = [str(path) for path in cases if str(path).startswith(PREFIX)]
+    if decoders or subject:
+        if len(decoders) < len(cases):
+            raise Usage("decoder Cases need a command of their own: subjects read them, and servers run the others")
+        if form is None:
+            return replay_decoders(decoders, subject)
+        print_decoders(decoders, form)
+        return int(ExitCode.OK)
     on_server = form is not None or context.get_parameter_source("server") is not ParameterSource.DEFAULT
     scenarios = () if on_server else tuple(path for path in cases if _is_scenario(path))
     if len(scenarios) == len(cases) and (replica or allow or server_options):

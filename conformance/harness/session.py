@@ -1,4 +1,4 @@
-"""The session of a run: it owns the servers and knows their versions.
+"""The session of a run: it owns the servers and the subject, and knows their versions.
 
 The first request starts a server, a pair, an injector, an applier or a receiver; later checks use the same one.
 """
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
+from conformance.harness.decoders import OpenedSubject, subject_record
 from conformance.harness.nearest import telling_nearest
 from conformance.harness.stored_cases import StoredCases
 from conformance.harness.topology import Pairs
@@ -26,6 +27,7 @@ from conformance.servers.roles.receiver import ReceiverTarget, launch_receiver
 from conformance.servers.run.owned import OwnServer
 from conformance.servers.run.process import ProcessServer
 from conformance.stream import Asked, Progress, Subject
+from conformance.subjects.specs import shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -59,6 +61,7 @@ class Lab:
     _injector: Injector | None = None
     _applier: Applier | None = None
     _receiver: ReceiverTarget | None = None
+    _opened: OpenedSubject | None = None
 
     def __post_init__(self) -> None:
         self.stored = StoredCases(cases=self.settings.cases, replay=self.settings.replay)
@@ -70,8 +73,8 @@ class Lab:
 
     @property
     def server(self) -> Server | None:
-        """The server under test, started when first asked for; ``None`` offline."""
-        if not self._resolved:
+        """The server under test, started when first asked for; ``None`` offline, and in a run about a subject."""
+        if not self._resolved and not self.settings.subject:
             settings = self.settings
             wishes = Wishes(
                 options=dict(settings.server_options),
@@ -117,7 +120,18 @@ class Lab:
         )
 
     @property
+    def decoder(self) -> OpenedSubject:
+        """The subject of the run, opened when first asked for. Raises ``SubjectUnavailable``."""
+        if self._opened is None:
+            self._opened = OpenedSubject(self.settings.subject, self.narrate)
+            self.sink(subject_record(self.subject, self.settings.subject, self._opened.hello))
+        return self._opened
+
+    @property
     def subject(self) -> str:
+        """The name of the column."""
+        if self.settings.subject:
+            return self.settings.column or shown(self.settings.subject)
         return self.settings.column or ("captures" if self.server is None else self.server.id)
 
     @property
@@ -131,8 +145,8 @@ class Lab:
 
     @property
     def known(self) -> bool:
-        """Whether the server answered before, so that the stream knows it."""
-        return self._resolved
+        """Whether the server or the subject answered before, so that the stream knows it."""
+        return self._resolved or self._opened is not None
 
     @property
     def lives(self) -> bool:
@@ -141,6 +155,8 @@ class Lab:
 
     def excluded(self) -> str | None:
         """Why no check of the kit is applicable to this server, if so. The first call asks the server."""
+        if self.settings.subject:
+            return None
         if self.server is not None and not self._asked:
             self._asked = True
             self._ask(self.server)
@@ -263,6 +279,9 @@ class Lab:
 
     def close(self) -> None:
         """Stop what was started; a second call does nothing."""
+        if self._opened is not None:
+            self._opened.close()
+            self._opened = None
         if self._injector is not None:
             self._injector.close()
             self._injector = None

@@ -16,6 +16,7 @@ class Settings:
     """A run as the user asked for it."""
 
     server: str = "auto"
+    subject: str = ""  # a subject's spec: the run is about it, and starts no server
     replica: str = ""  # a server spec; empty: as the source
     updates: int = PROFILES["quick"]
     profile: str = "quick"  # of PROFILES

@@ -52,8 +52,8 @@ class Row:
 
 
 def rows(verdict: CaseVerdict, *, window: Window = PAGE) -> list[Row]:
-    """The evidence of one verdict, field by field; one row of the bare values if the verdict has no fields."""
-    if not verdict.evidence:
+    """The evidence of one verdict, field by field; one row of the bare values if there is no field to compare."""
+    if not verdict.evidence or of_log(verdict):
         if verdict.expected is None and verdict.got is None:
             return []
         expected, got = align(verdict.expected, verdict.got, window=window)
@@ -66,6 +66,11 @@ def rows(verdict: CaseVerdict, *, window: Window = PAGE) -> list[Row]:
         expected, got = align(item.expected, item.got, mark="first" if first else "more", window=window)
         out.append(Row(item.field, item.offset, expected, got, first))
     return out
+
+
+def of_log(verdict: CaseVerdict) -> bool:
+    """Whether the evidence is bytes of the log alone: a decoder gives values, and no bytes to compare them with."""
+    return any(item.first for item in verdict.evidence)
 
 
 Sides: TypeAlias = tuple[tuple[Piece, ...] | None, tuple[Piece, ...] | None]
@@ -86,6 +91,12 @@ def align(expected: str | None, got: str | None, *, mark: str = "first", window:
     if not first and not joiner:  # two sentences, say: marks inside would only show what letters they share
         return _whole(left, joiner, window), _whole(right, joiner, window)
     return _pieces(left, right, first, joiner, mark, window), _pieces(right, left, first, joiner, mark, window)
+
+
+def spaced(text: str | None) -> str:
+    """Bytes in hex, in pairs; a remark behind them stays as it is."""
+    digits, mark, rest = (text or "").partition("\N{HORIZONTAL ELLIPSIS}")
+    return f"{' '.join(_bytes(digits) or ())}{f' {mark}{rest}' if mark else ''}"
 
 
 def _is_hex(*sides: str | None) -> bool:

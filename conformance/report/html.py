@@ -12,12 +12,14 @@ import base64
 import hashlib
 import itertools
 import re
+import shlex
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from conformance.report import cards, evidence, wording
+from conformance.report.matrix import SUBJECTS_DIR
 from conformance.report.results import COUNTERS, Outcome
 from conformance.stream import RUN_FILE, SEVERITY, RequirementInfo, Verdict
 
@@ -28,7 +30,6 @@ if TYPE_CHECKING:
     from conformance.report.results import Summary
     from conformance.stream import CaseVerdict
 
-SUBJECTS_DIR = "subjects"  # the directory of a report that holds a page for each decoder
 PER_SIGNATURE, IN_ALL = 5, 200  # failures shown with evidence; all of them are in run.jsonl
 _NOT_ANCHOR = re.compile(r"[^\w.:/@-]+")
 
@@ -72,6 +73,8 @@ def render(package: str, template: str, extra_style: str, **context: Any) -> str
         plural=wording.plural,
         share=wording.share,
         sentence=wording.sentence,
+        spaced=evidence.spaced,
+        quoted=shlex.quote,
     )
     environment.globals.update(tone=_tone, glyphs=wording.GLYPHS, evidence_rows=evidence.rows)
     style = resources.files("conformance.report").joinpath("templates/report.css").read_text("utf-8") + extra_style
@@ -118,7 +121,7 @@ def _context(summary: Summary) -> dict[str, Any]:
         "failures_total": len(failures),
         "others": not_passed[:IN_ALL],
         "others_total": len(not_passed),
-        "census": summary.census.groups(),
+        "census": summary.census.groups() if columns or not summary.matrix else [],
         "census_counted": bool(summary.census),
         "mix": summary.census.mix(),
         "not_exercised": len(summary.census.not_exercised()) if summary.census else 0,

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from conformance.stream import CaseVerdict, Finding, KnownIssue, Subject, Suite
 
+SUBJECTS_DIR: Final = "subjects"  # the directory of a report that holds a page for each decoder
 CALM: Final = frozenset({Verdict.PASS, Verdict.NOT_APPLICABLE})  # a row of these alone is no anomaly
 _NO_NAME: Final = re.compile(r"[^\w.-]+")
 
@@ -75,6 +76,11 @@ class Matrix:
         """Take a subject, if it is a decoder."""
         if subject.role == DECODER:
             self.decoders[subject.id] = subject
+
+    def add_issue(self, issue: KnownIssue) -> None:
+        """Take a public report, once."""
+        if issue not in self.issues:
+            self.issues.append(issue)
 
     def add(self, verdict: CaseVerdict) -> bool:
         """Take a verdict about a Case of the suite; false for any other."""
@@ -162,15 +168,17 @@ class Matrix:
         for signature, members in grouped.items():
             members.sort(key=lambda one: (SEVERITY.index(one.verdict), self.cases[one.case].size, one.case))
             info = self.cases[members[0].case]
-            issues = self._issues(subject, members[0].requirement, signature)
+            issues = self._issues(subject, {member.requirement for member in members}, signature)
             out.append(Defect(signature, tuple(members), info, shrunk.get(signature), issues))
         return sorted(out, key=lambda one: (SEVERITY.index(one.first.verdict), -len(one.cases), one.signature))
 
-    def _issues(self, subject: str, requirement: str, signature: str) -> tuple[KnownIssue, ...]:
+    def _issues(self, subject: str, requirements: set[str], signature: str) -> tuple[KnownIssue, ...]:
         """Public reports of this defect; those that name its signature are all, if there are any."""
         own = self.issues_of(subject)
         exact = tuple(issue for issue in own if any(signature.startswith(part) for part in issue.signatures))
-        return exact or tuple(issue for issue in own if not issue.signatures and requirement in issue.requirements)
+        return exact or tuple(
+            issue for issue in own if not issue.signatures and requirements.intersection(issue.requirements)
+        )
 
     def issues_of(self, subject: str) -> list[KnownIssue]:
         """Public reports about a subject, in all its versions."""

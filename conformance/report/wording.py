@@ -183,6 +183,7 @@ NEEDS = {
     "2S": "a source and a replica",
     "3S": "a chain of three",
     "OLD": "a server older than the feature",
+    "SUBJECT": "a decoder",
 }
 
 

@@ -3,8 +3,8 @@
 Behind the documents it prints every row that is not judged on a server of today, with the reason.
 
 A row is judged by checks of its own, or as part of such a row, or not at all; tests hold that every row without a
-reason has a check. Verdicts about an old server, about an unreleased server and about the kit's own model are counted
-separately: they say nothing about the server under test.
+reason has a check. Verdicts about an old server, about an unreleased server, about the kit's own model and about
+decoders are counted separately: they say nothing about the server under test.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections import Counter
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
-from conformance.requirements.catalogue import MODEL, OLD_SERVER, REQUIREMENTS, UNRELEASED
+from conformance.requirements.catalogue import DECODER, MODEL, OLD_SERVER, REQUIREMENTS, UNRELEASED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -30,14 +30,21 @@ class State(StrEnum):
     OLD = "old server"
     UNRELEASED = "unreleased"
     MODEL = "model"
+    DECODER = "decoder"
     NOT_JUDGED = "not judged"
 
 
-_APART: Final = {OLD_SERVER: State.OLD, UNRELEASED: State.UNRELEASED, MODEL: State.MODEL}
+_APART: Final = {
+    OLD_SERVER: State.OLD,
+    UNRELEASED: State.UNRELEASED,
+    MODEL: State.MODEL,
+    DECODER: State.DECODER,
+}
 _SAYS: Final = {
     State.OLD: "judged only beside an old server",
     State.UNRELEASED: "judged only on a server with the feature, of which none is released",
     State.MODEL: "judged on the kit's own model, not on the server",
+    State.DECODER: "judged on decoders, which are subjects",
 }
 
 
@@ -69,6 +76,7 @@ def sentences() -> list[str]:
         f"{found[State.JUDGED]} are judged on a server by checks of their own, {found[State.WITHIN]} as part of these.",
         f"{found[State.OLD]} are judged only beside an old server.",
         f"{model} are judged on the kit's own model, because no released server has the feature.",
+        f"{found[State.DECODER]} are judged on decoders.",
         f"{found[State.NOT_JUDGED]} are not judged.",
     ]
 

@@ -145,15 +145,17 @@ class Child:
             raise Stopped(Failure.TIMED_OUT, f"closed its standard output, but did not end within {seconds:g} s")
         return bytes(self._output)
 
-    def finish(self, line: bytes, seconds: float) -> None:
-        """Send a last line, close standard input, and give the process some time to end."""
+    def finish(self, line: bytes, seconds: float) -> bool:
+        """Send a last line, close standard input, and give the process some time to end; returns whether it did."""
         stdin = self._process.stdin
         with contextlib.suppress(OSError):
             if stdin is not None:
                 stdin.write(line + b"\n")
                 stdin.close()
-        with contextlib.suppress(Stopped):
-            self._work(self._exited, time.monotonic() + seconds)
+        try:
+            return self._work(self._exited, time.monotonic() + seconds)
+        except Stopped:
+            return False
 
     def said(self) -> bytes:
         """What is on standard output so far."""

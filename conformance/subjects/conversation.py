@@ -62,6 +62,7 @@ class Conversation:
         self._hello: Hello | None = None
         self._input = "path"
         self._last = 0  # id of the last request
+        self.stays = False  # the process did not end after ``bye``
 
     def hello(self) -> Hello:
         """Start the process and let it introduce itself; raises :class:`SubjectUnavailable`."""
@@ -105,7 +106,7 @@ class Conversation:
     def close(self) -> None:
         """Say goodbye, and end the process; a second call does nothing."""
         if self._child is not None:
-            self._child.finish(self._line("bye", {}), _GOODBYE)
+            self.stays = not self._child.finish(self._line("bye", {}), _GOODBYE)
             self._end()
 
     def _start(self) -> Child:

@@ -20,6 +20,7 @@ INPUTS: Final = ("path", "base64")
 OPERATIONS: Final = ("insert", "update", "delete")
 _REQUIRED: Final = ("schema", "table", "operation", "before", "after")
 _SHOWN: Final = 120  # characters of a line that a message quotes
+_BYTES: Final = 16  # bytes that are no text
 
 
 class Malformed(Exception):
@@ -129,8 +130,13 @@ def check_words(key: str, words: Sequence[str], known: dict[str, str]) -> tuple[
 
 def quoted(value: object) -> str:
     """A value as a message quotes it: short, on one line."""
-    text = value.decode("utf-8", "backslashreplace") if isinstance(value, bytes) else None
-    text = json.dumps(value, ensure_ascii=False, default=str) if text is None else text
+    if isinstance(value, bytes):
+        try:
+            text = value.decode("utf-8")
+        except UnicodeDecodeError:
+            return f"{value[:_BYTES]!r}… ({len(value):,} bytes)" if len(value) > _BYTES else repr(value)
+    else:
+        text = json.dumps(value, ensure_ascii=False, default=str)
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}… ({len(text):,} characters)"
 
 

@@ -106,6 +106,11 @@ class Source(Closing):
         """The address and account of clients."""
         return self._server.tcp_address()
 
+    @property
+    def pid(self) -> int:
+        """The process id of the server; 0 if it is no process of this machine."""
+        return int(getattr(self._server, "pid", 0))
+
     def alive(self) -> bool:
         """Whether the server runs."""
         return self._server.alive()

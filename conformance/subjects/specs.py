@@ -5,7 +5,6 @@ Options stand behind a question mark at the end, such as ``jsonl:node adapter.js
 
 from __future__ import annotations
 
-import importlib
 import json
 import re
 import shlex
@@ -26,6 +25,7 @@ from conformance.subjects.python_object import python_object
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from types import ModuleType
 
 KINDS: Final = {
     "cmd": "cmd:PROGRAM … {file}",
@@ -33,6 +33,7 @@ KINDS: Final = {
     "py": "py:MODULE:OBJECT",
     "wire": "wire:PROGRAM …",
 }
+BUILTIN: Final = "builtin"
 OPTIONS: Final = ("capabilities", "hello-timeout", "limit", "name", "timeout", "version")
 _TAIL: Final = re.compile(r"\?([a-z-]+=[^&\s'\"]*(?:&[a-z-]+=[^&\s'\"]*)*)$")
 _SECRET: Final = re.compile(r"(?i)((?:pass(?:word|wd|phrase)?|pwd|secret|token|api[_-]?key)['\"]?[=: ])[^\s&'\"]+")
@@ -49,13 +50,14 @@ class SubjectSpecError(Exception):
 class SubjectSpec:
     """A subject as the user named it. ``str()`` is the name of its column, without secrets."""
 
-    kind: str  # of KINDS, or ``builtin``
+    kind: str  # of KINDS, or BUILTIN
     target: str
     options: dict[str, str] = field(default_factory=dict)
-    text: str = ""
+    given: str = ""  # as the user wrote it, with options
 
     def __str__(self) -> str:
-        return self.options.get("name") or shown(self.text)
+        words = self.target if self.kind == BUILTIN else f"{self.kind}:{self.target}"
+        return self.options.get("name") or shown(words)
 
     @property
     def limits(self) -> Limits:
@@ -87,14 +89,13 @@ def _number(name: str, text: str) -> float:
 
 def builtin_names() -> tuple[str, ...]:
     """The names of the built-in subjects."""
-    try:
-        return tuple(_builtin().names())
-    except ModuleNotFoundError:
-        return ()
+    return tuple(_builtin().names())
 
 
-def _builtin() -> Any:
-    return importlib.import_module("conformance.subjects.builtin")
+def _builtin() -> ModuleType:
+    from conformance.subjects import builtin  # with the machinery that fetches packages
+
+    return builtin
 
 
 def parse_subject(text: str) -> SubjectSpec:
@@ -115,7 +116,7 @@ def parse_subject(text: str) -> SubjectSpec:
             raise SubjectSpecError(
                 f"unknown subject {shown(whole)!r}{did_you_mean(kind, builtin_names())}; expected {forms}"
             )
-        return _checked(SubjectSpec("builtin", kind, options, words))
+        return _checked(SubjectSpec(BUILTIN, kind, options, whole))
     if kind not in KINDS:
         raise SubjectSpecError(
             f"unknown kind of subject {kind!r}{did_you_mean(kind, KINDS)}; expected {', '.join(KINDS.values())}"
@@ -127,7 +128,7 @@ def parse_subject(text: str) -> SubjectSpec:
         _check_command(kind, target)
     if kind == "py" and not re.fullmatch(r"[\w.]+:[\w.]+", target):
         raise SubjectSpecError(f"subject {shown(words)}: expected py:MODULE:OBJECT, such as py:my_decoder:decode")
-    return _checked(SubjectSpec(kind, target, options, f"{kind}:{target}"))
+    return _checked(SubjectSpec(kind, target, options, whole))
 
 
 def _check_command(kind: str, target: str) -> None:
@@ -174,10 +175,14 @@ def _declared(spec: SubjectSpec) -> dict[str, Any]:
     return found
 
 
-def open_subject(spec: SubjectSpec) -> Subject:
-    """The subject, ready for ``hello()``. Raises :class:`SubjectUnavailable` where a program is missing."""
+def open_subject(spec: SubjectSpec, narrate: Callable[[str], None] = lambda _: None) -> Subject:
+    """The subject, ready for ``hello()``. A built-in one is fetched if the cache does not have it.
+
+    Raises :class:`SubjectUnavailable` where a program is missing.
+    """
     declared = _declared(spec)
-    if spec.kind == "builtin":
+    if spec.kind == BUILTIN:
+        _builtin().install(spec.target, narrate=narrate)
         found: Subject = _builtin().open(spec.target)
         return found
     return _OPENERS[spec.kind](spec, declared)
@@ -213,9 +218,9 @@ def _python_object(spec: SubjectSpec, declared: dict[str, Any]) -> Subject:
 
 
 def _stream(spec: SubjectSpec, declared: dict[str, Any]) -> Subject:
-    stream = importlib.import_module("conformance.subjects.stream")
-    found: Subject = stream.open_stream(_command(spec.target), declared.get("capabilities"), spec.limits)
-    return found
+    from conformance.subjects.stream import open_stream  # with all that a server needs
+
+    return open_stream(_command(spec.target), declared.get("capabilities"), spec.limits, spec.options.get("name", ""))
 
 
 _OPENERS: Final[dict[str, Callable[[SubjectSpec, dict[str, Any]], Subject]]] = {

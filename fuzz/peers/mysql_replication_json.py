@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final
 
+from conformance.judge.decoding.difference import Kind
+from conformance.judge.decoding.documents import differences_of_documents
 from conformance.reference.errors import CodecError
 from conformance.reference.jsonb import values
 from conformance.reference.jsonb.layout import decode_stored, stored_value
 from conformance.reference.jsonb.opaque import (
-    decimal_number,
     pack_date,
     pack_datetime,
     pack_time,
@@ -18,6 +18,7 @@ from conformance.reference.jsonb.opaque import (
     unpack_datetime,
     unpack_time,
 )  # fmt: skip
+from conformance.reference.jsonb.tagged import to_tagged
 from conformance.reference.jsonb.values import (
     BINARY,
     BIT,
@@ -71,7 +72,7 @@ def check(data: bytes) -> None:
     except Exception as error:  # noqa: BLE001 - whatever a stranger raises is a refusal
         raise Violation(f"a document is read, not refused: {error!r}"[:100], value) from None
     differ = difference(value, other)
-    require(differ is None, f"{differ} comes as it is", value, other)
+    require(differ is None, f"a document comes as it is, not otherwise: {differ}", value, other)
 
 
 _BYTES: Final = frozenset((VARCHAR, BIT, DECIMAL, TINY_BLOB, MEDIUM_BLOB, LONG_BLOB, BLOB, BINARY))
@@ -99,34 +100,14 @@ def writable(value: JsonValue) -> bool:
     return value.field_type in _BYTES
 
 
-def kind(value: JsonValue) -> str:
-    """The kind of a value in words."""
-    return f"an opaque value of type {value.field_type}" if isinstance(value, Opaque) else f"a {type(value).__name__}"
-
-
 def difference(value: JsonValue, other: Any) -> str | None:
-    """The kind of the first value that the peer returns as another one; opaque values have no agreed Python form."""
-    if isinstance(value, list):
-        if not isinstance(other, list) or len(other) != len(value):
-            return "an array"
-        return next(filter(None, map(difference, value, other)), None)
-    if isinstance(value, dict):
-        if not isinstance(other, dict):
-            return "an object"
-        keys = {key if isinstance(key, bytes) else str(key).encode("utf-8", "surrogateescape"): key for key in other}
-        if set(keys) != {key.encode("utf-8", "surrogateescape") for key in value}:
-            return "an object"
-        return next(filter(None, (difference(item, other[keys[key.encode()]]) for key, item in value.items())), None)
-    if isinstance(value, Opaque):
-        exact = value.field_type != DECIMAL or Decimal(other) == decimal_number(value.payload)
-        return None if exact else "a DECIMAL"
-    if isinstance(value, str):
-        same = other in (value, value.encode("utf-8", "surrogateescape"))
-    elif isinstance(value, bool) or value is None:
-        same = other is value
-    else:
-        same = not isinstance(other, bool) and isinstance(other, (int, float)) and other == value
-    return None if same else kind(value)
+    """The class of the first difference from what the peer returns; a type that it does not tell is none."""
+    try:
+        tagged = to_tagged(value)
+    except CodecError:
+        return None
+    found = differences_of_documents(tagged, other, "$")
+    return next((f"{item.what} {item.cause}".strip() for item in found if item.kind is Kind.ALTERED), None)
 
 
 def seeds() -> Iterator[tuple[str, bytes]]:

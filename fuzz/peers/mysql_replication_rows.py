@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
+from conformance.judge.decoding.column_values import differences_of_values
 from conformance.reference.binlog.event import encode_event
 from conformance.reference.binlog.rows import V1_TYPES, RowsBody, decode_rows_event, included
 from conformance.reference.errors import CodecError
@@ -85,11 +86,11 @@ def check(data: bytes) -> None:
                 continue
             places = list(values.values())
             for place, value in zip(included(bitmap, len(table.columns)), image, strict=True):
-                if isinstance(value, int) and not isinstance(places[place], (str, bytes, set)):
-                    same = places[place] == value or table.columns[place].is_enum_or_set
-                    require(same, "an integer comes as it is", value, places[place])
-                if value is None:
-                    require(places[place] is None, "NULL comes as nothing", places[place])
+                whole = isinstance(value, int) and not table.columns[place].is_enum_or_set
+                if value is None or (whole and not isinstance(places[place], (str, bytes, set))):
+                    found = differences_of_values(None, value, places[place], None, "")
+                    words = found[0].cause or "another number" if found else ""
+                    require(not found, f"NULL and integers come as they are, not otherwise: {words}", value, found)
 
 
 def _readable(table: TableMap, place: int, value: object) -> None:

@@ -87,7 +87,7 @@ def column(sunk: list[Any], *, lives: bool = True, known: bool = True, columns: 
     """The run of column ``a``, in front of its second check."""
     run: Any = LabRun(lambda _: Settings(), columns=columns, last=False)
     run.sink = sunk.append
-    settings = SimpleNamespace(column="a")
+    settings = SimpleNamespace(column="a", subject="")
     run._lab = SimpleNamespace(settings=settings, lives=lives, known=known, subject="a", sink=sunk.append)
     run.selected = [Item("test_one", "FR1"), Item("test_two", "FR2", "FR3"), Item("test_three", "FR4")]
     run._run_items = {run.selected[0]}

@@ -19,6 +19,7 @@ from conformance.cli import plugin
 from conformance.requirements.catalogue import REQUIREMENTS
 from conformance.servers.auto import parse_server_option
 from conformance.servers.specs import parse_spec
+from conformance.subjects.specs import parse_subject
 from tests.docs.pages import PAGES
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def parsed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Parse:
     called: list[dict[str, Any]] = []
     monkeypatch.setattr(click.Command, "invoke", lambda self, context: called.append(dict(context.params)))
     monkeypatch.chdir(tmp_path)
-    for name in ("report", "budget", "fuzzed"):
+    for name in ("report", "report-before", "budget", "fuzzed"):
         (tmp_path / name).mkdir()
     (tmp_path / "FINDING.bin").touch()
 
@@ -94,6 +95,8 @@ def test_a_promised_command_is_one(words: tuple[str, ...], parsed: Parse, capsys
         assert frame.run(words) == 0 or "error: missing " in capsys.readouterr().err
     for spec in after(words, "--server", "--replica"):
         parse_spec(spec)
+    for spec in after(words, "--subject"):
+        parse_subject(spec)
     for option in after(words, "--server-option"):
         parse_server_option(option)
     assert set(after(words, "-r")) <= set(REQUIREMENTS)
@@ -104,7 +107,7 @@ def test_the_pages_hold_many_commands_and_a_wrong_one_is_seen(
 ) -> None:
     assert sum(LINES.values()) > 30
     assert {"conformance", "replay", "decode", "apply", "explain", "predict", "matrix"} <= {words[0] for words in LINES}
-    for wrong in ("conformance --subject x # all", "servers strat", "matrix run --live x size-budget"):
+    for wrong in ("conformance --subjekt x # all", "servers strat", "matrix run --live x size-budget"):
         ((command, whole),) = commands_in(f"# Page\n```sh\n.venv/bin/binlog-lab {wrong}\n```\n")
         assert whole
         with pytest.raises(AssertionError):

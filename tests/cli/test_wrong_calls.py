@@ -43,7 +43,7 @@ CALLS = [
     call("cases lst", 2, "no such command 'lst'", "did you mean list?"),
     call("fuzz rn", 2, "no such command 'rn'", "did you mean run?"),
     call("conformance --sever none", 2, "no such option '--sever'", "--server"),
-    call("conformance --subject cmd:decoder", 2, "no such option '--subject'"),
+    call("conformance --subject cmd:decoder", 2, "has no {file}"),
     call("conformance extra", 2, "unexpected extra argument (extra)", "conformance --help"),
     call("conformance --seed", 2, "'--seed' requires an argument"),
     call("conformance --updates 0", 2, "'--updates'", "0 is not in the range x>=1"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import time as clock
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,8 @@ from typing import Any
 import pytest
 
 from conformance.reference.jsonb.encode import encode
-from conformance.reference.jsonb.values import JsonValue, UInt
+from conformance.reference.jsonb.opaque import decimal_from_text, time
+from conformance.reference.jsonb.values import JsonValue, Opaque, UInt
 from fuzz.peers import mysql_replication_json
 from fuzz.violation import Violation
 
@@ -29,6 +31,8 @@ def test_a_peer_says_what_holds_and_what_is_needed(name: str) -> None:
     ("value", "other"),
     [(1, True), (True, 1), (None, False), ("a", b"b"), ([1], [2]), ([1], []), ({"a": 1}, {}),
      ({"a": "x"}, {b"a": b"y"}),
+     (time(1, 2, 3, 0, negative=True), clock(1, 2, 3)), (decimal_from_text("0.10"), 0.11),
+     (Opaque(252, b"\0\xff"), "\0"),
      (1.5, "1.5"), (UInt(1), 2), ({"a": [None]}, {"a": [0]})],
 )  # fmt: skip
 def test_another_value_is_told(value: JsonValue, other: object) -> None:
@@ -37,7 +41,16 @@ def test_another_value_is_told(value: JsonValue, other: object) -> None:
 
 @pytest.mark.parametrize(
     ("value", "other"),
-    [("a", b"a"), ("é", "é"), (UInt(1), 1), ({"a": [1.5, None]}, {b"a": [1.5, None]}), (1.0, 1)],
+    [
+        ("a", b"a"),
+        ("é", "é"),
+        (UInt(1), 1),
+        ({"a": [1.5, None]}, {b"a": [1.5, None]}),
+        (1.0, 1),
+        (time(1, 2, 3, 0, negative=False), clock(1, 2, 3)),
+        (decimal_from_text("0.10"), 0.1),
+        (Opaque(252, b"\0\xff"), b"\0\xff"),
+    ],
 )
 def test_a_form_of_the_same_value_is_no_difference(value: JsonValue, other: object) -> None:
     assert mysql_replication_json.difference(value, other) is None

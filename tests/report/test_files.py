@@ -283,7 +283,8 @@ def test_the_page_lists_every_requirement_with_source_servers_outcomes_and_why_i
         assert f'<span class="id">{name}</span>' in coverage
     for words in (
         "<h3>Parts</h3>",
-        "OLD a server older than the feature.",
+        "OLD a server older than the feature",
+        "SUBJECT a decoder.",
         "Document 7, section 4",
         "1S, OLD",
         "Allowed: Only this.",

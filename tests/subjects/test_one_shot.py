@@ -30,7 +30,7 @@ def test_lines_are_changes_and_marks(tmp_path: Path) -> None:
 
 
 def test_the_file_has_its_place(tmp_path: Path) -> None:
-    source = f"import json, sys\nchange = json.loads('''{CHANGE}''')\nprint(json.dumps(c | {{'schema': sys.argv[1]}}))"
+    source = f"import json, sys\nc = json.loads('''{CHANGE}''')\nprint(json.dumps(c | {{'schema': sys.argv[1]}}))"
     assert decode(tmp_path, source).changes[0]["schema"] == str(tmp_path / "log.binlog")
 
 

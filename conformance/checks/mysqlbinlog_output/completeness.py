@@ -10,7 +10,8 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from conformance.checks.mysqlbinlog_output.pseudo_sql_reader import (
+from conformance.judge.problem import Problem
+from conformance.judge.pseudo_sql_reader import (
     Bare,
     Calls,
     CastJson,
@@ -18,7 +19,6 @@ from conformance.checks.mysqlbinlog_output.pseudo_sql_reader import (
     Quoted,
     parse_rows,
 )
-from conformance.judge.problem import Problem
 from conformance.reference.binlog.rows import DELETE_TYPES, WRITE_TYPES, RowsBody, included
 from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.opaque import opaque_text
@@ -29,7 +29,7 @@ from conformance.reference.tables.columns import JSON, PartialJson
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from conformance.checks.mysqlbinlog_output.pseudo_sql_reader import PseudoSqlDiff, PseudoSqlRow, PseudoValue
+    from conformance.judge.pseudo_sql_reader import PseudoSqlDiff, PseudoSqlRow, PseudoValue
     from conformance.reference.binlog.images import Image, Row
     from conformance.reference.partial.diffs import RawDiff
 

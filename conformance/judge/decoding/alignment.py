@@ -14,6 +14,7 @@ Pair: TypeAlias = tuple[int | None, int | None]
 GAP: Final = 1.0  # of an element without a partner; partners that cost as much as two gaps are none
 _TABLE: Final = 22500  # cells of a complete comparison
 _AHEAD: Final = 16  # elements to look ahead in longer lists
+_SEARCHED: Final = 20_000  # comparisons in the search for moved elements
 
 
 def align(first: int, second: int, cost: Cost) -> list[Pair]:
@@ -94,19 +95,22 @@ def _rest(row: int, rows: int, column: int, columns: int) -> Iterator[Pair]:
 
 def leftovers(pairs: list[Pair], cost: Cost, first: int) -> tuple[dict[int, int], set[int], set[int], set[int]]:
     """What has no partner: moved elements (of the second list, with their places in the first), repeated ones, further
-    ones of the second list, and missing ones of the first."""
+    ones of the second list, and missing ones of the first. Behind a number of comparisons all others are further."""
     missing = {one for one, other in pairs if one is not None and other is None}
+    budget = _SEARCHED
     moved: dict[int, int] = {}
     repeated: set[int] = set()
     further: set[int] = set()
     for one, other in pairs:
         if one is not None or other is None:
             continue
-        place = next((place for place in sorted(missing) if not cost(place, other)), None)
+        budget -= first
+        places = [place for place in range(first) if not cost(place, other)] if budget >= 0 else []
+        place = next((place for place in places if place in missing), None)
         if place is not None:
             moved[other] = place
             missing.remove(place)
-        elif any(not cost(place, other) for place in range(first)):
+        elif places:
             repeated.add(other)
         else:
             further.add(other)

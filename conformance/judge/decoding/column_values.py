@@ -2,7 +2,8 @@
 
 The column's type says what is forgiven. Numbers may be text, and whole numbers may have a ``.0``. A DECIMAL may lose
 its closing zeros. ENUM and SET may be numbers or names, a SET in any order. Bytes may be hexadecimal, base64 or UTF-8
-text, or Python bytes; a BIT also a number or its bits. Text may be its bytes. Dates and times: see ``moments``.
+text, or Python bytes; a BIT also a number or its bits. Text may be its bytes, and a document those of its JSONB value.
+Dates and times: see ``moments``.
 """
 
 from __future__ import annotations
@@ -27,6 +28,9 @@ from conformance.judge.decoding.numbers import (
     same_number,
 )
 from conformance.judge.decoding.texts import text_cause
+from conformance.reference.errors import CodecError
+from conformance.reference.jsonb.decode import decode
+from conformance.reference.jsonb.tagged import to_tagged
 from conformance.reference.tables.charsets import bytes_of
 
 if TYPE_CHECKING:
@@ -79,6 +83,11 @@ def _json(expected: dict[str, Any], got: Any, resolved: Any, place: str, *, tagg
         if not isinstance(got["diffs"], (list, tuple)):
             return wrong_form("no list of diffs")
         return differences_of_diffs(expected["diffs"], got["diffs"], place, tagged=tagged)
+    if (data := bytes_of_form(got)) is not None:
+        try:
+            got, tagged = {"json": to_tagged(decode(data))}, True
+        except CodecError:
+            return wrong_form("bytes that are no JSONB value")
     document, wrong = document_in(got)
     if wrong:
         return wrong_form(wrong)
@@ -212,6 +221,8 @@ def _member_number(column: LogColumn, value: Any) -> int | None:
         number = value.get("index") if len(value) == 1 else None
         found = number_in(number) if isinstance(number, str) else number_of(number)
         return None if found is None else int(found)
+    if isinstance(value, str) and value.isdecimal() and value not in column.members:
+        return int(value)  # decoders give numbers beyond 63 bits as text
     names = _names(value, many=column.type == "SET")
     if names is None or not column.members:
         return None

@@ -29,12 +29,17 @@ _SCALARS: Final = frozenset(("NULL", "BOOLEAN", "INTEGER", "UNSIGNED INTEGER", "
 _CONTAINERS: Final = frozenset(("OBJECT", "ARRAY"))
 
 
+def first_of(requirements: Sequence[str]) -> str:
+    """A Case's first requirement of decoders."""
+    return next((name for name in requirements if name.startswith("DEC")), PROTOCOL)
+
+
 def requirement_of(requirements: Sequence[str], difference: Difference) -> str:
     """The requirement that the difference breaks. A Case without a fitting one names its first."""
     if difference.level is Equality.TYPE:
         return TYPES
     fitting = _fitting(difference)
-    return next((name for name in requirements if name in fitting), requirements[0] if requirements else fitting[0])
+    return next((name for name in requirements if name in fitting), first_of(requirements))
 
 
 def _fitting(difference: Difference) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from conformance.cases.decoder_case import Allowed, DecoderCase, Equality
 from conformance.judge.decoding.changes import Changes
 from conformance.judge.decoding.difference import MISSING, WRONG, Difference, Kind
-from conformance.judge.decoding.fitting import DAMAGE, PROTOCOL, requirement_of
+from conformance.judge.decoding.fitting import DAMAGE, PROTOCOL, first_of, requirement_of
 from conformance.judge.decoding.log_columns import tables_of
 from conformance.judge.decoding.observed import CRASHED, TIMED_OUT, Mark, Observed
 from conformance.judge.decoding.signatures import signature_of, signature_of_text
@@ -27,7 +27,8 @@ _COMMITTED: Final = "committed"
 _TYPES: Final = "types"
 _PAYLOAD: Final = "TRANSACTION_PAYLOAD_EVENT"
 _LEVELS: Final = tuple(Equality)
-_WORDS: Final = re.compile(r"[A-Z0-9]+")
+_WORDS: Final = re.compile(r"\w+")
+_HUMP: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _SHOWN: Final = 300
 
 
@@ -46,7 +47,7 @@ class Judgement:
 
 def judge(case: DecoderCase, capabilities: Collection[str], observed: Observed) -> Judgement:
     """Judge the answer of a subject with these capabilities."""
-    first = case.requirements[0] if case.requirements else PROTOCOL
+    first = first_of(case.requirements)
     lacking = [need for need in case.needs if need not in capabilities]
     if lacking:
         return Judgement(
@@ -161,13 +162,13 @@ def _outer(difference: Difference) -> tuple[str, ...]:
 
 def _names(error: str, difference: Difference) -> bool:
     """Whether the text of an error names the event of a change that is not the last one."""
-    text = "_".join(_WORDS.findall(error.upper()))
     wanted = _short(difference.event)
-    return bool(wanted) and re.search(rf"(?:^|_){wanted}(?:_|$)", text) is not None
+    return bool(wanted) and any(_short(word) == wanted for word in _WORDS.findall(error))
 
 
 def _short(event: str) -> str:
-    return "_".join(_WORDS.findall(event.upper())).removesuffix("_EVENT")
+    """The name of an event however it is spelled: ``PartialUpdateRowsEvent`` is ``PARTIAL_UPDATE_ROWS``."""
+    return _HUMP.sub("_", event).upper().replace(" ", "_").removesuffix("_EVENT")
 
 
 def _sentence(found: Sequence[Difference], observed: Observed) -> str:

@@ -61,10 +61,10 @@ def numeric_cause(expected: Decimal, got: Decimal) -> str:
         return ""
     if expected in (got, got.copy_negate()):
         return "sign"
-    if int(expected) == int(got):
-        return "fraction"
     if abs(int(expected) - int(got)) in _MODULI:
         return "signedness"
     if float(expected) == float(got):
         return "rounded to a double"
-    return "rounded to a float" if _single(float(expected)) == _single(float(got)) else ""
+    if _single(float(expected)) == _single(float(got)) == float(got):
+        return "rounded to a float"
+    return "fraction" if int(expected) == int(got) else ""

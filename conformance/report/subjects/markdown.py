@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from conformance.report import wording
 from conformance.report.matrix import issue_url
-from conformance.report.subjects.page import headline, sections
+from conformance.report.subjects.page import headline, sections, titled
 from conformance.stream import Verdict
 
 if TYPE_CHECKING:
@@ -40,12 +40,11 @@ def build(summary: Summary) -> Iterator[str]:
             yield ""
             for defect in section.defects:
                 first = defect.first
-                said = defect.finding.message if defect.finding and defect.finding.message else first.message
                 issues = "".join(f" [{issue.issue}]({issue_url(issue)})" for issue in defect.issues)
                 count = wording.plural(len(defect.cases), "Case")
                 yield (
                     f"- {wording.GLYPHS[first.verdict]} **{first.requirement}** "
-                    f"{wording.escaped(wording.sentence(said or defect.signature))} {count}, "
+                    f"{wording.escaped(wording.sentence(titled(defect)))} {count}, "
                     f"smallest `{first.case}`.{issues}"
                 )
                 if defect.info.why:

@@ -95,7 +95,8 @@ def page(summary: Summary, subject: Subject) -> str:
     own = matrix.verdicts[subject.id].values()
     by_requirement: defaultdict[str, list[Defect]] = defaultdict(list)
     for defect in defects:
-        by_requirement[defect.first.requirement].append(defect)
+        for requirement in dict.fromkeys(verdict.requirement for verdict in defect.cases):
+            by_requirement[requirement].append(defect)
     catalogue = summary.run.requirements if summary.run else {}
     cells = [(name, cells[subject.id]) for name, cells in matrix.cells().items() if subject.id in cells]
     titles: defaultdict[str, str] = defaultdict(str, {name: info.title for name, info in catalogue.items()})
@@ -108,9 +109,15 @@ def page(summary: Summary, subject: Subject) -> str:
         sections=sections(defects), cells=cells, titles=titles, by_requirement=by_requirement,
         excluded=[verdict for verdict in own if verdict.verdict is Verdict.NOT_APPLICABLE],
         passed=[verdict for verdict in own if verdict.verdict is Verdict.PASS],
-        window=WINDOW, values_of=_values, bytes_of=_bytes, differing=_differing, anchor=anchor,
+        window=WINDOW, values_of=_values, bytes_of=_bytes, differing=_differing, of_log=evidence.of_log,
+        titled=titled, anchor=anchor,
         cell_words=wording.cell_words, issue_url=issue_url, links=cards.links,
     )  # fmt: skip
+
+
+def titled(defect: Defect) -> str:
+    """The finding's own words, or the class of the defect."""
+    return defect.finding.message if defect.finding and defect.finding.message else defect.signature
 
 
 def _values(verdict: CaseVerdict) -> CaseVerdict:
@@ -126,6 +133,6 @@ def _bytes(verdict: CaseVerdict) -> CaseVerdict:
 def _differing(verdict: CaseVerdict) -> list[evidence.Row]:
     """The value that differs, then the fields of the log that do."""
     shown = evidence.rows(_values(verdict), window=NARROW)
-    if verdict.evidence:
+    if verdict.evidence and not evidence.of_log(verdict):
         shown += evidence.rows(_bytes(verdict), window=NARROW)
     return [row for row in shown if row.differs or row.first]

@@ -22,7 +22,6 @@ from typing import Any
 from talk import Refused, converse
 
 _PACKAGE = "@solashi/go-mysql-binlog-node"
-_SILENT = 20.0
 _DRAINED = 0.3  # seconds for what the program printed before its error
 _BYTES = re.compile(r"blob|text|geom|point|linestring|polygon|vector")  # []byte in Go, which is base64 in its JSON
 _BASE64 = re.compile(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?")
@@ -54,7 +53,8 @@ def _value(value: Any, kind: str) -> Any:
     if kind == "json":
         return {"json_text": value if isinstance(value, str) else json.dumps(value)}
     if kind.startswith("bit") and isinstance(value, int):
-        return {"hex": value.to_bytes((int(kind[4:-1]) + 7) // 8, "big").hex()}
+        size = (int(kind[4:-1]) + 7) // 8
+        return {"hex": (value % (1 << 8 * size)).to_bytes(size, "big").hex()}  # an int64 in Go
     if not isinstance(value, str):
         return value if isinstance(value, int) else json.dumps(value)
     if _BYTES.search(kind):
@@ -112,9 +112,11 @@ def _read(child: subprocess.Popen[str], server: dict[str, Any]) -> dict[str, Any
     marker, said = server["marker"], ""
     while True:
         try:
-            name, line = arriving.get(timeout=_DRAINED if said else _SILENT)
+            name, line = arriving.get(timeout=_DRAINED if said else server["timeout"])
         except queue.Empty:
-            raise Refused(said or "the program reads nothing more", changes=changes) from None
+            if said:
+                raise Refused(said, changes=changes) from None
+            raise Refused("the program prints nothing more", code="timed-out", changes=changes) from None
         if not line and child.poll() is not None:
             raise Refused(said or f"the program ended with status {child.returncode}", changes=changes)
         if name == "err":

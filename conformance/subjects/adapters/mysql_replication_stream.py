@@ -7,7 +7,6 @@ from typing import Any
 
 from mysql_replication_values import changes_of
 from pymysqlreplication import BinLogStreamReader
-from pymysqlreplication.event import RotateEvent
 from pymysqlreplication.row_event import RowsEvent
 from talk import Refused, converse, is_marker
 
@@ -16,7 +15,6 @@ def decode(request: dict[str, Any]) -> dict[str, Any]:
     """Read from the Case's position to its last marker."""
     server = request["server"]
     changes: list[dict[str, Any]] = []
-    marks: list[dict[str, Any]] = []
     reader = BinLogStreamReader(
         connection_settings={
             "host": server["host"],
@@ -32,27 +30,19 @@ def decode(request: dict[str, Any]) -> dict[str, Any]:
         blocking=False,
         enable_logging=False,
     )
-    event = None
     try:
         for event in reader:
-            if isinstance(event, RowsEvent):
-                if event.table == server.get("marker", {}).get("table"):
-                    found = changes_of(event)
-                    if any(is_marker(request, c["schema"], c["table"], (c["after"] or {}).values()) for c in found):
-                        break
-                else:
-                    changes += changes_of(event)
-            elif isinstance(event, RotateEvent):
+            if not isinstance(event, RowsEvent):
                 continue
-            elif type(event).__name__ == "NotImplementedEvent":
-                marks.append({"message": repr(event), "event": str(event.event_type), "position": None})
+            found = changes_of(event)
+            if any(is_marker(request, c["schema"], c["table"], (c["after"] or {}).values()) for c in found):
+                return {"changes": changes}
+            changes += found
     except Exception as error:
-        raise Refused(
-            f"{type(error).__name__}: {error}", code=type(error).__name__, changes=changes, marks=marks
-        ) from error
+        raise Refused(str(error) or repr(error), code=type(error).__name__, changes=changes) from error
     finally:
         reader.close()
-    return {"changes": changes, "marks": marks}
+    raise Refused("the stream ends before the last row", code="timed-out", changes=changes)
 
 
 converse(

@@ -13,8 +13,7 @@ console.log = console.error; // what a library prints is no answer
 
 const JSON_TYPE = 245;
 const GEOMETRY_TYPE = 255;
-const STALLED = 3000; // milliseconds without an event, after an error
-const SILENT = 20000;
+const STALLED = 1500; // milliseconds without an event, after an error
 
 // Points and lists of points, as the library gives them, in WKB behind SRID 0, which it does not give.
 function geometry(value, declared) {
@@ -87,11 +86,11 @@ function decode({ server }) {
     const stalled = () => {
       const last = marks.pop();
       const message = last ? last.message : "the client reads nothing more";
-      finish({ error: { code: last ? "error-event" : "silent", message, position: null }, changes, marks });
+      finish({ error: { code: last ? "error-event" : "timed-out", message, position: null }, changes, marks });
     };
     const wait = () => {
       clearTimeout(timer);
-      timer = setTimeout(stalled, marks.length ? STALLED : SILENT);
+      timer = setTimeout(stalled, marks.length ? STALLED : server.timeout * 1000);
     };
     client.on("error", (error) => {
       if (done) return;

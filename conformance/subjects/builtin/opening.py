@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, cast
 from conformance.subjects.answers import SubjectUnavailable
 from conformance.subjects.builtin.catalogue import entry
 from conformance.subjects.builtin.install import check_needs, installed
+from conformance.subjects.conversation import Conversation
+from conformance.subjects.stream import Stream
 
 if TYPE_CHECKING:
     from conformance.subjects.answers import Subject
@@ -21,7 +23,7 @@ def open_subject(name: str) -> Subject:
     if there is None:
         raise SubjectUnavailable(f"{name} {found.version} is not in the cache; binlog-lab subjects install {name}")
     if not found.opener:
-        conversation = importlib.import_module("conformance.subjects.conversation")
-        return cast("Subject", conversation.Conversation(there.command(), name=name))
+        kind = Stream if found.reads == "server" else Conversation
+        return kind(there.command(), name=name)
     module, _, function = found.opener.partition(":")
     return cast("Subject", getattr(importlib.import_module(module), function)(there))

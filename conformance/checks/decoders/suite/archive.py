@@ -1,7 +1,7 @@
 """The archive of the suite: a zip of plain files, and its reader and writer.
 
-``index.json`` lists the Cases in short. Each Case is a directory ``group/name`` with ``log.binlog``,
-``expected.jsonl``, ``resolved.jsonl`` and ``case.json``. The same content gives the same bytes.
+``index.json`` says all about each Case. Each is a directory ``group/name`` with ``log.binlog``, ``expected.jsonl``, and
+``resolved.jsonl`` where that differs. The same content gives the same bytes.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 FORMAT: Final = 1  # of the archive
 ARCHIVE: Final = Path(__file__).with_name("decoder-suite.zip")
-LOG, EXPECTED, RESOLVED, CASE, INDEX = "log.binlog", "expected.jsonl", "resolved.jsonl", "case.json", "index.json"
+LOG, EXPECTED, RESOLVED, INDEX = "log.binlog", "expected.jsonl", "resolved.jsonl", "index.json"
 _EPOCH: Final = (1980, 1, 1, 0, 0, 0)
 
 
@@ -76,15 +76,15 @@ def files_of(version: str, entries: Sequence[Entry]) -> Iterator[tuple[str, byte
         "format": FORMAT,
         "version": version,
         "digest": suite_digest(entries),
-        "cases": [_short(entry) for entry in entries],
+        "cases": [_described(entry) for entry in entries],
     }
     yield INDEX, _dump(index)
     for entry in entries:
         place = entry.case.id
         yield f"{place}/{LOG}", entry.case.log
         yield f"{place}/{EXPECTED}", _lines(entry.expected)
-        yield f"{place}/{RESOLVED}", _lines(entry.resolved)
-        yield f"{place}/{CASE}", _dump(_long(entry))
+        if entry.resolved != entry.expected:
+            yield f"{place}/{RESOLVED}", _lines(entry.resolved)
 
 
 def write_archive(path: Path, version: str, entries: Sequence[Entry]) -> None:
@@ -103,13 +103,15 @@ def load_suite(path: Path = ARCHIVE) -> Suite:
         index = json.loads(archive.read(INDEX))
         if index["format"] != FORMAT:
             raise ValueError(f"{path}: an archive of format {index['format']}; this reader knows {FORMAT}")
-        entries = tuple(_read(archive, item["id"]) for item in index["cases"])
+        entries = tuple(_read(archive, item) for item in index["cases"])
     return Suite(index["version"], index["digest"], entries)
 
 
-def _read(archive: ZipFile, identity: str) -> Entry:
-    data = json.loads(archive.read(f"{identity}/{CASE}"))
-    expected, resolved = (_lines_of(archive.read(f"{identity}/{name}")) for name in (EXPECTED, RESOLVED))
+def _read(archive: ZipFile, data: dict[str, Any]) -> Entry:
+    identity = data["id"]
+    expected = _lines_of(archive.read(f"{identity}/{EXPECTED}"))
+    name = f"{identity}/{RESOLVED}"
+    resolved = _lines_of(archive.read(name)) if name in archive.NameToInfo else expected
     case = DecoderCase(
         id=data["id"],
         rev=data["rev"],
@@ -133,7 +135,7 @@ def _read(archive: ZipFile, identity: str) -> Entry:
     return Entry(case, expected, resolved)
 
 
-def _short(entry: Entry) -> dict[str, Any]:
+def _described(entry: Entry) -> dict[str, Any]:
     case = entry.case
     return {
         "id": case.id,
@@ -149,13 +151,6 @@ def _short(entry: Entry) -> dict[str, Any]:
         "file_name": case.file_name,
         "sparse": case.sparse,
         "changes": len(entry.expected),
-    }
-
-
-def _long(entry: Entry) -> dict[str, Any]:
-    case = entry.case
-    return {
-        **_short(entry),
         "server_version": case.server_version,
         "confirmed": case.confirmed,
         "prepare": case.prepare,

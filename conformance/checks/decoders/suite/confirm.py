@@ -209,6 +209,12 @@ class _Tables:
             self.unknown += sum(cell is _UNKNOWN for cell in after.values())
             rows.append({**found, **after})
 
+    def follow(self, state: State) -> None:
+        """Take over the definitions of the tables, which a statement may have changed while they had no rows."""
+        self.kinds = state.kinds
+        for table in state.rows:
+            self.rows.setdefault(table, [])
+
     def _row(self, table: str, image: Mapping[str, Any]) -> Row:
         kinds = self.kinds[table]
         names = list(kinds)
@@ -255,6 +261,7 @@ def confirm(states: Sequence[State], resolved: Iterable[Mapping[str, Any]]) -> s
     left = list(resolved)
     applied = 0
     for number, state in enumerate(states):
+        tables.follow(state)
         while not tables.equals(state):
             if applied == len(left):
                 raise Unconfirmed(f"the changes do not lead to the tables after statement {number}: {_shown(state)}")

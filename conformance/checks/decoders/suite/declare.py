@@ -34,10 +34,14 @@ class Declared:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recorded(Declared):
-    """A Case that a real server writes: ``prepare`` before the log begins, ``statements`` in it."""
+    """A Case that a real server writes: ``prepare`` before the log begins, ``statements`` in it.
+
+    ``at_end``: transactions become visible in another order than the log has them, so that only the last state counts.
+    """
 
     prepare: tuple[str, ...]
     statements: tuple[str, ...]
+    at_end: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +53,7 @@ class Written(Declared):
     """
 
     build: Callable[[Mapping[str, DecoderCase]], bytes]
+    replay_on: tuple[str, ...] = ()  # SQL that makes the tables on which a server applies the rows, to confirm them
     same_as: str = ""
     changes: tuple[int, ...] | None = None
     sparse: int = 0
@@ -111,6 +116,7 @@ def recorded(
     needs: str = "",
     rolled_back: tuple[int, ...] = (),
     file_name: str = "log.binlog",
+    at_end: bool = False,
 ) -> Recorded:
     """A recorded Case, with its setting in front of what it prepares."""
     return Recorded(
@@ -123,6 +129,7 @@ def recorded(
         needs=words(needs),
         rolled_back=rolled_back,
         file_name=file_name,
+        at_end=at_end,
         prepare=(*(setting or Setting()).statements(), *_listed(prepare)),
         statements=_listed(statements),
     )

@@ -16,12 +16,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from conformance.cases.case_sql import binlog_statement
 from conformance.cases.decoder_case import Allowed, DecoderCase
 from conformance.checks.decoders.suite.archive import ARCHIVE, Entry, load_suite, write_archive
 from conformance.checks.decoders.suite.confirm import State, Unconfirmed, confirm, read_state
-from conformance.checks.decoders.suite.declare import Declared, Recorded, Written
+from conformance.checks.decoders.suite.declare import Declared, Recorded, Setting, Written
 from conformance.checks.decoders.suite.groups import declarations
 from conformance.checks.decoders.suite.reading import read_log
+from conformance.checks.decoders.suite.rewrite import statement_groups
 from conformance.judge.decoding.exact_json import parse
 from conformance.servers.auto import Wishes, resolve
 from conformance.servers.errors import ServerError
@@ -77,9 +79,25 @@ class Recorder:
             log = _log_file(server, name)
         return log, states
 
+    def replay(self, case: Written, log: bytes) -> list[State]:
+        """Have the server apply the rows of a log that the kit wrote; returns the tables before and after."""
+        with self.server().connect() as connection, self.server().connect() as other:
+            _reset(other)
+            connection.execute_many((*Setting().statements(), *case.replay_on)).check()
+            states = [read_state(other)]
+            for group in statement_groups(log):
+                connection.execute(binlog_statement(*group))
+                connection.execute("SET SESSION gtid_next = 'AUTOMATIC'")
+                states.append(read_state(other))
+        return states
+
 
 def _reset(connection: Connection) -> None:
     """Bring back what a Case may have changed for the whole server."""
+    for format_id, global_length, _, data in connection.execute("XA RECOVER CONVERT XID").texts():
+        size = 2 * int(global_length or 0)
+        name = str(data).removeprefix("0x")
+        connection.execute(f"XA ROLLBACK x'{name[:size]}', x'{name[size:]}', {format_id}")
     for mode in ("ON_PERMISSIVE", "OFF_PERMISSIVE", "OFF"):
         if connection.variable("global.gtid_mode") not in (mode, "OFF"):
             connection.execute(f"SET GLOBAL gtid_mode = {mode}")
@@ -107,7 +125,7 @@ def make_entry(
     if isinstance(case, Recorded):
         return _recorded_entry(case, recorder, stored)
     assert isinstance(case, Written)
-    return _written_entry(case, bases)
+    return _written_entry(case, recorder, stored, bases)
 
 
 def _recorded_entry(case: Recorded, recorder: Recorder, stored: DecoderCase | None) -> Entry:
@@ -126,7 +144,7 @@ def _recorded_entry(case: Recorded, recorder: Recorder, stored: DecoderCase | No
         committed = [json.loads(line) for line in resolved.lines]
         committed = [item for number, item in enumerate(committed) if number not in case.rolled_back]
         try:
-            confirmed = confirm(states, committed)
+            confirmed = confirm([states[0], states[-1]] if case.at_end else states, committed)
         except Unconfirmed as problem:
             raise Refused(f"{case.id}: {problem}") from problem
         _compare_count(case, log, len(raw.lines), recorder)
@@ -144,8 +162,11 @@ def _compare_count(case: Recorded, log: bytes, count: int, recorder: Recorder) -
         raise Refused(f"{case.id}: mysqlbinlog shows {found} changes (status {end.status}), not {count}")
 
 
-def _written_entry(case: Written, bases: Mapping[str, DecoderCase]) -> Entry:
+def _written_entry(
+    case: Written, recorder: Recorder, stored: DecoderCase | None, bases: Mapping[str, DecoderCase]
+) -> Entry:
     log = case.build(bases)
+    known = stored is not None and stored.log == log
     verify = case.allowed is not Allowed.CHANGES_OR_ERROR
     readings = [
         read_log(log, case.file_name, resolve=resolved, sparse=case.sparse, verify=verify) for resolved in (False, True)
@@ -159,14 +180,45 @@ def _written_entry(case: Written, bases: Mapping[str, DecoderCase]) -> Entry:
         numbers = range(len(base.expected)) if case.changes is None else case.changes
         for found, wanted in ((raw.lines, base.expected), (resolved.lines, base.resolved)):
             kept = [_what(wanted[number]) for number in numbers]
-            if [_what(json.loads(line)) for line in found] != kept:
+            if not _alike([_what(parse(line)) for line in found], kept):
                 raise Refused(f"{case.id}: not the changes of {case.same_as}: {found}")
         confirmed = f"the changes are those of {case.same_as}"
+    if case.replay_on:
+        if known and stored is not None:
+            confirmed = stored.confirmed
+        else:
+            found_states = recorder.replay(case, log)
+            try:
+                confirmed = (
+                    f"applied by a server: {confirm(found_states, [json.loads(line) for line in resolved.lines])}"
+                )
+            except Unconfirmed as problem:
+                raise Refused(f"{case.id}: {problem}") from problem
+    if not confirmed:
+        raise Refused(f"{case.id}: nothing confirms the changes")
+    if not known and not case.sparse:
+        _end_without_crash(case, log, recorder)
     return _entry(case, log, raw.lines, resolved.lines, confirmed=confirmed, version="", sparse=case.sparse)
+
+
+def _end_without_crash(case: Written, log: bytes, recorder: Recorder) -> None:
+    """Refuse a log that crashes or hangs mysqlbinlog: such inputs are not published."""
+    end = print_bytes(recorder.server().program("mysqlbinlog"), log)
+    if end.status is None or end.status < 0:
+        raise Refused(f"{case.id}: mysqlbinlog ends with {end.status}")
 
 
 def _what(change: Mapping[str, object]) -> list[object]:
     return [change[key] for key in ("schema", "table", "operation", "before", "after")]
+
+
+def _alike(found: object, wanted: object) -> bool:
+    """Whether values are the same; text whose charset the log does not say is hex."""
+    if isinstance(found, list) and isinstance(wanted, list):
+        return len(found) == len(wanted) and all(map(_alike, found, wanted))
+    if isinstance(found, dict) and isinstance(wanted, dict):
+        return list(found) == list(wanted) and all(map(_alike, found.values(), wanted.values()))
+    return found == wanted or (isinstance(wanted, str) and found == {"hex": wanted.encode().hex()})
 
 
 def _entry(

@@ -5,7 +5,10 @@ from typing import Final
 
 from conformance.checks.decoders.suite.declare import Declared
 
-GROUPS: Final = ("diffs", "jsonb", "holes", "columns")
+GROUPS: Final = (
+    "diffs", "jsonb", "holes", "columns", "charsets", "images", "updates", "metadata", "payload", "gtid", "xa", "checksums",
+    "files", "versions", "hostile",
+)  # fmt: skip
 
 
 def declarations() -> tuple[Declared, ...]:

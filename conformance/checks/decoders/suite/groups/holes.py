@@ -1,13 +1,23 @@
-"""Documents with holes: an update in place leaves bytes that belong to nothing, and the full image has them."""
+"""Documents with holes: an update in place leaves bytes that belong to nothing, and the full image has them.
+
+No server is known to write parts in another order than their entries; the format allows it, and servers read it.
+"""
 
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from conformance.checks.decoders.suite.declare import Setting, recorded, text
+from conformance.checks.decoders.suite.declare import Setting, Written, recorded, text, words
+from conformance.checks.decoders.suite.rewrite import laid, parts_of, with_rows
+from conformance.reference.binlog.images import Row
+from conformance.reference.jsonb.encode import encode
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from conformance.cases.decoder_case import DecoderCase
     from conformance.checks.decoders.suite.declare import Recorded
 
 _TABLE: Final = "CREATE TABLE t (id INT PRIMARY KEY, j JSON)"
@@ -23,6 +33,39 @@ def _holes(name: str, title: str, why: str, document: Any, *expressions: str, pa
 
 
 _A: Final = {"a": "a long string of some bytes", "b": [1, 2, 3], "c": "tail"}
+
+
+def _object(
+    names: tuple[str, ...], values: Mapping[str, Any], name_order: str, value_order: str, gap: int = 0
+) -> bytes:
+    """A small object whose names and values stand in the given orders, letters of the names, with gaps between."""
+    head = 4 + 7 * len(names)
+    places: dict[tuple[str, str], int] = {}
+    data = bytearray()
+    encoded = {name: encode(values[name]) for name in names}
+    for kind, order in (("name", name_order), ("value", value_order)):
+        for name in order:
+            data += b"\xee" * gap
+            places[kind, name] = head + len(data)
+            data += name.encode() if kind == "name" else encoded[name][1:]
+    out = len(names).to_bytes(2, "little") + (head + len(data)).to_bytes(2, "little")
+    out += b"".join(places["name", name].to_bytes(2, "little") + len(name).to_bytes(2, "little") for name in names)
+    out += b"".join(encoded[name][:1] + places["value", name].to_bytes(2, "little") for name in names)
+    return b"\0" + out + bytes(data)
+
+
+def _written(name: str, title: str, document: bytes) -> Written:
+    def build(bases: Mapping[str, DecoderCase]) -> bytes:
+        parts = parts_of(bases["jsonb/name-empty"])
+        return laid(with_rows(parts, lambda body: replace(body, rows=(Row(None, (1, document)),))))
+
+    return Written(
+        id=f"holes/{name}", title=title, why=_WHY, requirements=words("DEC7"), build=build, replay_on=(_TABLE,)
+    )
+
+
+_NAMES: Final = ("a", "b", "c")
+_VALUES: Final = {"a": "value of a", "b": ["x", 70000], "c": {"k": "of c"}}
 
 CASES: Final = (
     _holes("shorter-string", "A string replaced by a shorter one in its place", _WHY, _A, "JSON_REPLACE(j, '$.a', 'short')"),
@@ -42,4 +85,8 @@ CASES: Final = (
     _holes("decimal-in-place", "A DECIMAL in the place of a string", "An opaque value inside of the room of another.", _A, "JSON_REPLACE(j, '$.a', 1.5)"),
     _holes("literal-in-place", "JSON null in the place of an array", "The literal is inlined; the array's bytes stay.", _A, "JSON_REPLACE(j, '$.b', CAST('null' AS JSON))"),
     _holes("large-in-place", "An update in place of a document above 64 KB", "The large form, with a hole between its parts.", {"a": "x" * 100, "pad": "p" * 66000, "z": "end"}, "JSON_REMOVE(j, '$.a')"),
+    _written("values-backwards", "An object whose values stand in the opposite order", _object(_NAMES, _VALUES, "abc", "cba")),
+    _written("names-backwards", "An object whose names stand in the opposite order", _object(_NAMES, _VALUES, "cba", "abc")),
+    _written("gaps", "An object with bytes of nothing between its parts", _object(_NAMES, _VALUES, "abc", "abc", gap=5)),
+    _written("all-shuffled", "An object with names and values in other orders, and gaps", _object(_NAMES, _VALUES, "bca", "cab", gap=3)),
 )  # fmt: skip

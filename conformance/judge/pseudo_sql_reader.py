@@ -8,7 +8,7 @@ and printer. It refuses a line that the grammar does not give, and names it.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, NamedTuple, TypeAlias
 
 _HEAD: Final = re.compile(rb"(INSERT INTO|UPDATE|DELETE FROM) (`(?:[^`]|``)*`)\.(`(?:[^`]|``)*`)")
@@ -26,15 +26,16 @@ _BITS: Final = re.compile(rb"b'[01]*'")
 # Numbers of columns; an integer below zero also has its unsigned reading, FLOAT is padded with spaces.
 _NUMBER: Final = re.compile(rb"(-?(?:[0-9][-+.0-9e]*|inf|nan))(?: \(([0-9]+)\)| *)")
 _VECTOR: Final = re.compile(rb"\[[-+0-9.e,infa]*\]")
-_COMMENT: Final = re.compile(rb" /\* [A-Z][^*]* meta=[0-9]+ nullable=[01] is_null=([01]) \*/")
+_COMMENT: Final = re.compile(rb" /\* ([A-Z][^*]*) meta=[0-9]+ nullable=[01] is_null=([01]) \*/")
 _CONTINUED: Final = b"\n###      "
 _LINE: Final = b"### "
 
 
 class Bare(NamedTuple):
-    """A value without quotes."""
+    """A value without quotes. ``unsigned``: the second reading of an integer below zero."""
 
     text: bytes
+    unsigned: bytes = b""
 
 
 class Quoted(NamedTuple):
@@ -69,13 +70,17 @@ PseudoValue: TypeAlias = "Bare | Quoted | Calls | None"
 
 @dataclass(frozen=True, slots=True)
 class PseudoSqlRow:
-    """One block of rows. An image that the client did not print is ``None``."""
+    """One block of rows. An image that the client did not print is ``None``.
+
+    ``types``: what the comments of -vv say about the columns, such as ``VARSTRING(40)``.
+    """
 
     verb: str  # INSERT, UPDATE, DELETE
     schema: str
     table: str
     where: dict[int, PseudoValue] | None
     changes: dict[int, PseudoValue] | None
+    types: dict[int, str] = field(default_factory=dict, compare=False)
 
 
 class PseudoSqlError(Exception):
@@ -98,11 +103,12 @@ def parse_rows(text: bytes) -> list[PseudoSqlRow]:
 
 
 class _Parser:
-    __slots__ = ("pos", "text")
+    __slots__ = ("pos", "text", "types")
 
     def __init__(self, text: bytes) -> None:
         self.text = text
         self.pos = 0
+        self.types: dict[int, str] = {}  # of the row
 
     def fail(self, message: str) -> PseudoSqlError:
         return PseudoSqlError(message, self.text, self.pos)
@@ -133,6 +139,7 @@ class _Parser:
         if verb == "INSERT" and self.follows(b" VALUES ()\n"):
             return PseudoSqlRow(verb, schema, table, None, {})
         self.literal(b"\n")
+        self.types = {}
         where = changes = None
         if verb != "INSERT":
             self.literal(b"### WHERE\n")
@@ -140,7 +147,7 @@ class _Parser:
         if verb != "DELETE":
             self.literal(b"### SET\n")
             changes = self.image()
-        return PseudoSqlRow(verb, schema, table, where, changes)
+        return PseudoSqlRow(verb, schema, table, where, changes, self.types)
 
     def image(self) -> dict[int, PseudoValue]:
         out: dict[int, PseudoValue] = {}
@@ -154,8 +161,9 @@ class _Parser:
             value = self.value(number)
             comment = _COMMENT.match(self.text, self.pos)
             if comment is not None:
-                if (comment[1] == b"1") != (value is None):
-                    raise self.fail(f"is_null={comment[1].decode()} beside this value")
+                if (comment[2] == b"1") != (value is None):
+                    raise self.fail(f"is_null={comment[2].decode()} beside this value")
+                self.types[number] = comment[1].decode("ascii")
                 self.pos = comment.end()
             self.literal(b"\n")
             out[number] = value
@@ -177,7 +185,7 @@ class _Parser:
         # FLOAT's padding and the space in front of a comment look alike.
         if self.text.startswith(b"/* ", self.pos):
             self.pos -= 1
-        return Bare(found[1])
+        return Bare(found[1], found[2] or b"")
 
     def string(self) -> bytes:
         return _ESCAPE.sub(_unescape, self.match(_STRING, "a string")[1])

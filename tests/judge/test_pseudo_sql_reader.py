@@ -11,7 +11,9 @@ import pytest
 from conformance.checks.mysqlbinlog_output.completeness import compare_text
 from conformance.checks.mysqlbinlog_output.generate import EXAMPLE_TEXT, example_bodies, example_file
 from conformance.checks.mysqlbinlog_output.judge import VERBOSE, compare_lines, reference_text
-from conformance.checks.mysqlbinlog_output.pseudo_sql_reader import (
+from conformance.checks.mysqlbinlog_output.run import row_events
+from conformance.harness.campaign.captures import load_capture, recorded
+from conformance.judge.pseudo_sql_reader import (
     Bare,
     Calls,
     CastJson,
@@ -20,15 +22,13 @@ from conformance.checks.mysqlbinlog_output.pseudo_sql_reader import (
     Quoted,
     parse_rows,
 )
-from conformance.checks.mysqlbinlog_output.run import row_events
-from conformance.harness.campaign.captures import load_capture, recorded
 from conformance.reference.binlog.header import FOOTER_SIZE, HEADER_SIZE
 from tests.checks.mysqlbinlog_output.faults import TEXT_FAULTS
 
 if TYPE_CHECKING:
     from tests.checks.fault import Fault
 
-VECTOR = Path(__file__).parents[2] / "data" / "vectors" / "mysqlbinlog-wl2955-section6.json"
+VECTOR = Path(__file__).parents[1] / "data" / "vectors" / "mysqlbinlog-wl2955-section6.json"
 
 
 def value(text: bytes) -> Any:
@@ -46,7 +46,7 @@ def value(text: bytes) -> Any:
     [
         (b"NULL", None),
         (b"@2", Calls(())),
-        (b"-1 (255)", Bare(b"-1")),
+        (b"-1 (255)", Bare(b"-1", b"255")),
         (b"1.5                 ", Bare(b"1.5")),
         (b"1e+20", Bare(b"1e+20")),
         (b"b'0101'", Bare(b"b'0101'")),

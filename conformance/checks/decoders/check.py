@@ -1,0 +1,31 @@
+"""DEC: a subject's answer to each log of the suite, one item for each group of the suite."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from conformance.checks.decoders.run import judge_cases, requirements_of, tell_suite
+from conformance.checks.decoders.suite import load_suite
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from conformance.harness.check import Check
+
+
+def _groups() -> Iterator[object]:
+    """The groups of the suite, each marked with what its Cases are about."""
+    suite = load_suite()
+    for group in dict.fromkeys(case.group for case in suite.cases):
+        names = dict.fromkeys(name for case in suite.cases if case.group == group for name in requirements_of(case))
+        yield pytest.param(group, id=group, marks=pytest.mark.check(f"decoders/{group}", *names))
+
+
+@pytest.mark.parametrize("group", list(_groups()))
+def test_logs(check: Check, group: str) -> None:
+    """The subject gives the row changes of each log of the group, or says that it does not."""
+    suite = load_suite()
+    tell_suite(check, suite.version, suite.digest, len(suite.cases))
+    judge_cases(check, [case for case in suite.cases if case.group == group])

@@ -1,0 +1,52 @@
+"""``binlog-lab smoke``: proves an adapter, step by step, before the suite judges the subject."""
+
+from __future__ import annotations
+
+import click
+
+from conformance.cli.console import CouldNotRun, Usage, narrate
+from conformance.messages import printable
+from conformance.stream import ExitCode
+
+
+@click.command(name="smoke")
+@click.argument("subject", metavar="SUBJECT")
+def command(subject: str) -> int:
+    """Prove the adapter of a subject, before 'conformance --subject' judges it.
+
+    SUBJECT is 'cmd:PROGRAM … {file}', 'jsonl:PROGRAM …', py:MODULE:OBJECT, 'wire:PROGRAM …', or a built-in name. The
+    subject introduces itself and reads some trivial logs. A step that goes wrong says exactly what was expected and
+    what came. Exit code 1: the adapter does not work. Exit code 3: its program cannot be started.
+    """
+    from conformance.checks.decoders.suite import load_suite
+    from conformance.harness.smoke import FEATURES, ROWS, Outcome, steps
+    from conformance.subjects.answers import SubjectUnavailable
+    from conformance.subjects.specs import SubjectSpecError, parse_subject
+
+    wrong = 0
+    try:
+        spec = parse_subject(subject)
+    except SubjectSpecError as problem:
+        raise Usage(str(problem)) from problem
+    try:
+        suite = load_suite()
+        for step in steps(spec, {name: suite.case(name) for name in (*ROWS, *FEATURES)}, narrate):
+            click.echo(f"{step.outcome:5}  {printable(step.title)}")
+            for line in step.lines:
+                click.echo(f"       {printable(line)}")
+            wrong += step.outcome is Outcome.WRONG
+    except SubjectUnavailable as problem:
+        raise CouldNotRun(f"{spec}: {problem}") from problem
+    if wrong:
+        narrate("the adapter does not work yet; the reference page 'Adapters' has the protocol")
+        return int(ExitCode.NONCONFORMANT)
+    narrate(f"the adapter works: binlog-lab conformance --subject {_quoted(subject)}")
+    return int(ExitCode.OK)
+
+
+def _quoted(subject: str) -> str:
+    import shlex
+
+    from conformance.subjects.specs import shown
+
+    return shlex.quote(shown(subject))

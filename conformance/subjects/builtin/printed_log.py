@@ -1,0 +1,185 @@
+"""What mysqlbinlog prints, as row changes: its pseudo-SQL, with the comments of ``-vv`` and the table metadata.
+
+The text says less than the log (mysqlbinlog-output 3). What it does not say is not made up: a JSON string that is the
+whole document has no quotes, so a text that reads as JSON is taken for that.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from conformance.judge.pseudo_sql_reader import Bare, Calls, CastJson, PseudoSqlError, Quoted, parse_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from conformance.judge.pseudo_sql_reader import PseudoSqlDiff, PseudoSqlRow, PseudoValue
+
+_POSITION: Final = re.compile(rb"# at (\d+)$")
+_TABLE_MAP: Final = re.compile(rb"#\d{6} .*\tTable_map: (`.*`) mapped to number \d+")
+_COLUMNS: Final = b"# Columns("
+_MORE_COLUMNS: Final = b"#         "
+_COLUMN: Final = re.compile(rb"(?:`((?:[^`]|``)*)` )?([A-Z][A-Z ]*)")
+_HEAD: Final = re.compile(rb"### (INSERT INTO|UPDATE|DELETE FROM) ")
+_UNREADABLE: Final = re.compile(rb"###   @\d+=(!!.*)")
+_UNKNOWN_TABLE: Final = re.compile(rb"### Row event for unknown table #\d+")
+_EXTRA: Final = b"### Extra row "  # partitions, and what NDB adds
+_OPERATIONS: Final = {b"JSON_REPLACE": "REPLACE", b"JSON_REMOVE": "REMOVE"}
+
+
+@dataclass(frozen=True, slots=True)
+class PrintedColumn:
+    """A column of ``# Columns(…)``; the name is empty where the log has none."""
+
+    name: str
+    unsigned: bool
+
+
+@dataclass(slots=True)
+class Printed:
+    """What was read. ``problem``: where the text leaves the grammar."""
+
+    changes: list[dict[str, Any]] = field(default_factory=list)
+    marks: list[tuple[str, int]] = field(default_factory=list)  # messages in the text, and the positions before them
+    problem: str = ""
+
+
+def read_printed(text: bytes) -> Printed:
+    """All row changes of an output."""
+    out = Printed()
+    tables: dict[bytes, list[PrintedColumn]] = {}
+    position = 0
+    for lines in _blocks(text):
+        first = lines[0]
+        try:
+            if first.startswith(b"### "):
+                for row in parse_rows(_readable(lines, position, out)):
+                    out.changes.append(_change(row, tables.get(f"`{row.schema}`.`{row.table}`".encode(), [])))
+            elif found := _POSITION.match(first):
+                position = int(found[1])
+            elif (found := _TABLE_MAP.match(first)) is not None:
+                table = found[1].replace(b"``", b"`")
+                tables[table] = []
+            elif first.startswith(_COLUMNS) and tables:
+                tables[next(reversed(tables))] = [_column(line) for line in lines]
+        except PseudoSqlError as error:
+            out.problem = f"the text is not as the grammar has it: {error}"
+            return out
+    return out
+
+
+def _blocks(text: bytes) -> Iterator[list[bytes]]:
+    """Runs of lines that belong together: rows of a statement, a list of columns; any other line is alone."""
+    block: list[bytes] = []
+    for line in text.split(b"\n"):
+        together = block and (
+            (line.startswith(b"### ") and block[0].startswith(b"### "))
+            or (line.startswith(_MORE_COLUMNS) and block[0].startswith(_COLUMNS))
+        )
+        if not together and block:
+            yield block
+            block = []
+        block.append(line)
+    yield block
+
+
+def _readable(lines: list[bytes], position: int, out: Printed) -> bytes:
+    """The lines without a column that the program says it cannot print; it leaves out the row's rest as well."""
+    kept: list[bytes] = []
+    update = b""
+    for number, line in enumerate(lines):
+        if head := _HEAD.match(line):
+            update = head[1]
+        if line.startswith(_EXTRA):
+            continue
+        if found := _UNKNOWN_TABLE.match(line):  # and no newline: the next line stands behind it
+            out.marks.append((found[0].decode("ascii"), position))
+            continue
+        if not (found := _UNREADABLE.match(line)):
+            kept.append(line)
+            continue
+        out.marks.append((found[1].decode("utf-8", "replace"), position))
+        begun = b"### SET" in lines[max(i for i, one in enumerate(lines[: number + 1]) if _HEAD.match(one)) : number]
+        if update == b"UPDATE" and not begun:
+            kept.append(b"### SET")
+    return b"".join(line + b"\n" for line in kept)
+
+
+def _column(line: bytes) -> PrintedColumn:
+    text = line.removeprefix(_COLUMNS).removeprefix(_MORE_COLUMNS)
+    found = _COLUMN.match(text)
+    name = found[1] if found is not None and found[1] is not None else b""
+    unsigned = re.search(rb" UNSIGNED\b", text[len(name) + 2 :] if name else text) is not None
+    return PrintedColumn(name.replace(b"``", b"`").decode("utf-8", "surrogateescape"), unsigned)
+
+
+def _change(row: PseudoSqlRow, columns: list[PrintedColumn]) -> dict[str, Any]:
+    def image(values: dict[int, PseudoValue] | None) -> dict[str, Any] | None:
+        if values is None:
+            return None
+        out = {}
+        for number, value in values.items():
+            column = columns[number - 1] if number <= len(columns) else PrintedColumn("", unsigned=False)
+            out[column.name or f"@{number}"] = _value(value, row.types.get(number, ""), unsigned=column.unsigned)
+        return out
+
+    before, after = image(row.where), image(row.changes)
+    return {
+        "schema": row.schema,
+        "table": row.table,
+        "operation": row.verb.lower(),
+        "before": before,
+        "after": after,
+    }
+
+
+def _value(value: PseudoValue, kind: str, *, unsigned: bool) -> Any:
+    if value is None:
+        return None
+    if isinstance(value, Calls):
+        return {"diffs": [_diff(diff) for diff in value.diffs]}
+    if isinstance(value, Quoted):
+        if kind == "JSON":
+            return _document(value.text)
+        if kind == "DATE":
+            return value.text.decode("ascii", "replace").replace(":", "-")
+        if kind.startswith(("TIME", "DATETIME")):
+            return value.text.decode("ascii", "replace")
+        return {"hex": value.text.hex()}
+    return _bare(value, kind, unsigned=unsigned)
+
+
+def _bare(value: Bare, kind: str, *, unsigned: bool) -> Any:
+    text = value.text.decode("ascii")
+    if kind == "JSON":
+        return {"json_text": text}
+    if text.startswith("b'"):
+        number = int(text[2:-1] or "0", 2)
+        return {"index": number} if kind.startswith("SET") else number
+    if kind.startswith("ENUM"):
+        return {"index": int(text)}
+    if text.startswith("["):
+        return text[1:-1].split(",") if len(text) > len("[]") else []
+    return value.unsigned.decode("ascii") if unsigned and value.unsigned else text
+
+
+def _document(text: bytes) -> dict[str, str]:
+    shown = text.decode("utf-8", "surrogateescape")
+    try:
+        json.loads(shown)
+    except (ValueError, RecursionError):
+        return {"json_text": json.dumps(shown)}
+    return {"json_text": shown}
+
+
+def _diff(diff: PseudoSqlDiff) -> dict[str, Any]:
+    operation = _OPERATIONS.get(diff.function, "INSERT")
+    out: dict[str, Any] = {"operation": operation, "path": diff.path.decode("utf-8", "surrogateescape")}
+    if isinstance(diff.value, CastJson | Bare):
+        out["value"] = {"json_text": diff.value.text.decode("utf-8", "surrogateescape")}
+    elif diff.value is not None:
+        out["value"] = {"json_text": json.dumps(diff.value.text.decode("utf-8", "surrogateescape"))}
+    return out

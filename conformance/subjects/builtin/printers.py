@@ -1,0 +1,101 @@
+"""mysqlbinlog and mariadb-binlog as subjects: each prints a log, and the lab reads the text."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from conformance.servers.errors import ServerError
+from conformance.servers.install.bundle import cached, pinned_version
+from conformance.servers.install.installation import own_loader
+from conformance.subjects.answers import Answer, Failure, Hello, Mark, SubjectUnavailable
+from conformance.subjects.builtin.printed_log import read_printed
+from conformance.subjects.capabilities import FILE
+from conformance.subjects.child import Child, Limits, Stopped, ending
+
+if TYPE_CHECKING:
+    from conformance.cases.decoder_case import DecoderCase
+    from conformance.subjects.answers import Subject
+    from conformance.subjects.builtin.install import Installed
+
+_OPTIONS: Final = ("--no-defaults", "-vv", "--base64-output=DECODE-ROWS", "--print-table-metadata")
+
+
+class Printer:
+    """A program that is started for each log."""
+
+    def __init__(self, program: list[str], hello: Hello) -> None:
+        self._program = program
+        self._hello = hello
+        self._limits = Limits()
+
+    def hello(self) -> Hello:
+        """The introduction, as the installation gives it."""
+        return self._hello
+
+    def decode(self, _case: DecoderCase | None, path: str) -> Answer:
+        """Print a log and read the text."""
+        begun = time.perf_counter()
+        failure: Failure | None = None
+        detail = error = ""
+        with Child([*self._program, *_OPTIONS, path], self._limits) as child:
+            try:
+                output = child.read(self._limits.request)
+            except Stopped as stop:
+                failure, detail, output = stop.failure, stop.detail, child.said()
+            status = child.status() or 0
+            stderr = child.stderr()
+        printed = read_printed(output)
+        if failure is None and status < 0:
+            failure, detail = Failure.CRASHED, ending(status)
+        elif failure is None and status:
+            error = f"exit status {status}: {_reason(stderr, self._program[-1])}"
+        elif failure is None and printed.problem:
+            failure, detail = Failure.GARBLED, printed.problem
+        return Answer(
+            changes=tuple(printed.changes),
+            marks=tuple(Mark(message=message, position=position) for message, position in printed.marks),
+            error=error,
+            failure=failure,
+            detail=detail,
+            stderr=stderr,
+            seconds=time.perf_counter() - begun,
+        )
+
+    def close(self) -> None:
+        """Do nothing: each log has a process of its own, which has ended."""
+
+
+def _reason(stderr: str, program: str) -> str:
+    """The line that tells the error; warnings stand before and behind it."""
+    text = stderr.replace("\a", "").replace(program, Path(program).name)
+    lines = [line for line in text.splitlines() if line.strip()]
+    errors = [line for line in lines if "error" in line.lower()]
+    return (errors or lines or ["nothing on standard error"])[0]
+
+
+def open_mysqlbinlog(there: Installed) -> Subject:
+    """The mysqlbinlog of the lab's bundle."""
+    wanted = pinned_version()
+    bundle = next(bundle for bundle in cached() if wanted in (None, bundle.version))
+    try:
+        installation = bundle.installation()
+        program = installation.program("mysqlbinlog")
+    except ServerError as error:
+        raise SubjectUnavailable(f"{there.entry.name}: {error}") from error
+    return Printer(program, _hello(there, installation.version, installation.origin))
+
+
+def open_mariadb_binlog(there: Installed) -> Subject:
+    """MariaDB's program, started through the loader of the packages around it."""
+    assert there.directory is not None
+    root = there.directory / "root"
+    package = dict(there.packages).get("mariadb-client", "")
+    version = package.partition(":")[2].partition("-")[0]
+    program = [*own_loader(root), str(root / "usr/bin/mariadb-binlog")]
+    return Printer(program, _hello(there, version, f"Debian {package}"))
+
+
+def _hello(there: Installed, version: str, note: str) -> Hello:
+    return Hello(name=there.entry.name, version=version, capabilities=(FILE,), note=note)

@@ -1,0 +1,77 @@
+"""The proof of an adapter: what is wrong with it is named exactly."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.live import lab
+from tests.subjects.scripts import conversation
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+REFERENCE = f"cmd:{sys.executable} -m conformance decode --format jsonl {{file}}"
+
+
+def test_a_good_adapter_is_proved_step_by_step() -> None:
+    end = lab("smoke", REFERENCE)
+    assert end.code == 0, end.text
+    assert "WRONG" not in end.out
+    assert "ok     it introduces itself" in end.out
+    assert "ok     it reads columns/int" in end.out
+    assert "ok     it refuses a file that is no log" in end.out
+    assert "the adapter works: binlog-lab conformance --subject" in end.err
+
+
+BAD = {
+    "no JSON": ("print('rows', flush=True)", ["garbled: the answer to decode is not JSON", ": rows"]),
+    "another id": ("request['id'] = 'x'\nanswer(request, result={})", ['id is "x", expected 2']),
+    "no key": ("answer(request, result={'rows': []})", ["has no 'changes'; it has 'rows'"]),
+    "no changes": (
+        "answer(request, result={'changes': []})",
+        ["silent-loss", 'first change expected: {"file"', "first change given: none"],
+    ),
+    "no answer": ("print('thinking', file=sys.stderr, flush=True)\ntime.sleep(60)", [
+        "timed out: no answer within 1 s", "standard error: thinking",
+    ]),
+    "an end": ("print('no driver', file=sys.stderr)\nsys.exit(3)", [
+        "crashed: ended with exit status 3", "standard error: no driver",
+    ]),
+    "an error": ("answer(request, error={'code': 'E1', 'message': 'cannot'})", ["it refused: E1: cannot"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_what_is_wrong_is_named(name: str, tmp_path: Path) -> None:
+    body, words = BAD[name]
+    end = lab("smoke", f"jsonl:{shlex.join(conversation(tmp_path, body))}?timeout=1")
+    assert end.code == 1, end.text
+    for word in words:
+        assert word in end.out, end.text
+    assert "ok     it introduces itself" in end.out
+    assert "WRONG  it reads columns/int" in end.out
+
+
+def test_an_adapter_that_does_not_leave_is_noted(tmp_path: Path) -> None:
+    words = conversation(tmp_path, "answer(request, error={'message': 'no'})")
+    text = (tmp_path / "adapter.py").read_text("utf-8").replace("        break\n", "        time.sleep(60)\n")
+    (tmp_path / "adapter.py").write_text(text, "utf-8")
+    end = lab("smoke", f"jsonl:{shlex.join(words)}")
+    assert "note   it does not end when it is asked to" in end.out, end.text
+
+
+@pytest.mark.parametrize(
+    ("subject", "code", "words"),
+    [
+        ("nosuch", 2, "unknown subject 'nosuch'"),
+        ("cmd:no-such-program {file}", 3, "no-such-program: no such program"),
+        ("jsonl:true", 1, "no introduction: crashed: ended with exit status 0"),
+    ],
+)
+def test_what_cannot_begin_says_why(subject: str, code: int, words: str) -> None:
+    end = lab("smoke", subject)
+    assert (end.code, words in end.text) == (code, True), end.text
