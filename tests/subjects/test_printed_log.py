@@ -72,3 +72,18 @@ def test_text_outside_of_the_grammar_is_told() -> None:
     printed = read_printed(_BEGIN + b"### DELETE FROM `d`.`t`\n### WHERE\n###   @1=1\n# at 9\n### MERGE INTO `d`.`t`\n")
     assert [change["operation"] for change in printed.changes] == ["delete"]
     assert "MERGE" in printed.problem
+
+
+def test_lines_about_partitions_are_no_rows() -> None:
+    """They stand in front of the rows of the event."""
+    extra = b"### Extra row info for partitioning: partition: 0\n"
+    printed = read_printed(_BEGIN + b"# at 9\n" + extra + b"### DELETE FROM `d`.`t`\n### WHERE\n###   @1=1\n")
+    assert not printed.problem
+    assert len(printed.changes) == 1
+
+
+def test_rows_of_an_unknown_table_are_a_mark() -> None:
+    """The program names the table's number, and no row."""
+    printed = read_printed(b"# at 9\n### Row event for unknown table #7# at 30\n# at 40\n")
+    assert printed.marks == [("### Row event for unknown table #7", 9)]
+    assert not printed.changes

@@ -25,6 +25,8 @@ _MORE_COLUMNS: Final = b"#         "
 _COLUMN: Final = re.compile(rb"(?:`((?:[^`]|``)*)` )?([A-Z][A-Z ]*)")
 _HEAD: Final = re.compile(rb"### (INSERT INTO|UPDATE|DELETE FROM) ")
 _UNREADABLE: Final = re.compile(rb"###   @\d+=(!!.*)")
+_UNKNOWN_TABLE: Final = re.compile(rb"### Row event for unknown table #\d+")
+_EXTRA: Final = b"### Extra row "  # partitions, and what NDB adds
 _OPERATIONS: Final = {b"JSON_REPLACE": "REPLACE", b"JSON_REMOVE": "REMOVE"}
 
 
@@ -91,6 +93,11 @@ def _readable(lines: list[bytes], position: int, out: Printed) -> bytes:
     for number, line in enumerate(lines):
         if head := _HEAD.match(line):
             update = head[1]
+        if line.startswith(_EXTRA):
+            continue
+        if found := _UNKNOWN_TABLE.match(line):  # and no newline: the next line stands behind it
+            out.marks.append((found[0].decode("ascii"), position))
+            continue
         if not (found := _UNREADABLE.match(line)):
             kept.append(line)
             continue

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from conformance.servers.errors import ServerError
@@ -49,7 +50,7 @@ class Printer:
         if failure is None and status < 0:
             failure, detail = Failure.CRASHED, ending(status)
         elif failure is None and status:
-            error = f"exit status {status}: {_reason(stderr)}"
+            error = f"exit status {status}: {_reason(stderr, self._program[-1])}"
         elif failure is None and printed.problem:
             failure, detail = Failure.GARBLED, printed.problem
         return Answer(
@@ -66,9 +67,10 @@ class Printer:
         """Do nothing: each log has a process of its own, which has ended."""
 
 
-def _reason(stderr: str) -> str:
+def _reason(stderr: str, program: str) -> str:
     """The line that tells the error; warnings stand before and behind it."""
-    lines = [line for line in stderr.splitlines() if line.strip()]
+    text = stderr.replace("\a", "").replace(program, Path(program).name)
+    lines = [line for line in text.splitlines() if line.strip()]
     errors = [line for line in lines if "error" in line.lower()]
     return (errors or lines or ["nothing on standard error"])[0]
 

@@ -1,0 +1,205 @@
+"""Findings about other people's decoders: stored on this disk alone, each with a text for the maintainer.
+
+``findings/SUBJECT/SIGNATURE/`` has ``REPORT.md``, the log and the expected changes. Only the owner of the account can
+read them. Nobody sends anything: a person reads the text first (SECURITY.md).
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import os
+import re
+import shlex
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from conformance.stream import Verdict
+from conformance.version import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from conformance.cases.decoder_case import DecoderCase
+    from conformance.judge.decoding.difference import Difference
+    from conformance.stream import KnownIssue, Subject
+
+REPORT: Final = "REPORT.md"
+EXPECTED: Final = "expected.jsonl"
+_INLINE: Final = 4_096  # bytes of a log that the text itself holds
+_CHANGES: Final = 5  # of each side in the text
+_NAME: Final = re.compile(r"[^a-z0-9]+")
+_LONGEST: Final = 60
+_PRIVATE: Final = frozenset((Verdict.CRASH, Verdict.TIMEOUT))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DecoderFinding:
+    """One distinct defect of a subject, shown by a Case as small as it could be made.
+
+    ``statement``: the requirement in words. ``changes``: what the subject gave. ``size_before``: bytes of the log
+    before it was shrunk. ``replay``: the command that shows the verdict again.
+    """
+
+    subject: Subject
+    signature: str
+    verdict: Verdict
+    requirement: str
+    statement: str
+    case: DecoderCase
+    difference: Difference | None = None
+    changes: Sequence[dict[str, Any]] = ()
+    error: str = ""
+    stderr: str = ""
+    issues: Sequence[KnownIssue] = ()
+    replay: str = ""
+    size_before: int | None = None
+
+    @property
+    def private(self) -> bool:
+        """Whether whoever has the log can do harm with it."""
+        return self.verdict in _PRIVATE
+
+
+def directory_name(text: str) -> str:
+    """A name for a directory: words of the text, and a hash where they do not say all of it."""
+    words = _NAME.sub("-", text.lower()).strip("-")
+    if words and len(words) <= _LONGEST and words == text.lower().replace(" ", "-").replace(":", ""):
+        return words
+    return f"{words[:_LONGEST].rstrip('-') or 'finding'}-{hashlib.sha256(text.encode()).hexdigest()[:6]}"
+
+
+def write_report(root: Path, finding: DecoderFinding) -> Path:
+    """Write the finding below ``root``; returns its directory. An earlier finding of the same signature is replaced."""
+    name = finding.subject.name or finding.subject.id
+    directory = root / directory_name(name) / directory_name(finding.signature)
+    directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+    log = os.path.basename(finding.case.file_name)  # noqa: PTH119 - a Case may name a file in a directory
+    changes = "".join(f"{_json(change)}\n" for change in finding.case.expected)
+    for file, content in (
+        (log, finding.case.log),
+        (EXPECTED, changes.encode()),
+        (REPORT, report(finding).encode("utf-8", "backslashreplace")),
+    ):
+        _write_private(directory / file, content)
+    return directory
+
+
+def report(finding: DecoderFinding) -> str:
+    """The text for the maintainer."""
+    return "\n".join(_lines(finding)) + "\n"
+
+
+def _lines(finding: DecoderFinding) -> Iterator[str]:
+    subject, case = finding.subject, finding.case
+    name = subject.name or subject.id
+    yield f"# {name} {subject.version or ''}".rstrip() + f": {finding.signature}"
+    if finding.private:
+        yield ""
+        yield (
+            "Private until the maintainer has answered: whoever can write to a source's binary log can do this to "
+            "every reader."
+        )
+    yield ""
+    yield finding.statement
+    yield f"Here that does not hold ({finding.verdict}, requirement {finding.requirement})."
+    yield f"Why it matters: {case.why}"
+    if finding.issues:
+        yield ""
+        yield "Public reports that may be about the same:"
+        yield from (f"- {issue.issue}{f': {issue.note}' if issue.note else ''}" for issue in finding.issues)
+    yield ""
+    yield "## Versions"
+    yield ""
+    yield f"- {name} {subject.version or 'of unknown version'}{f', {subject.url}' if subject.url else ''}"
+    origin = f"MySQL {case.server_version}" if case.server_version else "binlog-lab, byte for byte as a server would"
+    yield f"- the log: written by {origin}"
+    yield f"- found with binlog-lab {__version__}, Case `{case.id}` rev {case.rev}"
+    yield ""
+    yield "## Expected"
+    yield ""
+    if finding.difference is not None:
+        yield f"At `{finding.difference.place}`: `{_code(finding.difference.expected)}`"
+        yield ""
+    yield from _changes(case.expected)
+    yield ""
+    yield "## Observed"
+    yield ""
+    if finding.difference is not None:
+        yield f"At `{finding.difference.place}`: `{_code(finding.difference.got)}`"
+        yield ""
+    if finding.error:
+        yield f"Its own words: `{_code(finding.error)}`"
+        yield ""
+    yield from _changes(finding.changes)
+    if finding.stderr:
+        yield ""
+        yield "On stderr:"
+        yield ""
+        yield from _block(finding.stderr.rstrip("\n"))
+    yield ""
+    yield "## How to see it without the lab"
+    yield ""
+    yield from _reproduction(finding)
+    if finding.replay:
+        yield ""
+        yield "With the lab:"
+        yield ""
+        yield from _block(finding.replay, "sh")
+
+
+def _reproduction(finding: DecoderFinding) -> Iterator[str]:
+    case = finding.case
+    before = f", shrunk from {finding.size_before:,}" if finding.size_before else ""
+    size = f"{len(case.log):,} bytes{before}, SHA-256 {hashlib.sha256(case.log).hexdigest()}"
+    log = os.path.basename(case.file_name)  # noqa: PTH119
+    if len(case.log) <= _INLINE:
+        yield f"This makes the log ({size}):"
+        yield ""
+        lines = base64.encodebytes(case.log).decode().split()
+        yield from _block("\n".join([f"base64 -d >{shlex.quote(log)} <<'END'", *lines, "END"]), "sh")
+    else:
+        yield f"The log is `{log}` beside this file ({size})."
+    yield ""
+    yield f"Read `{log}` as any binary log. What must come out is under Expected, whole in `{EXPECTED}`."
+    if case.statements:
+        yield ""
+        yield "A server writes such a log from:"
+        yield ""
+        yield from _block("\n".join(f"{text.rstrip(';')};" for text in (*case.prepare, *case.statements)), "sql")
+
+
+def _changes(changes: Sequence[dict[str, Any]]) -> Iterator[str]:
+    if not changes:
+        yield "No row change."
+        return
+    yield from _block("\n".join(_json(change) for change in changes[:_CHANGES]), "json")
+    if len(changes) > _CHANGES:
+        yield f"and {len(changes) - _CHANGES:,} more."
+
+
+def _block(text: str, language: str = "") -> Iterator[str]:
+    """Code that Markdown leaves as it is, whatever fences the text has itself."""
+    longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    yield f"{fence}{language}"
+    yield text
+    yield fence
+
+
+def _code(text: str) -> str:
+    return " ".join(text.replace("`", "'").split())
+
+
+def _json(value: dict[str, Any]) -> str:
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _write_private(path: Path, content: bytes) -> None:
+    """Write a file that only its owner can read."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        os.fchmod(descriptor, 0o600)
+        file.write(content)
