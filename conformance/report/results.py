@@ -140,9 +140,16 @@ class Summary:
             case CaseVerdict():
                 self._add_verdict(record)
             case Finding():
-                self.findings[record.signature] = record
+                # Several decoders may have a defect of the same signature.
+                decoder = record.subject in self.matrix.decoders
+                self.findings[f"{record.subject}: {record.signature}" if decoder else record.signature] = record
             case End():
                 self.end = record
+
+    def finding_of(self, verdict: CaseVerdict) -> Finding | None:
+        """The smallest Case that shows the same."""
+        signature = verdict.signature or ""
+        return self.findings.get(f"{verdict.subject}: {signature}") or self.findings.get(signature)
 
     def _add_block(self, block: Block) -> None:
         totals = self._blocks.setdefault((block.check, block.subject), CheckTotals())

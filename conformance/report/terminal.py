@@ -239,7 +239,7 @@ def _failures(console: Console, summary: Summary) -> None:
         said += [wording.difference(failure)] if failure.field else []
         console.print(f"  {' '.join(said)}", markup=False, soft_wrap=True)
         _sides(console, failure)
-        finding = summary.findings.get(failure.signature or "")
+        finding = summary.finding_of(failure)
         if finding is not None and finding.replay != failure.replay:
             console.print(f"  {finding.replay}   (the smallest case)", style="bold", markup=False, soft_wrap=True)
         if failure.replay:

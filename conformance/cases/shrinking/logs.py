@@ -17,7 +17,7 @@ from conformance.reference.binlog.event import encode_event
 from conformance.reference.binlog.files import FileReader
 from conformance.reference.binlog.format_description import FormatDescription
 from conformance.reference.binlog.gtid import Gtid, GtidTagged, with_transaction_length
-from conformance.reference.binlog.header import MAGIC, Checksum, footer_size
+from conformance.reference.binlog.header import HEADER_SIZE, MAGIC, Checksum, footer_size
 from conformance.reference.binlog.payload import UNCOMPRESSED, TransactionPayload
 from conformance.reference.binlog.rows import Row, RowsBody, bitmap_of, full_bitmap, included
 from conformance.reference.cursor import encode_packed
@@ -39,12 +39,12 @@ from conformance.reference.tables.metadata import (
     has_sign,
 )
 from conformance.reference.tables.table_map import TableMap
-from conformance.requirements.reading import rules_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from conformance.reference.binlog.event import Body, Event
+    from conformance.reference.binlog.files import RulesFor
     from conformance.reference.tables.metadata import MetadataField
 
 ENOUGH: Final = 600  # bytes of a log that a person reads whole
@@ -65,9 +65,9 @@ class Part:
 Parts = tuple[Part, ...]
 
 
-def split_log(log: bytes, sparse: int = 0) -> Parts:
+def split_log(log: bytes, sparse: int = 0, rules_for: RulesFor | None = None) -> Parts:
     """The events of a log. ``sparse``: see :class:`DecoderCase`. Raises :class:`CodecError` for a damaged log."""
-    reader = FileReader(rules_for=rules_of)
+    reader = FileReader(rules_for=rules_for)
     parts: list[Part] = []
     for piece in sparse_parts(log, sparse):
         if isinstance(piece, int):
@@ -103,7 +103,7 @@ def join_log(parts: Parts, sparse: int = 0) -> bytes:
             algorithm = body.algorithm
         if isinstance(body, (Gtid, GtidTagged)) and body.transaction_length is not None:
             others = sum(len(_event(other, algorithm)) for other in _group(parts[place + 1 :]))
-            part = replace(part, body=with_transaction_length(body, others, footer_size(algorithm)))  # noqa: PLW2901
+            part = replace(part, body=with_transaction_length(body, others, footer_size(algorithm)))
         out += _event(part, algorithm, len(out) + (sparse if place else 0))
     return bytes(out)
 
@@ -135,23 +135,28 @@ def _event(part: Part, algorithm: int, start: int | None = None) -> bytes:
 
 
 def shrink_log(
-    log: bytes, fails: Callable[[bytes, int], bool], *, seconds: float, sparse: int = 0
+    log: bytes,
+    fails: Callable[[bytes, int], bool],
+    *,
+    seconds: float,
+    sparse: int = 0,
+    rules_for: RulesFor | None = None,
 ) -> tuple[bytes, int]:
     """The smallest log found in the time, and its ``sparse``.
 
-    ``fails(log, sparse)`` decides whether a smaller log still shows the same. The order of the attempts is fixed. A log
-    below :data:`ENOUGH` keeps the names of its columns, which readers of a report need.
+    ``fails(log, sparse)`` decides whether a smaller log still shows the same. ``rules_for``: of the TABLE_MAPs.
+    The order of the attempts is fixed. A log below :data:`ENOUGH` keeps the names of its columns, which people need.
     """
     deadline = time.monotonic() + seconds
     if sparse and fails(log, 0):
         sparse = 0
     try:
-        parts = split_log(log, sparse)
+        parts = split_log(log, sparse, rules_for)
         best = join_log(parts, sparse)
     except CodecError:
-        return log, sparse
-    if best != log and not fails(best, sparse):
-        return log, sparse
+        parts, best = (), b""
+    if not parts or (best != log and not fails(best, sparse)):
+        return _fewer_frames(log, sparse, fails, deadline - time.monotonic()), sparse
 
     def wanted(candidate: Parts) -> bool:
         nonlocal best
@@ -172,6 +177,26 @@ def shrink_log(
             parts = smallest(parts, _without_names, wanted, deadline - time.monotonic())
         if len(best) == before or time.monotonic() > deadline:
             return best, sparse
+
+
+def _fewer_frames(log: bytes, sparse: int, fails: Callable[[bytes, int], bool], seconds: float) -> bytes:
+    """A damaged log without some of its events. The others keep their bytes, and so the damage."""
+    frames, place = [], len(MAGIC)
+    while place + HEADER_SIZE <= len(log):
+        length = max(HEADER_SIZE, int.from_bytes(log[place + 9 : place + 13], "little"))
+        frames.append(log[place : place + length])
+        place += length
+    head = log[: len(MAGIC)] + b"".join(frames[:1])
+
+    def smaller(rest: tuple[bytes, ...]) -> Iterator[tuple[bytes, ...]]:
+        return (_without(rest, gone) for gone in _cuts(len(rest)))
+
+    def still(rest: tuple[bytes, ...]) -> bool:
+        return fails(head + b"".join(rest), sparse)
+
+    rest: tuple[bytes, ...] = (*frames[1:], log[place:])
+    rest = smallest(rest, smaller, still, seconds)
+    return head + b"".join(rest)
 
 
 # --- events ----------------------------------------------------------------------------------------------------------
