@@ -134,10 +134,11 @@ def _lines(case: DecoderCase, judged: Judged) -> Iterator[str]:
 def print_decoders(words: Sequence[str], form: str) -> None:
     """Print Cases: the SQL that makes a log again, or everything as JSON."""
     for case in chosen(words):
-        click.echo(_sql(case) if form == "sql" else json.dumps(_data(case), indent=1, ensure_ascii=False))
+        click.echo(decoder_sql(case) if form == "sql" else json.dumps(_data(case), indent=1, ensure_ascii=False))
 
 
-def _sql(case: DecoderCase) -> str:
+def decoder_sql(case: DecoderCase) -> str:
+    """The SQL that makes a Case's log again."""
     if not case.statements:
         raise Usage(f"{case.id}: the kit wrote this log; no SQL makes it", hint="--as json prints the log")
     before = [f"{statement};" for statement in case.prepare]

@@ -18,9 +18,10 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from conformance.report.html import SUBJECTS_DIR, write_html
+from conformance.report.html import write_html
 from conformance.report.junit import write_junit
 from conformance.report.markdown import write_markdown
+from conformance.report.matrix import SUBJECTS_DIR
 from conformance.report.results import Summary, write_results
 from conformance.report.subjects.badge import endpoint, svg
 from conformance.report.subjects.markdown import write_subjects

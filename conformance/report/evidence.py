@@ -52,8 +52,8 @@ class Row:
 
 
 def rows(verdict: CaseVerdict, *, window: Window = PAGE) -> list[Row]:
-    """The evidence of one verdict, field by field; one row of the bare values if the verdict has no fields."""
-    if not verdict.evidence:
+    """The evidence of one verdict, field by field; one row of the bare values if there is no field to compare."""
+    if not verdict.evidence or of_log(verdict):
         if verdict.expected is None and verdict.got is None:
             return []
         expected, got = align(verdict.expected, verdict.got, window=window)
@@ -66,6 +66,11 @@ def rows(verdict: CaseVerdict, *, window: Window = PAGE) -> list[Row]:
         expected, got = align(item.expected, item.got, mark="first" if first else "more", window=window)
         out.append(Row(item.field, item.offset, expected, got, first))
     return out
+
+
+def of_log(verdict: CaseVerdict) -> bool:
+    """Whether the evidence is bytes of the log alone: a decoder gives values, and no bytes to compare them with."""
+    return any(item.first for item in verdict.evidence)
 
 
 Sides: TypeAlias = tuple[tuple[Piece, ...] | None, tuple[Piece, ...] | None]

@@ -34,7 +34,13 @@ def build(summary: Summary) -> Iterator[str]:
 
 
 def _requirements(summary: Summary) -> Iterator[str]:
-    judged = {name: row for name, row in summary.requirement_rows().items() if row[1].cases}
+    judged = {
+        name: row
+        for name, row in summary.requirement_rows().items()
+        if row[1].cases and not (summary.matrix and set(row[2]) <= set(summary.matrix.decoders))
+    }
+    if not judged and summary.matrix:
+        return
     passed = [name for name, (_, cell, _) in judged.items() if cell.verdict is Verdict.PASS]
     yield ""
     yield f"{len(passed)} of {wording.plural(len(judged), 'judged requirement')} passed; {wording.coverage(summary)}."
@@ -64,7 +70,7 @@ def _deviations(summary: Summary) -> Iterator[str]:
 
 
 def _failures(summary: Summary) -> Iterator[str]:
-    distinct = {failure.signature or failure.case: failure for failure in reversed(summary.failures)}
+    distinct = {summary.kind_of(failure): failure for failure in reversed(summary.failures)}
     for failure in list(distinct.values())[::-1][:FAILURES_SHOWN]:
         yield ""
         title = f"{wording.GLYPHS[failure.verdict]} {failure.verdict} **{failure.requirement}** `{failure.case}`"

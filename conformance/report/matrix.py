@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from conformance.stream import CaseVerdict, Finding, KnownIssue, Subject, Suite
 
+SUBJECTS_DIR: Final = "subjects"  # the directory of a report that holds a page for each decoder
 CALM: Final = frozenset({Verdict.PASS, Verdict.NOT_APPLICABLE})  # a row of these alone is no anomaly
 _NO_NAME: Final = re.compile(r"[^\w.-]+")
 

@@ -105,7 +105,7 @@ class Summary:
         self.failures: list[CaseVerdict] = []  # failing verdicts that no listed deviation explains
         self.others: list[CaseVerdict] = []  # the rest: not run, refused, inconclusive, samples of passes ...
         self.fixed: list[CaseVerdict] = []  # listed deviations that are gone: inside their observed versions a failure
-        self.findings: dict[str, Finding] = {}
+        self.findings: dict[tuple[str, str | None], Finding] = {}  # by signature; of decoders by subject as well
         self._blocks: dict[tuple[str, str], CheckTotals] = {}
         self._blocks_seen: set[tuple[str, str, int | None]] = set()
         self._by_requirement: defaultdict[tuple[str, str, str], Counter[str]] = defaultdict(Counter)
@@ -140,16 +140,10 @@ class Summary:
             case CaseVerdict():
                 self._add_verdict(record)
             case Finding():
-                # Several decoders may have a defect of the same signature.
-                decoder = record.subject in self.matrix.decoders
-                self.findings[f"{record.subject}: {record.signature}" if decoder else record.signature] = record
+                decoder = record.subject if record.subject in self.matrix.decoders else None
+                self.findings[record.signature, decoder] = record
             case End():
                 self.end = record
-
-    def finding_of(self, verdict: CaseVerdict) -> Finding | None:
-        """The smallest Case that shows the same."""
-        signature = verdict.signature or ""
-        return self.findings.get(f"{verdict.subject}: {signature}") or self.findings.get(signature)
 
     def _add_block(self, block: Block) -> None:
         totals = self._blocks.setdefault((block.check, block.subject), CheckTotals())
@@ -289,6 +283,11 @@ class Summary:
                 totals.failed += worst in FAILING
                 totals.requirements.update({verdict.requirement for verdict in verdicts})
         return out
+
+    def kind_of(self, verdict: CaseVerdict) -> tuple[str, str | None]:
+        """What two failures of the same kind share: the signature; failures of two decoders are never of one kind."""
+        decoder = verdict.subject if verdict.subject in self.matrix.decoders else None
+        return verdict.signature or verdict.case, decoder
 
     @property
     def failed(self) -> int:

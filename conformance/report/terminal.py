@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 from conformance.messages import printable
 from conformance.report import cards, evidence, wording
+from conformance.report.matrix import SUBJECTS_DIR
 from conformance.report.results import OWNERS, Outcome
 from conformance.stream import SEVERITY, Verdict
 
@@ -132,6 +133,7 @@ def print_summary(summary: Summary, file: TextIO, *, directory: Path | None = No
     glyph = wording.OUTCOME_GLYPHS[summary.outcome]
     if summary.cases:
         (_matrix if len(summary.columns) > 1 else _requirements)(console, summary)
+        _decoders(console, summary)
         _failures(console, summary)
         _census(console, summary)
         _deviations(console, summary)
@@ -145,6 +147,10 @@ def print_summary(summary: Summary, file: TextIO, *, directory: Path | None = No
         console.print(line, style="dim", markup=False)
     if directory is not None:
         console.print(f"Report: {directory / 'index.html'}", markup=False, soft_wrap=True)
+        names = summary.matrix.names() if len(summary.matrix.judged) == 1 else {}
+        for subject in summary.matrix.judged if names else ():
+            page = directory / SUBJECTS_DIR / f"{names[subject.id]}.html"
+            console.print(f"Its defects: {page}", markup=False, soft_wrap=True)
 
 
 def _broken_pipe() -> NoReturn:
@@ -184,8 +190,12 @@ def _requirements(console: Console, summary: Summary) -> None:
         table.add_column("subject", overflow="fold")
     table.add_column("verdict", no_wrap=True)
     table.add_column("passed of cases", overflow="fold", min_width=16)
+    many = len(summary.matrix.judged) > 1  # then a table of their own, and the matrix in the report
     for requirement, (info, _, cells) in rows.items():
-        for index, (subject, cell) in enumerate(cells.items()):
+        shown = [
+            (subject, cell) for subject, cell in cells.items() if not (many and subject in summary.matrix.decoders)
+        ]
+        for index, (subject, cell) in enumerate(shown):
             verdict = cell.verdict
             table.add_row(
                 requirement if not index else "",
@@ -230,7 +240,7 @@ def _asked(console: Console, summary: Summary) -> None:
 
 def _failures(console: Console, summary: Summary) -> None:
     worst_first = sorted(summary.failures, key=lambda verdict: SEVERITY.index(verdict.verdict))
-    distinct = list({verdict.signature or verdict.case: verdict for verdict in reversed(worst_first)}.values())[::-1]
+    distinct = list({summary.kind_of(verdict): verdict for verdict in reversed(worst_first)}.values())[::-1]
     for failure in distinct[:FAILURES_SHOWN]:
         console.print()
         title = f"{failure.verdict} {failure.case} [{failure.requirement}] {failure.subject}"
@@ -239,7 +249,7 @@ def _failures(console: Console, summary: Summary) -> None:
         said += [wording.difference(failure)] if failure.field else []
         console.print(f"  {' '.join(said)}", markup=False, soft_wrap=True)
         _sides(console, failure)
-        finding = summary.finding_of(failure)
+        finding = summary.findings.get(summary.kind_of(failure))
         if finding is not None and finding.replay != failure.replay:
             console.print(f"  {finding.replay}   (the smallest case)", style="bold", markup=False, soft_wrap=True)
         if failure.replay:
@@ -300,7 +310,7 @@ def _census(console: Console, summary: Summary) -> None:
     from rich.text import Text
 
     groups = summary.census.groups()
-    if not groups:
+    if not groups or (summary.matrix and not summary.columns):
         return
     console.print()
     if not summary.census:
@@ -334,6 +344,34 @@ def _census(console: Console, summary: Summary) -> None:
         )
     else:
         console.print(f"all {count} rules exercised", style="dim")
+
+
+def _decoders(console: Console, summary: Summary) -> None:
+    """Print a line for each decoder: its Cases by verdict, and its distinct defects."""
+    from rich.table import Table
+    from rich.text import Text
+
+    matrix = summary.matrix
+    if not matrix:
+        return
+    names, counts = matrix.names(), {subject.id: matrix.counts(subject.id) for subject in matrix.judged}
+    seen = [verdict for verdict in Verdict if any(count[verdict] for count in counts.values())]
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    table.add_column("decoder", overflow="fold")
+    for name in (*seen, "defects"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for subject in matrix.judged:
+        worst = matrix.worst(subject.id)
+        table.add_row(
+            Text(f"{wording.GLYPHS[worst]} {names[subject.id]}", style=_style(worst)),
+            *(f"{counts[subject.id][verdict]:,}" for verdict in seen),
+            f"{len(matrix.defects(subject.id)):,}",
+        )
+    console.print()
+    console.print(table)
+    for subject in matrix.absent:
+        reason = subject.unavailable or subject.note or "no verdict in this run"
+        console.print(f"○ {names[subject.id]}: {reason}", style="yellow", markup=False, soft_wrap=True)
 
 
 def _style(verdict: Verdict) -> str:

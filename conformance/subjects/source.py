@@ -170,7 +170,8 @@ class Source(Closing):
         found: dict[str, dict[str, str]] = {}
         listed = ", ".join(f"'{name.replace(chr(39), chr(39) * 2)}'" for name in self._schemas)
         rows = self._session().execute(
-            "SELECT table_schema, table_name, column_name, column_type FROM information_schema.columns"
+            "SELECT table_schema, table_name, column_name,"
+            " CONCAT_WS(' CHARACTER SET ', column_type, character_set_name) FROM information_schema.columns"
             f" WHERE table_schema NOT IN ({listed}) ORDER BY table_schema, table_name, ordinal_position"
         )
         for schema, table, column, kind in rows.texts():

@@ -7,11 +7,11 @@ so they are not compared.
 
 from __future__ import annotations
 
-import json
 import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
+from conformance.judge.decoding.exact_json import parse
 from conformance.reference.binlog.files import FileReader
 from conformance.reference.errors import CodecError
 from conformance.reference.text.row_changes import RowChanges
@@ -139,7 +139,7 @@ def _other_log(log: bytes, case: DecoderCase) -> str:
     try:
         reader.feed(log)
         for event in reader.events():
-            found.extend(json.loads(line) for line in changes.event(event, None))
+            found.extend(parse(line) for line in changes.event(event, None))
     except CodecError as error:
         return f"the log that this server writes cannot be read: {error}"
     found = [change for change in found if (change["schema"], change["table"]) != (SCHEMA, MARKERS)]

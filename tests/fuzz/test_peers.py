@@ -31,7 +31,8 @@ def test_a_peer_says_what_holds_and_what_is_needed(name: str) -> None:
     ("value", "other"),
     [(1, True), (True, 1), (None, False), ("a", b"b"), ([1], [2]), ([1], []), ({"a": 1}, {}),
      ({"a": "x"}, {b"a": b"y"}),
-     (time(1, 2, 3, 0, negative=True), clock(1, 2, 3)), (decimal_from_text("0.10"), 0.11), (Opaque(252, b"\0\xff"), "\0"),
+     (time(1, 2, 3, 0, negative=True), clock(1, 2, 3)), (decimal_from_text("0.10"), 0.11),
+     (Opaque(252, b"\0\xff"), "\0"),
      (1.5, "1.5"), (UInt(1), 2), ({"a": [None]}, {"a": [0]})],
 )  # fmt: skip
 def test_another_value_is_told(value: JsonValue, other: object) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections import Counter
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
@@ -16,6 +18,7 @@ from conformance.report.results import Summary
 from conformance.report.subjects import badge
 from conformance.report.subjects import markdown as subjects_markdown
 from conformance.report.subjects import page as subject_page
+from conformance.report.terminal import print_summary
 from conformance.stream import (
     DECODER,
     CaseInfo,
@@ -34,11 +37,13 @@ from tests.report.test_files import Tags
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from conformance.stream import AnyRecord
 
 RUN = Run(kit="0.1.0", seed=1, profile="quick", started="2026-11-07T08:09:10Z", command="x", selected=1)
+UNSEEN = (
+    Verdict.DIFFERS, Verdict.DEVIATES, Verdict.FIXED, Verdict.INCONCLUSIVE, Verdict.INFO, Verdict.NOT_RUN,
+)  # fmt: skip
 PEER = "python-mysql-replication-1.24"
 
 
@@ -323,6 +328,20 @@ def test_markdown_has_the_matrix_and_every_defect(whole: Summary) -> None:
     for defect in whole.matrix.defects(PEER):
         assert f"smallest `{defect.first.case}`" in full
     assert "[julien-duponchelle/python-mysql-replication#521]" in full
+
+
+def test_the_terminal_has_a_line_for_each_decoder(whole: Summary) -> None:
+    out = io.StringIO()
+    print_summary(whole, out, directory=Path("report"))
+    lines = [line.split() for line in out.getvalue().splitlines()]
+    assert ["decoder", *(v for v in Verdict if v not in UNSEEN), "defects"] in lines
+    assert ["✗", "python-mysql-replication", "24", "4", "0", "0", "0", "10", "0", "52", "5"] in lines
+    assert "○ canal: no Java 17 on this machine" in out.getvalue()
+    assert "census" not in out.getvalue()
+    assert "Its defects" not in out.getvalue()
+    out = io.StringIO()
+    print_summary(summary_of(info("a/a"), tool(), verdict("a/a", Verdict.FAIL)), out, directory=Path("report"))
+    assert "Its defects: report/subjects/tool.html" in out.getvalue()
 
 
 def test_results_name_the_suite_the_verdicts_and_the_defects_of_a_decoder(whole: Summary) -> None:

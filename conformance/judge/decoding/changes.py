@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from conformance.cases.decoder_case import Equality
 from conformance.judge.decoding.alignment import GAP, align, leftovers
 from conformance.judge.decoding.column_values import differences_of_values
-from conformance.judge.decoding.difference import Difference, Found, Kind, show
+from conformance.judge.decoding.difference import INVENTED, MISSING, Difference, Found, Kind, show
+from conformance.judge.decoding.documents import INVENTED_MEMBER, MISSING_MEMBER
 from conformance.judge.decoding.numbers import number_in, number_of
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ _NUMBERS: Final = ("position", "timestamp", "server_id", "row", "inner")
 _TEXTS: Final = ("event", "gtid")
 _IMAGES: Final = ("before", "after")
 _ABSENT: Final = object()
+_NOTHING: Final = "nothing"
 _OTHER_CHANGE: Final = 2 * GAP
 
 
@@ -113,8 +115,8 @@ def _difference(found: Found, change: dict[str, Any], number: int) -> Difference
     return Difference(
         kind=found.kind,
         place=place,
-        expected=show(found.expected),
-        got=show(found.got),
+        expected=_NOTHING if found.kind in INVENTED or found.cause == INVENTED_MEMBER else show(found.expected),
+        got=_NOTHING if found.kind in MISSING or found.cause == MISSING_MEMBER else show(found.got),
         position=position if isinstance(position, int) else None,
         level=Equality.STRUCTURE if found.kind.name.endswith("_CHANGE") else found.level,
         what=found.what or operation,

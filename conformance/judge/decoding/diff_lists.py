@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 _LEG: Final = re.compile(r'\.(?:("(?:[^"\\]|\\.)*")|([^.\["\s]+))|\[(\d+)\]', re.DOTALL)
 _ABSENT: Final = object()
-_OTHER_DIFF: Final = 2 * GAP
+_OTHER_DIFF: Final = 2.1 * GAP
+_ONE_PART: Final = 0.8 * GAP  # of operation, path and value
 
 
 def differences_of_diffs(
@@ -36,10 +37,9 @@ def differences_of_diffs(
         return known[one, other]
 
     def cost(one: int, other: int) -> float:
-        kinds = [item.kind for item in found(one, other) if item.level is not Equality.TYPE]
-        if Kind.FORM in kinds:
-            return _OTHER_DIFF
-        return min(len(kinds), 1) * 0.4 + kinds.count(Kind.DIFF) * 0.6
+        differing = [item for item in found(one, other) if item.level is not Equality.TYPE]
+        parts = {item.cause if item.kind is Kind.DIFF else item.kind for item in differing}
+        return _OTHER_DIFF if len(parts) > 1 else len(parts) * _ONE_PART
 
     pairs = align(len(expected), len(got), cost)
     moved, repeated, further, missing = leftovers(pairs, cost, len(expected))

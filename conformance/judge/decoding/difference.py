@@ -40,7 +40,17 @@ class Kind(StrEnum):
 
 # What was in the log and did not arrive. Whoever says so has refused; whoever does not has lost it in silence.
 MISSING: Final = frozenset((Kind.MISSING_CHANGE, Kind.MISSING_IMAGE, Kind.MISSING_COLUMN, Kind.MISSING_DIFF))
-# What arrived and is not in the log.
+INVENTED: Final = frozenset(
+    (
+        Kind.EXTRA_CHANGE,
+        Kind.REPEATED_CHANGE,
+        Kind.EXTRA_IMAGE,
+        Kind.EXTRA_COLUMN,
+        Kind.ABSENT_AS_NULL,
+        Kind.EXTRA_DIFF,
+    )
+)
+# What fails although nothing is lost.
 WRONG: Final = frozenset(
     (
         Kind.EXTRA_CHANGE, Kind.REPEATED_CHANGE, Kind.MOVED_CHANGE, Kind.MALFORMED, Kind.TABLE, Kind.OPERATION,

@@ -28,6 +28,8 @@ _OPAQUE: Final = frozenset(("BIT", "BLOB", "OPAQUE"))
 _EXACT_IN_JAVASCRIPT: Final = 1 << 53
 _PREFIX: Final = "base64:type"
 _ABSENT: Final = object()
+MISSING_MEMBER: Final = "missing member"
+INVENTED_MEMBER: Final = "invented member"
 
 
 class Documents:
@@ -74,12 +76,12 @@ class Documents:
             inside = f"{place}.{key}"
             other = members.get(key, _ABSENT)
             if other is _ABSENT:
-                self._differ(inside, value, None, "OBJECT", "missing member")
+                self._differ(inside, value, None, "OBJECT", MISSING_MEMBER)
             else:
                 self.compare(value, other, inside)
         for key in members:
             if key not in wanted:
-                self._differ(f"{place}.{key}", None, members[key], "OBJECT", "invented member")
+                self._differ(f"{place}.{key}", None, members[key], "OBJECT", INVENTED_MEMBER)
 
     def _members(self, got: Any, wanted: dict[str, Any]) -> dict[str, Any] | str | None:
         """The members of the subject's object; a class of fault; ``None`` if it is no object."""

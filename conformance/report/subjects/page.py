@@ -109,7 +109,7 @@ def page(summary: Summary, subject: Subject) -> str:
         sections=sections(defects), cells=cells, titles=titles, by_requirement=by_requirement,
         excluded=[verdict for verdict in own if verdict.verdict is Verdict.NOT_APPLICABLE],
         passed=[verdict for verdict in own if verdict.verdict is Verdict.PASS],
-        window=WINDOW, values_of=_values, bytes_of=_bytes, differing=_differing, of_log=_of_log,
+        window=WINDOW, values_of=_values, bytes_of=_bytes, differing=_differing, of_log=evidence.of_log,
         titled=titled, anchor=anchor,
         cell_words=wording.cell_words, issue_url=issue_url, links=cards.links,
     )  # fmt: skip
@@ -118,11 +118,6 @@ def page(summary: Summary, subject: Subject) -> str:
 def titled(defect: Defect) -> str:
     """The finding's own words, or the class of the defect."""
     return defect.finding.message if defect.finding and defect.finding.message else defect.signature
-
-
-def _of_log(verdict: CaseVerdict) -> bool:
-    """Whether the evidence is bytes of the log, without a counterpart of the subject."""
-    return any(item.first for item in verdict.evidence)
 
 
 def _values(verdict: CaseVerdict) -> CaseVerdict:
@@ -138,6 +133,6 @@ def _bytes(verdict: CaseVerdict) -> CaseVerdict:
 def _differing(verdict: CaseVerdict) -> list[evidence.Row]:
     """The value that differs, then the fields of the log that do."""
     shown = evidence.rows(_values(verdict), window=NARROW)
-    if verdict.evidence and not _of_log(verdict):
+    if verdict.evidence and not evidence.of_log(verdict):
         shown += evidence.rows(_bytes(verdict), window=NARROW)
     return [row for row in shown if row.differs or row.first]

@@ -39,9 +39,10 @@ class _Table:
         self.names = [str(name) for name in names] if names is not None else []
         self.members = self._members(more, _ENUM, "getEnumStrValues") | self._members(more, _SET, "getSetStrValues")
         signedness = more.getSignedness() if more is not None else None
-        # The library has moved the bit of each numeric column to the column's own place; a set bit is UNSIGNED.
-        places = range(len(self.types))
-        self.unsigned = {place for place in places if signedness is not None and bool(signedness.get(place))}
+        # The library has spread the bits of the numeric columns over all columns.
+        self.unsigned = {
+            place for place in range(len(self.types)) if signedness is not None and bool(signedness.get(place))
+        }
 
     def _members(self, more: Any, code: int, getter: str) -> dict[int, list[str]]:
         values = getattr(more, getter)() if more is not None else None

@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from conformance.cases.decoder_case import Equality
-from conformance.checks.decoders.suite.declare import Setting, recorded, text
+from conformance.checks.decoders.suite.declare import Setting, Written, recorded, text, words
+from conformance.checks.decoders.suite.rewrite import laid, parts_of, with_rows
+from conformance.reference.binlog.images import Row
+from conformance.reference.partial.diffs import Diff, Operation, encode_diffs
+from conformance.reference.partial.paths import parse_path
+from conformance.reference.tables.columns import PartialJson
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from conformance.cases.decoder_case import DecoderCase
     from conformance.checks.decoders.suite.declare import Recorded
+    from conformance.reference.binlog.rows import RowsBody
+    from conformance.reference.jsonb.values import JsonValue
 
 _PAD: Final = {"pad": "p" * 80}  # a diff is logged only where it is shorter than the document
 _TABLE: Final = "CREATE TABLE t (id INT PRIMARY KEY, j JSON, n INT)"
@@ -285,4 +296,36 @@ _ROWS: Final = (
     ),
 )  # fmt: skip
 
-CASES: Final = (*_ONE, *_PATHS, *_VALUES, *_COLUMNS, *_ROWS)
+_LIST: Final = {"l": ["zero", "one", "two", "three"]}
+
+
+def _written(name: str, title: str, why: str, *diffs: Diff) -> Written:
+    """Diffs that no statement is known to make; a server applies them."""
+
+    def build(bases: Mapping[str, DecoderCase]) -> bytes:
+        def change(body: RowsBody) -> RowsBody:
+            (row,) = body.rows
+            assert row.after is not None
+            made = PartialJson(encode_diffs(diffs))
+            after = tuple(made if isinstance(value, PartialJson) else value for value in row.after)
+            return replace(body, rows=(Row(row.before, after),))
+
+        return laid(with_rows(parts_of(bases["diffs/remove-two-of-array"]), change))
+
+    return Written(
+        id=f"diffs/{name}", title=title, why=why, requirements=words("DEC2"), build=build,
+        replay_on=(_TABLE, f"INSERT INTO t VALUES (1, {_document(_LIST)}, 7)"),
+    )  # fmt: skip
+
+
+def _diff(operation: Operation, path: str, value: JsonValue = None) -> Diff:
+    return Diff(operation, parse_path(path), value)
+
+
+_WRITTEN: Final = (
+    _written("insert-into-array", "INSERT into the middle of an array", "For an array INSERT shifts the cells behind: taken for a replacement one cell is lost.", _diff(Operation.INSERT, "$.l[1]", "new")),
+    _written("insert-and-remove-in-array", "INSERT at the front of an array, then REMOVE behind it", "Each index counts in the array that the diffs before have made.", _diff(Operation.INSERT, "$.l[0]", "new"), _diff(Operation.REMOVE, "$.l[2]")),
+    _written("insert-into-array-twice", "Two INSERTs at the same index", "The second one comes to stand in front of the first.", _diff(Operation.INSERT, "$.l[1]", "first"), _diff(Operation.INSERT, "$.l[1]", "second")),
+)  # fmt: skip
+
+CASES: Final = (*_ONE, *_PATHS, *_VALUES, *_COLUMNS, *_ROWS, *_WRITTEN)

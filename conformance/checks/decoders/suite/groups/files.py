@@ -72,7 +72,7 @@ def _beyond(bases: Bases) -> bytes:
     return laid(parts_of(bases[_BASE]), algorithm=0, start=_SPARSE)
 
 
-_SPARSE: Final = 4_500_000_000
+_SPARSE: Final = 4_300_000_000
 
 
 def _between(
@@ -118,7 +118,7 @@ CASES: Final = (
     _file("many-small", "Twenty transactions of one row", "Positions and GTID numbers go on without a gap.", *(f"INSERT INTO t VALUES ({number}, 'row {number}')" for number in range(20))),
     _file("case-of-names", "Tables whose names differ in case alone", "Names are compared byte by byte.", _ROW, "INSERT INTO T VALUES (9)", "UPDATE t SET v = 'two'", prepare=(_TABLE, "CREATE TABLE T (id INT)")),
     Written(id="files/open", title="A log that is still open: the flag in its first event is set", why="The flag is outside of the checksum: summed over, the first event of each live log looks damaged.", requirements=words("DEC21 DEC19"), needs=("file",), build=_open_file, same_as=_BASE),
-    Written(id="files/open-and-cut", title="An open log that ends inside of an event", why="A copy of a live file ends anywhere: what is complete must come.", requirements=words("DEC21 DEC22"), needs=("file",), allowed=Allowed.CHANGES_OR_ERROR, build=_cut_open_file, same_as=_BASE, changes=(0, 1, 2)),
+    Written(id="files/open-and-cut", title="An open log that ends inside of an event", why="A copy of a live file ends anywhere: what is complete must come.", requirements=words("DEC21 DEC22"), needs=("file",), allowed=Allowed.CHANGES_OR_ERROR, build=_cut_open_file, same_as=_BASE, changes=(0, 1, 2), rolled_back=(2,)),
     Written(id="files/beyond-4-gib", title="Rows behind the first 4 GiB of a file", why="Positions in events have 32 bits and begin again: taken as they are, the reader jumps back or stops.", requirements=words("DEC21"), needs=("file",), build=_beyond, same_as=_BASE, sparse=_SPARSE),
     _written("no-end-event", "A closed log without ROTATE or STOP", "A server that was killed leaves such files.", lambda parts: parts[:-1]),
     _written("stop-at-end", "STOP in place of ROTATE", "A server that was shut down ends its file so.", lambda parts: [*parts[:-1], replace(parts[-1], body=Stop())]),

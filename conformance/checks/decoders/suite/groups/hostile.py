@@ -51,6 +51,7 @@ def _case(
     changes: tuple[int, ...] = (0,),
     why: str = _DAMAGED,
     allowed: Allowed = Allowed.ERROR,
+    open_changes: tuple[int, ...] = (),
     requirements: str = "DEC22",
 ) -> Written:
     return Written(
@@ -63,6 +64,7 @@ def _case(
         build=build,
         same_as=base,
         changes=changes,
+        rolled_back=open_changes,
     )
 
 
@@ -70,13 +72,15 @@ def _case(
 
 
 def _cut(name: str, title: str, code: int, nth: int, inside: int, changes: tuple[int, ...]) -> Written:
-    """Cut ``inside`` bytes behind the start of an event."""
+    """Cut ``inside`` bytes behind the start of an event. What the cut transaction has is never committed."""
 
     def build(bases: Bases) -> bytes:
         case = bases[_BASE]
         return case.log[: offsets(case.log)[index_of(parts_of(case), code, nth=nth)] + inside]
 
-    return _case(f"cut-{name}", f"Cut off {title}", build, changes=changes)
+    return _case(
+        f"cut-{name}", f"Cut off {title}", build, changes=changes, open_changes=changes[nth:] if nth > 0 else ()
+    )
 
 
 _CUT: Final = (
@@ -144,7 +148,7 @@ def _body(
         place = index_of(parts, code, nth=nth)
         return laid([*parts[:place], parts[place].raw(change), *parts[place + 1 :]])
 
-    return _case(name, title, build, why=why, changes=changes)
+    return _case(name, title, build, why=why, changes=changes, open_changes=changes[nth:])
 
 
 def _put(place: int, data: bytes) -> Callable[[bytearray], object]:
