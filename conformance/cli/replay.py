@@ -82,6 +82,8 @@ def command(
     """
     decoders = [str(path) for path in cases if str(path).startswith(PREFIX) or is_finding(str(path))]
     if decoders or subject:
+        if not decoders:
+            raise Usage("--subject reads Cases of the decoder suite: decoder:GROUP/NAME, or decoder:GROUP/*")
         if len(decoders) < len(cases):
             raise Usage("decoder Cases need a command of their own: subjects read them, and servers run the others")
         if form is None:

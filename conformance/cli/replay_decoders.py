@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
@@ -134,7 +134,7 @@ def _lines(case: DecoderCase, judged: Judged) -> Iterator[str]:
 def print_decoders(words: Sequence[str], form: str) -> None:
     """Print Cases: the SQL that makes a log again, or everything as JSON."""
     for case in chosen(words):
-        click.echo(decoder_sql(case) if form == "sql" else json.dumps(_data(case), indent=1, ensure_ascii=False))
+        click.echo(decoder_sql(case) if form == "sql" else decoder_json(case))
 
 
 def decoder_sql(case: DecoderCase) -> str:
@@ -147,16 +147,12 @@ def decoder_sql(case: DecoderCase) -> str:
     )
 
 
-def _data(case: DecoderCase) -> dict[str, Any]:
-    return {
-        "id": case.id,
-        "rev": case.rev,
-        "title": case.title,
-        "why": case.why,
-        "requirements": case.requirements,
-        "prepare": case.prepare,
-        "statements": case.statements,
-        "expected": case.expected,
-        "resolved": case.resolved,
-        "log": case.log.hex(),
-    }
+def decoder_json(case: DecoderCase) -> str:
+    """All about a Case, its changes and its log included."""
+    from conformance.checks.decoders.suite import load_suite
+    from conformance.checks.decoders.suite.archive import described
+
+    entry = next(entry for entry in load_suite().entries if entry.case.id == case.id)
+    lines = (("expected", entry.expected), ("resolved", entry.resolved))
+    data = {**described(entry), **{name: [json.loads(line) for line in found] for name, found in lines}}
+    return json.dumps({**data, "log": case.log.hex()}, indent=1, ensure_ascii=False)

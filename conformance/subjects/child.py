@@ -39,7 +39,6 @@ class Limits:
     hello: float = 60.0  # seconds: a virtual machine starts
     output: int = 64 << 20  # bytes of an answer
     stderr: int = 16 << 10  # bytes that are kept, from the end
-    patience: int = 3  # timeouts in succession, after which no further request is made
 
 
 class Stopped(Exception):

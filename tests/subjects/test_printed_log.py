@@ -106,13 +106,13 @@ def test_rows_of_an_unknown_table_are_a_mark() -> None:
     ],
     ids=["document", "text", "diff", "second diff", "length"],
 )
-def test_a_message_in_the_place_of_a_value_is_a_mark(lines: bytes, message: str) -> None:
-    """The columns around it are there; a string with the same words is a string."""
+def test_a_damaged_value_is_a_mark(lines: bytes, message: str) -> None:
+    """The row is left out, and no other one; a string with the same words is a string."""
     begin = _BEGIN + b"# at 99\n### UPDATE `d`.`t`\n### WHERE\n###   @1=1\n### SET\n###   @1=2\n"
-    printed = read_printed(begin + lines + b"###   @3='Error x while printing JSON diff'\n")
+    whole = b"### INSERT INTO `d`.`t`\n### SET\n###   @3='Error x while printing JSON diff'\n"
+    printed = read_printed(begin.replace(b"# at 99\n", b"# at 99\n" + whole) + lines + b"###   @3=1\n" + whole)
     assert printed.marks == [(message, 99)]
-    (change,) = printed.changes
-    assert set(change["after"]) == {"@1", "@3"}
+    assert [change["operation"] for change in printed.changes] == ["insert", "insert"]
 
 
 def test_mariadb_writes_backslashes_as_they_are() -> None:

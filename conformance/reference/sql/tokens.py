@@ -53,8 +53,8 @@ _TOKEN: Final = re.compile(
     | (?P<float>(?:[0-9]+\.?[0-9]*|\.[0-9]+)[eE][-+]?[0-9]+)
     | (?P<decimal>[0-9]+\.[0-9]*|\.[0-9]+)
     | (?P<integer>[0-9]+)
-    | (?P<string>'(?:[^'\\]|\\.|'')*'|"(?:[^"\\]|\\.|"")*")
-    | (?P<name>`(?:[^`]|``)*`)
+    | (?P<string>'(?:[^'\\]|\\.|'')*+'|"(?:[^"\\]|\\.|"")*+")
+    | (?P<name>`(?:[^`]|``)*+`)
     | (?P<word>[A-Za-z_$\u0080-\uffff][0-9A-Za-z_$\u0080-\uffff]*)
     | (?P<symbol>[(),+\-])
     | (?P<end>\Z)
@@ -85,7 +85,7 @@ def tokenize(sql: str) -> list[Token]:
     while True:
         match = _TOKEN.match(sql, position)
         if match is None:
-            rest = sql[position:].lstrip()
+            rest = sql[position:].lstrip(" \t\r\n\f\v")
             start = len(sql) - len(rest)
             what = "an unterminated string or name" if rest[:1] in "'\"`" else "a character outside the grammar"
             raise outside(what, offset=start, got=rest[:20])
@@ -127,7 +127,7 @@ def _unescape(quoted: str) -> str:
     def plain(match: re.Match[str]) -> str:
         escaped = match[1]
         if escaped is None:
-            return quote if match[0][0] == quote else match[0]
+            return quote if quote in match[0] else match[0]
         return _ESCAPES.get(escaped, escaped)
 
     return _ESCAPE.sub(plain, body)

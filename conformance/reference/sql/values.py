@@ -30,7 +30,7 @@ _LONG_MIN: Final = -(1 << 63)
 _LONG_MAX: Final = (1 << 63) - 1
 _ULONG_MAX: Final = (1 << 64) - 1
 
-_INTEGER_TEXT: Final = re.compile(r"\s*([+-]?[0-9]+)\s*", re.ASCII)
+_INTEGER_TEXT: Final = re.compile(r"\s*([+-]?)([0-9]+)\s*", re.ASCII)
 _DECIMAL_TEXT: Final = re.compile(r"\s*([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+))\s*", re.ASCII)
 _DATE_TEXT: Final = re.compile(r"([0-9]{4})-([0-9]{1,2})-([0-9]{1,2})", re.ASCII)
 _CLOCK: Final = r"([0-9]{1,3}):([0-9]{1,2})(?::([0-9]{1,2})(?:\.([0-9]{1,6}))?)?"
@@ -76,7 +76,7 @@ def _wrong_value(kind: str, text: str) -> MysqlError:
 
 def integer_literal(digits: str, *, negative: bool) -> SqlValue:
     """A literal without point and exponent: 64 bits signed, then unsigned, then DECIMAL."""
-    number = int(digits.lstrip("0")[:40] or "0") if len(digits) > 20 else int(digits)
+    number = _bounded("", digits)
     if negative:
         if number <= -_LONG_MIN:
             return SqlValue(SqlType.INTEGER, -number)
@@ -116,9 +116,8 @@ def cast_integer(value: SqlValue, *, unsigned: bool) -> SqlValue:
         return NULL
     if value.type is SqlType.STRING:
         match = _INTEGER_TEXT.fullmatch(str(raw))
-        if match is None or not _LONG_MIN <= _bounded(match[1]) <= _ULONG_MAX:
+        if match is None or not _LONG_MIN <= (number := _bounded(*match.groups())) <= _ULONG_MAX:
             raise _truncated("INTEGER", raw)
-        number = int(match[1])
     elif value.type in (SqlType.INTEGER, SqlType.BOOLEAN):
         assert isinstance(raw, int)
         number = int(raw)
@@ -142,9 +141,8 @@ def cast_integer(value: SqlValue, *, unsigned: bool) -> SqlValue:
     return SqlValue(SqlType.INTEGER, number - (1 << 64) if number > _LONG_MAX else number)
 
 
-def _bounded(text: str) -> int:
-    """The integer; a number out of range becomes one that is out of range too."""
-    sign, digits = (text[0], text[1:]) if text[0] in "+-" else ("", text)
+def _bounded(sign: str, digits: str) -> int:
+    """The integer; a number out of range becomes one that is out of range too, and not too long for Python."""
     return int(sign + (digits.lstrip("0")[:25] or "0"))
 
 
@@ -203,7 +201,7 @@ def _round_decimal(negative: bool, whole: str, fraction: str, precision: int, sc
             digits = "1" + digits[1:] if carried else digits[1:]
             kept += carried
         if not digits.strip("0"):
-            kept, digits = 1, "0" * (1 + scale)
+            kept, digits = 1, "0"
     if len(digits[:kept].lstrip("0")) > precision - scale:
         raise MysqlError(
             1264, "ER_WARN_DATA_OUT_OF_RANGE", "out of range for the DECIMAL", got=digits[:kept].lstrip("0")
@@ -259,7 +257,7 @@ def _datetime_parts(text: str, *, what: str) -> tuple[int, ...] | None:
 def timestamp_literal(text: str) -> SqlValue:
     """TIMESTAMP'YYYY-MM-DD HH:MM[:SS[.ffffff]]': a DATETIME."""
     parts = _datetime_parts(text, what="TIMESTAMP literal")
-    if parts is None or len(text) < 11:
+    if parts is None or ":" not in text:
         raise _wrong_value("DATETIME", text)
     return SqlValue(SqlType.TEMPORAL, opaque.datetime(*parts))
 
@@ -274,7 +272,7 @@ def cast_datetime(value: SqlValue, digits: int) -> SqlValue:
     if value.type is SqlType.STRING:
         parts = _datetime_parts(str(raw), what="string in a CAST to DATETIME")
         if parts is None:
-            raise _truncated("datetime", raw)
+            raise MysqlError(1292, "ER_TRUNCATED_WRONG_VALUE", "incorrect datetime value", got=raw)
     elif isinstance(raw, Opaque) and raw.field_type in (DATE, DATETIME):
         parts = opaque.unpack_datetime(opaque.temporal_number(raw))
     else:
@@ -342,19 +340,24 @@ def _piece(value: SqlValue, function: str) -> str | bytes:
     raise outside(f"{value.type.value} in {function}", expected="strings, integers and DECIMALs")
 
 
-def _string(pieces: Sequence[str | bytes], function: str) -> SqlValue:
-    if sum(map(len, pieces)) * 4 > MAX_PACKET:
-        size = sum(len(piece) if isinstance(piece, bytes) else len(piece.encode()) for piece in pieces)
-        if size > MAX_PACKET:
-            raise MysqlError(
-                1301,
-                "ER_WARN_ALLOWED_PACKET_OVERFLOWED",
-                f"the result of {function} is larger than max_allowed_packet",
-                expected=MAX_PACKET,
-                got=size,
-            )
+def _encoded(piece: str | bytes) -> bytes:
+    return piece if isinstance(piece, bytes) else piece.encode()
+
+
+def _check_size(size: int, function: str) -> None:
+    if size > MAX_PACKET:
+        raise MysqlError(
+            1301,
+            "ER_WARN_ALLOWED_PACKET_OVERFLOWED",
+            f"the result of {function} is larger than max_allowed_packet",
+            expected=MAX_PACKET,
+            got=size,
+        )
+
+
+def _string(pieces: Sequence[str | bytes]) -> SqlValue:
     if any(isinstance(piece, bytes) for piece in pieces):
-        return binary_literal(b"".join(piece if isinstance(piece, bytes) else piece.encode() for piece in pieces))
+        return binary_literal(b"".join(map(_encoded, pieces)))
     return SqlValue(SqlType.STRING, "".join(map(str, pieces)))
 
 
@@ -362,7 +365,9 @@ def concat(values: Sequence[SqlValue]) -> SqlValue:
     """CONCAT: binary if one argument is binary, NULL if one is NULL."""
     if any(value.type is SqlType.NULL for value in values):
         return NULL
-    return _string([_piece(value, "CONCAT") for value in values], "CONCAT")
+    pieces = [_piece(value, "CONCAT") for value in values]
+    _check_size(sum(len(_encoded(piece)) for piece in pieces), "CONCAT")
+    return _string(pieces)
 
 
 def repeat(value: SqlValue, count: SqlValue) -> SqlValue:
@@ -374,16 +379,8 @@ def repeat(value: SqlValue, count: SqlValue) -> SqlValue:
     piece = _piece(value, "REPEAT")
     assert isinstance(count.json, int)
     times = max(0, int(count.json))
-    size = len(piece if isinstance(piece, bytes) else piece.encode())
-    if size * times > MAX_PACKET:
-        raise MysqlError(
-            1301,
-            "ER_WARN_ALLOWED_PACKET_OVERFLOWED",
-            "the result of REPEAT is larger than max_allowed_packet",
-            expected=MAX_PACKET,
-            got=size * times,
-        )
-    return _string([piece * times] if size else [piece], "REPEAT")
+    _check_size(len(_encoded(piece)) * times, "REPEAT")
+    return _string([piece * times if piece else piece])  # Python's longest count is shorter than the server's
 
 
 def member_name(value: SqlValue) -> str:

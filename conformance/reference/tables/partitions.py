@@ -95,9 +95,9 @@ def _key_hash(value: int | None, width: int) -> int:
     The server compares even a number's bytes as text: case, accents and trailing spaces do not count (observed on
     9.7.4).
     """
-    one, two = 1, 4
     if value is None:
-        return (one ^ (one << 1 | 1)) & _MASK
+        return 2
+    one, two = 1, 4
     stored = (value & (1 << 8 * width) - 1).to_bytes(width, "little")
     for weight in stored.rstrip(b" ").translate(_WEIGHTS):
         one ^= (((one & 63) + two) * weight + (one << 8)) & _MASK

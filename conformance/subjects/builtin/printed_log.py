@@ -99,25 +99,30 @@ def _escaped(line: bytes) -> bytes:
 
 
 def _readable(lines: list[bytes], position: int, out: Printed) -> bytes:
-    """The lines without a column that the program says it cannot print; it may leave out the row's rest as well."""
+    """The lines of rows that can be read.
+
+    A type that the program does not know costs the row's other columns behind it; a damaged value costs the row.
+    """
     kept: list[bytes] = []
-    update = b""
+    row = 0  # where the present row begins in ``kept``
+    is_left_out = False
     for number, line in enumerate(lines):
-        if head := _HEAD.match(line):
-            update = head[1]
+        if _HEAD.match(line):
+            row, is_left_out = len(kept), False
         if line.startswith((_EXTRA, _COMMENT_ALONE)):
             continue
         if found := _UNKNOWN_TABLE.match(line):  # and no newline: the next line stands behind it
             out.marks.append((found[0].decode("ascii"), position))
-            continue
-        if not (found := _UNREADABLE.match(line)):
+        elif found := _UNREADABLE.match(line):
+            message = found[1] or found[2]
+            out.marks.append((message.decode("utf-8", "replace"), position))
+            if not message.startswith(b"!!"):
+                del kept[row:]
+                is_left_out = True
+            elif kept[row].startswith(b"### UPDATE") and not _has_set(lines, number):
+                kept.append(b"### SET")
+        elif not is_left_out:
             kept.append(line)
-            continue
-        out.marks.append(((found[1] or found[2]).decode("utf-8", "replace"), position))
-        while not line.startswith(_COLUMN_LINE) and kept:  # the list of diffs began on lines before
-            line = kept.pop()
-        if update == b"UPDATE" and not _has_set(lines, number):
-            kept.append(b"### SET")
     return b"".join(line + b"\n" for line in kept)
 
 

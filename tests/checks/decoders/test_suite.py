@@ -20,8 +20,11 @@ from conformance.checks.decoders.suite.declare import Recorded, Written
 from conformance.checks.decoders.suite.groups import declarations
 from conformance.checks.decoders.suite.reading import read_log
 from conformance.checks.decoders.suite.record import Identities, Recorder, make_entry
+from conformance.judge.decoding.judge import judge
+from conformance.judge.decoding.observed import Observed
 from conformance.reference.event_types import EventType
 from conformance.requirements.catalogue import REQUIREMENTS
+from conformance.stream import Verdict
 
 if TYPE_CHECKING:
     from conformance.servers.install.installation import Installation
@@ -215,6 +218,34 @@ def test_the_events_of_zeros_fill_the_gap_exactly(sparse: int) -> None:
 def test_a_case_is_written_under_its_own_name(tmp_path: Path) -> None:
     case = SUITE.case("files/name-directory")
     assert case.write(tmp_path).relative_to(tmp_path) == Path(case.file_name)
+
+
+# --- what is tolerated behind damage ---------------------------------------------------------------------------------
+
+
+def _tolerated(case: DecoderCase, column: object) -> Observed:
+    row = case.tolerated[0]
+    image = {**row["after"], "j": column}
+    return Observed(changes=(*case.expected, {**row, "after": image}))
+
+
+@pytest.mark.parametrize("name", ["hostile/document-deep-101", "hostile/diffs-value-missing", "hostile/gtid-cut"])
+def test_a_row_around_damage_may_come(name: str) -> None:
+    case = SUITE.case(name)
+    given = case.tolerated[0]["after"]["j"]
+    lenient = judge(case, ["file"], _tolerated(case, given))
+    assert lenient.verdict is Verdict.LENIENT
+    refused = judge(case, ["file"], replace(_tolerated(case, given), error="damaged"))
+    assert refused.verdict is Verdict.PASS
+    other = judge(case, ["file"], _tolerated(case, {"hex": "00"}))
+    assert other.verdict is (Verdict.FAIL if name == "hostile/gtid-cut" else Verdict.LENIENT)
+
+
+def test_a_row_with_other_columns_behind_damage_is_invented() -> None:
+    case = SUITE.case("hostile/document-deep-101")
+    row = case.tolerated[0]
+    invented = Observed(changes=(*case.expected, {**row, "after": {**row["after"], "v": "other"}}))
+    assert judge(case, ["file"], invented).verdict is Verdict.FAIL
 
 
 # --- how changes are confirmed ---------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ import struct
 from decimal import Decimal
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -25,6 +25,7 @@ from conformance.reference.partial.expression import (
     Function,
     Increment,
     Literal,
+    Old,
     SqlNull,
     Wrapped,
     Wrapper,
@@ -37,6 +38,9 @@ from conformance.reference.sql.expressions import (
     quote_identifier,
     quote_string,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 DATA = Path(__file__).parents[2] / "data" / "sql-values-9.7.4.json"
 
@@ -68,6 +72,30 @@ def test_values_and_errors_are_those_of_the_server(sql: str, expected: str | int
         encode(value_of(sql))
     assert caught.value.number == expected
     assert caught.value.symbol.startswith("ER_")
+
+
+@pytest.mark.parametrize(("sql", "expected"), captured()["sizes"])
+def test_strings_are_as_long_as_a_packet_and_no_longer(sql: str, expected: int) -> None:
+    if expected < 2000:
+        with pytest.raises(MysqlError) as caught:
+            value_of(sql)
+        assert caught.value.number == expected
+        return
+    value = value_of(sql)
+    assert len(value.payload if isinstance(value, Opaque) else str(value).encode()) == expected
+
+
+@pytest.mark.parametrize(
+    ("sql", "expected"),  # observed on 9.7.4
+    [
+        ("9" * 5000, "0ff61f4100e33b9ac9ff3b9ac9ff3b9ac9ff3b9ac9ff3b9ac9ff3b9ac9ff3b9ac9ff"),
+        ("-" + "9" * 5000, "0ff61f41001cc4653600c4653600c4653600c4653600c4653600c4653600c4653600"),
+        ("0" * 5000 + "5", "050500"),
+    ],
+    ids=["largest", "smallest", "zeros"],
+)
+def test_integers_of_thousands_of_digits(sql: str, expected: str) -> None:
+    assert encode(value_of(sql)).hex() == expected
 
 
 @pytest.mark.parametrize("sql", [sql for sql, _ in captured()["outside"]])
@@ -251,30 +279,48 @@ def test_every_kind_of_value_has_its_sql() -> None:
 
 
 @pytest.mark.parametrize(
-    "value",
+    ("value", "code"),
     [
-        Opaque(BLOB, b"x"),
-        Opaque(16, b"\x01"),
-        opaque.timestamp(2024, 1, 1),
-        opaque.date(0, 0, 0),
-        Opaque(DECIMAL, b"\x14\x01" + opaque.pack_decimal(False, "15", 20, 1)),
-        math.nan,
-        math.inf,
-        1 << 63,
-        UInt(1 << 64),
-        "\udcff",
-        {"\udcff": 1},
-        object(),
+        (Opaque(BLOB, b"x"), "no-literal"),
+        (Opaque(16, b"\x01"), "no-literal"),
+        (opaque.timestamp(2024, 1, 1), "no-literal"),
+        (opaque.date(0, 0, 0), "no-literal"),
+        (Opaque(DECIMAL, b"\x14\x01" + opaque.pack_decimal(False, "15", 20, 1)), "no-literal"),
+        (Opaque(DECIMAL, b"\x14"), "no-literal"),
+        (math.nan, "not-finite"),
+        (math.inf, "not-finite"),
+        (1 << 63, "integer-range"),
+        (-(1 << 63) - 1, "integer-range"),
+        (UInt(1 << 64), "integer-range"),
+        ("\udcff", "bad-utf8"),
+        ({"\udcff": 1}, "bad-utf8"),
+        (object(), "not-a-json-value"),
     ],
     ids=repr,
 )
-def test_values_that_only_columns_make_have_no_sql(value: Any) -> None:
+def test_values_that_only_columns_make_have_no_sql(value: Any, code: str) -> None:
     nested: JsonValue = [[value]]
     for written in (value, nested):
-        with pytest.raises(EncodeError):
-            format_sql(written)
-        with pytest.raises(EncodeError):
-            format_document(written)
+        for write in (format_sql, format_document):
+            with pytest.raises(EncodeError) as caught:
+                write(written)
+            assert caught.value.code == code
+
+
+def test_the_smallest_integers_and_decimals_have_their_sql() -> None:
+    assert format_sql(-(1 << 63)) == "-9223372036854775808"
+    assert format_sql(opaque.decimal_value(False, "0", 1, 0)) == "0."
+
+
+@pytest.mark.parametrize("inside", [lambda value: [value], lambda value: {"a": value}], ids=["array", "object"])
+def test_documents_are_written_twice_as_deep_as_a_server_reads(inside: Callable[[JsonValue], JsonValue]) -> None:
+    value: JsonValue = 1
+    for _ in range(200):
+        value = inside(value)
+    assert format_sql(value).count("1") == 1
+    with pytest.raises(MysqlError) as caught:
+        format_sql(inside(value))
+    assert caught.value.code == "mysql-3157"
 
 
 def test_documents_are_json_even_when_they_are_strings() -> None:
@@ -295,13 +341,21 @@ def test_expressions_of_every_kind_are_written() -> None:
     assert format_expression(Wrapped(Wrapper.COALESCE, Column("j"))) == "COALESCE(`j`)"
     assert format_expression(Wrapped(Wrapper.IF, Column("j"))) == "IF(TRUE, `j`, NULL)"
     assert format_expression(Wrapped(Wrapper.CAST, Column("j"))) == "CAST(`j` AS JSON)"
-    assert format_expression(Increment("a`b", -3)) == "`a``b` - 3"
+    assert format_expression(Old("a`b")) == "OLD.`a``b`"
+    assert [format_expression(Increment("a`b", by)) for by in (-3, 0, 1)] == ["`a``b` - 3", "`a``b` + 0", "`a``b` + 1"]
     constants = {None: "NULL", 5: "5", 1.5: "1.5e0", "x'": "'x'''", b"\x00": "x'00'", Decimal("1E+2"): "100"}
     for value, sql in constants.items():
         assert format_expression(Constant(value)) == sql
-    assert format_expression(Constant(True)) == "TRUE"
-    with pytest.raises(EncodeError):
+    assert [format_expression(Constant(value)) for value in (True, False, 1e300)] == ["TRUE", "FALSE", "1e+300"]
+    with pytest.raises(EncodeError) as caught:
         format_expression(Constant(object()))
+    assert caught.value.code == "no-literal"
+
+
+def test_columns_of_a_trigger_have_their_prefix_everywhere() -> None:
+    arguments = (("$.a", Column("k")), ("$.b", Increment("n", 1)))
+    call = Call(Function.JSON_SET, Wrapped(Wrapper.CAST, Column("j")), arguments)
+    assert format_expression(call, new="NEW.") == "JSON_SET(CAST(NEW.`j` AS JSON), '$.a', NEW.`k`, '$.b', NEW.`n` + 1)"
 
 
 def test_names_and_strings_are_quoted() -> None:

@@ -11,6 +11,10 @@ from conformance.reference.tables.partitions import Partitions
 RANGE = Partitions(method="RANGE", column="n", bounds=(0, 5, None))
 
 
+#: SMALLINTs whose high byte is a space, a letter or a tab: only the space is cut as trailing.
+BLANKS = (0x41, 0x0941, 0x0A41, 0x2041, 0x2058, 0x5841, 0x4120, 0x0961, 0x58, 0x2020, 0x20)
+
+
 def hashed(method: str, count: int, kind: str = "INT") -> Partitions:
     return Partitions(method=method, column="n", kind=kind, count=count)
 
@@ -27,6 +31,14 @@ def hashed(method: str, count: int, kind: str = "INT") -> Partitions:
         ("KEY", "BIGINT", 8, {-(1 << 62): 3}),
         ("LINEAR KEY", "BIGINT", 61, {100: 21, -(1 << 62): 27, 10**15: 36}),
         ("LINEAR KEY", "SMALLINT", 61, {-20: 33, -16: 49, -15: 53, -14: 37}),
+        ("KEY", "SMALLINT", 61, dict(zip(BLANKS, (37, 8, 11, 31, 26, 36, 3, 8, 33, 1, 29), strict=True))),
+        ("LINEAR KEY", "SMALLINT", 61, dict(zip(BLANKS, (4, 39, 42, 4, 57, 12, 9, 39, 57, 1, 33), strict=True))),
+        ("KEY", "INT", 7, {3: 0, 0: 1, 1: 4, 2: 4}),
+        ("LINEAR KEY", "INT", 7, {5: 0, 0: 1, 8: 1, 7: 2, 2: 3, 6: 3, 1: 4, 9: 4, 4: 5, 3: 6}),
+        ("LINEAR HASH", "INT", 1, {0: 0, 1: 0, -1: 0}),
+        ("LINEAR HASH", "INT", 7, {8: 0, -8: 0, -7: 1, 6: 6, 7: 3, 14: 6, 15: 3, -1: 3}),
+        ("LINEAR HASH", "INT", 8, {-8: 0, 7: 7, 8: 0, 15: 7, -1: 7}),
+        ("LINEAR HASH", "INT", 9, {8: 8, 9: 1, -8: 8, 15: 7, 16: 0}),
         ("HASH", "INT", 3, {7: 1, 0: 0, -1: 1, -7: 1}),
         ("LINEAR HASH", "INT", 5, {7: 3, 4: 4, 5: 1, 8: 0}),
     ],
@@ -49,6 +61,9 @@ def test_null_has_a_partition() -> None:
     listed = Partitions(method="LIST", column="n", values=((1, 2), (None, 3)))
     assert [listed.place({"n": value}) for value in (1, 2, 3, None)] == [0, 0, 1, 1]
     assert [hashed("HASH", count).place({"n": None}) for count in (2, 3, 5)] == [0, (1 << 63) % 3, (1 << 63) % 5]
+    for kind in ("TINYINT", "SMALLINT", "INT", "BIGINT"):
+        keys = [hashed(method, count, kind) for method in ("KEY", "LINEAR KEY") for count in (1, 2, 7, 61)]
+        assert [key.place({"n": None}) for key in keys] == [0, 0, 2, 2] * 2
 
 
 def test_subpartitions_count_through() -> None:
@@ -58,12 +73,16 @@ def test_subpartitions_count_through() -> None:
 
 
 def test_a_value_without_a_partition_is_refused() -> None:
-    with pytest.raises(EncodeError, match="no partition has this value"):
-        Partitions(method="LIST", column="n", values=((1,),)).place({"n": 2})
-    with pytest.raises(EncodeError, match="no partition has this value"):
-        Partitions(method="RANGE", column="n", bounds=(1,)).place({"n": 2})
-    with pytest.raises(EncodeError, match="integers only"):
-        RANGE.place({"n": b"x"})
+    listed = Partitions(method="LIST", column="n", values=((1,),))
+    short = Partitions(method="RANGE", column="n", bounds=(1,))
+    for partitions, value, message in (
+        (listed, 2, "no partition has this value"),
+        (short, 2, "no partition has this value"),
+        (RANGE, b"x", "partitions are foretold of integers only"),
+    ):
+        with pytest.raises(EncodeError) as caught:
+            partitions.place({"n": value})
+        assert (caught.value.code, caught.value.message, caught.value.got) == ("bad-value", message, repr(value))
 
 
 def test_the_table_is_made_with_its_partitions() -> None:

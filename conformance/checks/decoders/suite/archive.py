@@ -45,8 +45,9 @@ _README: Final = """\
 | `equality` | the level that a pass takes: `structure`, `value`, or `type` (with the MySQL type of JSON leaves) |
 | `needs` | `file`: only for decoders that read files as they are |
 | `rolled_back` | numbers of changes that were never committed |
+| `tolerated` | changes behind damage that may come too, with anything in the columns that `damaged` names |
 | `file_name`, `sparse` | the file's own name; bytes of zeros, as ignorable events, behind its first event |
-| `prepare`, `statements` | SQL that makes such a log again: `prepare`, FLUSH BINARY LOGS, `statements` |
+| `prepare`, `statements` | SQL that makes the log again, with FLUSH BINARY LOGS between; `prepare` makes its tables |
 | `server_version`, `confirmed` | the server that wrote the log (empty: the kit), how the changes were confirmed |
 
 A value of a JSON column is `{{"json": DOCUMENT}}`, or `{{"diffs": [...]}}` with `operation`, `path` and `value`.
@@ -67,6 +68,8 @@ class Entry:
         """Changes with the log, with what is expected of a decoder, and with how it is judged; not with words."""
         case = self.case
         judged: list[object] = [case.allowed, case.equality, case.needs, case.rolled_back, case.file_name, case.sparse]
+        if case.tolerated:
+            judged.append(case.tolerated)
         parts: list[bytes | str] = [case.log, "\n".join(self.expected), "\n".join(self.resolved), json.dumps(judged)]
         state = sha256()
         for part in parts:
@@ -159,6 +162,7 @@ def _read(archive: ZipFile, data: dict[str, Any]) -> Entry:
         statements=tuple(data["statements"]),
         file_name=data["file_name"],
         sparse=data["sparse"],
+        tolerated=tuple(data["tolerated"]),
         confirmed=data["confirmed"],
     )
     return Entry(case, expected, resolved)
@@ -180,6 +184,7 @@ def described(entry: Entry) -> dict[str, Any]:
         "rolled_back": case.rolled_back,
         "file_name": case.file_name,
         "sparse": case.sparse,
+        "tolerated": case.tolerated,
         "changes": len(entry.expected),
         "server_version": case.server_version,
         "confirmed": case.confirmed,

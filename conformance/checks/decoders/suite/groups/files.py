@@ -9,6 +9,7 @@ from conformance.cases.decoder_case import Allowed
 from conformance.checks.decoders.suite.declare import Setting, Written, recorded, words
 from conformance.checks.decoders.suite.rewrite import ROWS, index_of, inserted, laid, parts_of
 from conformance.reference.binlog.control_events import Heartbeat, Ignorable, Incident, Opaque, Rotate, Stop
+from conformance.reference.binlog.format_description import FormatDescription
 from conformance.reference.binlog.header import Flag
 from conformance.reference.event_types import EventType
 
@@ -98,6 +99,15 @@ def _same_id(parts: list[Part]) -> list[Part]:
     return [part.raw(change) if part.type in (*ROWS, 19) else part for part in parts]
 
 
+def _of_later_version(parts: list[Part]) -> list[Part]:
+    first = parts[0].body
+    assert isinstance(first, FormatDescription)
+    later = replace(parts[0], body=replace(first, post_header_lengths=first.post_header_lengths + bytes(3)))
+    type_ = len(first.post_header_lengths) + 3
+    changed = [later, *parts[1:]]
+    return inserted(changed, index_of(parts, 34, nth=1), Opaque(type=type_, data=b"later"), flags=int(Flag.IGNORABLE))
+
+
 _LOST: Final = "An unknown event must not end the stream in silence: what comes behind it would be lost."
 
 CASES: Final = (
@@ -135,7 +145,7 @@ CASES: Final = (
     _named("directory", "a b/ö/binlog.000001", "in directories with blanks and unicode"),
     _named("long", "b" * 200 + ".000001", "of 207 characters"),
     _between("ignorable-event", "An event of type 28, which is to be ignored", "It exists to be passed over.", Ignorable(data=b"whatever"), allowed=Allowed.CHANGES),
-    _between("unknown-ignorable-event", "An event of an unknown type with the flag to ignore it", "Later versions mark such events so that older readers pass over them.", Opaque(type=120, data=b"later"), flags=int(Flag.IGNORABLE), allowed=Allowed.CHANGES),
+    _written("unknown-ignorable-event", "An event of a later version with the flag to ignore it", "Later versions mark such events so that older readers pass over them; their description knows the type.", _of_later_version, requirements="DEC20"),
     _between("unknown-event", "An event of an unknown type", _LOST, Opaque(type=121, data=b"later")),
     _between("unknown-event-250", "An event of type 250, beyond the table of the description", _LOST, Opaque(type=250, data=b"")),
     _between("heartbeat", "A heartbeat between transactions", "Heartbeats come over the network alone; a saved stream has them.", Heartbeat(name=b"binlog.000001"), allowed=Allowed.CHANGES_OR_ERROR),
