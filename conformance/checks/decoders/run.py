@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shlex
 from collections import Counter
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from conformance.checks.decoders.defects import defects_of, distinct, sentence, signatures_of
@@ -113,8 +112,7 @@ def _text(value: Any) -> str | None:
 def find_defects(check: Check) -> None:
     """Store each distinct defect of the Cases judged so far with a log as small as it can be made.
 
-    The findings stay in the report's directory. A defect that no Case of the suite shows first, only beside another
-    one, becomes a Case of this run.
+    The findings stay in the report's directory. Among them are defects that Cases show only behind another one.
     """
     lab, subject = check.lab, check.lab.decoder
     shown = {judged.judgement.signature for _, judged in subject.sightings if judged.judgement}
@@ -122,36 +120,42 @@ def find_defects(check: Check) -> None:
         name for _, judged in subject.sightings if judged.judgement for name in signatures_of(judged.judgement)
     )
     total = len(distinct(subject.sightings))
-    with check.block(cases=None) as block:
-        if lab.stored.cases is None or not total:
-            return
-        root = lab.stored.cases.parent / FINDINGS
-        record = subject_record(check.subject, lab.settings.subject, subject.hello)
-        found = defects_of(subject, subject.sightings, seconds=check.size())
-        for number, defect in enumerate(found, 1):
-            check.progress(number, total, "defects", label=f"{check.subject}: {check.id}", note=defect.signature)
-            directory = directory_of(root, record, defect.signature)
-            replay = shlex.join([*shlex.split(lab.stored.replay), str(directory)])
-            write_report(root, _finding(record, defect, replay))
-            if defect.signature not in shown:
-                case = replace(defect.case, id=f"{GROUP}/{directory.name}")
-                check.write(info_of(case))
-                record_case(block, case, defect.judged, replay)
-            check.write(
-                Finding(
-                    signature=defect.signature,
-                    case=defect.case.id,
-                    case_file=str(directory),
-                    replay=replay,
-                    subject=check.subject,
-                    check=check.id,
-                    requirement=defect.judgement.requirement,
-                    size_before=defect.size_before,
-                    size_after=len(defect.case.log),
-                    hits=hits[defect.signature],
-                    message=sentence(defect),
-                )
+    if lab.stored.cases is None or not total:
+        return
+    root = lab.stored.cases.parent / FINDINGS
+    record = subject_record(check.subject, lab.settings.subject, subject.hello)
+    found = defects_of(subject, subject.sightings, seconds=check.size())
+    for number, defect in enumerate(found, 1):
+        check.progress(number, total, "defects", label=f"{check.subject}: {check.id}", note=defect.signature)
+        directory = directory_of(root, record, defect.signature)
+        replay = shlex.join([*shlex.split(lab.stored.replay), str(directory)])
+        write_report(root, _finding(record, defect, replay))
+        new = defect.signature not in shown
+        check.write(
+            Finding(
+                signature=defect.signature,
+                case=f"{GROUP}/{directory.name}" if new else defect.case.id,
+                case_file=str(directory),
+                replay=replay,
+                subject=check.subject,
+                check=check.id,
+                requirement=defect.judgement.requirement,
+                size_before=defect.size_before,
+                size_after=len(defect.case.log),
+                hits=hits[defect.signature],
+                message=sentence(defect),
+                **(_alone(defect) if new else {}),
             )
+        )
+
+
+def _alone(defect: Defect) -> dict[str, Any]:
+    """The facts about a defect that has no Case of its own in the stream."""
+    found = defect.difference
+    facts: dict[str, Any] = {"verdict": defect.judgement.verdict, "title": defect.case.title, "why": defect.case.why}
+    if found is None:
+        return facts
+    return {**facts, "kind": found.kind, "field": found.place, "expected": found.expected, "got": found.got}
 
 
 def _finding(record: Subject, defect: Defect, replay: str) -> DecoderFinding:
