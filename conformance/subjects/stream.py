@@ -18,6 +18,7 @@ from conformance.reference.text.row_changes import RowChanges
 from conformance.requirements.reading import rules_of
 from conformance.servers.errors import ConnectionLost, ServerError
 from conformance.subjects.answers import Answer, Failure, Hello
+from conformance.subjects.capabilities import FILE, POSITION
 from conformance.subjects.child import Limits
 from conformance.subjects.conversation import Conversation
 from conformance.subjects.source import MARKERS, SCHEMA, NotServed, Served, Source
@@ -81,8 +82,8 @@ class Stream:
     def decode(self, case: DecoderCase, path: str) -> Answer:
         """Write the log of a Case with its SQL, and let the client read it."""
         begun = time.perf_counter()
-        if not case.statements:
-            return Answer(inapplicable="the Case is a file that no server writes by itself")
+        if not case.prepare or FILE in case.needs:
+            return Answer(inapplicable="the Case is a file that no server has")
         answer = self._decode(case, path)
         if answer is None:  # the server died; another one may live longer
             answer = self._decode(case, path) or Answer(inapplicable="the server dies of the Case")
@@ -91,7 +92,8 @@ class Stream:
     def _decode(self, case: DecoderCase, path: str) -> Answer | None:
         try:
             source, client = self._started()
-            client.hello()
+            if POSITION not in client.hello().capabilities and not case.statements:
+                return Answer(inapplicable="the client reads on from the present end, and no server writes the Case")
             served = source.serve(case)
             if problem := _other_log(source.log(served), case):
                 return Answer(inapplicable=problem)

@@ -50,7 +50,7 @@ def main() -> None:
         wrong = count == int(number or 1)
         if request["method"] == "hello":
             assert request["server"]["port"]
-            answer["result"] = {"name": "wire client", "version": "1", "capabilities": ["server", "types"]}
+            answer["result"] = {"name": "wire client", "version": "1", "capabilities": ["server", "position", "types"]}
         elif request["method"] == "decode":
             if wrong and mode == "dies":
                 os._exit(3)
@@ -58,7 +58,7 @@ def main() -> None:
                 time.sleep(60)
             if wrong and mode == "silent":
                 answer = {"id": request["id"], "error": {"code": "timed-out", "message": "nothing arrives"}}
-                answer["changes"] = changes(request["server"])[1:2]
+                answer["changes"] = changes(request["server"])[:1]
             else:
                 answer["result"] = {"changes": changes(request["server"])}
         sys.stdout.write(json.dumps(answer) + "\n")

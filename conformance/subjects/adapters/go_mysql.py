@@ -164,7 +164,7 @@ with tempfile.TemporaryDirectory() as scratch:
             "version": "1.11.0",
             "note": f"canal, as {_PACKAGE} {manifest['version']} runs it",
             "roles": ["decode"],
-            "capabilities": ["server"],
+            "capabilities": ["server", "position"],
             "input": "path",
         },
         {"decode": decode},

@@ -118,6 +118,6 @@ def _error(run: subprocess.CompletedProcess[str]) -> str:
 
 
 converse(
-    {"name": "rivet", "version": VERSION, "roles": ["decode"], "capabilities": ["server"], "input": "path"},
+    {"name": "rivet", "version": VERSION, "roles": ["decode"], "capabilities": ["server", "position"], "input": "path"},
     {"decode": decode},
 )

@@ -121,7 +121,7 @@ function decode({ server }) {
   });
 }
 
-const hello = { name: packageName, version, roles: ["decode"], capabilities: ["server"], input: "path" };
+const hello = { name: packageName, version, roles: ["decode"], capabilities: ["server", "position"], input: "path" };
 // Errors outside of the stream (a late packet of a stopped client) belong to no request.
 process.on("uncaughtException", (error) => {
   console.error(error);

@@ -203,8 +203,18 @@ def _written_entry(
     if not known and not case.sparse:
         _end_without_crash(case, log, recorder)
     return _entry(
-        case, log, raw.lines, resolved.lines, confirmed=confirmed, version="", sparse=case.sparse, tolerated=tolerated
-    )
+        case, log, raw.lines, resolved.lines, confirmed=confirmed, version="", sparse=case.sparse, tolerated=tolerated,
+        prepare=_tables(case, bases),
+    )  # fmt: skip
+
+
+def _tables(case: Written, bases: Mapping[str, DecoderCase]) -> tuple[str, ...]:
+    """SQL that makes the tables of a log which a server can give to clients."""
+    if "file" in case.needs:
+        return ()
+    if case.replay_on:
+        return (*Setting().statements(), *case.replay_on)
+    return bases[case.same_as].prepare
 
 
 def _end_without_crash(case: Written, log: bytes, recorder: Recorder) -> None:
