@@ -13,6 +13,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from conformance.requirements.versions import dialect_of
 from conformance.servers.auto import Wishes, resolve
 from conformance.servers.closing import Closing
 from conformance.servers.errors import ConnectionLost, ServerError, ServerUnavailable, SqlError
@@ -86,7 +87,7 @@ class Source(Closing):
             raise
 
     def _introduce(self) -> None:
-        self._capture = self._server.capture()
+        self._begin_capture()
         session = self._session()
         session.execute(f"CREATE SCHEMA {SCHEMA}")
         session.execute(
@@ -96,6 +97,12 @@ class Source(Closing):
             pass  # the server keeps the hash of the password from now on: old clients can log in only then
         self._watched = self._globals()
         self._schemas = self._present()
+
+    def _begin_capture(self) -> None:
+        """Forget what is known of files: their names come again after a reset."""
+        if self._capture is not None:
+            self._capture.close()
+        self._capture = self._server.capture()
 
     def _session(self) -> Connection:
         if self._connection is None or self._connection.closed:
@@ -154,9 +161,15 @@ class Source(Closing):
 
     # -- one Case ---------------------------------------------------------------------------------------------------
 
-    def serve(self, case: DecoderCase) -> Served:
-        """Write the log of a Case. Its tables stay until the next Case, as clients ask for them."""
+    def serve(self, case: DecoderCase, *, reset: bool = False) -> Served:
+        """Write the log of a Case. Its tables stay until the next Case, as clients ask for them.
+
+        ``reset``: the log begins anew, so that no GTID of another Case stands in it; no client may be reading then.
+        """
         self._clean()
+        if reset:
+            self._session().execute(dialect_of(self._server.number).terms.reset)
+            self._begin_capture()
         self._number += 1
         begin, end = f"{self._number}:begin", f"{self._number}:end"
         try:

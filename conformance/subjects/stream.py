@@ -92,9 +92,10 @@ class Stream:
     def _decode(self, case: DecoderCase, path: str) -> Answer | None:
         try:
             source, client = self._started()
-            if POSITION not in client.hello().capabilities and not case.statements:
+            anywhere = POSITION in client.hello().capabilities
+            if not (anywhere or case.statements):
                 return Answer(inapplicable="the client reads on from the present end, and no server writes the Case")
-            served = source.serve(case)
+            served = source.serve(case, reset=anywhere)
             if problem := _other_log(source.log(served), case):
                 return Answer(inapplicable=problem)
             server = {**source.request(served), "timeout": self._limits.request * _SHARE}
