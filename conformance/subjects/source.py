@@ -2,8 +2,8 @@
 
 Each Case runs in a session of its own: ``prepare`` in front of a log file, ``statements`` in it. A row in a table of
 the lab stands before and behind the file, so that a client that reads on from where it is knows what belongs to the
-Case. Without statements the Case's own log stands in the place of the file. The server listens on 127.0.0.1 and ends
-with the run.
+Case. For clients that start at a position the Case's own log takes the place of the file. The server listens on
+127.0.0.1 and ends with the run.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from conformance.requirements.versions import dialect_of
 from conformance.servers.auto import Wishes, resolve
 from conformance.servers.closing import Closing
 from conformance.servers.errors import ConnectionLost, ServerError, ServerUnavailable, SqlError
@@ -87,7 +86,7 @@ class Source(Closing):
             raise
 
     def _introduce(self) -> None:
-        self._begin_capture()
+        self._capture = self._server.capture()
         session = self._session()
         session.execute(f"CREATE SCHEMA {SCHEMA}")
         session.execute(
@@ -97,12 +96,6 @@ class Source(Closing):
             pass  # the server keeps the hash of the password from now on: old clients can log in only then
         self._watched = self._globals()
         self._schemas = self._present()
-
-    def _begin_capture(self) -> None:
-        """Forget what is known of files: their names come again after a reset."""
-        if self._capture is not None:
-            self._capture.close()
-        self._capture = self._server.capture()
 
     def _session(self) -> Connection:
         if self._connection is None or self._connection.closed:
@@ -161,15 +154,13 @@ class Source(Closing):
 
     # -- one Case ---------------------------------------------------------------------------------------------------
 
-    def serve(self, case: DecoderCase, *, reset: bool = False) -> Served:
-        """Write the log of a Case. Its tables stay until the next Case, as clients ask for them.
+    def serve(self, case: DecoderCase, *, exact: bool = False) -> Served:
+        """Give a Case to clients. Its tables stay until the next Case, as clients ask for them.
 
-        ``reset``: the log begins anew, so that no GTID of another Case stands in it; no client may be reading then.
+        ``exact``: the log's own bytes, for clients that start at a position. A client that reads on gets the log that
+        the server writes for the Case's statements.
         """
         self._clean()
-        if reset:
-            self._session().execute(dialect_of(self._server.number).terms.reset)
-            self._begin_capture()
         self._number += 1
         begin, end = f"{self._number}:begin", f"{self._number}:end"
         try:
@@ -183,18 +174,18 @@ class Source(Closing):
                     session.execute(self._own_gtids(statement))
         except SqlError as error:
             raise NotServed(f"the server refuses the Case's SQL: {error.number} {error.message}") from error
-        if not case.statements:
+        if exact:
             self._replace(start.file, case.log)
         self._mark(end)
         return Served(start=start, stop=self.here(), begin=begin, end=end, columns=self._columns())
 
     def _replace(self, name: str, log: bytes) -> None:
-        """Put a log that the kit wrote in the place of a file that the server has closed.
+        """Put a log in the place of a file that the server has closed.
 
         Observed on 9.7.4: a client that asks for the file gets its present bytes, and then the next file.
         """
         if not isinstance(self._server, ProcessServer):
-            raise NotServed("the kit wrote the log of the Case, and cannot put it into this server")
+            raise NotServed("the kit cannot put a log into this server")
         self._session().execute("FLUSH BINARY LOGS")
         self._server.put_data(name, log)
 
