@@ -17,9 +17,9 @@ from conformance.reference.jsonb.opaque import decimal_from_text
 from conformance.reference.jsonb.view import open_document
 from conformance.reference.partial.apply import apply_diffs
 from conformance.reference.partial.diffs import Diff, Operation, encode_diffs
-from conformance.reference.partial.expression import Assignment
+from conformance.reference.partial.expression import Assignment, Columns
 from conformance.reference.partial.paths import Path, parse_path
-from conformance.reference.partial.update import Columns, update_row
+from conformance.reference.partial.update import update_row
 from generators import documents, path_targets, updates
 from generators.documents import Size
 from generators.draw import mix

@@ -31,8 +31,8 @@ from conformance.reference.dialect import MYSQL, Dialect
 from conformance.reference.errors import MysqlError
 from conformance.reference.event_types import EventType
 from conformance.reference.partial.decision import Decision, decide
-from conformance.reference.partial.expression import Constant, referenced_columns
-from conformance.reference.partial.update import Columns, RowChange, update_row
+from conformance.reference.partial.expression import Columns, Constant, referenced_columns
+from conformance.reference.partial.update import RowChange, update_row
 from conformance.reference.tables.column_json import column_as_json
 from conformance.reference.tables.columns import PartialJson
 from conformance.reference.tables.definitions import Table, table_map

@@ -11,8 +11,8 @@ from conformance.reference.jsonb.encode import encode
 from conformance.reference.jsonb.layout import decode_strict, storage_free
 from conformance.reference.partial.apply import apply_field
 from conformance.reference.partial.decision import decide
-from conformance.reference.partial.expression import Assignment
-from conformance.reference.partial.update import Columns, eligible_columns, update_row
+from conformance.reference.partial.expression import Assignment, Columns
+from conformance.reference.partial.update import eligible_columns, update_row
 from conformance.reference.sql.expressions import parse_expression
 from conformance.reference.sql.formatting import format_expression
 from conformance.reference.tables.columns import PartialJson
@@ -41,6 +41,7 @@ INSTRUMENT: Final[tuple[str, ...]] = (
     "conformance.reference.sql.values",
     "conformance.reference.partial.decision",
     "conformance.reference.partial.document",
+    "conformance.reference.partial.evaluation",
     "conformance.reference.partial.in_place",
     "conformance.reference.partial.update",
 )

@@ -14,8 +14,8 @@ from time import process_time
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.jsonb.layout import storage_free
 from conformance.reference.partial.decision import decide
-from conformance.reference.partial.expression import Assignment
-from conformance.reference.partial.update import Columns, update_row
+from conformance.reference.partial.expression import Assignment, Columns
+from conformance.reference.partial.update import update_row
 from generators import updates
 from generators.documents import Size, document
 from generators.draw import Stream

@@ -13,8 +13,8 @@ from conformance.reference.errors import MysqlError
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.jsonb.layout import storage_free
 from conformance.reference.partial.decision import decide
-from conformance.reference.partial.expression import Assignment, Call, Column, Function, Literal, Wrapped
-from conformance.reference.partial.update import Columns, RowChange, eligible_columns, update_row
+from conformance.reference.partial.expression import Assignment, Call, Column, Columns, Function, Literal, Wrapped
+from conformance.reference.partial.update import RowChange, eligible_columns, update_row
 from generators import documents, updates
 from generators.documents import Size
 from generators.draw import Stream, mix

@@ -26,6 +26,7 @@ MODULES: Final = (
     "partial.in_place",
     "partial.document",
     "partial.apply",
+    "partial.evaluation",
     "partial.update",
     "partial.decision",
 )

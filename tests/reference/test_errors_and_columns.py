@@ -28,6 +28,7 @@ from conformance.reference.partial.expression import (
     Assignment,
     Call,
     Column,
+    Columns,
     Constant,
     Expression,
     Function,
@@ -38,7 +39,7 @@ from conformance.reference.partial.expression import (
     Wrapper,
     referenced_columns,
 )
-from conformance.reference.partial.update import Columns, eligible_columns, update_row
+from conformance.reference.partial.update import eligible_columns, update_row
 from conformance.reference.tables.column_json import column_as_json
 from conformance.reference.tables.definitions import Column as TableColumn
 from conformance.reference.tables.definitions import Table

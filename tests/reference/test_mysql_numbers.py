@@ -13,9 +13,9 @@ from conformance.reference.jsonb.parse import parse_text
 from conformance.reference.jsonb.values import DECIMAL, Opaque
 from conformance.reference.partial.apply import apply_field
 from conformance.reference.partial.diffs import Diff, Operation, encode_diffs
-from conformance.reference.partial.expression import Assignment, Call, Column, Function, Literal
+from conformance.reference.partial.expression import Assignment, Call, Column, Columns, Function, Literal
 from conformance.reference.partial.paths import parse_path
-from conformance.reference.partial.update import Columns, update_row
+from conformance.reference.partial.update import update_row
 from tests.reference.refusals import refused
 
 if TYPE_CHECKING:

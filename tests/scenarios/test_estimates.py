@@ -15,8 +15,8 @@ from conformance.reference.errors import DecodeError, MysqlError
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.jsonb.values import UInt
 from conformance.reference.partial.decision import decide
-from conformance.reference.partial.expression import Assignment
-from conformance.reference.partial.update import Columns, update_row
+from conformance.reference.partial.expression import Assignment, Columns
+from conformance.reference.partial.update import update_row
 from generators import documents, updates
 from generators.draw import Stream
 from scenarios.estimate.costs import FieldCost, field_cost

@@ -17,7 +17,7 @@ from conformance.reference.event_types import EventType
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.jsonb.text import format_text
 from conformance.reference.jsonb.values import Opaque
-from conformance.reference.partial import apply, update
+from conformance.reference.partial import apply, evaluation
 from conformance.reference.partial.decision import Decision, decide
 from conformance.reference.partial.diffs import encode_diff
 from generators.draw import Stream
@@ -51,9 +51,9 @@ def judged(matrix: Matrix, rows_: Sequence[Sequence[int]], counts: list[int]) ->
 def _plant(fault: MatrixFault, patch: pytest.MonkeyPatch) -> None:
     match fault.id:
         case "diffs/longer-than-they-are":
-            assert encode_diff is update.__dict__["encode_diff"]
+            assert encode_diff is evaluation.__dict__["encode_diff"]
             patch.setattr(
-                update,
+                evaluation,
                 "encode_diff",
                 lambda op, path, data: encode_diff(op, path, None if data is None else data + bytes(30)),
             )

@@ -12,10 +12,10 @@ from conformance.reference.errors import MysqlError
 from conformance.reference.jsonb.encode import encode, encoded_size
 from conformance.reference.jsonb.values import LARGE_ARRAY
 from conformance.reference.jsonb.view import open_document
-from conformance.reference.partial.expression import Assignment, Call, Constant, Function, Increment, Literal
+from conformance.reference.partial.expression import Assignment, Call, Columns, Constant, Function, Increment, Literal
 from conformance.reference.partial.expression import Column as Name
 from conformance.reference.partial.paths import Cell, Path
-from conformance.reference.partial.update import Columns, update_row
+from conformance.reference.partial.update import update_row
 from conformance.reference.tables.definitions import Column, Table, create_table
 from generators import documents, path_targets, scalars, updates
 from generators.draw import Stream

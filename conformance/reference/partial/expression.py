@@ -11,6 +11,8 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from conformance.reference.jsonb.values import JsonValue
 
 
@@ -115,6 +117,14 @@ class Assignment:
 
     column: str
     expression: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """The facts of a table that the model needs: its JSON columns, and how other columns' values become JSON values."""
+
+    json: tuple[str, ...]
+    as_json: Callable[[str, object], JsonValue] = lambda _name, value: value  # type: ignore[assignment,return-value]
 
 
 def referenced_columns(expression: Expression, *, old: bool = True) -> set[str]:

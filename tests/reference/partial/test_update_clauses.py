@@ -15,6 +15,7 @@ from conformance.reference.partial.expression import (
     Assignment,
     Call,
     Column,
+    Columns,
     Constant,
     Expression,
     Function,
@@ -23,7 +24,7 @@ from conformance.reference.partial.expression import (
     Old,
     SqlNull,
 )
-from conformance.reference.partial.update import OFF_PAGE, Columns, RowChange, update_row
+from conformance.reference.partial.update import OFF_PAGE, RowChange, update_row
 from tests.reference.jsonb.jsonb_vectors import nested
 from tests.reference.partial.path_vectors import shown
 from tests.reference.partial.update_vectors import call

@@ -25,8 +25,9 @@ from conformance.reference.partial.apply import apply_diffs, apply_field
 from conformance.reference.partial.decision import decide
 from conformance.reference.partial.diffs import Operation, decode_diffs, encode_diffs
 from conformance.reference.partial.document import Document
+from conformance.reference.partial.expression import Columns
 from conformance.reference.partial.paths import Cell, Member, Path, is_identifier, parse_path
-from conformance.reference.partial.update import Columns, update_row
+from conformance.reference.partial.update import update_row
 from conformance.reference.tables.columns import PartialJson
 from generators.documents import Size
 from generators.strategies import assignments, damaged, documents, keys, paths, sequences, stored

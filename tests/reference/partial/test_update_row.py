@@ -12,9 +12,9 @@ from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.partial.diffs import decode_diffs, encode_diffs
 from conformance.reference.partial.document import MISSING, child
-from conformance.reference.partial.expression import Assignment, Call, Column, Constant, Function, Literal
+from conformance.reference.partial.expression import Assignment, Call, Column, Columns, Constant, Function, Literal
 from conformance.reference.partial.paths import Cell, Member
-from conformance.reference.partial.update import OFF_PAGE, Columns, eligible_columns, update_row
+from conformance.reference.partial.update import OFF_PAGE, eligible_columns, update_row
 
 _JSON = Columns(("j", "k"))
 
