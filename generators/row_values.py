@@ -49,7 +49,6 @@ _GEOMETRY: Final = (
     "GEOMETRY", "POINT", "LINESTRING", "POLYGON", "MULTIPOINT", "MULTILINESTRING", "MULTIPOLYGON", "GEOMETRYCOLLECTION",
 )  # fmt: skip
 _MOST: Final = 6000  # bytes of a text or blob, but for a few of a page more than 65,535
-_DAYS: Final = ("0000-00-00", "2024-02-29", "2024-02-31", "2024-00-00", "2024-05-00", "9999-12-31", "0001-01-01")
 _ODD: Final = ("", " ", "`", '"', "'", "\\", "é", "文", ",", "%s", "\t", "İ", "@1", "$.a")  # in names of columns
 _BLOCKS: Final = (
     (0x20, 0x7E), (0xA0, 0xFF), (0x100, 0x17F), (0x370, 0x3FF), (0x400, 0x45F), (0x531, 0x589), (0x5D0, 0x5EA),

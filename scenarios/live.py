@@ -62,7 +62,6 @@ class Live:
     updates: int = 0
     bytes: int = 0
     texts: int = 0
-    stored_sizes: int = 0
     sizes: int = 0
     mismatches: int = 0
     differences: list[str] = field(default_factory=list)
@@ -164,7 +163,6 @@ def _compare(
     result.updates += judgement.updates
     result.bytes += judgement.bytes
     result.texts += judgement.texts
-    result.stored_sizes += judgement.sizes
     for mismatch in judgement.mismatches:
         place = mismatch.step if mismatch.step is not None else -1
         where = bundle[place - first].replay if place >= first else bundle[0].replay

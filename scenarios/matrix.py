@@ -101,10 +101,6 @@ class Matrix:
             out[name] = values[index]
         return dict(reversed(out.items()))
 
-    def cell_name(self, number: int) -> str:
-        """The settings of a cell, for people."""
-        return ", ".join(f"{name} {value}" for name, value in self.cell(number).items())
-
     def code(self, name: str, value: Setting) -> int:
         """The integer for a setting in a row: an integer stands for itself, a word for its place in the matrix."""
         if isinstance(value, int):

@@ -13,17 +13,20 @@ from typing import TYPE_CHECKING, Final
 from conformance.cases.by_hand.event_case import EventCase
 from conformance.cases.bytes_case import BytesCase
 from conformance.cases.sql_case import SqlCase
-from conformance.harness import injections, mysqlbinlog_files
+from conformance.harness import injections
 from conformance.harness.campaign.run import server_limits
 from conformance.harness.check import GUEST
 from conformance.harness.pairs.run import REPLICAS
 from conformance.harness.pairs.shrinking import judge_on_pair
 from conformance.harness.shrinking import judge_live
 from conformance.harness.sql_cases import judge_live_sql
+from conformance.judge.damage import listed
+from conformance.judge.damage.mysqlbinlog import HUNG, PrintedLog, judge_print
 from conformance.judge.replica import LogDiffersError
 from conformance.reference.errors import CodecError
 from conformance.servers.errors import ServerError, ServerUnavailable
 from conformance.servers.roles.injector import Injector, launch_target
+from conformance.servers.roles.mysqlbinlog import print_bytes
 from conformance.servers.run.owned import OwnServer
 from conformance.stream import Verdict
 
@@ -101,11 +104,17 @@ def _event(server: Server, case: EventCase, entries: Sequence[Deviation], ready:
     return _failed(case.injection.name or "event", item.judged.rule, item.judged.expected, item.judged.got)
 
 
+def print_file(program: Sequence[str], case: BytesCase) -> PrintedLog:
+    """Run mysqlbinlog on a file and judge what it does (P9)."""
+    end = print_bytes(program, case.data)
+    return judge_print(case, HUNG if end.status is None else end.status, end.text, end.peak)
+
+
 def _file(server: Server, case: BytesCase, entries: Sequence[Deviation]) -> ReplayOutcome:
-    item = mysqlbinlog_files.print_file(server.program(case.subject), case)
+    item = print_file(server.program(case.subject), case)
     if item.verdict is Verdict.PASS:
         return ReplayOutcome(Word.FIXED)
-    entry = mysqlbinlog_files.explaining(entries, server.number, item)
+    entry = listed.explaining(entries, server.number, crash=item.crash)
     if entry is not None:
         return _listed([entry.id], [entry], f" ({item.crash})")
     return _failed(case.name or "file", item.message, item.expected, item.got)

@@ -145,11 +145,6 @@ class ServerFacts:
     utf8mb4_is_safe: bool = True
     secure_file_priv_empty: bool = True
 
-    @property
-    def has_warning_2(self) -> bool:
-        """Whether the option for version 1 row events can prevent partial JSON (has_event39 as well)."""
-        return self.has_v1_option and self.deviations is not None
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dialect:

@@ -13,7 +13,6 @@ _FILE: Final = re.compile(r"Test unit written to (?P<path>.+)$")
 
 HANG: Final = 70
 OUT_OF_MEMORY: Final = 71
-INTERRUPTED: Final = 72
 CRASH: Final = 77
 _KINDS: Final = {HANG: "hang", OUT_OF_MEMORY: "memory", CRASH: "death"}
 

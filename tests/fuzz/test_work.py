@@ -15,9 +15,9 @@ from fuzz import documents
 from fuzz.events import PLAIN, file_seeds
 from fuzz.mutators.framing import reframed
 from fuzz.prefixed import join
-from fuzz.steps import TooManySteps, count_steps
 from fuzz.targets import load, target_names
 from generators.damaged_events import diff
+from tests.steps import TooManySteps, count_steps
 
 if TYPE_CHECKING:
     from collections.abc import Callable

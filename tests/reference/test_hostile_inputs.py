@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from fuzz.steps import count_steps
 from tests.hostile.documents import shared
 from tests.hostile.large import READINGS, ending
 from tests.hostile.shape import LIMIT, Shape, outcome
 from tests.hostile.shapes import SHAPES
+from tests.steps import count_steps
 
 if TYPE_CHECKING:
     from tests.hostile.large import Reading

@@ -74,7 +74,7 @@ def test_documents_have_about_the_size_of_their_cell() -> None:
     for cell in range(0, matrix.cells, 8):
         size = int(matrix.cell(cell)["size"])
         for row in run_block(matrix, cell, 0, 3):
-            assert size * 0.6 - 60 <= row[place] <= size * 1.4 + 60, matrix.cell_name(cell)
+            assert size * 0.6 - 60 <= row[place] <= size * 1.4 + 60, matrix.cell(cell)
 
 
 def test_a_failure_of_the_lab_is_a_row(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance.checks.mysqlbinlog_damage.records import record_files, shrink_file
-from conformance.harness.mysqlbinlog_files import explaining, print_file
+from conformance.harness.replay import print_file
 from conformance.harness.witnesses import record_not_shown
+from conformance.judge.damage import listed
 from conformance.requirements.crashes import PRINTING
 from conformance.requirements.versions import applies
 from generators.damaged_values import PLACES, VECTOR, file_with_damage
@@ -51,7 +52,8 @@ def _files(check: Check) -> Iterator[BytesCase]:
 
 def not_shown(lab: Lab, items: Iterable[PrintedLog]) -> list[Deviation]:
     """Listed ends of the client that no file showed."""
-    shown = {entry.id for item in items if (entry := explaining(lab.deviations, lab.version, item)) is not None}
+    explained = (listed.explaining(lab.deviations, lab.version, crash=item.crash) for item in items)
+    shown = {entry.id for entry in explained if entry is not None}
     return [
         entry
         for entry in lab.deviations

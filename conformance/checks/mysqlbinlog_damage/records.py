@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Final
 from conformance.cases.bytes_case import bytes_id
 from conformance.cases.files import dump_case
 from conformance.cases.shrinking import files as shrinking
-from conformance.harness.mysqlbinlog_files import explaining, print_file
+from conformance.harness.replay import print_file
+from conformance.judge.damage import listed
 from conformance.judge.damage.nearest import nearest_crash
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def record_files(block: BlockRecord, items: Iterable[PrintedLog], smaller: Calla
     first Case of a finding."""
     lab = block.check.lab
     for item in items:
-        entry = explaining(lab.deviations, lab.version, item)
+        entry = listed.explaining(lab.deviations, lab.version, crash=item.crash)
         deviation = None if entry is None else entry.id
         signature = f"{block.check.id}:{deviation or item.message}"
         if block.judge(item.verdict, item.message, signature=signature, deviation=deviation):

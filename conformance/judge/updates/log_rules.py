@@ -106,7 +106,6 @@ class _Log:
         self.xid: int | None = None
         self.xid_note: GroupNote | None = None
         self.table_ids: dict[bytes, int] = {}
-        self.highest_table_id = 0
         self.now = (0, "")  # number and name of the event at hand
 
     # --- findings --------------------------------------------------------------------------------------------------

@@ -113,11 +113,6 @@ class Judged(NamedTuple):
     guess: BoundaryType
     broken: BrokenBoundary | None
 
-    @property
-    def contradicted(self) -> bool:
-        """Whether the marker differs from the guess: no error, the marker wins."""
-        return self.type != self.guess
-
 
 class Receiver:
     """A receiver of marked, unmarked and mixed streams."""

@@ -156,10 +156,6 @@ class ColumnType(NamedTuple):
     def is_enum_or_set(self) -> bool:
         return self.real_type in (ENUM, SET)
 
-    @property
-    def is_geometry(self) -> bool:
-        return self.type == GEOMETRY
-
 
 def known_type(code: int) -> bool:
     return code in _KNOWN

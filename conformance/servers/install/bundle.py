@@ -36,7 +36,6 @@ _SERVER, _CLIENT = "mysql-server-core", "mysql-client-core"
 _NOT_UNPACKED = re.compile(r"(perl|perl-base|perl-modules-[\d.]+|libperl[\d.]+|libgdbm.*|libdb5.*)$")
 _NOT_KEPT = ("usr/share/doc", "usr/share/man", "usr/share/locale", "usr/share/lintian", "usr/share/bug")
 _UNPACKED_FACTOR = 7  # unpacked size over fetched size (observed: 6.5)
-_INDEX_BYTES = 80 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
