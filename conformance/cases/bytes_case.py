@@ -45,41 +45,19 @@ def bytes_id(subject: str, data: bytes) -> str:
 
 def dump_bytes_case(case: BytesCase) -> dict[str, Any]:
     """A Case as JSON data, without the frame that all kinds share (``files``)."""
-    out: dict[str, Any] = {
-        "kind": case.kind,
-        "id": case.id,
-        "rev": case.rev,
-        "requirements": list(case.requirements),
-        "seed": case.seed,
-        "needs": list(case.needs),
-        "hazard": str(case.hazard),
-        "subject": case.subject,
-        "name": case.name,
-        "data": case.data.hex(),
-    }
-    return {**out, "note": case.note} if case.note else out
+    return {"subject": case.subject, "name": case.name, "data": case.data.hex()}
 
 
-_KNOWN: Final = frozenset(
-    ("format", "kind", "id", "rev", "requirements", "seed", "needs", "hazard", "note", "subject", "name", "data")
-)
+BYTES_KEYS: Final = frozenset(("subject", "name", "data"))
 
 
-def load_bytes_case(data: Mapping[str, Any]) -> BytesCase:
+def load_bytes_case(data: Mapping[str, Any], frame: Mapping[str, Any]) -> BytesCase:
     """The Case of JSON data. Raises :class:`DecodeError`, or what a malformed value makes Python raise."""
-    unknown = sorted(set(data) - _KNOWN)
-    if unknown:
-        raise DecodeError("case-format", "unknown keys", got=unknown)
     if data["subject"] not in SUBJECTS:
         raise DecodeError("case-format", "no such subject", expected=SUBJECTS, got=data["subject"])
     return BytesCase(
-        id=str(data["id"]),
-        rev=int(data.get("rev", 1)),
-        requirements=tuple(map(str, data.get("requirements", ()))),
-        seed=str(data.get("seed", "")),
-        needs=tuple(map(str, data.get("needs", ()))),
+        **frame,
         hazard=Hazard(data.get("hazard", "none")),
-        note=str(data.get("note", "")),
         subject=data["subject"],
         name=str(data.get("name", "")),
         data=bytes.fromhex(data["data"]),

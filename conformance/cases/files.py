@@ -13,8 +13,8 @@ from decimal import Decimal
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from conformance.cases.by_hand.event_case import EventCase, dump_event_case, load_event_case
-from conformance.cases.bytes_case import BytesCase, dump_bytes_case, load_bytes_case
+from conformance.cases.by_hand.event_case import EVENT_KEYS, EventCase, dump_event_case, load_event_case
+from conformance.cases.bytes_case import BYTES_KEYS, BytesCase, dump_bytes_case, load_bytes_case
 from conformance.cases.row_images import RowImage
 from conformance.cases.session import Session
 from conformance.cases.sql_case import SqlCase
@@ -79,11 +79,7 @@ def dump_case(case: AnyCase) -> dict[str, Any]:
     """A Case as JSON data. Fields that hold their default are left out."""
     if isinstance(case, SqlCase):
         return {"format": FORMAT, **dump_sql_case(case)}
-    if isinstance(case, EventCase):
-        return {"format": FORMAT, **dump_event_case(case)}
-    if isinstance(case, BytesCase):
-        return {"format": FORMAT, **dump_bytes_case(case)}
-    return {
+    head = {
         "format": FORMAT,
         "kind": case.kind,
         "id": case.id,
@@ -92,7 +88,15 @@ def dump_case(case: AnyCase) -> dict[str, Any]:
         "seed": case.seed,
         "needs": list(case.needs),
         "hazard": str(case.hazard),
-        **({"note": case.note} if case.note else {}),
+    }
+    note = {"note": case.note} if case.note else {}
+    if isinstance(case, EventCase):
+        return {**head, **dump_event_case(case), **note}
+    if isinstance(case, BytesCase):
+        return {**head, **dump_bytes_case(case), **note}
+    return {
+        **head,
+        **note,
         "table": _dump_table(case.table),
         "selector": case.selector,
         "session": _dump_plain(case.session),
@@ -112,12 +116,35 @@ def load_any_case(data: Mapping[str, Any]) -> AnyCase:
         if data.get("format") == FORMAT and data.get("kind") == SqlCase.kind:
             return load_sql_case(data)
         if data.get("format") == FORMAT and data.get("kind") == EventCase.kind:
-            return load_event_case(data)
+            return load_event_case(_only(data, EVENT_KEYS), _frame(data))
         if data.get("format") == FORMAT and data.get("kind") == BytesCase.kind:
-            return load_bytes_case(data)
+            return load_bytes_case(_only(data, BYTES_KEYS), _frame(data))
         return load_case(data)
     except _MALFORMED as error:
         raise DecodeError("case-format", f"the Case is incomplete or malformed: {error!r}") from None
+
+
+_HEAD: Final = frozenset(("format", "kind", "id", "rev", "requirements", "seed", "needs", "hazard", "note"))
+
+
+def _only(data: Mapping[str, Any], keys: frozenset[str]) -> Mapping[str, Any]:
+    """The same data; :class:`DecodeError` if it has a key that is neither in the frame nor one of ``keys``."""
+    unknown = sorted(set(data) - _HEAD - keys)
+    if unknown:
+        raise DecodeError("case-format", "unknown keys", got=unknown)
+    return data
+
+
+def _frame(data: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields that all kinds share, without the hazard."""
+    return {
+        "id": str(data["id"]),
+        "rev": int(data.get("rev", 1)),
+        "requirements": tuple(map(str, data.get("requirements", ()))),
+        "seed": str(data.get("seed", "")),
+        "needs": tuple(map(str, data.get("needs", ()))),
+        "note": str(data.get("note", "")),
+    }
 
 
 def load_case(data: Mapping[str, Any]) -> UpdateCase:
@@ -139,13 +166,8 @@ def load_case(data: Mapping[str, Any]) -> UpdateCase:
         trigger = _at("trigger", lambda: _load_assignments(data.get("trigger", ())))
         _check(table, data["selector"], rows, steps, trigger)
         return UpdateCase(
-            id=str(data["id"]),
-            rev=int(data.get("rev", 1)),
-            requirements=tuple(data.get("requirements", ())),
-            seed=str(data.get("seed", "")),
-            needs=tuple(data.get("needs", ())),
+            **_frame(data),
             hazard=_at("hazard", lambda: Hazard(data.get("hazard", "none"))),
-            note=str(data.get("note", "")),
             table=table,
             selector=data["selector"],
             session=_at("session", lambda: _load_session(data.get("session", {}))),

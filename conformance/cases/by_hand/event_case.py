@@ -7,11 +7,10 @@ report of a run and nowhere else.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from conformance.cases.by_hand.injection import Demand, Injection
 from conformance.cases.update_case import Hazard
-from conformance.reference.errors import DecodeError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -40,14 +39,7 @@ class EventCase:
 def dump_event_case(case: EventCase) -> dict[str, Any]:
     """A Case as JSON data, without the frame that all kinds share (``files``)."""
     item = case.injection
-    out: dict[str, Any] = {
-        "kind": case.kind,
-        "id": case.id,
-        "rev": case.rev,
-        "requirements": list(case.requirements),
-        "seed": case.seed,
-        "needs": list(case.needs),
-        "hazard": str(case.hazard),
+    return {
         "name": item.name,
         "stored": None if item.stored is None else {"jsonb": item.stored.hex()},
         "image": item.image.hex(),
@@ -55,28 +47,16 @@ def dump_event_case(case: EventCase) -> dict[str, Any]:
         "number": item.number,
         "row_exists": item.row_exists,
     }
-    return {**out, "note": case.note} if case.note else out
 
 
-_KNOWN = frozenset(
-    ("format", "kind", "id", "rev", "requirements", "seed", "needs", "hazard", "note", "name", "stored", "image",
-     "demand", "number", "row_exists")
-)  # fmt: skip
+EVENT_KEYS: Final = frozenset(("name", "stored", "image", "demand", "number", "row_exists"))
 
 
-def load_event_case(data: Mapping[str, Any]) -> EventCase:
-    """The Case of JSON data. Raises :class:`DecodeError`, or what a malformed value makes Python raise."""
-    unknown = sorted(set(data) - _KNOWN)
-    if unknown:
-        raise DecodeError("case-format", "unknown keys", got=unknown)
+def load_event_case(data: Mapping[str, Any], frame: Mapping[str, Any]) -> EventCase:
+    """The Case of JSON data. Raises what a malformed value makes Python raise."""
     stored, number = data["stored"], data.get("number")
     return EventCase(
-        id=str(data["id"]),
-        rev=int(data.get("rev", 1)),
-        requirements=tuple(map(str, data.get("requirements", ()))),
-        seed=str(data.get("seed", "")),
-        needs=tuple(map(str, data.get("needs", ()))),
-        note=str(data.get("note", "")),
+        **frame,
         injection=Injection(
             name=str(data.get("name", "")),
             stored=None if stored is None else bytes.fromhex(stored["jsonb"]),
