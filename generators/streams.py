@@ -114,10 +114,6 @@ def _savepoint(draw: Draw) -> list[Body]:
     return [_BEGIN, *_rows(draw), Query(text=b"SAVEPOINT " + name), *_rows(draw), *back, Xid(xid=2)]
 
 
-def _rolled_back(draw: Draw) -> list[Body]:
-    return [_BEGIN, *_insert(draw), Query(text=draw.choice((b"COMMIT", b"ROLLBACK")))]
-
-
 def _ddl(draw: Draw) -> list[Body]:
     return [Query(text=draw.choice((b"create table t (a int)", b"DROP TABLE t", b"analyze table t")), schema=b"lab")]
 
@@ -125,10 +121,6 @@ def _ddl(draw: Draw) -> list[Body]:
 def _create_select(draw: Draw) -> list[Body]:
     names: list[Body] = [UserVar(name=b"v%d" % number, value=b"x") for number in range(1 + draw.below(2))]
     return [*names, Query(text=b"create table u select @v0", schema=b"lab")]
-
-
-def _statement(draw: Draw) -> list[Body]:
-    return [_BEGIN, *(body for _ in range(1 + draw.below(2)) for body in _insert(draw)), Xid(xid=3)]
 
 
 def _load(draw: Draw) -> list[Body]:
@@ -148,21 +140,9 @@ def _xa(draw: Draw) -> list[Body]:
     ]
 
 
-def _xa_end(draw: Draw) -> list[Body]:
-    return [Query(text=draw.choice((b"XA COMMIT ", b"XA ROLLBACK ")) + _xid(draw))]
-
-
 def _compressed(draw: Draw) -> list[Body]:
     inner = b"".join(encode_event(body, server_id=SERVER_ID, algorithm=Checksum.NONE) for body in _row_group(draw))
     return [TransactionPayload.compress(inner)]
-
-
-def _empty(_: Draw) -> list[Body]:
-    return [_BEGIN, Query(text=b"COMMIT")]
-
-
-def _incident(_: Draw) -> list[Body]:
-    return [Incident(message=b"made")]
 
 
 def _group_replication(_: Draw) -> list[Body]:
@@ -174,16 +154,16 @@ GROUPS: Final[dict[str, Callable[[Draw], list[Body]]]] = {
     "rows": _row_group,
     "multi-statement": _multi_statement,
     "savepoint": _savepoint,
-    "commit-rollback": _rolled_back,
+    "commit-rollback": lambda draw: [_BEGIN, *_insert(draw), Query(text=draw.choice((b"COMMIT", b"ROLLBACK")))],
     "ddl": _ddl,
     "create-select": _create_select,
-    "statement": _statement,
+    "statement": lambda draw: [_BEGIN, *(body for _ in range(1 + draw.below(2)) for body in _insert(draw)), Xid(xid=3)],
     "load-data": _load,
     "xa": _xa,
-    "xa-end": _xa_end,
+    "xa-end": lambda draw: [Query(text=draw.choice((b"XA COMMIT ", b"XA ROLLBACK ")) + _xid(draw))],
     "compressed": _compressed,
-    "empty": _empty,
-    "incident": _incident,
+    "empty": lambda _: [_BEGIN, Query(text=b"COMMIT")],
+    "incident": lambda _: [Incident(message=b"made")],
     "group-replication": _group_replication,
 }
 _NEW: Final = frozenset(
@@ -257,16 +237,8 @@ def _stray(draw: Draw, bodies: list[Body]) -> list[Body]:
     return [*bodies[:place], draw.choice((*_STRAY, *_STRANGE)), *bodies[place:]]
 
 
-def _headless(draw: Draw, bodies: list[Body]) -> list[Body]:
-    return bodies[1 + draw.below(max(1, len(bodies) - 1)) :] or bodies[-1:]
-
-
 def _cut(draw: Draw, bodies: list[Body]) -> list[Body]:
     return bodies[: 1 + draw.below(max(1, len(bodies) - 1))]
-
-
-def _shuffled(draw: Draw, bodies: list[Body]) -> list[Body]:
-    return draw.shuffled(bodies)
 
 
 DAMAGES: Final[dict[str, Callable[[Draw, list[Body]], list[Body]]]] = {
@@ -274,9 +246,9 @@ DAMAGES: Final[dict[str, Callable[[Draw, list[Body]], list[Body]]]] = {
     "event doubled": _doubled,
     "events swapped": _swapped,
     "event put in": _stray,
-    "beginning cut off": _headless,
+    "beginning cut off": lambda draw, bodies: bodies[1 + draw.below(max(1, len(bodies) - 1)) :] or bodies[-1:],
     "end cut off": _cut,
-    "shuffled": _shuffled,
+    "shuffled": lambda draw, bodies: draw.shuffled(bodies),
 }
 
 

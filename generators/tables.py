@@ -227,10 +227,6 @@ def _octets(draw: Draw, column: Column) -> bytes:
     return value.rstrip(b"\0") if column.type == "BINARY" else value
 
 
-def _enum(draw: Draw, column: Column) -> int:
-    return 1 + draw.below(len(column.members))
-
-
 def _set(draw: Draw, column: Column) -> int:
     return draw.bits(len(column.members))
 
@@ -248,7 +244,7 @@ _VALUES: Final[dict[str, Callable[[Draw, Column], object]]] = {
     "TIMESTAMP": _timestamp,
     **dict.fromkeys(("CHAR", "VARCHAR", "TINYTEXT", "TEXT", "MEDIUMTEXT", "LONGTEXT"), _characters),
     **dict.fromkeys(("BINARY", "VARBINARY", "TINYBLOB", "BLOB", "MEDIUMBLOB", "LONGBLOB"), _octets),
-    "ENUM": _enum,
+    "ENUM": lambda draw, column: 1 + draw.below(len(column.members)),
     "SET": _set,
 }
 _SIDES: Final = mix(

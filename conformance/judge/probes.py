@@ -264,10 +264,6 @@ def _partition(answers: Answers) -> Value:
     return any(isinstance(info, PartitionInfo) for info in _rows(answers, "partition").extra)
 
 
-def _rows_flags(answers: Answers) -> Value:
-    return 0x1F if _rows(answers, "insert").flags & 0x10 else 0x0F
-
-
 def _status_max(answers: Answers) -> Value:
     """The highest code of a status variable, from the system variables that the codes stand for."""
     for code, name in (
@@ -352,7 +348,7 @@ _PROBES: Final[dict[str, Callable[[Answers], Value]]] = {
     "reader_skips_unknown_tlv": _skips_unknown,
     "partition_chunk": _partition,
     "gipk_flag": _has("sql_generate_invisible_primary_key"),
-    "rows_flags_mask": _rows_flags,
+    "rows_flags_mask": lambda answers: 0x1F if _rows(answers, "insert").flags & 0x10 else 0x0F,
     "query_status_max": _status_max,
     "payload_event": _has("binlog_transaction_compression"),
     "partial_through_view": _through_view,

@@ -48,14 +48,6 @@ def _change(draw: Draw) -> str:
     return draw.choice((_insert(draw), f"UPDATE t SET a = a + 1 WHERE id % 7 = {number % 7}"))
 
 
-def _rows(draw: Draw) -> tuple[list[str], int]:
-    return [_insert(draw)], 1
-
-
-def _rows_query(draw: Draw) -> tuple[list[str], int]:
-    return ["SET SESSION binlog_rows_query_log_events = ON", _insert(draw)], 1
-
-
 def _multi_statement(draw: Draw) -> tuple[list[str], int]:
     return ["BEGIN", _insert(draw), *(_change(draw) for _ in range(1 + draw.below(3))), "COMMIT"], 1
 
@@ -63,10 +55,6 @@ def _multi_statement(draw: Draw) -> tuple[list[str], int]:
 def _savepoint(draw: Draw) -> tuple[list[str], int]:
     back = ["ROLLBACK TO SAVEPOINT s1"] if draw.chance(1, 2) else []
     return ["BEGIN", _insert(draw), "SAVEPOINT s1", _insert(draw), *back, _insert(draw), "COMMIT"], 1
-
-
-def _savepoint_statement(draw: Draw) -> tuple[list[str], int]:
-    return [_STATEMENT_FORMAT, *_savepoint(draw)[0]], 1
 
 
 def _ddl(draw: Draw) -> tuple[list[str], int]:
@@ -103,18 +91,6 @@ def _statement(draw: Draw, *values: str) -> tuple[list[str], int]:
     return [_STATEMENT_FORMAT, sets, "BEGIN", insert, "DELETE FROM t WHERE a = @v", insert, "COMMIT"], 1
 
 
-def _intvar(draw: Draw) -> tuple[list[str], int]:
-    return _statement(draw, "1, 'x'", "LAST_INSERT_ID(), 'x'")
-
-
-def _rand(draw: Draw) -> tuple[list[str], int]:
-    return _statement(draw, "RAND() * 9, 'x'", "RAND() * 100, @v")
-
-
-def _user_var(draw: Draw) -> tuple[list[str], int]:
-    return _statement(draw, "@v, 'x'", "@v, @w")
-
-
 def _temporary(draw: Draw) -> tuple[list[str], int]:
     words = "CREATE TEMPORARY TABLE p (a INT) ENGINE=InnoDB"
     return [_STATEMENT_FORMAT, words, f"INSERT INTO p VALUES ({draw.below(9)})", "DROP TEMPORARY TABLE p"], 3
@@ -124,41 +100,29 @@ def _load_data(draw: Draw) -> tuple[list[str], int]:
     return [f"LOAD DATA INFILE './{LOADED}' INTO TABLE t (a, b) SET a = a + {draw.below(9)}"], 1
 
 
-def _load_data_statement(draw: Draw) -> tuple[list[str], int]:
-    return [_STATEMENT_FORMAT, *_load_data(draw)[0]], 1
-
-
 def _compressed(draw: Draw) -> tuple[list[str], int]:
     many = f"INSERT INTO t (a, b) VALUES {', '.join([f'({draw.below(9)}, REPEAT(1, 300))'] * 8)}"
     return ["SET SESSION binlog_transaction_compression = ON", "BEGIN", many, _change(draw), "COMMIT"], 1
 
 
-def _myisam(draw: Draw) -> tuple[list[str], int]:
-    return [*([_STATEMENT_FORMAT] if draw.chance(1, 2) else []), _insert(draw, "m")], 1
-
-
-def _rotate(draw: Draw) -> tuple[list[str], int]:
-    return [_insert(draw), "FLUSH BINARY LOGS", _insert(draw)], 2
-
-
 KINDS: Final[dict[str, Callable[[Draw], tuple[list[str], int]]]] = {
-    "rows": _rows,
-    "rows-query": _rows_query,
+    "rows": lambda draw: ([_insert(draw)], 1),
+    "rows-query": lambda draw: (["SET SESSION binlog_rows_query_log_events = ON", _insert(draw)], 1),
     "multi-statement": _multi_statement,
     "savepoint": _savepoint,
-    "savepoint-statement": _savepoint_statement,
+    "savepoint-statement": lambda draw: ([_STATEMENT_FORMAT, *_savepoint(draw)[0]], 1),
     "ddl": _ddl,
     "create-as-select": _create_as_select,
     "xa": _xa,
-    "statement-intvar": _intvar,
-    "statement-rand": _rand,
-    "statement-user-var": _user_var,
+    "statement-intvar": lambda draw: _statement(draw, "1, 'x'", "LAST_INSERT_ID(), 'x'"),
+    "statement-rand": lambda draw: _statement(draw, "RAND() * 9, 'x'", "RAND() * 100, @v"),
+    "statement-user-var": lambda draw: _statement(draw, "@v, 'x'", "@v, @w"),
     "temporary": _temporary,
     "load-data": _load_data,
-    "load-data-statement": _load_data_statement,
+    "load-data-statement": lambda draw: ([_STATEMENT_FORMAT, *_load_data(draw)[0]], 1),
     "compressed": _compressed,
-    "myisam": _myisam,
-    "rotate": _rotate,
+    "myisam": lambda draw: ([*([_STATEMENT_FORMAT] if draw.chance(1, 2) else []), _insert(draw, "m")], 1),
+    "rotate": lambda draw: ([_insert(draw), "FLUSH BINARY LOGS", _insert(draw)], 2),
 }
 _ROTATING: Final = "rotate"
 

@@ -265,21 +265,9 @@ def _collation(number: int) -> str:
     return f"{number} ({known.name})" if known else str(number)
 
 
-def _uuid(value: bytes | int) -> str:
-    return f"{value:#04x}" if isinstance(value, int) else str(UUID(bytes=bytes(value)))
-
-
 def _previous_count(word: int) -> str:
     count, tagged = count_of(word)
     return f"{count}, with tags" if tagged else str(count)
-
-
-def _number(value: int | bytes) -> str:
-    return str(value if isinstance(value, int) else int.from_bytes(value, "little"))
-
-
-def _bits(data: bytes) -> str:
-    return "".join(f"{byte:08b}" for byte in data)
 
 
 def _padded(data: bytes) -> str:
@@ -310,9 +298,9 @@ _OF_ANY: Final[dict[str, Callable[[Any], str]]] = {
     "rows": lambda _: "no TABLE_MAP that fits",
     "server_version": _padded,
     "snapshot": bytes.hex,
-    "table_id": _number,
+    "table_id": lambda value: str(value if isinstance(value, int) else int.from_bytes(value, "little")),
     "unknown": bytes.hex,
-    "uuid": _uuid,
+    "uuid": lambda value: f"{value:#04x}" if isinstance(value, int) else str(UUID(bytes=bytes(value))),
     "value_options": _listed({1: "PARTIAL_JSON"}),
     "view_id": _padded,
 }
@@ -337,7 +325,7 @@ _OF_EVENT: Final[dict[tuple[int, str], Callable[[Any], str]]] = {
     (EventType.TABLE_MAP, "field"): _named(Field, "{0} ({1})", "{} (unknown)"),
     (EventType.TABLE_MAP, "flags"): "{:#x}".format,
     (EventType.TABLE_MAP, "null_bitmap"): lambda value: f"nullable: {_columns(value)}",
-    (EventType.TABLE_MAP, "value"): _bits,
+    (EventType.TABLE_MAP, "value"): lambda data: "".join(f"{byte:08b}" for byte in data),
     (EventType.TRANSACTION_PAYLOAD, "field"): _listed(PAYLOAD_FIELDS, "unknown ({})"),
     (EventType.TRANSACTION_PAYLOAD, "value"): bytes.hex,
     (EventType.USER_VAR, "kind"): _named(UserVarType),
