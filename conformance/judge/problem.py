@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing that is not as it must be. ``deviation``: id of the listed deviation that explains it."""
+    """One thing that is not as it must be: where, what it should be, what it is, and the broken rule in words.
+
+    ``deviation``: id of the listed deviation that explains it.
+    """
 
     field: str
     expected: str
     got: str
     message: str
+    _: KW_ONLY
     statements: tuple[str, ...] = ()
     deviation: str | None = None

@@ -63,14 +63,7 @@ def judge_warnings(
         else:
             continue
         around = _before(stream, heard or wanted or ParserWarning(0, "", 0, ""))
-        return [
-            Problem(
-                field=f"{what}, warning {number}, behind {around}",
-                expected=str(wanted),
-                got=str(heard),
-                message=message,
-            )
-        ]
+        return [Problem(f"{what}, warning {number}, behind {around}", str(wanted), str(heard), message)]
     return []
 
 

@@ -212,12 +212,7 @@ def _artificial(check: Check, capture: Capture, whole: Captured, mode: str, coun
             )
             if events[0][4] != EventType.ROTATE or events[0][13:17] != bytes(4):
                 block.differs(
-                    Problem(
-                        field="event 0",
-                        expected="an artificial ROTATE",
-                        got=str(events[0][4]),
-                        message="a dump begins with another event",
-                    )
+                    Problem("event 0", "an artificial ROTATE", str(events[0][4]), "a dump begins with another event")
                 )
 
 
@@ -264,9 +259,7 @@ def _old_kind(check: Check, session: Connection, capture: Capture, kind: str) ->
             *boundaries.judge_shipped(events, groups, None),
         )
         if any(event[4] in GTID_TYPES for event in events):
-            block.differs(
-                Problem(field=kind, expected="no GTID event", got="some", message="an old server writes GTID events")
-            )
+            block.differs(Problem(kind, "no GTID event", "some", "an old server writes GTID events"))
 
 
 def _heard_marked(check: Check, target: ReceiverTarget, whole: Captured, mode: str) -> None:
@@ -329,7 +322,7 @@ def _marked_file(
     status, real, words = marked_files.client_output(program, path, "-vv", "--base64-output=decode-rows")
     text_problems = marked_files.judge_text(marked, ours, real)
     if status:
-        text_problems.append(Problem(field="mysqlbinlog", expected="a text", got=words, message="mysqlbinlog failed"))
+        text_problems.append(Problem("mysqlbinlog", "a text", words, "mysqlbinlog failed"))
     status, text, words = marked_files.client_output(program, path, "--skip-gtids")
     problems = marked_files.judge_binlog(marked, text)
     replayed = mysqlbinlog_replay.feed(target.server, mysqlbinlog_replay.Text(text))

@@ -109,12 +109,7 @@ def judge_marks(events: Sequence[bytes], marked: Sequence[bytes], groups: int, c
         return problems
     markers = markers_of(marked)
     problems += [
-        Problem(
-            field=_where(events, number),
-            expected="a marker",
-            got="none",
-            message="an event is not marked",
-        )
+        Problem(_where(events, number), "a marker", "none", "an event is not marked")
         for number, marker in enumerate(markers)
         if marker == BoundaryType.NOT_DEFINED
     ]
@@ -148,12 +143,7 @@ def judge_marks(events: Sequence[bytes], marked: Sequence[bytes], groups: int, c
     )
     if ends != groups:
         problems.append(
-            Problem(
-                field="transactions",
-                expected=str(groups),
-                got=str(ends),
-                message="another number of transactions is marked than were run",
-            )
+            Problem("transactions", str(groups), str(ends), "another number of transactions is marked than were run")
         )
     return problems
 
@@ -205,12 +195,7 @@ def judge_shipped(events: Sequence[bytes], groups: int, gtids: frozenset[str] | 
             )
     if parser.state is not State.NONE:
         problems.append(
-            Problem(
-                field="end of the stream",
-                expected="outside a transaction",
-                got=parser.state.value,
-                message="a real transaction has no end",
-            )
+            Problem("end of the stream", "outside a transaction", parser.state.value, "a real transaction has no end")
         )
     found = transactions_of(events)
     strange = [str(group.kind) for group in found if group.kind in (Kind.OPEN, Kind.FRAGMENT)]
@@ -221,14 +206,7 @@ def judge_shipped(events: Sequence[bytes], groups: int, gtids: frozenset[str] | 
         ("GTIDs", sorted(names if gtids is None else gtids), sorted(names)),
     ):
         if expected != got:
-            problems.append(
-                Problem(
-                    field=what,
-                    expected=str(expected)[:200],
-                    got=str(got)[:200],
-                    message="the reader finds other transactions",
-                )
-            )
+            problems.append(Problem(what, str(expected)[:200], str(got)[:200], "the reader finds other transactions"))
     return problems
 
 

@@ -57,7 +57,7 @@ def _judge_block(
         try:
             shown = client.text(option)
         except run.ClientFailed as error:
-            missing.append(Problem(field=option, expected="a text", got=str(error), message="mysqlbinlog failed"))
+            missing.append(Problem(option, "a text", str(error), "mysqlbinlog failed"))
             continue
         text += compare_lines(reference_text(bodies, types=types), shown, option)
         missing += compare_text(shown, bodies).problems

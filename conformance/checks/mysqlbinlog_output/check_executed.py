@@ -67,4 +67,4 @@ def _execute(client: Client, script: Script) -> Executed:
 
 
 def _not_run(expected: str, got: str, message: str) -> Executed:
-    return Executed(problems=[Problem(field="block", expected=expected, got=got, message=message)])
+    return Executed(problems=[Problem("block", expected, got, message)])

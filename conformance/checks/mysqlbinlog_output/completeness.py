@@ -54,22 +54,12 @@ def compare_text(text: bytes, bodies: Iterable[RowsBody]) -> Completeness:
         printed = parse_rows(text)
     except PseudoSqlError as error:
         result.problems.append(
-            Problem(
-                field="grammar",
-                expected="text as the grammar has it",
-                got=error.line.decode("latin-1"),
-                message=str(error),
-            )
+            Problem("grammar", "text as the grammar has it", error.line.decode("latin-1"), str(error))
         )
         return result
     if len(printed) != len(events):
         result.problems.append(
-            Problem(
-                field="rows",
-                expected=str(len(events)),
-                got=str(len(printed)),
-                message="another number of rows is printed",
-            )
+            Problem("rows", str(len(events)), str(len(printed)), "another number of rows is printed")
         )
     for number, (shown, (body, row)) in enumerate(zip(printed, events, strict=False)):
         result.rows += 1
@@ -85,9 +75,7 @@ class _Comparison:
         self.number = number
 
     def differs(self, field: str, expected: object, got: object, message: str) -> None:
-        self.result.problems.append(
-            Problem(field=f"row {self.number} {field}", expected=_show(expected), got=_show(got), message=message)
-        )
+        self.result.problems.append(Problem(f"row {self.number} {field}", _show(expected), _show(got), message))
 
     def row(self, shown: PseudoSqlRow, body: RowsBody, row: Row) -> None:
         table = body.map()

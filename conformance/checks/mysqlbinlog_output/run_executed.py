@@ -196,13 +196,7 @@ def _judge(done: Executed, item: Assigned, got: Result, source: bytes | None, wo
 
 
 def _problem(item: Assigned, expected: str, got: str, message: str) -> Problem:
-    return Problem(
-        field=f"row {item.row}, column {item.column}",
-        expected=expected,
-        got=got,
-        message=message,
-        statements=(item.sql[:2000],),
-    )
+    return Problem(f"row {item.row}, column {item.column}", expected, got, message, statements=(item.sql[:2000],))
 
 
 def _shown(result: Result) -> str:

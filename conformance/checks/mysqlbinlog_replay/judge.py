@@ -41,7 +41,7 @@ def judge(
         # A server may have mended what a switch stands for; whether it has is judged by the deviation's witness.
         expected = expected_of(script, replay.events, refuses=replayed.error is not None)
     except LogDiffersError as error:
-        return [Problem(field="log", expected="the predicted updates", got=str(error), message="another log")], 1
+        return [Problem("log", "the predicted updates", str(error), "another log")], 1
     updates = [len(prediction.step.rows) for prediction in script.predictions if prediction.events]
     if replay.target is None:
         problem = _stopped(script, expected.refusal, replayed, deviations, version)
@@ -60,10 +60,7 @@ def judge(
     if replayed.statements != len(updates):
         problems.append(
             Problem(
-                field="statements",
-                expected=str(len(updates)),
-                got=str(replayed.statements),
-                message="another number of statements is in the text",
+                "statements", str(len(updates)), str(replayed.statements), "another number of statements is in the text"
             )
         )
     return problems, max(1, sum(updates))
@@ -71,7 +68,7 @@ def judge(
 
 def print_problem(error: PrintFailed) -> Problem:
     """The problem of a block for which mysqlbinlog printed no text."""
-    return Problem(field="mysqlbinlog", expected="a text", got=str(error), message="mysqlbinlog failed")
+    return Problem("mysqlbinlog", "a text", str(error), "mysqlbinlog failed")
 
 
 def expected_of(script: Script, events: Sequence[bytes], *, refuses: bool = True) -> Expected:
@@ -99,12 +96,7 @@ def compare_states(expected: State, got: State, names: Sequence[str]) -> list[Pr
     ):
         if len(wanted) != len(found):
             problems.append(
-                Problem(
-                    field=f"rows ({what})",
-                    expected=str(len(wanted)),
-                    got=str(len(found)),
-                    message="another number of rows after the replay",
-                )
+                Problem(f"rows ({what})", str(len(wanted)), str(len(found)), "another number of rows after the replay")
             )
         for number, (row, other) in enumerate(zip(wanted, found, strict=False)):
             problems += [

@@ -153,16 +153,11 @@ def test_log_of_an_old_server(check: Check) -> None:
             text = mysqlbinlog_replay.print_log(old_server, start, end, program=new_server.program("mysqlbinlog"))
             replayed = mysqlbinlog_replay.feed(new_server, text)
         except (mysqlbinlog_replay.PrintFailed, ServerUnavailable) as error:
-            block.differs(Problem(field="mysqlbinlog", expected="a text", got=str(error), message="it failed"))
+            block.differs(Problem("mysqlbinlog", "a text", str(error), "it failed"))
             return
         if replayed.error is not None:
             block.differs(
-                Problem(
-                    field="replay",
-                    expected="a replay without an error",
-                    got=replayed.message,
-                    message="the log of an old server is refused",
-                )
+                Problem("replay", "a replay without an error", replayed.message, "the log of an old server is refused")
             )
         rows = run.read(servers.reader, OFF)
         block.differs(*compare_rows(expected, rows, "", "other rows after the log of an old server"))

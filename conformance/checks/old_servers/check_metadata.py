@@ -131,6 +131,4 @@ def judge(written: Written, taken: Taken, how: str) -> list[Problem]:
 
 
 def _problem(written: Written, field: str, expected: str, got: str, message: str) -> Problem:
-    return Problem(
-        field=field, expected=expected[:200], got=got[:200], message=message, statements=written.statements[:2]
-    )
+    return Problem(field, expected[:200], got[:200], message, statements=written.statements[:2])

@@ -21,18 +21,12 @@ def compare_rows(expected: Rows, got: Rows, statement: str, message: str) -> lis
         if row != other:
             field, wanted, found = f"row {number}", repr(row)[:_SHOWN], repr(other)[:_SHOWN]
             break
-    return [Problem(field=field, expected=wanted, got=found, message=message, statements=(statement,))]
+    return [Problem(field, wanted, found, message, statements=(statement,))]
 
 
 def accepted(statement: str) -> Problem:
     """The problem of an old server that gave no error for an event 39."""
-    return Problem(
-        field="error",
-        expected="an error",
-        got="none",
-        message="an old server takes an event 39",
-        statements=(statement,),
-    )
+    return Problem("error", "an error", "none", "an old server takes an event 39", statements=(statement,))
 
 
 def refused(error: int, statement: str) -> Problem:

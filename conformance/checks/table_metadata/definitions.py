@@ -71,10 +71,7 @@ def judge_events(lab: Lab, definitions: Sequence[Definition], log: DefinitionLog
         events = log.maps[mode]
         if len(events) != len(definitions):
             problem = Problem(
-                field=f"TABLE_MAP events with {mode}",
-                expected=str(len(definitions)),
-                got=str(len(events)),
-                message="another number of events",
+                f"TABLE_MAP events with {mode}", str(len(definitions)), str(len(events)), "another number of events"
             )
             found.append(Broken(requirement="TMG1", verdict=Verdict.FAIL, problem=problem))
             continue
@@ -98,7 +95,7 @@ def _broken_rules(log: DefinitionLog) -> list[Broken]:
         Broken(
             requirement="TMG1",
             verdict=Verdict.FAIL,
-            problem=Problem(field=item.field, expected=item.expected, got=item.got, message=item.message),
+            problem=Problem(item.field, item.expected, item.got, item.message),
         )
         for item in judge_log(log.own, log.facts, thread_id=log.thread_id)
     ]

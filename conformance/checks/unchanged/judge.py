@@ -35,10 +35,7 @@ _SHOWN: Final = 2000  # hexadecimal digits of an event
 
 def broken_rules(script: Script, observation: Observation) -> list[Problem]:
     """Fields of one run that break their rule."""
-    return [
-        Problem(field=item.field, expected=item.expected, got=item.got, message=item.message)
-        for item in judge_rules(script, observation)
-    ]
+    return [Problem(item.field, item.expected, item.got, item.message) for item in judge_rules(script, observation)]
 
 
 def compare_off(first: Sequence[bytes], second: Sequence[bytes]) -> tuple[list[Problem], int]:
@@ -126,10 +123,7 @@ def _same_event(
         return []
     return [
         Problem(
-            field=f"{where}, {event_name(one[0][4])}",
-            expected=expected.hex()[:_SHOWN],
-            got=raw.hex()[:_SHOWN],
-            message="the event's bytes differ",
+            f"{where}, {event_name(one[0][4])}", expected.hex()[:_SHOWN], raw.hex()[:_SHOWN], "the event's bytes differ"
         )
     ]
 
@@ -180,8 +174,8 @@ def _same_row(off: Row, on: Row) -> bool:
 
 
 def _count(field: str, expected: int, got: int) -> Problem:
-    return Problem(field=field, expected=str(expected), got=str(got), message="another number in the second run")
+    return Problem(field, str(expected), str(got), "another number in the second run")
 
 
 def _unreadable(error: CodecError) -> Problem:
-    return Problem(field="event", expected="a readable event", got=str(error), message="the event cannot be read")
+    return Problem("event", "a readable event", str(error), "the event cannot be read")

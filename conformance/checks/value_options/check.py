@@ -107,10 +107,4 @@ def judge(form: Form, outcome: InjectionOutcome, version: str) -> Problem | None
 
 
 def _problem(form: Form, expected: str, got: str, message: str, version: str) -> Problem:
-    return Problem(
-        field=form.injection.name,
-        expected=expected,
-        got=got,
-        message=message,
-        statements=script(form.injection, version),
-    )
+    return Problem(form.injection.name, expected, got, message, statements=script(form.injection, version))
