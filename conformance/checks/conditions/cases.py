@@ -5,7 +5,7 @@ Each Case has one update, and the form in which the server must log it (``judge.
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
 from conformance.cases.sql_case import Outcome, SqlCase, SqlStatement
 from conformance.stream import Verdict
@@ -23,70 +23,72 @@ _OBSERVED: Final = frozenset({"D10", "D11", "D12", "D14"})  # another form is a 
 V1: Final = "log_bin_use_v1_row_events"  # its effect together with the option: binlog-events 11.5
 
 
-def _case(
-    condition: str, name: str, update: str, forms: str | tuple[str, ...], why: str, setup: tuple[str, ...] = ()
-) -> SqlCase:
-    forms = (forms,) if isinstance(forms, str) else forms
+class _Update(NamedTuple):
+    """An update, and the forms in which the server may log it."""
+
+    name: str
+    sql: str
+    forms: str | tuple[str, ...]
+    why: str
+    setup: tuple[str, ...] = ()
+
+
+def _case(condition: str, update: _Update) -> SqlCase:
+    forms = (update.forms,) if isinstance(update.forms, str) else update.forms
     return SqlCase(
-        id=f"{condition.lower()}-{name}",
+        id=f"{condition.lower()}-{update.name}",
         requirements=(condition,),
         schema=True,
-        globals=(V1,) if any(V1 in sql for sql in setup) else (),
+        globals=(V1,) if any(V1 in sql for sql in update.setup) else (),
         statements=(
-            *(SqlStatement(sql=sql) for sql in (*_TABLE, _ON, *setup)),
+            *(SqlStatement(sql=sql) for sql in (*_TABLE, _ON, *update.setup)),
             SqlStatement(
-                sql=update,
+                sql=update.sql,
                 judges=condition,
                 outcomes=tuple(Outcome(form=form) for form in forms),
                 otherwise=Verdict.DIFFERS if condition in _OBSERVED else Verdict.FAIL,
-                note=why,
+                note=update.why,
             ),
         ),
     )
 
 
-def _updates(form: str, why: str, **updates: str) -> list[SqlCase]:
-    return [_case("D5", name.replace("_", "-"), f"UPDATE t SET {text}", form, why) for name, text in updates.items()]
+def _updates(form: str, why: str, **updates: str) -> list[_Update]:
+    return [_Update(name.replace("_", "-"), f"UPDATE t SET {text}", form, why) for name, text in updates.items()]
 
 
-CONDITIONS: Final[dict[str, list[SqlCase]]] = {
+_UPDATES: Final = {
     "D1": [
-        _case("D1", "log-enabled", _SET, "partial", "the log is enabled"),
-        _case(
-            "D1", "log-disabled", _SET, "none", "nothing is logged with sql_log_bin=0", ("SET SESSION sql_log_bin=0",)
-        ),
+        _Update("log-enabled", _SET, "partial", "the log is enabled"),
+        _Update("log-disabled", _SET, "none", "nothing is logged with sql_log_bin=0", ("SET SESSION sql_log_bin=0",)),
     ],
     "D2": [
-        _case("D2", "on", _SET, "partial", "the option is on"),
-        _case(
-            "D2",
+        _Update("on", _SET, "partial", "the option is on"),
+        _Update(
             "off",
             _SET,
             "full",
             "with the option off the event is UPDATE_ROWS with whole documents",
             ("SET SESSION binlog_row_value_options=''",),
         ),
-        _case("D2", "no-json-touched", "UPDATE t SET n=n+1", "none-json", "type 39 also without a JSON column"),
+        _Update("no-json-touched", "UPDATE t SET n=n+1", "none-json", "type 39 also without a JSON column"),
     ],
     "D3": [
-        _case(
-            "D3",
+        _Update(
             "statement",
             _SET,
             "query",
             "a statement-format session logs the statement",
             ("SET SESSION binlog_format='STATEMENT'",),
         ),
-        _case(
-            "D3",
+        _Update(
             "mixed-safe",
             _SET,
             "query",
             "MIXED logs a safe statement as such",
             ("SET SESSION binlog_format='MIXED'",),
         ),
-        _case(
-            "D3",
+        _Update(
             "mixed-unsafe",
             "UPDATE t SET j=JSON_SET(j,'$.a',UUID())",
             "partial",
@@ -96,8 +98,8 @@ CONDITIONS: Final[dict[str, list[SqlCase]]] = {
     ],
     # The worklog contradicts itself on who wins, so both forms are allowed; a mixture of them is not.
     "D4": [
-        _case("D4", "v1-on", _SET, ("full-v1", "partial"), "version 1 row events are on", (f"SET GLOBAL {V1}=1",)),
-        _case("D4", "v1-off", _SET, "partial", "version 1 row events are off", (f"SET GLOBAL {V1}=0",)),
+        _Update("v1-on", _SET, ("full-v1", "partial"), "version 1 row events are on", (f"SET GLOBAL {V1}=1",)),
+        _Update("v1-off", _SET, "partial", "version 1 row events are off", (f"SET GLOBAL {V1}=0",)),
     ],
     "D5": [
         *_updates(
@@ -133,32 +135,28 @@ CONDITIONS: Final[dict[str, list[SqlCase]]] = {
         ),
     ],
     "D6": [
-        _case(
-            "D6",
+        _Update(
             "one-byte-smaller",
             "UPDATE t SET j=JSON_SET(j,'$[0]','xxxx')",
             "partial",
             "4 + D = 17 is smaller than L = 18",
             ('UPDATE t SET j=\'["kkkk", "z"]\'',),
         ),
-        _case(
-            "D6",
+        _Update(
             "equal",
             "UPDATE t SET j=JSON_SET(j,'$[0]','xxxx')",
             "whole",
             "4 + D = 17 is not smaller than L = 17",
             ('UPDATE t SET j=\'["kkkk", ""]\'',),
         ),
-        _case(
-            "D6",
+        _Update(
             "one-byte-larger",
             "UPDATE t SET j=JSON_SET(j,'$[0]','xxxx')",
             "whole",
             "4 + D = 17 is not smaller than L = 16",
             ("UPDATE t SET j='[\"kkkk\", 1]'",),
         ),
-        _case(
-            "D6",
+        _Update(
             "holes-count",
             "UPDATE t SET j=JSON_SET(j,'$[0]','yyyy')",
             "partial",
@@ -167,16 +165,14 @@ CONDITIONS: Final[dict[str, list[SqlCase]]] = {
         ),
     ],
     "D7": [
-        _case(
-            "D7",
+        _Update(
             "full-image",
             _SET,
             "partial",
             "the before-image holds whole documents",
             ("SET SESSION binlog_row_image='FULL'",),
         ),
-        _case(
-            "D7",
+        _Update(
             "untouched-column",
             "UPDATE t SET n=n+1",
             "empty",
@@ -185,14 +181,7 @@ CONDITIONS: Final[dict[str, list[SqlCase]]] = {
         ),
     ],
     "D10": [
-        _case(
-            "D10",
-            name,
-            f"UPDATE {tables} SET t.j=JSON_SET(t.j,'$.a',{value})",
-            form,
-            why,
-            _JOINED,
-        )
+        _Update(name, f"UPDATE {tables} SET t.j=JSON_SET(t.j,'$.a',{value})", form, why, _JOINED)
         for name, tables, value, form, why in (
             ("first", "t STRAIGHT_JOIN t2 ON t2.id=t.n", "2", "partial", "t is the first table of the join"),
             ("value-of-second", "t STRAIGHT_JOIN t2 ON t2.id=t.n", "t2.id+5", "partial", "t is the first of the join"),
@@ -201,7 +190,7 @@ CONDITIONS: Final[dict[str, list[SqlCase]]] = {
         )
     ],
     "D11": [
-        _case("D11", name, update, "partial", f"{name} does not disqualify the update", setup)
+        _Update(name, update, "partial", f"{name} does not disqualify the update", setup)
         for name, update, setup in (
             ("view", "UPDATE v SET j=JSON_SET(j,'$.a',2)", ("CREATE VIEW v AS SELECT id, j FROM t",)),
             (
@@ -238,24 +227,21 @@ CONDITIONS: Final[dict[str, list[SqlCase]]] = {
         )
     ],
     "D12": [
-        _case(
-            "D12",
+        _Update(
             "on-duplicate-key",
             "INSERT INTO t (id) VALUES (1) ON DUPLICATE KEY UPDATE j=JSON_SET(j,'$.a',2)",
             "whole",
             "the statement is no UPDATE",
             ("ALTER TABLE t DROP k",),
         ),
-        _case(
-            "D12",
+        _Update(
             "replace",
             """REPLACE INTO t VALUES (1, 0, '{"a": 2}', '{"a": 2}')""",
             "whole",
             "the statement is no UPDATE",
         ),
-        _case("D12", "myisam", _SET, "whole", "the engine has no partial updates", ("ALTER TABLE t ENGINE=MyISAM",)),
-        _case(
-            "D12",
+        _Update("myisam", _SET, "whole", "the engine has no partial updates", ("ALTER TABLE t ENGINE=MyISAM",)),
+        _Update(
             "json-in-text",
             "UPDATE t SET x=JSON_SET(x,'$.a',2)",
             "none-json",
@@ -264,8 +250,7 @@ CONDITIONS: Final[dict[str, list[SqlCase]]] = {
         ),
     ],
     "D14": [
-        _case(
-            "D14",
+        _Update(
             name,
             "UPDATE t SET n=n+1",
             form,
@@ -275,3 +260,4 @@ CONDITIONS: Final[dict[str, list[SqlCase]]] = {
         for name, option, form in (("on", "PARTIAL_JSON", "empty"), ("off", "", "full"))
     ],
 }
+CONDITIONS: Final = {name: [_case(name, update) for update in updates] for name, updates in _UPDATES.items()}

@@ -8,7 +8,7 @@ with the right value. Anything else differs.
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
@@ -57,6 +57,27 @@ class Scenario:
 
 def _rows(*values: str | None) -> Rows:
     return tuple((str(number), value) for number, value in enumerate(values, 1))
+
+
+def _shape(
+    name: str,
+    source: str,
+    replica: str,
+    *looks: Look,
+    conversions: tuple[str, ...] = (NONE,),
+    brief: tuple[str, ...] = (),
+) -> Scenario:
+    return Scenario(
+        requirement="TMR4",
+        name=name,
+        source=f"CREATE TABLE t (id INT PRIMARY KEY, {source})",
+        replica=f"CREATE TABLE t ({replica})"
+        if "id " in replica
+        else f"CREATE TABLE t (id INT PRIMARY KEY, {replica})",
+        conversions=conversions,
+        looks=looks,
+        brief=brief,
+    )
 
 
 # --- 1: another character set ----------------------------------------------------------------------------------------
@@ -131,15 +152,9 @@ _COMPLAINT: Final = 3916586877  # the worklog's own number
 def _integers(
     name: str, source: str, replica: str, conversions: tuple[str, ...], look: Look, *, brief: tuple[str, ...] = ()
 ) -> Scenario:
-    return Scenario(
-        requirement="TMR2",
-        name=name,
-        source=f"CREATE TABLE t (id INT PRIMARY KEY, a {source})",
-        replica=f"CREATE TABLE t (id INT PRIMARY KEY, a {replica})",
-        conversions=conversions,
-        looks=(look,),
-        brief=brief,
-    )
+    """Column ``a`` of these types."""
+    scenario = _shape(name, f"a {source}", f"a {replica}", look, conversions=conversions, brief=brief)
+    return replace(scenario, requirement="TMR2")
 
 
 def _signs() -> Iterable[Scenario]:
@@ -163,27 +178,6 @@ def _signs() -> Iterable[Scenario]:
 SIGNS: Final = tuple(_signs())
 
 # --- 4: another shape ------------------------------------------------------------------------------------------------
-
-
-def _shape(
-    name: str,
-    source: str,
-    replica: str,
-    *looks: Look,
-    conversions: tuple[str, ...] = (NONE,),
-    brief: tuple[str, ...] = (),
-) -> Scenario:
-    return Scenario(
-        requirement="TMR4",
-        name=name,
-        source=f"CREATE TABLE t (id INT PRIMARY KEY, {source})",
-        replica=f"CREATE TABLE t ({replica})"
-        if "id " in replica
-        else f"CREATE TABLE t (id INT PRIMARY KEY, {replica})",
-        conversions=conversions,
-        looks=looks,
-        brief=brief,
-    )
 
 
 # Another shape on the replica (table-map-metadata 7.3).
