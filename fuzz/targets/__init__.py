@@ -15,7 +15,6 @@ No target imports a fuzzer, so every stored input can be replayed anywhere.
 
 from __future__ import annotations
 
-import ast
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, cast
@@ -47,19 +46,6 @@ def target_names() -> tuple[str, ...]:
 def load(name: str) -> Target:
     """The module of a target. Raises ``KeyError`` for an unknown name."""
     return cast("Target", import_module(f"{__name__}.{_module(name)}"))
-
-
-def instrumented(name: str) -> tuple[str, ...]:
-    """``INSTRUMENT`` of a target, read without importing the module: instrumentation must be requested before the
-    import.
-    """
-    tree = ast.parse((_FOLDER / f"{_module(name)}.py").read_text(encoding="utf-8"))
-    for node in tree.body:
-        if isinstance(node, ast.AnnAssign | ast.Assign) and node.value is not None:
-            places = [node.target] if isinstance(node, ast.AnnAssign) else node.targets
-            if any(isinstance(place, ast.Name) and place.id == "INSTRUMENT" for place in places):
-                return tuple(ast.literal_eval(node.value))
-    raise KeyError(f"the target {name} does not say what to instrument")
 
 
 def _module(name: str) -> str:

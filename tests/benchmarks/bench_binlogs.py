@@ -26,9 +26,10 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 from zlib import crc32
 
-from conformance.reference.binlog.writer import FileWriter, row_group
+from conformance.reference.binlog.writer import FileWriter
 from tests.benchmarks.bench_decode import _SHAPES, _TABLE
 from tests.gtids import gtid
+from tests.logs import row_group
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING, Any
 from conformance.reference.binlog.files import read_events
 from conformance.reference.binlog.header import MAGIC
 from conformance.reference.binlog.rows import LazyRows, Row, rows_body
-from conformance.reference.binlog.writer import FileWriter, row_group
+from conformance.reference.binlog.writer import FileWriter
 from conformance.reference.event_types import EventType
 from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.encode import encode
@@ -39,6 +39,7 @@ from conformance.reference.partial.diffs import decode_diffs
 from conformance.reference.tables.columns import PartialJson
 from conformance.reference.tables.definitions import Column, Table, table_map
 from tests.gtids import gtid
+from tests.logs import row_group
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -16,13 +16,13 @@ from conformance.reference.binlog import statement_events
 from conformance.reference.binlog.control_events import Xid
 from conformance.reference.binlog.files import read_events
 from conformance.reference.binlog.rows import LazyRows, Row, rows_body
-from conformance.reference.binlog.versions import log_file
 from conformance.reference.binlog.writer import FileWriter, begin
 from conformance.reference.event_types import EventType
 from conformance.reference.tables.columns import BLOB, LONG, YEAR, ColumnType
 from conformance.reference.tables.metadata import Bits, Field
 from conformance.requirements.versions import dialect_of, parse_version
 from tests.live import PROGRAM, ROOT, Ended, environment, lab
+from tests.logs import log_file
 from tests.reference.text.made_logs import table_of
 
 CORPUS = Path(__file__).parents[1] / "data" / "binlogs"

@@ -16,7 +16,6 @@ from conformance.messages import did_you_mean, printable
 from conformance.reference.binlog.control_events import Xid
 from conformance.reference.binlog.query import Query
 from conformance.reference.binlog.rows import Row, rows_body
-from conformance.reference.binlog.versions import log_file
 from conformance.reference.binlog.writer import begin
 from conformance.reference.event_types import EventType
 from conformance.reference.tables.columns import LONG, VARCHAR, ColumnType
@@ -24,6 +23,7 @@ from conformance.reference.tables.metadata import DefaultCharset, Names
 from conformance.report.terminal import console_on
 from conformance.requirements.versions import dialect_of, parse_version
 from tests.live import PROGRAM, environment
+from tests.logs import log_file
 from tests.reference.text.made_logs import table_of
 
 if TYPE_CHECKING:

@@ -116,15 +116,14 @@ def run_reach(files: list[str]) -> str | None:
 
 
 def run_fuzz(arguments: list[str]) -> str | None:
-    """Atheris on one target: ``NAME MODULE SCRATCH SEEDS RUNS RNG``. Does not return: the fuzzer ends the process, with
-    status 0 if it found nothing."""
+    """Atheris on one target: ``NAME MODULES SCRATCH SEEDS RUNS RNG``. Does not return: the fuzzer ends the process,
+    with status 0 if it found nothing. ``MODULES``, parted by commas, are instrumented."""
     import atheris
 
     from fuzz.runner.child import mixed, not_instrumented
-    from fuzz.targets import instrumented
 
-    name, module, scratch, seeds, runs, rng = arguments
-    names = {*instrumented(name), module}
+    name, modules, scratch, seeds, runs, rng = arguments
+    names = set(modules.split(","))
     roots = sorted({item.split(".")[0] for item in names})
     with atheris.instrument_imports(include=roots, exclude=not_instrumented(roots, names)):
         from fuzz.targets import load

@@ -111,7 +111,7 @@ def fuzz_steps(
     for name in target_names() if runs else ():
         if fault.module in reached[name]:
             out = scratch / f"{fault.id}-{name}"
-            module = f"{PACKAGE}.{fault.module}"
-            arguments = ("fuzz", name, module, str(out), str(inputs / name), str(runs), str(rng))
+            modules = ",".join((*load(name).INSTRUMENT, f"{PACKAGE}.{fault.module}"))
+            arguments = ("fuzz", name, modules, str(out), str(inputs / name), str(runs), str(rng))
             steps.append(Step("fuzzing", f"atheris {name}", 4, arguments))
     return steps

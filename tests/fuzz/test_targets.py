@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fuzz.targets import instrumented, load, target_names
+from fuzz.targets import load, target_names
 
 NAMES = target_names()
 FUZZ = Path(__file__).parents[2] / "fuzz"
@@ -17,7 +17,6 @@ FUZZ = Path(__file__).parents[2] / "fuzz"
 def test_a_target_says_what_holds_and_where_to_look(name: str) -> None:
     target = load(name)
     assert target.INVARIANT.endswith(".")
-    assert instrumented(name) == target.INSTRUMENT
     assert target.MAX_LEN > 0
 
 

@@ -12,7 +12,7 @@ from conformance.reference.binlog.files import FileReader, read_events
 from conformance.reference.binlog.payload import DEFAULT_LIMIT, TransactionPayload
 from conformance.reference.binlog.rows import LazyRows, Row, rows_body
 from conformance.reference.binlog.statement_events import RowsQuery
-from conformance.reference.binlog.writer import FileWriter, row_group
+from conformance.reference.binlog.writer import FileWriter
 from conformance.reference.boundaries.reader import read_groups
 from conformance.reference.errors import CodecError
 from conformance.reference.event_types import EventType
@@ -21,6 +21,7 @@ from conformance.reference.jsonb.view import open_document
 from conformance.reference.tables.columns import BLOB, JSON, LONG, ColumnType
 from conformance.reference.tables.table_map import TableMap
 from tests.gtids import gtid
+from tests.logs import row_group
 
 if TYPE_CHECKING:
     import io

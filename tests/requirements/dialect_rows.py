@@ -28,14 +28,7 @@ from conformance.reference.binlog.images import Row
 from conformance.reference.binlog.payload import TransactionPayload
 from conformance.reference.binlog.query import Query, Status, StatusInteger, StatusUnknown, decode_status, encode_status
 from conformance.reference.binlog.rows import PartitionInfo, RowsBody, rows_body
-from conformance.reference.binlog.versions import (
-    known_types,
-    log_file,
-    post_header_lengths,
-    reads,
-    version_rules,
-    written,
-)
+from conformance.reference.binlog.versions import known_types, post_header_lengths, reads, version_rules, written
 from conformance.reference.errors import MysqlError, Unsupported, replica_corrupt_event
 from conformance.reference.event_types import EventType
 from conformance.reference.jsonb.encode import encode
@@ -52,6 +45,7 @@ from conformance.requirements.deviations import load_deviations
 from conformance.requirements.versions import OBSERVED, SWITCHES, applies, parse_version
 from conformance.servers.run.options import default_options
 from tests.live import ROOT
+from tests.logs import log_file
 from tests.requirements.version_forms import INT, JSON, STEPS, YEAR, form, insert, refuses, spans, table
 
 if TYPE_CHECKING:

@@ -17,12 +17,13 @@ from conformance.reference.binlog.gtid import Gtid
 from conformance.reference.binlog.header import HEADER, HEADER_SIZE, MAGIC, Checksum, Flag, checksum_of
 from conformance.reference.binlog.query import Query
 from conformance.reference.binlog.rows import RowsBody
-from conformance.reference.binlog.writer import FileWriter, begin, row_group
+from conformance.reference.binlog.writer import FileWriter, begin
 from conformance.reference.event_types import EventType
 from conformance.reference.text.row_changes import RowChanges
 from generators.streams import stream
 from scenarios.binlogs import parts, rows
 from scenarios.binlogs.options import Options, parse_options
+from tests.logs import row_group
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

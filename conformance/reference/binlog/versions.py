@@ -11,14 +11,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from conformance.reference.binlog.format_description import POST_HEADER_LENGTHS, FormatDescription
+from conformance.reference.binlog.format_description import POST_HEADER_LENGTHS
 from conformance.reference.binlog.gtid import Gtid, GtidTagged
 from conformance.reference.binlog.gtid_set import PreviousGtids
-from conformance.reference.binlog.header import MAGIC, Flag
+from conformance.reference.binlog.header import Flag
 from conformance.reference.binlog.payload import TransactionPayload
 from conformance.reference.binlog.query import Query
 from conformance.reference.binlog.rows import V1_TYPES, PartitionInfo, RowsBody
-from conformance.reference.binlog.writer import FileWriter
 from conformance.reference.errors import EncodeError
 from conformance.reference.event_types import EventType
 from conformance.reference.tables.columns import JSON, VECTOR, YEAR
@@ -26,8 +25,6 @@ from conformance.reference.tables.metadata import Bits, Field, MetadataRules
 from conformance.reference.tables.table_map import GENERATED_INVISIBLE_PK, TableMap
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from conformance.reference.binlog.event import Body
     from conformance.reference.dialect import Dialect, LogForms
 
@@ -167,13 +164,3 @@ def _rows(body: RowsBody, log: LogForms) -> RowsBody:
         raise _refuse("row events of version 1")
     extra = tuple(info for info in body.extra if log.partition_chunk or not isinstance(info, PartitionInfo))
     return replace(body, flags=body.flags & log.rows_flags_mask, extra=extra, null_fill=bool(log.null_bitmap_padding))
-
-
-def log_file(version: str, dialect: Dialect, bodies: Iterable[Body], *, writer: FileWriter | None = None) -> bytes:
-    """A whole file as a server of this version writes it. ``version``: the text in its FORMAT_DESCRIPTION."""
-    description = FormatDescription(server_version=version, post_header_lengths=post_header_lengths(dialect.log))
-    writer = writer or FileWriter()
-    writer.format = description
-    writer.position = len(MAGIC)
-    forms = (written(body, dialect) for body in (PreviousGtids(), *bodies))
-    return MAGIC + writer.add(description) + b"".join(writer.add(body) for body in forms if body is not None)

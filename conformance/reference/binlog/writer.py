@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from zlib import crc32
 
-from conformance.reference.binlog.control_events import Xid
 from conformance.reference.binlog.event import encode_event
 from conformance.reference.binlog.format_description import FormatDescription
 from conformance.reference.binlog.gtid import Gtid, GtidTagged, with_transaction_length
@@ -18,13 +17,11 @@ from conformance.reference.binlog.gtid_set import PreviousGtids
 from conformance.reference.binlog.header import MAGIC, Checksum, Flag, footer_size
 from conformance.reference.binlog.payload import TransactionPayload
 from conformance.reference.binlog.query import DEFAULT_STATUS, Query, Status, StatusInteger
-from conformance.reference.binlog.rows import RowsBody, split_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from conformance.reference.binlog.event import Body
-    from conformance.reference.tables.table_map import TableMap
 
 
 # The variables are not in order of their codes: the form fixes the place of this one.
@@ -95,11 +92,3 @@ def begin(schema: str = "", *, update: bool = False, thread_id: int = 8) -> Quer
         thread_id=thread_id,
         status=_UPDATE_STATUS if update else DEFAULT_STATUS,
     )
-
-
-def row_group(table: TableMap, *events: RowsBody, xid: int = 1, limit: int = 8192, update: bool = False) -> list[Body]:
-    """The bodies of a transaction of one statement, ready for :meth:`FileWriter.group`: rows are split at ``limit``."""
-    bodies: list[Body] = [begin(table.schema, update=update), table]
-    for event in events:
-        bodies += split_rows(event, limit)
-    return [*bodies, Xid(xid=xid)]

@@ -16,14 +16,7 @@ from conformance.reference.binlog.header import MAGIC, Flag
 from conformance.reference.binlog.payload import TransactionPayload
 from conformance.reference.binlog.query import Query, StatusInteger
 from conformance.reference.binlog.rows import NdbInfo, PartitionInfo, Row, rows_body
-from conformance.reference.binlog.versions import (
-    known_types,
-    log_file,
-    post_header_lengths,
-    reads,
-    version_rules,
-    written,
-)
+from conformance.reference.binlog.versions import known_types, post_header_lengths, reads, version_rules, written
 from conformance.reference.binlog.writer import FileWriter
 from conformance.reference.dialect import MYSQL, Dialect, JsonForms, LogForms
 from conformance.reference.event_types import EventType
@@ -32,6 +25,7 @@ from conformance.reference.tables.columns import ColumnType
 from conformance.reference.tables.definitions import Column, Table, definable
 from conformance.reference.tables.metadata import WORKLOG, Bits, Field, MetadataRules, Numbers
 from conformance.reference.tables.table_map import GENERATED_INVISIBLE_PK, TableMap
+from tests.logs import log_file
 from tests.reference.refusals import refused
 
 if TYPE_CHECKING:

@@ -18,12 +18,13 @@ from conformance.reference.binlog.header import Checksum, Flag, Header, decode_h
 from conformance.reference.binlog.payload import TransactionPayload
 from conformance.reference.binlog.query import Query, encode_status
 from conformance.reference.binlog.rows import STMT_END, Row, RowsBody, rows_body
-from conformance.reference.binlog.writer import FileWriter, begin, row_group
+from conformance.reference.binlog.writer import FileWriter, begin
 from conformance.reference.cursor import Cursor
 from conformance.reference.event_types import EventType
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.tables.columns import PartialJson
 from conformance.reference.tables.definitions import Column, Table, table_map
+from tests.logs import row_group
 
 if TYPE_CHECKING:
     from pathlib import Path
