@@ -39,7 +39,7 @@ class State(StrEnum):
     ABSENT = "absent"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Fact:
     """One line of the survey."""
 
@@ -93,10 +93,10 @@ def _server_facts() -> list[Fact]:
         if holds
     ]
     summary = Fact(
-        name="server",
-        state=State.OK if usable else State.MISSING,
-        detail=f"--server process can use {', or '.join(ways)}" if usable else "no way to start a server here",
-        remedy=""
+        "server",
+        State.OK if usable else State.MISSING,
+        f"--server process can use {', or '.join(ways)}" if usable else "no way to start a server here",
+        ""
         if usable
         else "install a MySQL server, or give --server process:PATH with an unpacked one, or mysql://user@host:port",
     )
@@ -106,12 +106,12 @@ def _server_facts() -> list[Fact]:
 def _mysqld_on_path() -> tuple[Fact, bool]:
     mysqld = on_path()
     if mysqld is None:
-        return Fact(name="mysqld", state=State.ABSENT, detail="none on PATH, and MYSQLD is not set"), False
+        return Fact("mysqld", State.ABSENT, "none on PATH, and MYSQLD is not set"), False
     try:
         installation = from_path(mysqld)
     except ServerUnavailable as error:
-        return Fact(name="mysqld", state=State.ABSENT, detail=f"{error.missing} (not used)"), False
-    return Fact(name="mysqld", state=State.OK, detail=f"MySQL {installation.version}: {mysqld}"), True
+        return Fact("mysqld", State.ABSENT, f"{error.missing} (not used)"), False
+    return Fact("mysqld", State.OK, f"MySQL {installation.version}: {mysqld}"), True
 
 
 def _cached_bundles() -> Fact:
@@ -120,43 +120,41 @@ def _cached_bundles() -> Fact:
     if pin is not None and all(item.version != pin for item in found):
         have = ", ".join(item.version for item in found) or "none"
         return Fact(
-            name="bundle",
-            state=State.ABSENT,
-            detail=f"BINLOG_LAB_BUNDLE={pin} is not in the cache (there: {have})",
-            remedy="unset BINLOG_LAB_BUNDLE, or: binlog-lab servers install",
+            "bundle",
+            State.ABSENT,
+            f"BINLOG_LAB_BUNDLE={pin} is not in the cache (there: {have})",
+            "unset BINLOG_LAB_BUNDLE, or: binlog-lab servers install",
         )
     if not found:
         return Fact(
-            name="bundle",
-            state=State.ABSENT,
-            detail=f"none in {cache_root()}",
-            remedy="fetched when first needed; or now: binlog-lab servers install",
+            "bundle",
+            State.ABSENT,
+            f"none in {cache_root()}",
+            "fetched when first needed; or now: binlog-lab servers install",
         )
     words = ", ".join(f"MySQL {item.version} (fetched {item.fetched[:10]})" for item in found)
-    return Fact(name="bundle", state=State.OK, detail=f"{words} in {cache_root()}")
+    return Fact("bundle", State.OK, f"{words} in {cache_root()}")
 
 
 def _apt() -> tuple[Fact, bool]:
     absent = [name for name in ("apt-get", "apt-config", "dpkg", "dpkg-deb") if shutil.which(name) is None]
     if absent:
         detail = f"{', '.join(absent)} not found: the bundle cannot be fetched here"
-        return Fact(
-            name="apt", state=State.ABSENT, detail=detail, remedy="use a Debian or Ubuntu machine for it"
-        ), False
+        return Fact("apt", State.ABSENT, detail, "use a Debian or Ubuntu machine for it"), False
     here = distribution()
     found = archives(read_sources(), here)
     if not found:
         return Fact(
-            name="apt",
-            state=State.ABSENT,
-            detail=f"apt's configuration names no archive of this distribution ({here.id or 'unknown'})",
-            remedy="set BINLOG_LAB_MIRROR to the address of a mirror of Debian's archive",
+            "apt",
+            State.ABSENT,
+            f"apt's configuration names no archive of this distribution ({here.id or 'unknown'})",
+            "set BINLOG_LAB_MIRROR to the address of a mirror of Debian's archive",
         ), False
     suites, _ = suites_of(found[0], here)
     return Fact(
-        name="apt",
-        state=State.OK,
-        detail=f"{here.id} {here.codename}; the bundle comes from suite {suites[0]} of the same mirror (not tried now)",
+        "apt",
+        State.OK,
+        f"{here.id} {here.codename}; the bundle comes from suite {suites[0]} of the same mirror (not tried now)",
     ), True
 
 
@@ -173,10 +171,10 @@ def _space() -> list[Fact]:
         variable = "BINLOG_LAB_CACHE" if name == "cache space" else "TMPDIR"
         facts.append(
             Fact(
-                name=name,
-                state=State.OK if good else State.MISSING,
-                detail=detail,
-                remedy="" if good else f"1 GiB is comfortable; set {variable} to another directory",
+                name,
+                State.OK if good else State.MISSING,
+                detail,
+                "" if good else f"1 GiB is comfortable; set {variable} to another directory",
             )
         )
     return facts
@@ -194,30 +192,30 @@ def _python() -> list[Fact]:
     good = sys.version_info >= (3, 11)
     facts = [
         Fact(
-            name="python",
-            state=State.OK if good else State.MISSING,
-            detail=f"{platform.python_version()} on {platform.system()} {platform.machine()}",
-            remedy="" if good else "Python 3.11 or later",
+            "python",
+            State.OK if good else State.MISSING,
+            f"{platform.python_version()} on {platform.system()} {platform.machine()}",
+            "" if good else "Python 3.11 or later",
         )
     ]
     for name, purpose in _NEEDED:
         version = _version(name)
         facts.append(
             Fact(
-                name=f"package {name}",
-                state=State.OK if version else State.MISSING,
-                detail=version or f"not installed; needed for {purpose}",
-                remedy="" if version else "pip install binlog-lab",
+                f"package {name}",
+                State.OK if version else State.MISSING,
+                version or f"not installed; needed for {purpose}",
+                "" if version else "pip install binlog-lab",
             )
         )
     for name, purpose, extra in _EXTRA:
         version = _version(name)
         facts.append(
             Fact(
-                name=f"package {name}",
-                state=State.OK if version else State.ABSENT,
-                detail=version or f"not installed; only for {purpose}",
-                remedy="" if version else f"pip install 'binlog-lab[{extra}]'",
+                f"package {name}",
+                State.OK if version else State.ABSENT,
+                version or f"not installed; only for {purpose}",
+                "" if version else f"pip install 'binlog-lab[{extra}]'",
             )
         )
     return facts
@@ -229,12 +227,9 @@ def _old() -> Fact:
         found = old_installation()
     except ServerUnavailable as error:
         return Fact(
-            name="old server",
-            state=State.ABSENT,
-            detail=f"{error.missing}; only for FR10, X1, X2, TMX1, TMX2 and TN2",
-            remedy=error.remedy,
+            "old server", State.ABSENT, f"{error.missing}; only for FR10, X1, X2, TMX1, TMX2 and TN2", error.remedy
         )
-    return Fact(name="old server", state=State.OK, detail=f"MySQL {found.version}: {found.mysqld}")
+    return Fact("old server", State.OK, f"MySQL {found.version}: {found.mysqld}")
 
 
 def _docker() -> Fact:
@@ -243,26 +238,22 @@ def _docker() -> Fact:
         with contextlib.closing(connect()) as client:
             version = client.version()
     except ServerUnavailable as error:
-        return Fact(
-            name="docker", state=State.ABSENT, detail=f"{error.missing}; only for containers", remedy=error.remedy
-        )
+        return Fact("docker", State.ABSENT, f"{error.missing}; only for containers", error.remedy)
     names = [part.get("Name", "") for part in version.get("Components") or ()]
     place = os.environ.get("DOCKER_HOST") or "this machine's socket"
-    return Fact(
-        name="docker", state=State.OK, detail=f"{names[0] if names else 'engine'} {version['Version']} at {place}"
-    )
+    return Fact("docker", State.OK, f"{names[0] if names else 'engine'} {version['Version']} at {place}")
 
 
 def _java() -> Fact:
     java = shutil.which("java", path=_java_path())
     if java is None:
-        return Fact(name="java", state=State.ABSENT, detail="not found; only for Spark", remedy="a Java 17 or later")
+        return Fact("java", State.ABSENT, "not found; only for Spark", "a Java 17 or later")
     try:
         answer = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=30, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
-        return Fact(name="java", state=State.ABSENT, detail=f"{java} cannot be started: {error}")
+        return Fact("java", State.ABSENT, f"{java} cannot be started: {error}")
     first = (answer.stderr or answer.stdout).strip().splitlines()
-    return Fact(name="java", state=State.OK, detail=f"{first[0] if first else 'version unknown'}: {java}")
+    return Fact("java", State.OK, f"{first[0] if first else 'version unknown'}: {java}")
 
 
 def _java_path() -> str:
