@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING, Final, NamedTuple, Self
+from typing import TYPE_CHECKING, Final, NamedTuple
 
+from conformance.servers.closing import Closing
 from conformance.servers.run.process_identity import is_running, start_time
 from fuzz.campaigns.inputs import Place
 
@@ -28,7 +29,7 @@ class Broken(NamedTuple):
     places: tuple[Place, ...]
 
 
-class Journal:
+class Journal(Closing):
     """The journal of one campaign, in a directory for all of them."""
 
     def __init__(self, directory: Path, command: str) -> None:
@@ -53,12 +54,6 @@ class Journal:
         """Remove the journal at an orderly end of the campaign."""
         os.close(self._file)
         self._path.unlink(missing_ok=True)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 def broken(directory: Path) -> Iterator[Broken]:

@@ -9,8 +9,9 @@ import struct
 import subprocess
 import sys
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, Final
 
+from conformance.servers.closing import Closing
 from fuzz.runner.launch import MEMORY, TIMEOUT, environment
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ class SandboxEnded(Exception):
     """The sandbox process itself has ended; the message is for the user."""
 
 
-class Sandbox:
+class Sandbox(Closing):
     """Runs inputs of one target, one after another."""
 
     def __init__(self, target: Target, *, timeout: float = TIMEOUT, memory: int = MEMORY) -> None:
@@ -72,9 +73,3 @@ class Sandbox:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()

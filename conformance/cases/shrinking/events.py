@@ -6,12 +6,11 @@ of an object's frame become right again, except the wrong ones: the damage stays
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from conformance.cases.by_hand.injection import Demand, Injection, full_image, partial_image, predict
-from conformance.cases.shrinking.update_cases import smaller_values
+from conformance.cases.shrinking.update_cases import smaller_values, smallest
 from conformance.reference.cursor import encode_packed
 from conformance.reference.dialect import WORKLOG
 from conformance.reference.errors import CodecError, DecodeError
@@ -32,18 +31,11 @@ _SMALLEST: Final = encode({})
 
 def shrink_injection(injection: Injection, fails: Callable[[Injection], bool], *, seconds: float = 20.0) -> Injection:
     """The smallest one found in the time; ``injection`` itself if nothing smaller fails."""
-    deadline = time.monotonic() + seconds
-    improved = True
-    while improved and time.monotonic() < deadline:
-        improved = False
-        for candidate in candidates(injection):
-            if time.monotonic() > deadline:
-                break
-            if size(candidate) < size(injection) and fails(candidate):
-                injection = candidate
-                improved = True
-                break
-    return injection
+
+    def smaller(last: Injection) -> Iterator[Injection]:
+        return (candidate for candidate in candidates(last) if size(candidate) < size(last))
+
+    return smallest(injection, smaller, fails, seconds)
 
 
 def mended(candidate: Injection) -> bool:

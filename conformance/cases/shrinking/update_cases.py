@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from conformance.cases.script import build_script
 from conformance.reference.errors import CodecError
@@ -22,21 +22,26 @@ if TYPE_CHECKING:
     from conformance.cases.topology import RebuiltRows, Topology
     from conformance.cases.update_case import Step, UpdateCase
 
+_T = TypeVar("_T")
+
 
 def shrink(case: UpdateCase, fails: Callable[[UpdateCase], bool], *, seconds: float = 20.0) -> UpdateCase:
     """The smallest Case found in the time; ``case`` itself if nothing smaller fails."""
+    return smallest(case, candidates, fails, seconds)
+
+
+def smallest(start: _T, smaller: Callable[[_T], Iterator[_T]], fails: Callable[[_T], bool], seconds: float) -> _T:
+    """From ``start`` on, take the first smaller one that fails, until the time is over or none fails."""
     deadline = time.monotonic() + seconds
-    improved = True
-    while improved and time.monotonic() < deadline:
-        improved = False
-        for candidate in candidates(case):
+    while True:
+        for candidate in smaller(start):
             if time.monotonic() > deadline:
-                break
+                return start
             if fails(candidate):
-                case = candidate
-                improved = True
+                start = candidate
                 break
-    return case
+        else:
+            return start
 
 
 def candidates(case: UpdateCase) -> Iterator[UpdateCase]:

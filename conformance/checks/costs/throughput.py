@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import time
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Final, NamedTuple, Self
+from typing import TYPE_CHECKING, Final, NamedTuple
 
+from conformance.servers.closing import Closing
 from conformance.servers.errors import ServerError
 from conformance.servers.roles.pair import Pair
 from conformance.servers.run.callgrind import Callgrind, counted
@@ -113,8 +114,18 @@ def switch(connection: Connection, workload: Workload, *, on: bool) -> None:
     connection.execute(f"SET SESSION {_OPTION} = {value}, SESSION binlog_row_image = {workload.image}")
 
 
-class Source:
-    """Counts the instructions of a session's own thread. A context."""
+class _Counted(Closing):
+    """A server whose threads are counted, and whatever it needs. A context."""
+
+    _stack: ExitStack
+
+    def close(self) -> None:
+        """End the servers."""
+        self._stack.close()
+
+
+class Source(_Counted):
+    """Counts the instructions of a session's own thread."""
 
     side = "source"
 
@@ -132,12 +143,6 @@ class Source:
             self._counting.start_counting()
             self._stack = stack.pop_all()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._stack.close()
-
     def count(self, workload: Workload, sql: list[str], *, on: bool) -> int:
         """Instructions of the session over one block."""
         switch(self._connection, workload, on=on)
@@ -146,8 +151,8 @@ class Source:
         return counted(self._counting.take(), [self._thread])
 
 
-class Replica:
-    """Counts the instructions of an applier's threads. A context; the source beside it runs at full speed."""
+class Replica(_Counted):
+    """Counts the instructions of an applier's threads; the source beside it runs at full speed."""
 
     side = "replica"
 
@@ -173,12 +178,6 @@ class Replica:
             self._pair.wait(self._log.mark(self._connection), timeout=_SECONDS)
             self._counting.start_counting()
             self._stack = stack.pop_all()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._stack.close()
 
     def count(self, workload: Workload, sql: list[str], *, on: bool) -> int:
         """Instructions of the applier over the transactions of one block."""

@@ -11,8 +11,9 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, Final
 
+from conformance.servers.closing import Closing
 from conformance.servers.errors import ServerUnavailable
 from conformance.servers.run.process import ProcessServer, launch
 
@@ -38,7 +39,7 @@ def missing_programs() -> str | None:
     return f"needs {' and '.join(missing)} (Debian package valgrind)" if missing else None
 
 
-class Callgrind:
+class Callgrind(Closing):
     """A server of the lab under callgrind with its performance schema on; a context. ``server`` is that server."""
 
     def __init__(
@@ -72,10 +73,8 @@ class Callgrind:
             self.server.close()
             raise
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
+        """End the server."""
         self.server.close()
 
     def start_counting(self) -> None:
