@@ -1,4 +1,4 @@
-"""The seven conditions under which an update is logged as diffs (WL#2955; requirements 2).
+"""Each condition by statements of its own (requirements 2).
 
 Every generated update also judges conditions 2, 5, 6 and 7. Here each condition has statements of its own, with the
 expected form written down, so that a wrong model cannot agree with a wrong server. This room also generates what those

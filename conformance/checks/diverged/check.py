@@ -1,8 +1,4 @@
-"""FR5: events meet documents that they were not made for, and damaged events meet any document.
-
-Each event must give an error that changes nothing, or a readable document; and the server must live. BINLOG statements
-give the events to the server; ``check_applier`` has what a replica's applier does with them.
-"""
+"""FR5 by BINLOG statements: each event gives an error that changes nothing, or a readable document."""
 
 from __future__ import annotations
 
@@ -48,7 +44,7 @@ def _run(check: Check, injector: Injector, injections: Sequence[Injection]) -> N
 def test_diverged_documents(check: Check) -> None:
     """Diffs on documents they were not made for give an error or a readable document: matrix and generated groups.
 
-    The matrix is that of requirements FR5; BINLOG statements give the events to the server.
+    The matrix is that of requirements FR5.
     """
     injector = _injector(check)
     injections = list(diverged.matrix())

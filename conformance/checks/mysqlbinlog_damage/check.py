@@ -1,8 +1,4 @@
-"""P9: ``mysqlbinlog -v`` says of a damaged event that it is damaged, and lives (mysqlbinlog-output 4.2).
-
-The damage is in the frame of the diffs. Damaged values have a check of their own (``check_values``), as some of them
-end the client of 9.7.4.
-"""
+"""P9 for damage in the frame of the diffs (mysqlbinlog-output 4.2)."""
 
 from __future__ import annotations
 

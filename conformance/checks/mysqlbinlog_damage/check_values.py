@@ -1,4 +1,4 @@
-"""P9: ``mysqlbinlog -v`` lives, whatever value stands in an event: objects and vectors that no server writes.
+"""P9 for values that no server writes: objects and vectors, some of which end the client of 9.7.4.
 
 The client is a program of its own, so that its end costs only a moment. The generator makes every file from the seed; a
 file that ends the client is stored with the report and nowhere else.

@@ -1,4 +1,4 @@
-"""FR7: the pseudo-SQL of ``mysqlbinlog -v`` says all that an update did: run as SQL, it does the same.
+"""FR7: the pseudo-SQL of ``mysqlbinlog -v``, run as SQL, does what the update did.
 
 The text lacks some types (``pseudo_statements``): what they become must be exactly as predicted, and has the verdict
 ``info``. Any other difference from the source's documents is a failure.

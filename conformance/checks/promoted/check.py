@@ -1,8 +1,4 @@
-"""Cases promoted from findings: every run judges each once more.
-
-The check has one item for each requirement that such a Case names first, so that ``-r`` selects among them as among
-other checks.
-"""
+"""One item for each requirement that a promoted Case names first, so that ``-r`` selects among them."""
 
 from __future__ import annotations
 

@@ -40,8 +40,7 @@ _UPDATES: Final = 20  # of a block
 def test_replica_equals_source(check: Check, gtid: bool) -> None:
     """A replica has the source's text and the reference's bytes in every row, and logs by its own settings.
 
-    Documents are also equal by ``=``. A stop is known, at its diff, or a failure. The replica's own log has the events
-    of its settings, with the diffs that came in.
+    A stop is known, at its diff, or a failure.
     """
     draw = Stream(check.seed, "pairs", int(gtid))
     settings = check.size("settings") or None

@@ -1,7 +1,6 @@
 """A BEFORE UPDATE trigger that changes a JSON column: the log holds its change (D13, FR2), and so does the row (D15).
 
-The triggers and SET clauses are generated, for documents inside the row and outside it. On a real pair the replica must
-have the same documents as its source.
+The triggers and SET clauses are generated.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""FR8: with the option off the log is as before the feature.
+"""FR8 without a build that lacks the feature, as none is at hand.
 
-No build without the feature is at hand. In its place the check runs the same workload with the option off in session
+In its place the check runs the same workload with the option off in session
 and server, off in the session alone, and on. An independent encoder's prediction of every event does the rest
 (``updates/event-bytes``).
 """
