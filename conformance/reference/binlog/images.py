@@ -299,21 +299,27 @@ def _row_damage(
     return DecodeError("truncated", "the row is cut off", offset=cursor.pos)
 
 
-def _read_image(cursor: Cursor, table: TableMap, bitmap: int, bits: int) -> None:
+def image_columns(cursor: Cursor, table: TableMap, bitmap: int, bits: int) -> Iterator[tuple[int, bool, bool]]:
+    """(index, NULL, with diffs) for each column of an image; the caller reads the values behind the null bitmap."""
     columns = included(bitmap, len(table.columns))
     nulls = int.from_bytes(cursor.bitmap(len(columns), "null_bitmap", columns), "little")
-    diffs = _chosen(table, bits)
+    chosen = _chosen(table, bits)
     for index, null in zip(columns, bits_of(nulls, len(columns)), strict=True):
-        if null == "1":
+        yield index, null == "1", index in chosen
+
+
+def _read_image(cursor: Cursor, table: TableMap, bitmap: int, bits: int) -> None:
+    for index, null, diffs in image_columns(cursor, table, bitmap, bits):
+        if null:
             continue
         column, name = table.columns[index], table.column_names[index]
         if cursor.records and column.type == JSON:
             with cursor.inside(name):
-                cursor.take(cursor.number(column.metadata, "length"), "diffs" if index in diffs else "json")
+                cursor.take(cursor.number(column.metadata, "length"), "diffs" if diffs else "json")
             continue
         start = cursor.pos
         try:
-            each = PARTIAL_JSON if index in diffs else codec(column, unsigned=table.unsigned[index])
+            each = PARTIAL_JSON if diffs else codec(column, unsigned=table.unsigned[index])
             _, cursor.pos = read_value(each, cursor.data, start)
         except CodecError as error:
             raise error.at(name) from None

@@ -158,6 +158,7 @@ def _column_type(code: int, metadata: int) -> ColumnType:
 
 
 def _columns(types: bytes, details: bytes) -> tuple[ColumnType, ...]:
+    """The columns, read without a cursor: a log repeats the TABLE_MAP in front of every statement's rows."""
     found = []
     pos = 0
     try:

@@ -10,13 +10,13 @@ import re
 from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
-from conformance.reference.cursor import Cursor
+from conformance.reference.cursor import Recorder
 from conformance.reference.errors import CodecError, DecodeError, MysqlError
 from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.opaque import opaque_text
 from conformance.reference.jsonb.text import format_text
 from conformance.reference.jsonb.values import DECIMAL, JsonValue, Opaque
-from conformance.reference.partial.diffs import Operation, RawDiff, split_diffs
+from conformance.reference.partial.diffs import Operation, RawDiff, read_diff, split_diffs
 
 if TYPE_CHECKING:
     from conformance.reference.tables.columns import PartialJson
@@ -126,20 +126,16 @@ def _frame_words(data: bytes) -> bytes:
     """The words of mysqlbinlog for damage that it cannot read (mysqlbinlog-output 4.2; the words for each damage:
     observed).
     """
-    cursor = Cursor(data)
-    while cursor:
-        code = cursor.u1("operation")
-        if code > Operation.REMOVE:
+    cursor = Recorder(data)  # its errors tell a length from the bytes that it counts
+    try:
+        while True:
+            read_diff(cursor)
+            cursor.readings.clear()
+    except DecodeError as error:
+        if error.code == "bad-operation":
             return b"reading operation type (invalid operation code)"
-        for what in (b"path", b"value")[: 1 if code == Operation.REMOVE else 2]:
-            try:
-                length = cursor.packed("length")
-            except DecodeError as error:
-                # 0xfb and 0xff are no lengths, yet they pass for one until the bytes are missed.
-                return (
-                    b"skipping " + what if error.code == "bad-packed-integer" else b"reading %b length to skip" % what
-                )
-            if length > len(cursor):
-                return b"skipping " + what
-            cursor.skip(length, "value")
-    raise AssertionError("the frame of the diffs is whole")
+        field, of_length, _ = error.path[-1].partition("_length")
+        what = b"path" if field == "path" else b"value"
+        # 0xfb and 0xff are no lengths, yet they pass for one until the bytes are missed.
+        missing = of_length and error.code == "truncated"
+        return b"reading %b length to skip" % what if missing else b"skipping " + what

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING, Final
 
-from conformance.reference.binlog.images import PARTIAL_JSON_OPTION
+from conformance.reference.binlog.images import PARTIAL_JSON_OPTION, image_columns
 from conformance.reference.binlog.rows import DELETE_TYPES, WRITE_TYPES, LazyRows, NdbInfo, PartitionInfo
-from conformance.reference.cursor import Cursor, bitmap_size, bits_of, included
+from conformance.reference.cursor import Cursor, bitmap_size, included
 from conformance.reference.errors import CodecError, DecodeError
 from conformance.reference.event_types import EventType
 from conformance.reference.sql.tokens import quote_identifier
@@ -152,13 +152,15 @@ def _cut_off(event: LazyRows, start: int, layout: _Layout) -> bytes:
     cursor = Cursor(bytes(event.data), start)
     out = bytearray(layout.head + b"\n")
     if event.before_columns is not None and not _broken_image(
-        event, table, cursor, layout, (event.before_columns, layout.before, layout.before_head), 0, out
+        table, cursor, layout, (event.before_columns, layout.before, layout.before_head), 0, out
     ):
         return bytes(out)
     if event.after_columns is None:
         return bytes(out)
     bits = 0
-    if partial:
+    if (
+        partial
+    ):  # the fields of images.read_shared_image; mysqlbinlog has words of its own for each, and goes on behind some
         try:
             options = cursor.packed("value_options")
         except DecodeError:
@@ -172,12 +174,11 @@ def _cut_off(event: LazyRows, start: int, layout: _Layout) -> bytes:
                 )
                 return bytes(out)
             bits = int.from_bytes(cursor.take(size, "partial_columns"), "little")
-    _broken_image(event, table, cursor, layout, (event.after_columns, layout.after, layout.after_head), bits, out)
+    _broken_image(table, cursor, layout, (event.after_columns, layout.after, layout.after_head), bits, out)
     return bytes(out)
 
 
 def _broken_image(
-    event: LazyRows,
     table: TableMap,
     cursor: Cursor,
     layout: _Layout,
@@ -187,20 +188,15 @@ def _broken_image(
 ) -> bool:
     """Print an image up to its damage; returns whether it was whole."""
     bitmap, texts, head = which
-    columns = included(bitmap, event.column_count)
-    size = bitmap_size(len(columns))
+    size = bitmap_size(len(texts))
     if size > len(cursor):
         out += _CORRUPT % (
             b"NULL bitmap size is set to %d, but there are only %d bytes left of the event" % (size, len(cursor))
         )
         return False
-    nulls = bits_of(int.from_bytes(cursor.take(size, "nulls"), "little"), len(columns))
     out += head
-    json = table.json_columns
-    diffs = {column for column, bit in zip(json, bits_of(bits, len(json)), strict=True) if bit == "1"}
-    for index, text, bit in zip(columns, texts, nulls, strict=True):
-        null = bit == "1"
-        part = PARTIAL_JSON if index in diffs else codec(table.columns[index])
+    for (index, null, diffs), text in zip(image_columns(cursor, table, bitmap, bits), texts, strict=True):
+        part = PARTIAL_JSON if diffs else codec(table.columns[index])
         shown = b"NULL"
         if not null:
             try:
