@@ -6,14 +6,15 @@ same signature.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from conformance.cases.by_hand.damaged_log import events_in, rows_in
 from conformance.cases.server_death import parse_death
 from conformance.judge.damage.document_bytes import container, containers, key_at, values_of_diffs, whole_values
 from conformance.reference.binlog.header import FOOTER_SIZE
-from conformance.reference.binlog.statement_events import UserVarType
-from conformance.reference.cursor import Cursor
+from conformance.reference.binlog.statement_events import UserVar, UserVarType
+from conformance.reference.cursor import Recorder
 from conformance.reference.errors import DecodeError
 from conformance.reference.event_types import EventType
 from conformance.requirements.crashes import (
@@ -33,8 +34,6 @@ if TYPE_CHECKING:
 
     from conformance.cases.by_hand.injection import Injection, InjectionOutcome
     from conformance.reference.jsonb.view import View
-
-_COLLATION: Final = 4  # bytes of a number that stands before the length of a user variable
 
 
 def crash_of(injection: Injection, outcome: InjectionOutcome) -> Crash | None:
@@ -85,15 +84,14 @@ def damage_of_log(data: bytes) -> str:
 
 def _has_long_decimal(variable: bytes) -> bool:
     """Whether a user variable is a DECIMAL whose length goes beyond the event, checksum included."""
-    cursor = Cursor(variable)
-    try:
-        cursor.skip(cursor.u4("name"), "name")
-        is_null, kind = cursor.u1("is_null"), cursor.u1("type")
-        cursor.skip(_COLLATION, "collation")
-        length = cursor.u4("length")
-    except DecodeError:
+    cursor = Recorder(variable)
+    with suppress(DecodeError):
+        UserVar.read(cursor)
+    read = {item.field: item for item in cursor.readings}
+    length = read.get("value_length")
+    if length is None or read["kind"].value != UserVarType.DECIMAL:
         return False
-    return not is_null and kind == UserVarType.DECIMAL and length > len(cursor) - FOOTER_SIZE
+    return bool(length.value > len(variable) - length.end - FOOTER_SIZE)
 
 
 def has_bad_key_entry(document: bytes) -> bool:
