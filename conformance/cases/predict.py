@@ -156,7 +156,7 @@ class Model:
                     trigger=self.trigger,
                     dialect=self.dialect,
                 )
-                rows.append(RowPrediction(index, change, self._decide(change)))
+                rows.append(RowPrediction(index, change, self.decide(change)))
                 if change.logged and not logged_one:
                     logged_one, time_zone = True, self.zone_used
         except MysqlError as error:
@@ -171,7 +171,7 @@ class Model:
         """
         if prediction.error is not None:
             return prediction
-        rows = [RowPrediction(row.index, row.change, self._decide(row.change)) for row in prediction.rows]
+        rows = [RowPrediction(row.index, row.change, self.decide(row.change)) for row in prediction.rows]
         return self._logged(prediction.step, rows, time_zone=prediction.time_zone)
 
     def _logged(self, step: Step, rows: list[RowPrediction], *, time_zone: bool) -> StepPrediction:
@@ -222,7 +222,8 @@ class Model:
         for row in prediction.rows:
             self.rows[row.index] = row.change.stored
 
-    def _decide(self, change: RowChange) -> dict[str, Decision]:
+    def decide(self, change: RowChange) -> dict[str, Decision]:
+        """The form of every JSON column in the after-image of a row."""
         partial_json = self.session.partial_json
         return {
             name: decide(change.before[name], change.after[name], change.columns.get(name), partial_json=partial_json)

@@ -27,14 +27,13 @@ from conformance.judge.updates.mismatch import Judgement, Mismatch
 from conformance.reference.binlog.gtid import Gtid
 from conformance.reference.binlog.query import Query
 from conformance.reference.binlog.rows import UPDATE_TYPES, RowsBody, included, one_statement
-from conformance.reference.partial.decision import Decision, decide
 from conformance.reference.partial.diffs import decode_diffs, encode_diffs
 from conformance.reference.partial.update import ColumnChange, RowChange
 from conformance.reference.tables.columns import BIT, BLOB, GEOMETRY, JSON, VECTOR, PartialJson
 from conformance.stream import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from conformance.cases.script import Script
     from conformance.judge.replica import LoggedRow, Transaction
@@ -168,9 +167,10 @@ class LoggingReplica:
                     return None
                 after = {**before, **logged.values, **self._documents.rows[logged.row]}
                 self.model.rows[logged.row] = after
-                decisions = {name: self._decide(name, before, after, logged) for name in self._documents.json}
-                change = RowChange(before, after, True, {})
-                changed.append((columns, RowPrediction(logged.row, change, decisions)))
+                sent = {name: value for name, value in logged.values.items() if isinstance(value, PartialJson)}
+                changes = {name: _change(before[name], after[name], value) for name, value in sent.items()}
+                change = RowChange(before, after, True, changes)
+                changed.append((columns, RowPrediction(logged.row, change, self.model.decide(change))))
         self.applied += len(rows)
         runs = groupby(changed, lambda item: item[0])
         return one_statement(
@@ -195,13 +195,6 @@ class LoggingReplica:
 
     def _unpacked(self, logged: LoggedRow) -> set[str]:
         return {name for name, value in logged.before.items() if name in self._stored_apart and value is not None}
-
-    def _decide(
-        self, name: str, before: Mapping[str, object], after: Mapping[str, object], logged: LoggedRow
-    ) -> Decision:
-        sent = logged.values.get(name)
-        change = _change(before[name], after[name], sent) if isinstance(sent, PartialJson) else None
-        return decide(before[name], after[name], change, partial_json=self.model.session.partial_json)
 
 
 def _change(before: object, after: object, sent: PartialJson) -> ColumnChange:
