@@ -10,7 +10,7 @@ import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-from conformance.cases.update_case import Hazard
+from conformance.cases.update_case import CaseFrame, Hazard
 from conformance.reference.errors import DecodeError
 
 if TYPE_CHECKING:
@@ -21,18 +21,11 @@ SUBJECTS: Final = (MYSQLBINLOG,)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BytesCase:
+class BytesCase(CaseFrame):
     """One file. ``name``: its special feature."""
 
     kind: ClassVar[str] = "bytes"
 
-    id: str
-    rev: int = 1
-    requirements: tuple[str, ...] = ()
-    seed: str = ""
-    needs: tuple[str, ...] = ()
-    hazard: Hazard = Hazard.NONE
-    note: str = ""
     subject: str = MYSQLBINLOG
     name: str = ""
     data: bytes

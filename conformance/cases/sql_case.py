@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar, Final, Literal
 
-from conformance.cases.update_case import Hazard
+from conformance.cases.update_case import CaseFrame
 from conformance.stream import Verdict
 
 SOURCE: Final = "source"
@@ -109,7 +109,7 @@ class SqlStatement:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SqlCase:
+class SqlCase(CaseFrame):
     """One scenario. Sessions open when they are first used, in a schema of the Case's own if ``schema`` is set.
 
     ``globals``: variables whose global values it changes; they are put back afterwards. ``accounts``: pairs of a
@@ -118,13 +118,6 @@ class SqlCase:
 
     kind: ClassVar[str] = "sql"
 
-    id: str
-    rev: int = 1
-    requirements: tuple[str, ...] = ()
-    seed: str = ""
-    needs: tuple[str, ...] = ()
-    hazard: Hazard = Hazard.NONE
-    note: str = ""
     schema: bool = False
     globals: tuple[str, ...] = ()
     accounts: tuple[tuple[str, str], ...] = ()

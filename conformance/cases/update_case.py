@@ -41,14 +41,8 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UpdateCase:
-    """One scenario. ``selector`` names a column whose value tells the rows apart; it may change, not to a duplicate.
-
-    ``trigger``: what a BEFORE UPDATE trigger of the table assigns to the columns of NEW; none if empty. ``topology``:
-    the replicas of the Case, if any; ``needs`` names them too. ``note``: why the Case is kept.
-    """
-
-    kind: ClassVar[str] = "update"
+class CaseFrame:
+    """The fields with which a Case begins. ``note``: why the Case is kept."""
 
     id: str
     rev: int = 1
@@ -57,6 +51,18 @@ class UpdateCase:
     needs: tuple[str, ...] = ()
     hazard: Hazard = Hazard.NONE
     note: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UpdateCase(CaseFrame):
+    """One scenario. ``selector`` names a column whose value tells the rows apart; it may change, not to a duplicate.
+
+    ``trigger``: what a BEFORE UPDATE trigger of the table assigns to the columns of NEW; none if empty. ``topology``:
+    the replicas of the Case, if any; ``needs`` names them too.
+    """
+
+    kind: ClassVar[str] = "update"
+
     table: Table
     selector: str
     session: Session = field(default_factory=Session)
