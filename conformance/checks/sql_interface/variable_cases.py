@@ -77,7 +77,7 @@ def value_cases() -> Iterator[SqlCase]:
     inputs = [*((text, None, value) for text, value in ACCEPTED.items())]
     refusals = [(text, error, None) for text, error in REFUSED.items()]
     for scope, (number, (text, error, value)) in product(SCOPES[:3], enumerate([*inputs, *refusals])):
-        live = "SESSION" if scope == "SESSION" else "GLOBAL"
+        live = _live(scope)
         statements = [SqlStatement(sql=NO_SPACE_WARNING)]
         for before, start in ((ON, "PARTIAL_JSON"), (OFF, "")):
             statements += [
@@ -145,79 +145,73 @@ _CONTEXTS: Final = {
 }
 
 
+_PROGRAMS: Final = {
+    "procedure": ("CREATE PROCEDURE p() {}", "CALL p()", 1838),
+    "function": ("CREATE FUNCTION f() RETURNS INT NO SQL BEGIN {}; RETURN 1; END", "SELECT f()", 1765),
+    "trigger": ("CREATE TRIGGER r BEFORE INSERT ON t FOR EACH ROW {}", "INSERT INTO t VALUES (1)", 1765),
+}
+
+
 def restriction_cases() -> Iterator[SqlCase]:
     """The contexts that refuse to set the variable: transactions, procedures, functions and triggers."""
     for (name, begin), scope, value in product(_CONTEXTS.items(), SCOPES, (ON, OFF)):
-        allowed = scope == "PERSIST_ONLY"
-        live = "SESSION" if scope == "SESSION" else "GLOBAL"
-        before, after = (OFF, "PARTIAL_JSON") if value == ON else (ON, "")
-        unchanged = "" if before == OFF else "PARTIAL_JSON"
-        yield SqlCase(
-            id=slug("restriction", name, scope, "on" if value == ON else "off"),
-            requirements=("S3",),
-            schema=True,
-            globals=_GLOBALS if scope != "SESSION" else (),
-            statements=(
-                SqlStatement(sql="CREATE TABLE t (id INT PRIMARY KEY)"),
-                SqlStatement(sql=set_option(live, before)),
-                *(SqlStatement(sql=sql) for sql in begin),
-                SqlStatement(
-                    sql=set_option(scope, value),
-                    judges="S3",
-                    outcomes=(Outcome(),) if allowed else refused(1766),
-                    note="in a transaction",
-                ),
-                read(live, unchanged, "S3"),
-                SqlStatement(sql="ROLLBACK"),
-                SqlStatement(sql=set_option(scope, value), judges="S3", note="after it"),
-                read(live, unchanged if allowed else after, "S3"),
-            ),
-        )
-    yield from _program_cases()
-
-
-def _program_cases() -> Iterator[SqlCase]:
-    for scope, value in product(SCOPES, (ON, OFF)):
-        live = "SESSION" if scope == "SESSION" else "GLOBAL"
-        before, after = (OFF, "PARTIAL_JSON") if value == ON else (ON, "")
-        unchanged = "" if before == OFF else "PARTIAL_JSON"
         setting = set_option(scope, value)
-        allowed = scope == "PERSIST_ONLY"
-        programs = {
-            "procedure": ("CREATE PROCEDURE p() {}", "CALL p()", 1838),
-            "function": ("CREATE FUNCTION f() RETURNS INT NO SQL BEGIN {}; RETURN 1; END", "SELECT f()", 1765),
-            "trigger": ("CREATE TRIGGER r BEFORE INSERT ON t FOR EACH ROW {}", "INSERT INTO t VALUES (1)", 1765),
-        }
-        for name, (create, use, number) in programs.items():
-            yield SqlCase(
-                id=slug("restriction", name, scope, "on" if value == ON else "off"),
-                requirements=("S3",),
-                schema=True,
-                globals=_GLOBALS if scope != "SESSION" else (),
-                statements=(
-                    SqlStatement(sql="CREATE TABLE t (id INT PRIMARY KEY)"),
-                    SqlStatement(sql=set_option(live, before)),
-                    SqlStatement(sql=create.format(setting)),
-                    SqlStatement(
-                        sql=use,
-                        judges="S3",
-                        outcomes=(Outcome(),) if allowed else refused(number),
-                        note=f"in a {name.upper()}",
-                    ),
-                    read(live, unchanged, "S3"),
-                ),
-            )
-        yield SqlCase(
-            id=slug("restriction", "prepared", scope, "on" if value == ON else "off"),
-            requirements=("S3",),
-            globals=_GLOBALS if scope != "SESSION" else (),
-            statements=(
-                SqlStatement(sql=set_option(live, before)),
-                SqlStatement(sql=f'PREPARE s FROM "{setting}"'),
-                SqlStatement(sql="EXECUTE s", judges="S3", note="a prepared statement is allowed"),
-                read(live, unchanged if allowed else after, "S3"),
-            ),
+        yield _restriction(
+            (name, scope, value),
+            *(SqlStatement(sql=sql) for sql in begin),
+            _refused(scope, setting, 1766, "in a transaction"),
+            _unchanged(scope, value),
+            SqlStatement(sql="ROLLBACK"),
+            SqlStatement(sql=setting, judges="S3", note="after it"),
+            _changed(scope, value),
         )
+    for scope, value in product(SCOPES, (ON, OFF)):
+        setting = set_option(scope, value)
+        for name, (create, use, number) in _PROGRAMS.items():
+            yield _restriction(
+                (name, scope, value),
+                SqlStatement(sql=create.format(setting)),
+                _refused(scope, use, number, f"in a {name.upper()}"),
+                _unchanged(scope, value),
+            )
+        yield _restriction(
+            ("prepared", scope, value),
+            SqlStatement(sql=f'PREPARE s FROM "{setting}"'),
+            SqlStatement(sql="EXECUTE s", judges="S3", note="a prepared statement is allowed"),
+            _changed(scope, value),
+            table=False,
+        )
+
+
+def _restriction(what: tuple[str, str, str], *statements: SqlStatement, table: bool = True) -> SqlCase:
+    """``what``: context, scope and value; the variable has the other value first."""
+    name, scope, value = what
+    made = (SqlStatement(sql="CREATE TABLE t (id INT PRIMARY KEY)"),) if table else ()
+    return SqlCase(
+        id=slug("restriction", name, scope, "on" if value == ON else "off"),
+        requirements=("S3",),
+        schema=table,
+        globals=_GLOBALS if scope != "SESSION" else (),
+        statements=(*made, SqlStatement(sql=set_option(_live(scope), OFF if value == ON else ON)), *statements),
+    )
+
+
+def _live(scope: str) -> str:
+    return "SESSION" if scope == "SESSION" else "GLOBAL"
+
+
+def _refused(scope: str, sql: str, number: int, note: str) -> SqlStatement:
+    outcomes = (Outcome(),) if scope == "PERSIST_ONLY" else refused(number)
+    return SqlStatement(sql=sql, judges="S3", outcomes=outcomes, note=note)
+
+
+def _unchanged(scope: str, value: str) -> SqlStatement:
+    return read(_live(scope), "" if value == ON else "PARTIAL_JSON", "S3")
+
+
+def _changed(scope: str, value: str) -> SqlStatement:
+    """With PERSIST_ONLY the value of now stays."""
+    return _unchanged(scope, OFF if value == ON else ON) if scope != "PERSIST_ONLY" else _unchanged(scope, value)
 
 
 def privilege_cases() -> Iterator[SqlCase]:
