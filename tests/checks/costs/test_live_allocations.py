@@ -8,61 +8,35 @@ import pytest
 
 from conformance.checks.costs import allocations
 from conformance.checks.costs import check_allocations as test_allocations
-from conformance.harness import session as labs
 from conformance.harness.profiles import SIZES
-from conformance.harness.session import Lab
-from conformance.harness.settings import Settings
 from conformance.servers.roles.update_cases import run_case
 from conformance.stream import Block, CaseVerdict, Verdict
 from tests.running import run
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from conformance.servers.run.process import ProcessServer
-    from conformance.stream import AnyRecord
+    from tests.recorded import Recorded
 
 pytestmark = pytest.mark.live
 
 
-class Recorded:
-    """A lab on the tests' server, one block a check, and its records."""
-
-    def __init__(self, lab: Lab, records: list[AnyRecord]) -> None:
-        self.lab = lab
-        self.records = records
-
-    def verdicts(self, check: str) -> set[str]:
-        return {
-            name for item in self.records if isinstance(item, Block) and item.check == check for name in item.verdicts
-        }
-
-    def messages(self, verdict: Verdict) -> list[str]:
-        return [item.message for item in self.records if isinstance(item, CaseVerdict) and item.verdict is verdict]
-
-
-@pytest.fixture
-def recorded(server: ProcessServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Recorded]:
-    monkeypatch.setattr(labs, "resolve", lambda *_, **__: server)
+@pytest.fixture(autouse=True)
+def one_block(monkeypatch: pytest.MonkeyPatch) -> None:
     for check in ("allocations/capture", "allocations/applier"):
         monkeypatch.setitem(SIZES[check], "quick", 1)
-    records: list[AnyRecord] = []
-    lab = Lab(Settings(cases=tmp_path), records.append)
-    try:
-        yield Recorded(lab, records)
-    finally:
-        if lab._pairs is not None:  # the server is the tests' own
-            lab._pairs.close()
+
+
+def verdicts(recorded: Recorded, check: str) -> set[str]:
+    return {name for block in recorded.of(Block) if block.check == check for name in block.verdicts}
 
 
 def test_a_server_that_is_right_passes_and_says_what_cannot_be_judged(recorded: Recorded) -> None:
     run(test_allocations.test_diffs_are_collected_for_the_log_only, recorded.lab)
     run(test_allocations.test_an_applier_of_whole_documents_allocates_nothing, recorded.lab)
-    assert recorded.verdicts("allocations/capture") == {"pass"}
-    assert recorded.verdicts("allocations/applier") == {"pass"}
-    assert recorded.verdicts("allocations/source") == {"inconclusive"}
-    assert recorded.messages(Verdict.INCONCLUSIVE) == [test_allocations.NO_BASELINE]
+    assert verdicts(recorded, "allocations/capture") == {"pass"}
+    assert verdicts(recorded, "allocations/applier") == {"pass"}
+    assert verdicts(recorded, "allocations/source") == {"inconclusive"}
+    messages = [item.message for item in recorded.of(CaseVerdict) if item.verdict is Verdict.INCONCLUSIVE]
+    assert messages == [test_allocations.NO_BASELINE]
 
 
 @pytest.mark.planted("C1")
@@ -74,15 +48,15 @@ def test_a_session_that_collects_all_the_same_fails(
     monkeypatch.setitem(allocations.WITHOUT, condition, allocations.ON)
     with pytest.raises(pytest.fail.Exception, match="diffs are collected although a condition does not hold"):
         run(test_allocations.test_diffs_are_collected_for_the_log_only, recorded.lab)
-    assert "fail" in recorded.verdicts("allocations/capture")
-    shown = [item for item in recorded.records if isinstance(item, CaseVerdict)]
+    assert "fail" in verdicts(recorded, "allocations/capture")
+    shown = recorded.of(CaseVerdict)
     assert all(item.requirement == "C1" and item.case_file and condition in str(item.got) for item in shown)
 
 
 def test_a_server_that_collects_always_is_no_pass(recorded: Recorded, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(allocations, "OFF", allocations.ON)
     run(test_allocations.test_diffs_are_collected_for_the_log_only, recorded.lab)
-    assert recorded.verdicts("allocations/capture") == {"inconclusive"}
+    assert verdicts(recorded, "allocations/capture") == {"inconclusive"}
 
 
 @pytest.mark.planted("FR14")
@@ -96,7 +70,7 @@ def test_a_source_that_logs_diffs_with_the_option_off_fails(
     # Any Case will do whose diffs stop no replica.
     with pytest.raises(pytest.fail.Exception, match="the applier allocates for updates that came as whole documents"):
         run(test_allocations.test_an_applier_of_whole_documents_allocates_nothing, recorded.lab)
-    assert recorded.verdicts("allocations/applier") == {"pass", "fail"}
+    assert verdicts(recorded, "allocations/applier") == {"pass", "fail"}
 
 
 @pytest.mark.planted("FR14")
@@ -115,8 +89,8 @@ def test_an_applier_that_reads_documents_as_json_fails(recorded: Recorded, monke
     monkeypatch.setattr(test_allocations, "run_case", with_reader)
     with pytest.raises(pytest.fail.Exception, match="the applier allocates for updates that came as whole documents"):
         run(test_allocations.test_an_applier_of_whole_documents_allocates_nothing, recorded.lab)
-    assert recorded.verdicts("allocations/applier") == {"pass", "fail"}
-    shown = next(item for item in recorded.records if isinstance(item, CaseVerdict) and item.verdict is Verdict.FAIL)
+    assert verdicts(recorded, "allocations/applier") == {"pass", "fail"}
+    shown = next(item for item in recorded.of(CaseVerdict) if item.verdict is Verdict.FAIL)
     assert shown.expected == "0"
     assert shown.got is not None
     assert not shown.got.startswith("0 allocations")

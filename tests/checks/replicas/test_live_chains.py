@@ -8,51 +8,27 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 from conformance.checks.replicas import check_chains as test_chains
-from conformance.harness import session as labs
 from conformance.harness.pairs import chains
 from conformance.harness.pairs import tables as pair_tables
-from conformance.harness.session import Lab
-from conformance.harness.settings import Settings
 from conformance.judge.replica_binlog import compare_replica_binlog
 from conformance.stream import Block
 from tests.checks.replicas.faults_of_pairs import FAULTS
 from tests.running import run
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
+    from collections.abc import Callable
 
     from conformance.cases.script import Script
     from conformance.judge.replica import Texts
     from conformance.judge.replica_binlog import ReplicaBinlog, ReplicaBinlogSettings
-    from conformance.servers.run.process import ProcessServer
-    from conformance.stream import AnyRecord
+    from tests.recorded import Recorded
 
 pytestmark = pytest.mark.live
 
 
-class Recorded:
-    """A lab on the tests' server, with the first combinations of the option."""
-
-    def __init__(self, lab: Lab, records: list[AnyRecord]) -> None:
-        self.lab = lab
-        self.records = records
-
-    def failing(self) -> set[str]:
-        return {item.check for item in self.records if isinstance(item, Block) and item.failures}
-
-
 @pytest.fixture
-def recorded(server: ProcessServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Recorded]:
-    monkeypatch.setattr(labs, "resolve", lambda *_, **__: server)
+def first_options(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(test_chains, "OPTIONS", ((True, False, True), (False, True, False)))
-    records: list[AnyRecord] = []
-    lab = Lab(Settings(cases=tmp_path), records.append)
-    try:
-        yield Recorded(lab, records)
-    finally:
-        if lab._pairs is not None:  # the server is the tests' own
-            lab._pairs.close()
 
 
 def another_text(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -96,6 +72,7 @@ DOCTORED: Final[dict[str, tuple[Callable[[pytest.MonkeyPatch], None], str]]] = {
 }
 
 
+@pytest.mark.usefixtures("first_options")
 @pytest.mark.parametrize("fault", DOCTORED)
 def test_a_chain_with_a_fault_fails(recorded: Recorded, monkeypatch: pytest.MonkeyPatch, fault: str) -> None:
     assert FAULTS[fault][0] == "FR6"
@@ -103,14 +80,15 @@ def test_a_chain_with_a_fault_fails(recorded: Recorded, monkeypatch: pytest.Monk
     plant(monkeypatch)
     with pytest.raises(pytest.fail.Exception, match="failed: "):
         run(test_chains.test_chain, recorded.lab, gtid=True)
-    assert recorded.failing() == {check}
+    assert recorded.failing == {check}
 
 
+@pytest.mark.usefixtures("first_options")
 @pytest.mark.parametrize("gtid", [True, False])
 def test_a_chain_without_a_fault_passes(recorded: Recorded, gtid: bool) -> None:
     run(test_chains.test_chain, recorded.lab, gtid=gtid)
-    assert recorded.failing() == set()
-    counted = {item.check.rpartition("/")[2]: 0 for item in recorded.records if isinstance(item, Block)}
+    assert recorded.failing == set()
+    counted = {item.check.rpartition("/")[2]: 0 for item in recorded.of(Block)}
     assert {"middle-log", "last-log"} < set(counted)
 
 

@@ -14,7 +14,6 @@ from conformance.cases.files import load_case
 from conformance.cases.row_images import RowImage
 from conformance.checks.replicas import check as test_replicas
 from conformance.checks.replicas import check_rebuilt as test_rebuilt_replicas
-from conformance.harness import session as labs
 from conformance.harness.campaign.run import server_limits
 from conformance.harness.pairs import appliers, rebuilding
 from conformance.harness.pairs import run as pairs
@@ -22,63 +21,37 @@ from conformance.harness.pairs import shrinking as pair_shrinking
 from conformance.harness.pairs import tables as pair_tables
 from conformance.harness.pairs.run import REPLICAS, SOURCES
 from conformance.harness.profiles import SIZES
-from conformance.harness.session import Lab
-from conformance.harness.settings import Settings
 from conformance.judge import replica
 from conformance.stream import Block, CaseVerdict, Finding
 from tests.checks.replicas.faults_of_pairs import FAULTS
 from tests.running import run
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from conformance.judge.replica import Stop, Table
     from conformance.judge.updates.mismatch import Mismatch
     from conformance.servers.run.process import ProcessServer
-    from conformance.stream import AnyRecord
+    from tests.recorded import Recorded
 
 pytestmark = pytest.mark.live
 MINIMAL: Final = RowImage.MINIMAL
 
 
-class Recorded:
-    """A lab on the tests' server with few blocks, and its records."""
-
-    def __init__(self, lab: Lab, records: list[AnyRecord]) -> None:
-        self.lab = lab
-        self.records = records
-
-    def failing(self) -> set[str]:
-        return {item.check for item in self.records if isinstance(item, Block) and item.failures}
-
-    def verdicts(self) -> list[CaseVerdict]:
-        return [item for item in self.records if isinstance(item, CaseVerdict)]
-
-
-@pytest.fixture
-def recorded(server: ProcessServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Recorded]:
-    monkeypatch.setattr(labs, "resolve", lambda *_, **__: server)
+@pytest.fixture(autouse=True)
+def one_block(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(SIZES["replicas/settings"], "quick", 1)
-    records: list[AnyRecord] = []
-    lab = Lab(Settings(cases=tmp_path), records.append)
-    try:
-        yield Recorded(lab, records)
-    finally:
-        if lab._pairs is not None:  # the server is the tests' own
-            lab._pairs.close()
 
 
 def test_without_a_fault_the_check_passes_on_both_kinds_of_pairs(recorded: Recorded) -> None:
     for gtid in (True, False):
         run(test_replicas.test_replica_equals_source, recorded.lab, gtid=gtid)
-    assert recorded.failing() == set()
-    assert {("FR2",), ("FR6",)} <= {item.requirements for item in recorded.records if isinstance(item, Block)}
+    assert recorded.failing == set()
+    assert {("FR2",), ("FR6",)} <= {item.requirements for item in recorded.of(Block)}
 
 
 def test_before_images_of_a_sound_replica_pass(recorded: Recorded) -> None:
     run(test_replicas.test_before_images_of_the_replica, recorded.lab)
-    assert recorded.failing() == set()
-    cases = sum(item.cases for item in recorded.records if isinstance(item, Block) and item.requirements == ("A7",))
+    assert recorded.failing == set()
+    cases = sum(item.cases for item in recorded.of(Block) if item.requirements == ("A7",))
     assert cases >= 50
 
 
@@ -104,9 +77,9 @@ def test_a_replica_that_logs_other_images_fails(
     monkeypatch.setattr(pair_shrinking, "SECONDS", 1.0)
     with pytest.raises(pytest.fail.Exception, match="failed: "):
         run(test_replicas.test_before_images_of_the_replica, recorded.lab)
-    assert check in recorded.failing()
-    assert FAULTS[fault][0] in {item.requirement for item in recorded.verdicts() if item.check == check}
-    assert "replicas/narrow" not in recorded.failing()  # the rows themselves are right
+    assert check in recorded.failing
+    assert FAULTS[fault][0] in {item.requirement for item in recorded.of(CaseVerdict) if item.check == check}
+    assert "replicas/narrow" not in recorded.failing  # the rows themselves are right
 
 
 def test_a_replica_with_another_row_fails(recorded: Recorded, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -119,8 +92,8 @@ def test_a_replica_with_another_row_fails(recorded: Recorded, monkeypatch: pytes
     monkeypatch.setattr(pair_tables, "probe", probe)
     with pytest.raises(pytest.fail.Exception, match="failed: "):
         run(test_replicas.test_replica_equals_source, recorded.lab, gtid=True)
-    assert recorded.failing() == {"replicas/gtid"}
-    shown = next(item for item in recorded.verdicts() if item.verdict.failing)
+    assert recorded.failing == {"replicas/gtid"}
+    shown = next(item for item in recorded.of(CaseVerdict) if item.verdict.failing)
     assert shown.field == "rows"
     assert shown.replay == f"binlog-lab replay {shown.case_file}"
 
@@ -135,7 +108,7 @@ def test_a_failure_on_a_pair_becomes_a_small_case_that_shows_it_again(
     only = dataclasses.replace(kind, share=1)
     with pytest.raises(pytest.fail.Exception, match="failed: "):
         run(test_rebuilt_replicas.test_rebuilt_replica, recorded.lab, kind=only, met=Counter())
-    (finding,) = [item for item in recorded.records if isinstance(item, Finding)]
+    (finding,) = recorded.of(Finding)
     assert finding.size_before
     assert finding.size_after
     assert finding.size_after < finding.size_before / 4
@@ -152,7 +125,7 @@ def test_a_failure_on_a_pair_becomes_a_small_case_that_shows_it_again(
 def test_the_witness_stops_a_real_replica(recorded: Recorded) -> None:
     for requirement in ("FR2", "FR4"):
         run(test_replicas.test_witnesses_stop_a_replica, recorded.lab, requirement=requirement)
-    blocks = [item for item in recorded.records if isinstance(item, Block)]
+    blocks = recorded.of(Block)
     assert [item.deviations for item in blocks] == [{"unchanging-replace": 1}, {"lookup-by-before-image": 1}]
 
 
@@ -165,7 +138,7 @@ def test_a_stop_that_nobody_foretold_fails(recorded: Recorded, monkeypatch: pyte
     monkeypatch.setattr(appliers, "judge_stop", elsewhere)
     with pytest.raises(pytest.fail.Exception, match=r"unchanging-replace: the witness .* another difference"):
         run(test_replicas.test_witnesses_stop_a_replica, recorded.lab, requirement="FR2")
-    (verdict,) = recorded.verdicts()
+    (verdict,) = recorded.of(CaseVerdict)
     assert verdict.expected == "the deviation that the switch refuse_unchanging_replace explains"
 
 
