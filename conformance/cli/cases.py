@@ -73,9 +73,9 @@ def list_(requirements: tuple[str, ...]) -> int:
 def show(identity: str, form: str) -> int:
     """Print one Case as JSON, or as a SQL script with what is expected as comments."""
     if entry := next((entry for entry in _decoders() if entry.case.id == identity), None):
-        from conformance.cli.replay_decoders import decoder_sql
+        from conformance.cli.replay_decoders import decoder_json, decoder_sql
 
-        click.echo(_decoder_json(entry) if form == "json" else f"{decoder_sql(entry.case)}\n", nl=False)
+        click.echo(decoder_json(entry.case) if form == "json" else decoder_sql(entry.case))
         return int(ExitCode.OK)
     item = _find(identity)
     click.echo(_json(item) if form == "json" else _sql(item), nl=False)
@@ -212,14 +212,6 @@ def _decoders() -> tuple[Entry, ...]:
     from conformance.checks.decoders.suite import load_suite
 
     return load_suite().entries
-
-
-def _decoder_json(entry: Entry) -> str:
-    from conformance.checks.decoders.suite.archive import described
-
-    lines = (("expected", entry.expected), ("resolved", entry.resolved))
-    data = {**described(entry), **{name: [json.loads(line) for line in found] for name, found in lines}}
-    return json.dumps({**data, "log": entry.case.log.hex()}, indent=1, ensure_ascii=False) + "\n"
 
 
 def _write_decoders(entries: Sequence[Entry], directory: Path) -> None:

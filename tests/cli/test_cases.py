@@ -245,3 +245,9 @@ def test_the_real_mysqlbinlog_reads_every_exported_log(exported: Path, installat
         done = subprocess.run(command, env={**os.environ, "TZ": "UTC"}, capture_output=True, check=False, timeout=60)
         assert done.returncode == 0, done.stderr
         assert done.stdout.count(b"### UPDATE ") > 0
+
+
+def test_replay_prints_a_case_for_decoders_in_the_same_way(capsys: pytest.CaptureFixture[str]) -> None:
+    _, shown, _ = run(capsys, "show", "jsonb/double")
+    assert frame.run(["replay", "decoder:jsonb/double", "--as", "json"]) == 0
+    assert capsys.readouterr().out == shown

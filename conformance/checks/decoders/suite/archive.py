@@ -47,7 +47,7 @@ _README: Final = """\
 | `rolled_back` | numbers of changes that were never committed |
 | `tolerated` | changes behind damage that may come too, with anything in the columns that `damaged` names |
 | `file_name`, `sparse` | the file's own name; bytes of zeros, as ignorable events, behind its first event |
-| `prepare`, `statements` | SQL that makes the log again, with FLUSH BINARY LOGS between; `prepare` alone: its tables |
+| `prepare`, `statements` | SQL that makes the log again, with FLUSH BINARY LOGS between; `prepare` makes its tables |
 | `server_version`, `confirmed` | the server that wrote the log (empty: the kit), how the changes were confirmed |
 
 A value of a JSON column is `{{"json": DOCUMENT}}`, or `{{"diffs": [...]}}` with `operation`, `path` and `value`.

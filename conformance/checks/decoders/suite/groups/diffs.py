@@ -216,6 +216,10 @@ _NINE: Final = "CREATE TABLE t (id INT PRIMARY KEY, " + ", ".join(f"j{number} JS
 _SMALL: Final = text('{"a": 1}')
 
 _COLUMNS: Final = (
+    _wide("value-bit", "A diff with the value of a BIT column", "BIT inside JSON is opaque with its own type code, high byte first.", "DEC8 DEC9", "j = JSON_SET(j, '$.a', b), n = 8", table="CREATE TABLE t (id INT PRIMARY KEY, j JSON, b BIT(9), n INT)", values=f"{_DOC}, b'101010101', 7"),
+    _wide("value-timestamp", "A diff with the value of a TIMESTAMP column", "Its type code differs from DATETIME.", "DEC8 DEC9", "j = JSON_SET(j, '$.a', m), n = 8", table="CREATE TABLE t (id INT PRIMARY KEY, j JSON, m TIMESTAMP(6) NULL, n INT)", values=f"{_DOC}, '2024-02-29 12:34:56.5', 7"),
+    _wide("value-geometry", "A diff with a geometry, which is GeoJSON", "Its numbers are doubles, whole ones included.", "DEC9 DEC7", "j = JSON_SET(j, '$.a', CAST(g AS JSON)), n = 8", table="CREATE TABLE t (id INT PRIMARY KEY, j JSON, g POINT, n INT)", values=f"{text(json.dumps({'a': 1, 'pad': 'p' * 300}))}, ST_GeomFromText('POINT(1 2.5)'), 7"),
+    _wide("value-uint16", "A diff with small unsigned integers", "An UNSIGNED INTEGER stays one, also where it is small.", "DEC9 DEC6", "a = JSON_SET(a, '$.a', CAST(5 AS UNSIGNED)), b = JSON_SET(b, '$.a', CAST(70000 AS UNSIGNED))"),
     _wide("two-columns", "Diffs in two JSON columns of a row", "Each list has its own length; the second begins behind the first.", "DEC3 DEC2", "a = JSON_SET(a, '$.a', 2), b = JSON_SET(b, '$.b', 3, '$.c', 4)"),
     _wide("three-columns", "Diffs in three JSON columns, of different length", "Bits of the bitmap and lists must stay in step.", "DEC4 DEC3", "a = JSON_REMOVE(a, '$.a'), b = JSON_SET(b, '$.b', 3, '$.c', 4), c = JSON_SET(c, '$.x', REPEAT('y', 50))"),
     _wide("partial-whole", "First column as diffs, second whole", "A decoder with one flag for the row reads the document as diffs (canal #5018).", "DEC4", f"a = JSON_SET(a, '$.a', 2), b = {_SMALL}"),

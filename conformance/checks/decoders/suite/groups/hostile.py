@@ -325,7 +325,16 @@ def _nested(levels: int) -> bytes:
     return b"\x02" + data
 
 
+def _shared(levels: int) -> bytes:
+    """Arrays in arrays, whose two cells are one and the same array each."""
+    data = _u2(0, 4)
+    for _ in range(levels):
+        data = _u2(2, 10 + len(data)) + (b"\x02" + _u2(10)) * 2 + data
+    return b"\x02" + data
+
+
 _DOCUMENTS: Final = (
+    _document("shared-children", "Twelve levels of arrays whose cells are one and the same array", _shared(12), why="130 bytes stand for 4,096 arrays: with more levels memory and time grow without end."),
     _document("unknown-type", "A document of a type that does not exist", b"\x0d\x00"),
     _document("count-too-large", "An array of 65,535 cells in eight bytes", b"\x02" + _u2(0xFFFF, 8) + bytes(4)),
     _document("size-too-large", "An array that is larger than the value", b"\x02" + _u2(1, 500) + b"\x05" + _u2(1)),
