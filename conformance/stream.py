@@ -403,6 +403,13 @@ class Finding(Record):
     size_after: int | None = None
     hits: int = 1
     message: str = ""
+    verdict: Verdict | None = None  # with what follows: of a decoder's defect that no Case of the suite shows first
+    title: str = ""
+    why: str = ""
+    kind: str = ""
+    field: str | None = None
+    expected: str | None = None
+    got: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,8 +12,9 @@ from conformance.cli.console import CouldNotRun, NamedCommands, Usage, narrate, 
 from conformance.stream import ExitCode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
+    from conformance.checks.decoders.suite.archive import Entry
     from conformance.checks.suite import SuiteCase
 
 MARKER: Final = ".binlog-lab-cases"  # in every export: a later one may replace only such a directory
@@ -36,6 +37,8 @@ One that applies diffs is right if it gives those of `resolved.jsonl`.
 A value of a JSON column is `{{"json": DOCUMENT}}`, or `{{"diffs": [...]}}` with `operation`, `path` and `value`.
 Numbers keep MySQL's text.
 The description event and the positions in `{capture}` are the export's, all else is as it was recorded.
+
+`decoders/` holds the suite for decoders: logs with names, over every row type. Its README says how it is read.
 """
 
 
@@ -52,12 +55,14 @@ def list_(requirements: tuple[str, ...]) -> int:
 
     if wrong := [name for name in requirements if name not in REQUIREMENTS]:
         raise unknown("requirement", wrong, REQUIREMENTS)
-    found = [item for item in _suite() if not requirements or set(requirements) & set(item.case.requirements)]
+    rows = [(item.id, item.case.kind, item.case.requirements, item.origin) for item in _suite()]
+    rows += [(entry.case.id, entry.case.kind, entry.case.requirements, entry.case.title) for entry in _decoders()]
+    found = [row for row in rows if not requirements or set(requirements) & set(row[2])]
     if not found:
         raise Usage(f"no Case of the suite is for {', '.join(requirements)}")
-    width = max(len(item.id) for item in found)
-    for item in found:
-        click.echo(f"{item.id:{width}}  {item.case.kind:6}  [{', '.join(item.case.requirements)}]  {item.origin}")
+    width = max(len(row[0]) for row in found)
+    for identity, kind, needed, origin in found:
+        click.echo(f"{identity:{width}}  {kind:7}  [{', '.join(needed)}]  {origin}")
     narrate(f"{len(found)} Cases")
     return int(ExitCode.OK)
 
@@ -67,32 +72,53 @@ def list_(requirements: tuple[str, ...]) -> int:
 @click.option("--as", "form", type=click.Choice(["json", "sql"]), default="json", show_default=True)
 def show(identity: str, form: str) -> int:
     """Print one Case as JSON, or as a SQL script with what is expected as comments."""
+    if entry := next((entry for entry in _decoders() if entry.case.id == identity), None):
+        from conformance.cli.replay_decoders import decoder_json, decoder_sql
+
+        click.echo(decoder_json(entry.case) if form == "json" else decoder_sql(entry.case))
+        return int(ExitCode.OK)
     item = _find(identity)
     click.echo(_json(item) if form == "json" else _sql(item), nl=False)
     return int(ExitCode.OK)
 
 
 @command.command()
-@click.argument("directory", type=click.Path(path_type=Path), metavar="DIR")
+@click.argument("directory", type=click.Path(path_type=Path), metavar="[DIR]", required=False)
 @click.argument("identities", nargs=-1, metavar="[ID]…")
-def export(directory: Path, identities: tuple[str, ...]) -> int:
+@click.option("--decoders", "archive", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE.zip",
+              help="Write the Cases for decoders into one archive.")  # fmt: skip
+def export(directory: Path | None, identities: tuple[str, ...], archive: Path | None) -> int:
     """Write Cases (all, or those named) as plain files into DIR.
 
-    DIR must be new, empty, or hold an earlier export, whose files of the same name are replaced.
+    DIR must be new, empty, or hold an earlier export, whose files of the same name are replaced. The Cases for decoders
+    are in its folder decoders/.
     """
-    items = [_find(identity) for identity in dict.fromkeys(identities)] or list(_suite())
+    if directory is None and archive is None:
+        raise Usage("nothing to write: give DIR, or --decoders FILE.zip")
+    logs = {entry.case.id: entry for entry in _decoders()}
+    wanted = dict.fromkeys(identities)
+    items = [_find(identity) for identity in wanted if identity not in logs] if wanted else list(_suite())
+    entries = [logs[identity] for identity in wanted if identity in logs] if wanted else list(logs.values())
     try:
-        _prepare(directory)
-        for item in items:
-            _write(item, directory)
-        index = [
-            {"id": item.id, "kind": item.case.kind, "requirements": item.case.requirements, "origin": item.origin}
-            for item in items
-        ]
-        (directory / "index.json").write_text(json.dumps(index, indent=1) + "\n", encoding="utf-8")
+        if directory is not None:
+            _prepare(directory)
+            for item in items:
+                _write(item, directory)
+            index = [
+                {"id": item.id, "kind": item.case.kind, "requirements": item.case.requirements, "origin": item.origin}
+                for item in items
+            ]
+            (directory / "index.json").write_text(json.dumps(index, indent=1) + "\n", encoding="utf-8")
+            _write_decoders(entries, directory / "decoders")
+        if archive is not None:
+            _write_archive(entries, archive)
     except OSError as problem:
         raise CouldNotRun(f"{problem.filename or directory}: {problem.strerror or problem}") from problem
-    narrate(f"{len(items)} Cases in {directory}, {sum(item.recording is not None for item in items)} with a binary log")
+    recorded = sum(item.recording is not None for item in items)
+    if directory is not None:
+        narrate(f"{len(items)} Cases in {directory}, {recorded} with a binary log; {len(entries)} logs for decoders")
+    if archive is not None:
+        narrate(f"{len(entries)} logs for decoders in {archive}")
     return int(ExitCode.OK)
 
 
@@ -182,11 +208,34 @@ def _suite() -> Iterable[SuiteCase]:
         raise Usage(str(problem)) from problem
 
 
+def _decoders() -> tuple[Entry, ...]:
+    from conformance.checks.decoders.suite import load_suite
+
+    return load_suite().entries
+
+
+def _write_decoders(entries: Sequence[Entry], directory: Path) -> None:
+    from conformance.checks.decoders.suite import load_suite
+    from conformance.checks.decoders.suite.archive import files_of
+
+    for name, data in files_of(load_suite().version, entries):
+        path = directory / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+
+
+def _write_archive(entries: Sequence[Entry], path: Path) -> None:
+    from conformance.checks.decoders.suite import load_suite
+    from conformance.checks.decoders.suite.archive import write_archive
+
+    write_archive(path, load_suite().version, entries)
+
+
 def _find(identity: str) -> SuiteCase:
     for item in _suite():
         if item.id == identity:
             return item
-    known = [item.id for item in _suite()]
+    known = [item.id for item in _suite()] + [entry.case.id for entry in _decoders()]
     raise unknown("Case", [identity], known, hint="binlog-lab cases list names those of the suite")
 
 

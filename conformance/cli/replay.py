@@ -11,7 +11,7 @@ import click
 from click.core import ParameterSource
 
 from conformance.cli.console import Usage, narrate
-from conformance.cli.replay_decoders import PREFIX, print_decoders, replay_decoders
+from conformance.cli.replay_decoders import PREFIX, is_finding, print_decoders, replay_decoders
 from conformance.cli.server_use import fetch_progress, server_errors
 from conformance.stream import ExitCode
 
@@ -77,10 +77,13 @@ def command(
     in the cell. It runs on the reference alone, as in 'matrix run', and its budgets are judged. With --server it runs
     as a Case.
 
-    decoder:GROUP/NAME is a Case of the decoder suite, or several (decoder:diffs/*). The subject reads its log again.
+    decoder:GROUP/NAME is a Case of the decoder suite, or several (decoder:diffs/*). The subject reads its log again. So
+    it does with the directory of a finding about a decoder, which names its subject.
     """
-    decoders = [str(path) for path in cases if str(path).startswith(PREFIX)]
+    decoders = [str(path) for path in cases if str(path).startswith(PREFIX) or is_finding(str(path))]
     if decoders or subject:
+        if not decoders:
+            raise Usage("--subject reads Cases of the decoder suite: decoder:GROUP/NAME, or decoder:GROUP/*")
         if len(decoders) < len(cases):
             raise Usage("decoder Cases need a command of their own: subjects read them, and servers run the others")
         if form is None:

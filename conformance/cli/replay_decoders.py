@@ -1,10 +1,14 @@
-"""``binlog-lab replay decoder:GROUP/NAME --subject X``: Cases of the decoder suite to a subject, or printed."""
+"""``binlog-lab replay decoder:GROUP/NAME --subject X``: Cases of the decoder suite to a subject, or printed.
+
+A finding about a decoder is replayed by its directory.
+"""
 
 from __future__ import annotations
 
 import json
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
 import click
 
@@ -40,15 +44,44 @@ def chosen(words: Sequence[str]) -> list[DecoderCase]:
     return list(found.values())
 
 
+def is_finding(path: str) -> bool:
+    """Whether a path is the directory of a stored finding about a decoder."""
+    from conformance.checks.decoders.findings import CASE
+
+    return (Path(path) / CASE).is_file()
+
+
 def replay_decoders(words: Sequence[str], subject: str) -> int:
-    """Let a subject read the logs of Cases again: FIXED (it passes), FAILED, or ERROR (no verdict)."""
+    """Let a subject read the logs of Cases again: FIXED (it passes), FAILED, or ERROR (no verdict).
+
+    A finding's directory names its own subject.
+    """
+    if not subject and not all(map(is_finding, words)):
+        raise Usage("a decoder Case needs a subject that reads it: --subject SUBJECT, as in 'conformance'")
+    wanted: dict[str, list[DecoderCase]] = {}
+    for word in words:
+        if is_finding(word):
+            case, own = _finding(word)
+            wanted.setdefault(subject or own, []).append(case)
+        else:
+            wanted.setdefault(subject, []).extend(chosen([word]))
+    return int(max(_replay(cases, spec) for spec, cases in wanted.items()))
+
+
+def _finding(word: str) -> tuple[DecoderCase, str]:
+    from conformance.checks.decoders.findings import read_finding
+
+    try:
+        return read_finding(Path(word))
+    except (OSError, ValueError) as problem:
+        raise Usage(f"{word}: {problem}") from problem
+
+
+def _replay(cases: list[DecoderCase], subject: str) -> ExitCode:
     from conformance.harness.decoders import OpenedSubject
     from conformance.subjects.answers import SubjectUnavailable
     from conformance.subjects.specs import SubjectSpecError
 
-    cases = chosen(words)
-    if not subject:
-        raise Usage("a decoder Case needs a subject that reads it: --subject SUBJECT, as in 'conformance'")
     code = ExitCode.OK
     try:
         with OpenedSubject(subject, narrate) as opened:
@@ -63,7 +96,7 @@ def replay_decoders(words: Sequence[str], subject: str) -> int:
         raise Usage(str(problem)) from problem
     except SubjectUnavailable as problem:
         raise CouldNotRun(str(problem)) from problem
-    return int(code)
+    return code
 
 
 def _word(judged: Judged) -> tuple[str, ExitCode]:
@@ -101,10 +134,11 @@ def _lines(case: DecoderCase, judged: Judged) -> Iterator[str]:
 def print_decoders(words: Sequence[str], form: str) -> None:
     """Print Cases: the SQL that makes a log again, or everything as JSON."""
     for case in chosen(words):
-        click.echo(_sql(case) if form == "sql" else json.dumps(_data(case), indent=1, ensure_ascii=False))
+        click.echo(decoder_sql(case) if form == "sql" else decoder_json(case))
 
 
-def _sql(case: DecoderCase) -> str:
+def decoder_sql(case: DecoderCase) -> str:
+    """The SQL that makes a Case's log again."""
     if not case.statements:
         raise Usage(f"{case.id}: the kit wrote this log; no SQL makes it", hint="--as json prints the log")
     before = [f"{statement};" for statement in case.prepare]
@@ -113,16 +147,12 @@ def _sql(case: DecoderCase) -> str:
     )
 
 
-def _data(case: DecoderCase) -> dict[str, Any]:
-    return {
-        "id": case.id,
-        "rev": case.rev,
-        "title": case.title,
-        "why": case.why,
-        "requirements": case.requirements,
-        "prepare": case.prepare,
-        "statements": case.statements,
-        "expected": case.expected,
-        "resolved": case.resolved,
-        "log": case.log.hex(),
-    }
+def decoder_json(case: DecoderCase) -> str:
+    """All about a Case, its changes and its log included."""
+    from conformance.checks.decoders.suite import load_suite
+    from conformance.checks.decoders.suite.archive import described
+
+    entry = next(entry for entry in load_suite().entries if entry.case.id == case.id)
+    lines = (("expected", entry.expected), ("resolved", entry.resolved))
+    data = {**described(entry), **{name: [json.loads(line) for line in found] for name, found in lines}}
+    return json.dumps({**data, "log": case.log.hex()}, indent=1, ensure_ascii=False)

@@ -46,6 +46,7 @@ class OpenedSubject:
 
     def __init__(self, spec: str, narrate: Callable[[str], None] = lambda _: None) -> None:
         self.spec = spec
+        self.sightings: list[tuple[DecoderCase, Judged]] = []  # the Cases that it did not pass
         self._in_vain = 0
         self._files = tempfile.TemporaryDirectory(prefix="binlog-lab-", ignore_cleanup_errors=True)
         self._subject: Subject | None = None

@@ -18,10 +18,11 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
+from conformance.messages import printable
 from conformance.report import cards, evidence, wording
 from conformance.report.matrix import SUBJECTS_DIR
 from conformance.report.results import COUNTERS, Outcome
-from conformance.stream import RUN_FILE, SEVERITY, RequirementInfo, Verdict
+from conformance.stream import DECODER, RUN_FILE, SEVERITY, RequirementInfo, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -75,6 +76,7 @@ def render(package: str, template: str, extra_style: str, **context: Any) -> str
         sentence=wording.sentence,
         spaced=evidence.spaced,
         quoted=shlex.quote,
+        printable=printable,
     )
     environment.globals.update(tone=_tone, glyphs=wording.GLYPHS, evidence_rows=evidence.rows)
     style = resources.files("conformance.report").joinpath("templates/report.css").read_text("utf-8") + extra_style
@@ -98,6 +100,8 @@ def _context(summary: Summary) -> dict[str, Any]:
     not_passed = [v for v in summary.others if v.verdict is not Verdict.PASS and not held(v)]
     columns = [subject for subject in summary.subjects.values() if not summary.matrix.shows(subject)]
     shown_ids = {subject.id for subject in columns}
+    if summary.matrix and not columns:  # the catalogue's other requirements are about servers
+        rows = {name: row for name, row in rows.items() if row[1].cases or row[0].judged_on == DECODER}
     return {
         "summary": summary,
         "run": summary.run,

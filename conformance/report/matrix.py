@@ -12,15 +12,16 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from conformance.report.cells import Cell
-from conformance.stream import DECODER, SEVERITY, CaseInfo, Verdict, summarise
+from conformance.stream import DECODER, SEVERITY, CaseInfo, CaseVerdict, Verdict, summarise
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from conformance.stream import CaseVerdict, Finding, KnownIssue, Subject, Suite
+    from conformance.stream import Finding, KnownIssue, Subject, Suite
 
 SUBJECTS_DIR: Final = "subjects"  # the directory of a report that holds a page for each decoder
 CALM: Final = frozenset({Verdict.PASS, Verdict.NOT_APPLICABLE})  # a row of these alone is no anomaly
+SHRUNK: Final = "shrunk"  # the group of Cases that a run makes out of those of the suite
 _NO_NAME: Final = re.compile(r"[^\w.-]+")
 
 
@@ -170,6 +171,11 @@ class Matrix:
             info = self.cases[members[0].case]
             issues = self._issues(subject, {member.requirement for member in members}, signature)
             out.append(Defect(signature, tuple(members), info, shrunk.get(signature), issues))
+        for signature, finding in shrunk.items():
+            if signature not in grouped and finding.verdict is not None:
+                verdict, info = _alone(finding, subject)
+                issues = self._issues(subject, {verdict.requirement}, signature)
+                out.append(Defect(signature, (verdict,), info, finding, issues))
         return sorted(out, key=lambda one: (SEVERITY.index(one.first.verdict), -len(one.cases), one.signature))
 
     def _issues(self, subject: str, requirements: set[str], signature: str) -> tuple[KnownIssue, ...]:
@@ -184,6 +190,23 @@ class Matrix:
         """Public reports about a subject, in all its versions."""
         names = {subject, base_name(self.decoders[subject])}
         return [issue for issue in self.issues if issue.subject in names]
+
+
+def _alone(finding: Finding, subject: str) -> tuple[CaseVerdict, CaseInfo]:
+    """A finding that no Case of the suite shows first, as verdict and Case."""
+    assert finding.verdict is not None
+    name = finding.case or finding.signature
+    requirement = finding.requirement or ""
+    verdict = CaseVerdict(
+        case=name, requirement=requirement, verdict=finding.verdict, subject=subject, check=finding.check or "",
+        field=finding.field, expected=finding.expected, got=finding.got, kind=finding.kind,
+        message=finding.message, signature=finding.signature, replay=finding.replay,
+    )  # fmt: skip
+    info = CaseInfo(
+        id=name, title=finding.title, why=finding.why, group=SHRUNK, requirements=(requirement,),
+        size=finding.size_after or 0,
+    )  # fmt: skip
+    return verdict, info
 
 
 def base_name(subject: Subject) -> str:

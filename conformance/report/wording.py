@@ -159,7 +159,9 @@ def _fixed(summary: Summary) -> str:
 
 def sentence(text: str) -> str:
     """The text with a final full stop, and with a capital unless it begins with a path or a name in another style."""
-    start = text[:1].upper() if text[:1].isalpha() else text[:1]
+    # A first word such as "jsonl:node" or "changes[0].after" is a name.
+    is_word = text.partition(" ")[0].rstrip(",:").isalpha()
+    start = text[:1].upper() if is_word else text[:1]
     end = "" if text.rstrip().endswith((".", "!", "?", "…")) else "."
     return f"{start}{text[1:].rstrip()}{end}"
 

@@ -16,12 +16,14 @@ ROLES: Final = {
 
 FILE: Final = "file"
 SERVER: Final = "server"
+POSITION: Final = "position"
 COMMITTED: Final = "committed"
 TYPES: Final = "types"
 
 CAPABILITIES: Final = {
     FILE: "reads a log file as it is: also open, cut, damaged, and larger than 4 GiB",
     SERVER: "connects to a source, which must have the Case's tables",
+    POSITION: "starts at any position of a source's log; else it reads on from the present end",
     COMMITTED: "gives changes of committed transactions only",
     TYPES: "gives the MySQL type of JSON leaves",
 }

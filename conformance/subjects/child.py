@@ -28,6 +28,7 @@ _TOKEN: Final = "BINLOG_LAB_SUBJECT"  # noqa: S105 - the name of a variable
 _SECRETS: Final = ("BINLOG_LAB_PASSWORD",)  # of the lab's own servers: no business of a subject
 _CHUNK: Final = 1 << 16
 _LOOK: Final = 0.1  # seconds between two looks at whether the process lives
+_PACE: Final = 100e6  # bytes of a log that take another second
 _LINGER: Final = 0.3  # seconds for output that a process which has ended left in its pipes
 
 
@@ -39,7 +40,13 @@ class Limits:
     hello: float = 60.0  # seconds: a virtual machine starts
     output: int = 64 << 20  # bytes of an answer
     stderr: int = 16 << 10  # bytes that are kept, from the end
-    patience: int = 3  # timeouts in succession, after which no further request is made
+
+    def seconds_for(self, path: str) -> float:
+        """The time for a log: a large one, which may be gigabytes of zeros, gets more."""
+        try:
+            return self.request + Path(path).stat().st_size / _PACE
+        except OSError:
+            return self.request
 
 
 class Stopped(Exception):

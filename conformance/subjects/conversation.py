@@ -91,7 +91,8 @@ class Conversation:
                     if Path(path).stat().st_size > _BASE64_LIMIT:
                         return Answer(error="the lab sends no log of this size as base64")
                     parameters["base64"] = base64.b64encode(Path(path).read_bytes()).decode("ascii")
-            found = self._ask(child, method, parameters, self._limits.request)
+            seconds = self._limits.request if path is None else self._limits.seconds_for(path)
+            found = self._ask(child, method, parameters, seconds)
             if more := child.unasked(_SECOND_ANSWER):
                 raise Stopped(Failure.GARBLED, f"a line behind the answer: {quoted(more)}")
             answer = _answer(method, found, child.stderr())

@@ -41,7 +41,7 @@ class OneShot:
         detail = ""
         with child:
             try:
-                output = child.read(self._limits.request)
+                output = child.read(self._limits.seconds_for(path))
             except Stopped as stop:
                 failure, detail, output = stop.failure, stop.detail, child.said()
             status = child.status() or 0

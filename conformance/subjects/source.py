@@ -1,13 +1,15 @@
 """The source that clients connect to: a private server of the lab, which writes the log of each Case anew.
 
-Each Case runs in a session of its own: ``prepare`` in front of the log, ``statements`` in it. A row in a table of the
-lab stands before and after the statements, so that a client that reads on from where it is knows what belongs to the
-Case. The server listens on 127.0.0.1 and ends with the run.
+Each Case runs in a session of its own: ``prepare`` in front of a log file, ``statements`` in it. A row in a table of
+the lab stands before and behind the file, so that a client that reads on from where it is knows what belongs to the
+Case. For clients that start at a position the Case's own log takes the place of the file. The server listens on
+127.0.0.1 and ends with the run.
 """
 
 from __future__ import annotations
 
 import contextlib
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -15,6 +17,8 @@ from conformance.servers.auto import Wishes, resolve
 from conformance.servers.closing import Closing
 from conformance.servers.errors import ConnectionLost, ServerError, ServerUnavailable, SqlError
 from conformance.servers.install.cache import silent
+from conformance.servers.run.process import ProcessServer
+from conformance.servers.wire.capture import Position
 from conformance.subjects.answers import SubjectUnavailable
 
 if TYPE_CHECKING:
@@ -22,7 +26,7 @@ if TYPE_CHECKING:
 
     from conformance.cases.decoder_case import DecoderCase
     from conformance.servers.base import Server
-    from conformance.servers.wire.capture import Capture, Position
+    from conformance.servers.wire.capture import Capture
     from conformance.servers.wire.connection import Address, Connection
 
 SCHEMA: Final = "binlog_lab_wire"
@@ -35,6 +39,8 @@ OPTIONS: Final[dict[str, str | None]] = {
     "gtid-mode": _MODE,
     "default-time-zone": "+00:00",
 }
+_FIRST: Final = 4  # the position of a file's first event
+_UUID: Final = re.compile(r"\b([0-9A-Fa-f]{8})((?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12})\b")
 _WATCHED: Final = ("binlog%", "enforce_gtid_consistency", "time_zone", "sql_mode", "local_infile")
 _MODES: Final = ("OFF", "OFF_PERMISSIVE", "ON_PERMISSIVE", "ON")  # gtid_mode goes from one to the next only
 
@@ -148,37 +154,61 @@ class Source(Closing):
 
     # -- one Case ---------------------------------------------------------------------------------------------------
 
-    def serve(self, case: DecoderCase) -> Served:
-        """Write the log of a Case. Its tables stay until the next Case, as clients ask for them."""
+    def serve(self, case: DecoderCase, *, exact: bool = False) -> Served:
+        """Give a Case to clients. Its tables stay until the next Case, as clients ask for them.
+
+        ``exact``: the log's own bytes, for clients that start at a position. A client that reads on gets the log that
+        the server writes for the Case's statements.
+        """
         self._clean()
         self._number += 1
         begin, end = f"{self._number}:begin", f"{self._number}:end"
         try:
             with self._server.connect() as session:
                 for statement in case.prepare:
-                    session.execute(statement)
-                start = self.here()
+                    session.execute(self._own_gtids(statement))
                 self._mark(begin)
+                self._session().execute("FLUSH BINARY LOGS")
+                start = Position(file=self.here().file, offset=_FIRST)
                 for statement in case.statements:
-                    session.execute(statement)
+                    session.execute(self._own_gtids(statement))
         except SqlError as error:
             raise NotServed(f"the server refuses the Case's SQL: {error.number} {error.message}") from error
+        if exact:
+            self._replace(start.file, case.log)
         self._mark(end)
         return Served(start=start, stop=self.here(), begin=begin, end=end, columns=self._columns())
+
+    def _replace(self, name: str, log: bytes) -> None:
+        """Put a log in the place of a file that the server has closed.
+
+        Observed on 9.7.4: a client that asks for the file gets its present bytes, and then the next file.
+        """
+        if not isinstance(self._server, ProcessServer):
+            raise NotServed("the kit cannot put a log into this server")
+        self._session().execute("FLUSH BINARY LOGS")
+        self._server.put_data(name, log)
+
+    def _own_gtids(self, statement: str) -> str:
+        """A statement whose GTIDs no other Case has used: a server runs a GTID once, and skips it in silence then."""
+        if "gtid_next" not in statement.lower():
+            return statement
+        return _UUID.sub(lambda found: f"{int(found[1], 16) ^ self._number:08x}{found[2]}", statement)
+
+    def _mark(self, word: str) -> None:
+        self._session().execute(f"INSERT INTO {SCHEMA}.{MARKERS} (word) VALUES ('{word}')")
 
     def _columns(self) -> dict[str, dict[str, str]]:
         found: dict[str, dict[str, str]] = {}
         listed = ", ".join(f"'{name.replace(chr(39), chr(39) * 2)}'" for name in self._schemas)
         rows = self._session().execute(
-            "SELECT table_schema, table_name, column_name, column_type FROM information_schema.columns"
+            "SELECT table_schema, table_name, column_name,"
+            " CONCAT_WS(' CHARACTER SET ', column_type, character_set_name) FROM information_schema.columns"
             f" WHERE table_schema NOT IN ({listed}) ORDER BY table_schema, table_name, ordinal_position"
         )
         for schema, table, column, kind in rows.texts():
             found.setdefault(f"{schema}.{table}", {})[str(column)] = str(kind)
         return found
-
-    def _mark(self, word: str) -> None:
-        self._session().execute(f"INSERT INTO {SCHEMA}.{MARKERS} (word) VALUES ('{word}')")
 
     def _clean(self) -> None:
         """Remove the schemas and prepared transactions of the Case before, and restore global variables."""

@@ -116,7 +116,11 @@ def parse_subject(text: str) -> SubjectSpec:
             raise SubjectSpecError(
                 f"unknown subject {shown(whole)!r}{did_you_mean(kind, builtin_names())}; expected {forms}"
             )
-        return _checked(SubjectSpec(BUILTIN, kind, options, whole))
+        if wrong := [key for key in options if key != "name"]:
+            raise SubjectSpecError(
+                f"subject {kind}: a built-in subject has its own {wrong[0]}; the only option is name"
+            )
+        return SubjectSpec(BUILTIN, kind, options, whole)
     if kind not in KINDS:
         raise SubjectSpecError(
             f"unknown kind of subject {kind!r}{did_you_mean(kind, KINDS)}; expected {', '.join(KINDS.values())}"

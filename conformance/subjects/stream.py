@@ -1,23 +1,24 @@
 """Clients that connect as a replica: the conversation, with a server of the lab's own in each request.
 
-Before each request the source writes the log of the Case, and the reference reads it: it must hold the Case's changes.
-The client then reads up to the marker behind them. Positions, times and server ids are those of the source's own log,
-so they are not compared.
+Before each request the source makes the tables of the Case. A client that starts at a position gets the Case's own
+log; for others the source writes it anew, and the reference reads it: it must hold the Case's changes. The client then
+reads up to the marker behind them. Positions, times and server ids are not compared.
 """
 
 from __future__ import annotations
 
-import json
 import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
+from conformance.judge.decoding.exact_json import parse
 from conformance.reference.binlog.files import FileReader
 from conformance.reference.errors import CodecError
 from conformance.reference.text.row_changes import RowChanges
 from conformance.requirements.reading import rules_of
 from conformance.servers.errors import ConnectionLost, ServerError
 from conformance.subjects.answers import Answer, Failure, Hello
+from conformance.subjects.capabilities import FILE, POSITION
 from conformance.subjects.child import Limits
 from conformance.subjects.conversation import Conversation
 from conformance.subjects.source import MARKERS, SCHEMA, NotServed, Served, Source
@@ -81,8 +82,8 @@ class Stream:
     def decode(self, case: DecoderCase, path: str) -> Answer:
         """Write the log of a Case with its SQL, and let the client read it."""
         begun = time.perf_counter()
-        if not case.statements:
-            return Answer(inapplicable="the Case is a file that no server writes by itself")
+        if not case.prepare or FILE in case.needs:
+            return Answer(inapplicable="the Case is a file that no server has")
         answer = self._decode(case, path)
         if answer is None:  # the server died; another one may live longer
             answer = self._decode(case, path) or Answer(inapplicable="the server dies of the Case")
@@ -91,9 +92,11 @@ class Stream:
     def _decode(self, case: DecoderCase, path: str) -> Answer | None:
         try:
             source, client = self._started()
-            client.hello()
-            served = source.serve(case)
-            if problem := _other_log(source.log(served), case):
+            anywhere = POSITION in client.hello().capabilities
+            if not (anywhere or case.statements):
+                return Answer(inapplicable="the client reads on from the present end, and no server writes the Case")
+            served = source.serve(case, exact=anywhere)
+            if not anywhere and (problem := _other_log(source.log(served), case)):
                 return Answer(inapplicable=problem)
             server = {**source.request(served), "timeout": self._limits.request * _SHARE}
             answer = client.request("decode", path, server=server)
@@ -139,7 +142,7 @@ def _other_log(log: bytes, case: DecoderCase) -> str:
     try:
         reader.feed(log)
         for event in reader.events():
-            found.extend(json.loads(line) for line in changes.event(event, None))
+            found.extend(parse(line) for line in changes.event(event, None))
     except CodecError as error:
         return f"the log that this server writes cannot be read: {error}"
     found = [change for change in found if (change["schema"], change["table"]) != (SCHEMA, MARKERS)]

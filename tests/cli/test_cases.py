@@ -11,6 +11,8 @@ import pytest
 
 from conformance.cases.files import load_any_case, validate
 from conformance.checks.conditions.cases import CONDITIONS
+from conformance.checks.decoders.suite import load_suite
+from conformance.checks.decoders.suite.archive import load_suite as read_archive
 from conformance.checks.suite import CAPTURE, suite
 from conformance.cli import main as frame
 from conformance.reference.binlog.files import decode_file
@@ -72,9 +74,9 @@ def test_list_prints_one_line_a_case(capsys: pytest.CaptureFixture[str]) -> None
     code, out, err = run(capsys, "list")
     assert code == 0
     rows = out.splitlines()
-    assert [row.split()[0] for row in rows] == [item.id for item in suite()]
+    assert [row.split()[0] for row in rows] == [item.id for item in suite()] + [case.id for case in load_suite().cases]
     assert f"{len(rows)} Cases" in err
-    assert "update  [FR2]" in next(row for row in rows if row.startswith(WITNESS))
+    assert "update   [FR2]" in next(row for row in rows if row.startswith(WITNESS))
 
 
 def test_list_keeps_the_cases_of_a_requirement(capsys: pytest.CaptureFixture[str]) -> None:
@@ -99,6 +101,21 @@ def test_show_prints_the_script(capsys: pytest.CaptureFixture[str]) -> None:
         assert f" Case {identity}" in "".join(out.splitlines(keepends=True)[:2])
         assert "UPDATE" in out
         assert "AS expected" in out
+
+
+def test_show_prints_a_case_for_decoders(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, "show", "jsonb/double")
+    assert code == 0
+    data = json.loads(out)
+    case = load_suite().case("jsonb/double")
+    assert bytes.fromhex(data["log"]) == case.log
+    assert [change["after"]["j"]["json"] for change in data["expected"]][:3] == [0.1, -1.5, 1e308]
+    code, out, _ = run(capsys, "show", "jsonb/double", "--as", "sql")
+    assert code == 0
+    assert out.splitlines()[-1] == f"{case.statements[-1]};"
+    code, out, err = run(capsys, "show", "hostile/zeros", "--as", "sql")
+    assert (code, out) == (2, "")
+    assert "no SQL" in err
 
 
 @pytest.mark.parametrize(
@@ -132,6 +149,27 @@ def test_an_export_has_every_case_and_an_index(exported: Path) -> None:
         assert script.read_text("utf-8").startswith(beginning)
         assert (exported / item.id / CAPTURE).exists() == (item.recording is not None)
     assert CAPTURE in (exported / "README.md").read_text("utf-8")
+
+
+def test_an_export_has_the_logs_for_decoders(exported: Path) -> None:
+    folder = exported / "decoders"
+    index = json.loads((folder / "index.json").read_text("utf-8"))
+    assert [entry["id"] for entry in index["cases"]] == [case.id for case in load_suite().cases]
+    assert str(len(index["cases"])) in (folder / "README.md").read_text("utf-8")
+    for entry in load_suite().entries:
+        place = folder / entry.case.id
+        assert (place / "log.binlog").read_bytes() == entry.case.log
+        assert (place / "expected.jsonl").read_bytes().decode().split("\n") == [*entry.expected, ""]
+        assert (place / "resolved.jsonl").exists() == (entry.resolved != entry.expected)
+
+
+def test_named_cases_for_decoders_are_exported_alone(tmp_path: Path) -> None:
+    archive = tmp_path / "some.zip"
+    names = ["xa/rolled-back", "gtid/tagged"]
+    assert frame.run(["cases", "export", str(tmp_path / "out"), *names, "--decoders", str(archive)]) == 0
+    assert {path.parent.name for path in (tmp_path / "out").rglob("log.binlog")} == {"rolled-back", "tagged"}
+    assert {case.id for case in read_archive(archive).cases} == set(names)
+    assert json.loads((tmp_path / "out" / "index.json").read_text("utf-8")) == []
 
 
 def test_exported_logs_hold_the_recorded_events_at_places_of_their_own(exported: Path) -> None:
@@ -207,3 +245,9 @@ def test_the_real_mysqlbinlog_reads_every_exported_log(exported: Path, installat
         done = subprocess.run(command, env={**os.environ, "TZ": "UTC"}, capture_output=True, check=False, timeout=60)
         assert done.returncode == 0, done.stderr
         assert done.stdout.count(b"### UPDATE ") > 0
+
+
+def test_replay_prints_a_case_for_decoders_in_the_same_way(capsys: pytest.CaptureFixture[str]) -> None:
+    _, shown, _ = run(capsys, "show", "jsonb/double")
+    assert frame.run(["replay", "decoder:jsonb/double", "--as", "json"]) == 0
+    assert capsys.readouterr().out == shown

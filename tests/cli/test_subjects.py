@@ -88,7 +88,8 @@ def test_no_adapter_stops_the_run(tmp_path: Path) -> None:
         line["subject"]: line["requirement"] for line in records(report)
         if line["type"] == "verdict" and line["verdict"] in ("crash", "fail", "timeout")
     }  # fmt: skip
-    assert set(protocol.values()) == {"DEC23"}
+    assert "DEC23" in protocol.values()
+    assert set(protocol.values()) <= {"DEC22", "DEC23"}  # of hostile logs, the damage is what a crash is about
     absent = next(item for item in results(report)["subjects"] if item["id"] == "cmd:no-such-program {file}")
     assert absent["unavailable"] == "no-such-program: no such program"
     assert "error: cmd:no-such-program {file}: no-such-program: no such program" in end.err

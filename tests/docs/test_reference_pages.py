@@ -9,19 +9,22 @@ from typing import Final
 import pytest
 
 from conformance import stream
+from conformance.subjects.capabilities import CAPABILITIES
+from conformance.subjects.specs import KINDS, OPTIONS
 from tests.docs.pages import ROOT
 from tests.live import lab
 
 FORMATS: Final = (ROOT / "docs/reference/formats.md").read_text("utf-8")
+ADAPTERS: Final = (ROOT / "docs/reference/adapters.md").read_text("utf-8")
 ENVIRONMENT: Final = (ROOT / "docs/reference/environment.md").read_text("utf-8")
 LOG: Final = ROOT / "docs/tutorials/orders.binlog"
 
 
-def listed(heading: str) -> list[str]:
-    """The code in the first column of the first table below a heading of the page about formats."""
-    table = re.search(rf"^#+ {heading}\n.*?^\|---.*?\n(.*?)\n\n", FORMATS, re.MULTILINE | re.DOTALL)
+def listed(heading: str, page: str = FORMATS) -> list[str]:
+    """The code in the first column of the first table below a heading of a page, that about formats."""
+    table = re.search(rf"^#+ {heading}\n.*?^\|---.*?\n(.*?)\n\n", page, re.MULTILINE | re.DOTALL)
     assert table is not None, heading
-    return [name for row in table[1].splitlines() for name in re.findall(r"`(\w+)`", row.split("|")[1])]
+    return [name for row in table[1].splitlines() for name in re.findall(r"`([\w-]+)`", row.split("|")[1])]
 
 
 def test_keys_of_a_row_change() -> None:
@@ -45,6 +48,16 @@ def test_records_of_the_stream() -> None:
         found for found in vars(stream).values() if isinstance(found, type) and isinstance(vars(found).get("type"), str)
     ]
     assert sorted(listed("`run.jsonl`")) == sorted(record.type for record in records)  # type: ignore[attr-defined]
+
+
+def test_words_of_adapters() -> None:
+    assert listed("Capabilities", ADAPTERS) == list(CAPABILITIES)
+    assert sorted(listed("Options", ADAPTERS)) == sorted(OPTIONS)
+    assert set(listed("Verdicts", ADAPTERS)) <= set(stream.Verdict)
+    worst_first = [stream.Verdict(name) for name in listed("Verdicts", ADAPTERS)]
+    assert worst_first == sorted(worst_first, key=stream.SEVERITY.index)
+    forms = re.findall(r"^\| `((?:cmd|jsonl|py|wire):[^`]*)` \|", ADAPTERS, re.MULTILINE)
+    assert forms == list(KINDS.values())
 
 
 def test_environment_variables_are_those_of_the_source() -> None:

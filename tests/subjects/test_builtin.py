@@ -7,7 +7,7 @@ import json
 import subprocess
 import zipfile
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -16,9 +16,6 @@ from conformance.subjects import builtin
 from conformance.subjects.answers import SubjectUnavailable
 from conformance.subjects.builtin import catalogue, node
 from conformance.subjects.builtin.catalogue import Entry, Package, lock_directory
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def _wheel(directory: Path, content: str = "ANSWER = 42\n") -> str:
@@ -150,3 +147,11 @@ def test_a_missing_or_old_runtime_is_named(fine: Entry, monkeypatch: pytest.Monk
 def test_apt_errors_keep_their_remedies() -> None:
     """A Debian package that the mirror lacks is told as for the bundle."""
     assert "BINLOG_LAB_MIRROR" in str(diagnose("E: Unable to locate package mariadb-client-core", "looking"))
+
+
+def test_the_documentation_lists_all_subjects_with_their_versions() -> None:
+    """The page's table is the catalogue's."""
+    page = (Path(__file__).parents[2] / "docs/reference/subjects.md").read_text(encoding="utf-8")
+    for name in builtin.names():
+        entry = builtin.entry(name)
+        assert f"| `{name}` | [{entry.title}]({entry.project}) | {entry.version} | {entry.language} |" in page

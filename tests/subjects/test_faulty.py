@@ -54,27 +54,45 @@ TABLE = (
     faulty("py:values:FirstDiffOnly", "DEC2", LOSS),
     faulty("py:values:LastDiffFirst", "DEC2", FAIL, LOSS),
     faulty("py:values:ReadsPastTheList", "DEC3", LOSS),
+    faulty("py:values:ColumnsBehindDiffsUnread", "DEC3", LOSS, FAIL),
     faulty("py:values:IgnoresThePartialBitmap", "DEC4", LOSS),
+    faulty("py:values:DiffsAsDocument", "DEC4", LOSS),
     faulty("py:values:JsonNullAsSqlNull", "DEC5", LOSS),
     faulty("py:values:EmptyListAsNull", "DEC5", LOSS),
     faulty("py:values:IntegersThroughDoubles", "DEC6", LOSS),
+    faulty("py:values:BooleansAsNumbers", "DEC6", LOSS),
     faulty("py:values:IntegersThroughDoubles", "DEC10", LOSS),
     faulty("py:values:EntryOrder", "DEC7", LOSS, REFUSED, FAIL),
+    faulty("py:values:OffsetsFromTheRoot", "DEC7", LOSS, REFUSED, FAIL),
     faulty("py:values:TimeWithoutSign", "DEC8", LOSS),
+    faulty("py:values:DecimalsThroughDoubles", "DEC8", LOSS, Verdict.LENIENT),
     faulty("py:values:LosesTypes", "DEC9", Verdict.LENIENT),
+    faulty("py:values:TimestampAsDatetime", "DEC9", Verdict.LENIENT),
+    faulty("py:values:UnsignedAsSigned", "DEC10", LOSS),
     faulty("py:values:TimeWithoutSign", "DEC11", LOSS),
+    faulty("py:values:ZeroDatesAsNull", "DEC11", LOSS),
     faulty("py:values:MembersInLatin1", "DEC12", LOSS),
+    faulty("py:values:TextInLatin1", "DEC12", LOSS),
     faulty("py:values:BytesAsText", "DEC13", LOSS),
+    faulty("py:values:BytesUpToAZero", "DEC13", LOSS),
     faulty("py:values:FirstColumnsOnly", "DEC14", LOSS),
     faulty("py:values:AbsentAsNull", "DEC14", LOSS),
     faulty("py:values:ImagesSwapped", "DEC14", LOSS, FAIL),
     faulty("py:values:UnsignedAsSigned", "DEC15", LOSS),
+    faulty("py:values:MembersShifted", "DEC15", LOSS),
     faulty("py:streams:DropsEvent39Inside40", "DEC16", LOSS),
+    faulty("py:streams:DropsPayloads", "DEC16", LOSS),
     faulty("py:streams:StopsAtATaggedGtid", "DEC17", LOSS),
+    faulty("py:streams:GtidsWithoutTag", "DEC17", FAIL),
     faulty("py:streams:RolledBackAsCommitted", "DEC18", FAIL),
+    faulty("py:streams:DropsXa", "DEC18", LOSS),
     faulty("py:streams:QuietAboutDamage", "DEC19", LOSS, Verdict.LENIENT),
+    faulty("py:streams:StopsWithoutChecksums", "DEC19", LOSS, Verdict.LENIENT),
     faulty("py:streams:StopsAt", "DEC20", LOSS),
+    faulty("py:streams:LosesRowsBehindUnknownEvents", "DEC20", LOSS),
     faulty("py:streams:OneRowsEventForAMap", "DEC21", LOSS),
+    faulty("py:streams:NamesInLowerCase", "DEC21", FAIL),
+    faulty("py:streams:RepeatsBeforeAnError", "DEC22", FAIL),
     faulty("py:streams:QuietAboutDamage", "DEC22", Verdict.LENIENT, LOSS),
     faulty("jsonl:never?timeout=0.5", "DEC23", Verdict.TIMEOUT, cases=3),
     faulty("jsonl:twice", "DEC23", FAIL, cases=3),
@@ -136,6 +154,6 @@ def test_one_crash_costs_one_case() -> None:
     assert verdicts == [Verdict.PASS, Verdict.PASS, Verdict.CRASH, Verdict.PASS, Verdict.PASS]
 
 
-def test_there_are_twenty_faults_and_each_requirement_has_one() -> None:
-    assert len({fault.name for fault in TABLE}) >= 20
-    assert {fault.requirement for fault in TABLE} == {f"DEC{number}" for number in range(1, 24)}
+def test_each_requirement_has_two_faults() -> None:
+    counts = Counter(fault.requirement for fault in TABLE)
+    assert {name for name, count in counts.items() if count >= 2} == {f"DEC{number}" for number in range(1, 24)}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -108,8 +109,35 @@ def test_a_case_that_the_server_does_not_write_is_no_failure_of_the_client(strea
     assert "refuses" in client.decode(case(1, prepare=("SET GLOBAL no_such_variable = 1",)), "/nowhere").inapplicable
     assert "2 changes" in client.decode(case(1, 2, expected=(1,)), "/nowhere").inapplicable
     assert "after of number 0" in client.decode(case(1, expected=(2,)), "/nowhere").inapplicable
-    assert client.decode(case(expected=(1,)), "/nowhere").inapplicable
+    assert client.decode(replace(case(1), prepare=(), statements=()), "/nowhere").inapplicable
     assert client.decode(case(3), "/nowhere").changes == (inserted(3),)
+
+
+def test_a_client_that_starts_at_a_position_gets_the_log_of_the_case(stream: Any, shared: Source) -> None:
+    """Its own bytes, whatever the statements would write, and then the marker; others cannot have a log of the kit."""
+    recorded = case(7, 8)
+    log = shared.log(shared.serve(recorded))
+    client = stream("anywhere")
+    for one in (recorded, replace(recorded, statements=()), case(9)):
+        answer = client.decode(replace(one, log=log), "/nowhere")
+        assert answer.changes == recorded.expected, answer
+    assert "reads on" in stream("right").decode(replace(recorded, statements=()), "/nowhere").inapplicable
+
+
+def test_the_same_gtid_in_two_cases_is_written_twice(stream: Any) -> None:
+    """A server skips a GTID that it has executed: each Case gets its own."""
+    client = stream("right")
+    numbered = replace(
+        case(1),
+        prepare=(*PREPARE, "SET GLOBAL gtid_mode = ON_PERMISSIVE", "SET GLOBAL gtid_mode = ON"),
+        statements=(
+            "SET gtid_next = '0b1a5000-0000-4000-8000-000000000001:5'",
+            "INSERT INTO t VALUES (1, 1)",
+            "SET gtid_next = 'AUTOMATIC'",
+        ),
+    )
+    for _ in range(2):
+        assert client.decode(numbered, "/nowhere").changes == (inserted(1),)
 
 
 def test_a_client_that_cannot_be_started_is_unavailable(shared: Source) -> None:

@@ -69,3 +69,9 @@ def test_a_process_that_holds_the_output_open_does_not_count(tmp_path: Path) -> 
 
 def test_events_without_rows_are_passed_over(tmp_path: Path) -> None:
     assert decode(tmp_path, 'print(\'{"event": "XID_EVENT", "operation": null}\')').changes == ()
+
+
+def test_half_of_a_surrogate_pair_stays_an_escape_that_can_be_stored(tmp_path: Path) -> None:
+    changed = CHANGE.replace('{"id": 1, "d": 1.50}', r'{"id": "\ud83d\ude00 \\ud800 caf\udce9"}')
+    answer = decode(tmp_path, f"print({changed!r})")
+    assert answer.changes[0]["after"] == {"id": "\U0001f600 \\ud800 caf\\udce9"}

@@ -87,3 +87,38 @@ def test_rows_of_an_unknown_table_are_a_mark() -> None:
     printed = read_printed(b"# at 9\n### Row event for unknown table #7# at 30\n# at 40\n")
     assert printed.marks == [("### Row event for unknown table #7", 9)]
     assert not printed.changes
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        (b"###   @2=Invalid JSON\n", "Invalid JSON"),
+        (
+            b"###   @2=Failed to format JSON object as string.\n /* JSON meta=4 nullable=1 is_null=0 */\n",
+            "Failed to format JSON object as string.",
+        ),
+        (b"###   @2=Error skipping value while printing JSON diff\n", "Error skipping value while printing JSON diff"),
+        (
+            b"###   @2=JSON_REPLACE(@2, '$.a', 1,\n###      '$.b', Error parsing json value while printing JSON diff\n",
+            "Error parsing json value while printing JSON diff",
+        ),
+        (b"###   @2=***Corrupted replication event***\n", "***Corrupted replication event***"),
+    ],
+    ids=["document", "text", "diff", "second diff", "length"],
+)
+def test_a_damaged_value_is_a_mark(lines: bytes, message: str) -> None:
+    """The row is left out, and no other one; a string with the same words is a string."""
+    begin = _BEGIN + b"# at 99\n### UPDATE `d`.`t`\n### WHERE\n###   @1=1\n### SET\n###   @1=2\n"
+    whole = b"### INSERT INTO `d`.`t`\n### SET\n###   @3='Error x while printing JSON diff'\n"
+    printed = read_printed(begin.replace(b"# at 99\n", b"# at 99\n" + whole) + lines + b"###   @3=1\n" + whole)
+    assert printed.marks == [(message, 99)]
+    assert [change["operation"] for change in printed.changes] == ["insert", "insert"]
+
+
+def test_mariadb_writes_backslashes_as_they_are() -> None:
+    """A character of two bytes may end in one; quotes and control characters are hexadecimal."""
+    row = b"# at 9\n### DELETE FROM `d`.`t`\n### WHERE\n"
+    row += b"###   @1='\x95\\' /* STRING(20) meta=0 nullable=1 is_null=0 */\n"
+    row += b"###   @2='a\\nb\\x27\\x0a' /* STRING(20) meta=0 nullable=1 is_null=0 */\n"
+    (change,) = read_printed(_BEGIN + row, mariadb=True).changes
+    assert change["before"] == {"@1": {"hex": b"\x95\\".hex()}, "@2": {"hex": b"a\\nb'\n".hex()}}

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.checks.decoders.run import judge_cases, requirements_of, tell_suite
+from conformance.checks.decoders.run import find_defects, judge_cases, requirements_of, tell_suite
 from conformance.checks.decoders.suite import load_suite
+from conformance.requirements.catalogue import REQUIREMENTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,3 +30,9 @@ def test_logs(check: Check, group: str) -> None:
     suite = load_suite()
     tell_suite(check, suite.version, suite.digest, len(suite.cases))
     judge_cases(check, [case for case in suite.cases if case.group == group])
+
+
+@pytest.mark.check("decoders/defects", *(name for name in REQUIREMENTS if name.startswith("DEC")))
+def test_defects(check: Check) -> None:
+    """Each distinct defect that the logs show has a log of its own, as small as it can be made."""
+    find_defects(check)

@@ -1,12 +1,13 @@
 """Findings about other people's decoders: stored on this disk alone, each with a text for the maintainer.
 
-``findings/SUBJECT/SIGNATURE/`` has ``REPORT.md``, the log and the expected changes. Only the owner of the account can
-read them. Nobody sends anything: a person reads the text first (SECURITY.md).
+``findings/SUBJECT/SIGNATURE/`` has ``REPORT.md``, the log, the expected changes and those that came. Only the owner of
+the account can read them. Nobody sends anything: a person reads the text first (SECURITY.md).
 """
 
 from __future__ import annotations
 
 import base64
+import dataclasses
 import hashlib
 import json
 import os
@@ -15,19 +16,23 @@ import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from conformance.cases.decoder_case import Allowed, DecoderCase, Equality
+from conformance.judge.decoding.exact_json import parse
 from conformance.stream import Verdict
 from conformance.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from conformance.cases.decoder_case import DecoderCase
     from conformance.judge.decoding.difference import Difference
     from conformance.stream import KnownIssue, Subject
 
 REPORT: Final = "REPORT.md"
 EXPECTED: Final = "expected.jsonl"
+RESOLVED: Final = "resolved.jsonl"
+OBSERVED: Final = "observed.jsonl"
+CASE: Final = "case.json"
 _INLINE: Final = 4_096  # bytes of a log that the text itself holds
 _CHANGES: Final = 5  # of each side in the text
 _NAME: Final = re.compile(r"[^a-z0-9]+")
@@ -40,7 +45,8 @@ class DecoderFinding:
     """One distinct defect of a subject, shown by a Case as small as it could be made.
 
     ``statement``: the requirement in words. ``changes``: what the subject gave. ``size_before``: bytes of the log
-    before it was shrunk. ``replay``: the command that shows the verdict again.
+    before it was shrunk. ``replay``: the command that shows the verdict again. ``sentence``: the defect in words.
+    ``expected`` and ``resolved``: the lines of the Case's changes, whose numbers keep MySQL's text.
     """
 
     subject: Subject
@@ -56,6 +62,9 @@ class DecoderFinding:
     issues: Sequence[KnownIssue] = ()
     replay: str = ""
     size_before: int | None = None
+    sentence: str = ""
+    expected: Sequence[str] = ()
+    resolved: Sequence[str] = ()
 
     @property
     def private(self) -> bool:
@@ -73,18 +82,60 @@ def directory_name(text: str) -> str:
 
 def write_report(root: Path, finding: DecoderFinding) -> Path:
     """Write the finding below ``root``; returns its directory. An earlier finding of the same signature is replaced."""
-    name = finding.subject.name or finding.subject.id
-    directory = root / directory_name(name) / directory_name(finding.signature)
+    directory = directory_of(root, finding.subject, finding.signature)
     directory.mkdir(parents=True, exist_ok=True, mode=0o700)
     log = os.path.basename(finding.case.file_name)  # noqa: PTH119 - a Case may name a file in a directory
-    changes = "".join(f"{_json(change)}\n" for change in finding.case.expected)
-    for file, content in (
-        (log, finding.case.log),
-        (EXPECTED, changes.encode()),
-        (REPORT, report(finding).encode("utf-8", "backslashreplace")),
-    ):
+    expected = finding.expected or [_json(change) for change in finding.case.expected]
+    files = {
+        log: finding.case.log,
+        EXPECTED: _lined(expected),
+        OBSERVED: _lined(map(_json, finding.changes)),
+        CASE: (json.dumps(_described(finding), indent=1, ensure_ascii=False) + "\n").encode(
+            "utf-8", "backslashreplace"
+        ),
+        REPORT: report(finding).encode("utf-8", "backslashreplace"),
+    }
+    if finding.resolved != finding.expected:
+        files[RESOLVED] = _lined(finding.resolved)
+    for file, content in files.items():
         _write_private(directory / file, content)
     return directory
+
+
+def directory_of(root: Path, subject: Subject, signature: str) -> Path:
+    """The directory of a finding."""
+    return root / directory_name(subject.name or subject.id) / directory_name(signature)
+
+
+def read_finding(directory: Path) -> tuple[DecoderCase, str]:
+    """The Case of a stored finding, and the subject that it is about. Raises :class:`ValueError`, :class:`OSError`."""
+    try:
+        data = json.loads((directory / CASE).read_bytes())
+        expected = _parsed(directory / EXPECTED)
+        resolved = _parsed(directory / RESOLVED) if (directory / RESOLVED).exists() else expected
+        subject = str(data.pop("subject"))
+        log = (directory / os.path.basename(data["file_name"])).read_bytes()  # noqa: PTH119
+        fields: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value for name, value in data.items()
+        }
+        fields |= {"allowed": Allowed(data["allowed"]), "equality": Equality(data["equality"])}
+        return DecoderCase(log=log, expected=expected, resolved=resolved, **fields), subject
+    except (KeyError, TypeError) as problem:
+        raise ValueError(f"{directory / CASE} is no finding: {problem}") from problem
+
+
+def _parsed(path: Path) -> tuple[dict[str, Any], ...]:
+    return tuple(parse(line) for line in path.read_text(encoding="utf-8").split("\n") if line)
+
+
+def _described(finding: DecoderFinding) -> dict[str, Any]:
+    case = finding.case
+    names = [field.name for field in dataclasses.fields(case) if field.name not in ("log", "expected", "resolved")]
+    return {"subject": finding.subject.spec or finding.subject.id, **{name: getattr(case, name) for name in names}}
+
+
+def _lined(lines: Iterable[str]) -> bytes:
+    return "".join(f"{line}\n" for line in lines).encode("utf-8", "backslashreplace")
 
 
 def report(finding: DecoderFinding) -> str:
@@ -103,6 +154,9 @@ def _lines(finding: DecoderFinding) -> Iterator[str]:
             "every reader."
         )
     yield ""
+    if finding.sentence:
+        yield finding.sentence
+        yield ""
     yield finding.statement
     yield f"Here that does not hold ({finding.verdict}, requirement {finding.requirement})."
     yield f"Why it matters: {case.why}"
@@ -115,7 +169,8 @@ def _lines(finding: DecoderFinding) -> Iterator[str]:
     yield ""
     yield f"- {name} {subject.version or 'of unknown version'}{f', {subject.url}' if subject.url else ''}"
     origin = f"MySQL {case.server_version}" if case.server_version else "binlog-lab, byte for byte as a server would"
-    yield f"- the log: written by {origin}"
+    smaller = finding.size_before is not None and finding.size_before != len(case.log)
+    yield f"- the log: written by {origin}{', then made smaller by binlog-lab' if smaller else ''}"
     yield f"- found with binlog-lab {__version__}, Case `{case.id}` rev {case.rev}"
     yield ""
     yield "## Expected"

@@ -43,7 +43,8 @@ def log_bytes(case: DecoderCase, difference: Difference) -> tuple[Evidence, ...]
         shown |= {n for n, span in enumerate(spans) if span.field.startswith(row) and _ALWAYS.search(span.field)}
         near = range(max(0, first - _BEFORE), min(len(spans), first + _AFTER))
         shown |= {index for index in near if spans[index].field.startswith(f"{row}.")}
-    return tuple(_evidence(start, spans[index], first=index == first) for index in sorted(shown))
+    inside = "" if change.get("inner") is None else f"inner[{change['inner']}]."  # offsets in the uncompressed bytes
+    return tuple(_evidence(start, inside, spans[index], first=index == first) for index in sorted(shown))
 
 
 def _field(place: str) -> str:
@@ -84,9 +85,9 @@ def _event(log: bytes, position: int, inner: int | None) -> tuple[int, list[Span
     raise LookupError(position)
 
 
-def _evidence(start: int, span: Span, *, first: bool) -> Evidence:
+def _evidence(start: int, inside: str, span: Span, *, first: bool) -> Evidence:
     more = f"… ({len(span.data):,} bytes)" if len(span.data) > _SHOWN else ""
     return Evidence(
-        field=span.field, offset=start + span.offset, expected=span.data[:_SHOWN].hex() + more,
+        field=f"{inside}{span.field}", offset=start + span.offset, expected=span.data[:_SHOWN].hex() + more,
         meaning=short(span.meaning), first=first,
     )  # fmt: skip

@@ -3,21 +3,31 @@
 from __future__ import annotations
 
 import json
+import shlex
+from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
+from conformance.checks.decoders.defects import defects_of, distinct, sentence, signatures_of
+from conformance.checks.decoders.findings import DecoderFinding, directory_of, write_report
 from conformance.checks.decoders.known_issues import issues_of
 from conformance.checks.decoders.log_bytes import log_bytes
-from conformance.stream import CaseInfo, Suite, Verdict
+from conformance.harness.decoders import subject_record
+from conformance.requirements.catalogue import REQUIREMENTS
+from conformance.stream import CaseInfo, Finding, Suite, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from conformance.cases.decoder_case import DecoderCase
+    from conformance.checks.decoders.defects import Defect
     from conformance.harness.check import Check
-    from conformance.harness.decoders import Judged, OpenedSubject
+    from conformance.harness.decoders import Judged
     from conformance.harness.recorder import BlockRecord
+    from conformance.stream import Subject
 
 PROTOCOL: Final = "DEC23"  # each answer to a Case is in the form of the protocol, or is not
+FINDINGS: Final = "findings"  # in the report's directory
+GROUP: Final = "shrunk"  # of the Cases that a run makes itself
 _STDERR: Final = 2_000  # characters in a record
 
 
@@ -43,13 +53,16 @@ def judge_cases(check: Check, cases: Sequence[DecoderCase]) -> None:
     subject = check.lab.decoder
     with check.block(cases=None) as block:
         for number, case in enumerate(chosen, 1):
-            check.write(_info(case))
+            check.write(info_of(case))
             judged = subject.judge(case)
-            _record(block, case, judged, subject)
+            record_case(block, case, judged, subject.replay(case))
+            if judged.judgement is not None and judged.verdict not in (Verdict.PASS, Verdict.NOT_APPLICABLE):
+                subject.sightings.append((case, judged))
             check.progress(number, len(chosen), "logs", label=f"{check.subject}: {check.id}", note=case.id)
 
 
-def _info(case: DecoderCase) -> CaseInfo:
+def info_of(case: DecoderCase) -> CaseInfo:
+    """The Case as the result stream has it."""
     return CaseInfo(
         id=case.id,
         title=case.title,
@@ -62,7 +75,8 @@ def _info(case: DecoderCase) -> CaseInfo:
     )
 
 
-def _record(block: BlockRecord, case: DecoderCase, judged: Judged, subject: OpenedSubject) -> None:
+def record_case(block: BlockRecord, case: DecoderCase, judged: Judged, replay: str) -> None:
+    """Count and show the verdict on one Case."""
     judgement, answer = judged.judgement, judged.answer
     if judgement is None:
         block.count(judged.verdict)
@@ -85,7 +99,7 @@ def _record(block: BlockRecord, case: DecoderCase, judged: Judged, subject: Open
         level=str(judgement.level) if judgement.level else "",
         error=answer.error or "; ".join(mark.message for mark in answer.marks),
         stderr="" if calm else answer.stderr[-_STDERR:],
-        replay=None if calm else subject.replay(case),
+        replay=None if calm else replay,
         evidence=log_bytes(case, first) if first and not calm else (),
     )
 
@@ -93,3 +107,79 @@ def _record(block: BlockRecord, case: DecoderCase, judged: Judged, subject: Open
 def _text(value: Any) -> str | None:
     """A value of a difference as text."""
     return value if value is None or isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+
+
+def find_defects(check: Check) -> None:
+    """Store each distinct defect of the Cases judged so far with a log as small as it can be made.
+
+    The findings stay in the report's directory. Among them are defects that Cases show only behind another one.
+    """
+    lab, subject = check.lab, check.lab.decoder
+    shown = {judged.judgement.signature for _, judged in subject.sightings if judged.judgement}
+    hits = Counter(
+        name for _, judged in subject.sightings if judged.judgement for name in signatures_of(judged.judgement)
+    )
+    total = len(distinct(subject.sightings))
+    if lab.stored.cases is None or not total:
+        return
+    root = lab.stored.cases.parent / FINDINGS
+    record = subject_record(check.subject, lab.settings.subject, subject.hello)
+    found = defects_of(subject, subject.sightings, seconds=check.size())
+    for number, defect in enumerate(found, 1):
+        check.progress(number, total, "defects", label=f"{check.subject}: {check.id}", note=defect.signature)
+        directory = directory_of(root, record, defect.signature)
+        replay = shlex.join([*shlex.split(lab.stored.replay), str(directory)])
+        write_report(root, _finding(record, defect, replay))
+        new = defect.signature not in shown
+        check.write(
+            Finding(
+                signature=defect.signature,
+                case=f"{GROUP}/{directory.name}" if new else defect.case.id,
+                case_file=str(directory),
+                replay=replay,
+                subject=check.subject,
+                check=check.id,
+                requirement=defect.judgement.requirement,
+                size_before=defect.size_before,
+                size_after=len(defect.case.log),
+                hits=hits[defect.signature],
+                message=sentence(defect),
+                **(_alone(defect) if new else {}),
+            )
+        )
+
+
+def _alone(defect: Defect) -> dict[str, Any]:
+    """The facts about a defect that has no Case of its own in the stream."""
+    found = defect.difference
+    facts: dict[str, Any] = {"verdict": defect.judgement.verdict, "title": defect.case.title, "why": defect.case.why}
+    if found is None:
+        return facts
+    return {**facts, "kind": found.kind, "field": found.place, "expected": found.expected, "got": found.got}
+
+
+def _finding(record: Subject, defect: Defect, replay: str) -> DecoderFinding:
+    judgement, answer = defect.judgement, defect.judged.answer
+    return DecoderFinding(
+        subject=record,
+        signature=defect.signature,
+        verdict=judgement.verdict,
+        requirement=judgement.requirement,
+        statement=REQUIREMENTS[judgement.requirement].statement,
+        case=defect.case,
+        difference=defect.difference,
+        changes=answer.changes,
+        error=answer.error or "; ".join(mark.message for mark in answer.marks),
+        stderr=answer.stderr[-_STDERR:],
+        issues=[
+            issue
+            for issue in issues_of({record.id, record.name})
+            if judgement.requirement in issue.requirements
+            or any(defect.signature.startswith(part) for part in issue.signatures)
+        ],
+        replay=replay,
+        size_before=defect.size_before,
+        sentence=sentence(defect),
+        expected=defect.expected,
+        resolved=defect.resolved,
+    )

@@ -228,7 +228,7 @@ def _member_number(column: LogColumn, value: Any) -> int | None:
         return None
     if column.type == "ENUM":
         (name,) = names
-        return 0 if name == "" else column.members.index(name) + 1 if name in column.members else None
+        return column.members.index(name) + 1 if name in column.members else 0 if name == "" else None
     if not names <= set(column.members):
         return None
     return sum(1 << place for place, name in enumerate(column.members) if name in names)

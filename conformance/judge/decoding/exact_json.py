@@ -3,24 +3,38 @@
 from __future__ import annotations
 
 import json
+import re
 from decimal import Decimal, InvalidOperation
 from typing import Any, Final
 
 _MAX_DIGITS: Final = 4000  # Python refuses to convert longer integers
+_HALF: Final = re.compile(r"\\u[dD][89a-fA-F]")
+_ESCAPE: Final = re.compile(
+    r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u(?P<half>[dD][89a-fA-F][0-9a-fA-F]{2})|.)"
+)
 
 
 def parse(text: str | bytes) -> Any:
     """The value of a JSON text. Raises :class:`ValueError` for text that is no JSON.
 
     A number with a fraction or an exponent becomes a Decimal with all its digits, and so does ``-0``. An object with a
-    repeated member becomes ``{"$object": [[key, value], ...]}``.
+    repeated member becomes ``{"$object": [[key, value], ...]}``. Half of a surrogate pair is no character: it stays the
+    escape that it was written as, so that every text can be stored and printed.
     """
+    if isinstance(text, bytes):
+        text = text.decode("utf-8")
+    if _HALF.search(text):
+        text = _ESCAPE.sub(_kept, text)
     try:
         return json.loads(
             text, parse_int=_integer, parse_float=_fraction, parse_constant=_no_number, object_pairs_hook=_members
         )
     except RecursionError:
         raise ValueError("the document is nested too deeply") from None
+
+
+def _kept(escape: re.Match[str]) -> str:
+    return f"\\\\u{escape['half']}" if escape["half"] else escape[0]
 
 
 def _integer(text: str) -> int | Decimal:

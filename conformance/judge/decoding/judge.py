@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from conformance.cases.decoder_case import Allowed, DecoderCase, Equality
 from conformance.judge.decoding.changes import Changes
@@ -22,6 +22,8 @@ from conformance.stream import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
+
+    from conformance.judge.decoding.log_columns import LogTables
 
 _COMMITTED: Final = "committed"
 _TYPES: Final = "types"
@@ -60,12 +62,13 @@ def judge(case: DecoderCase, capabilities: Collection[str], observed: Observed) 
     resolved = [change for number, change in enumerate(case.resolved) if number not in hidden]
     tables = tables_of(case)
     compared = Changes(expected, resolved, observed.changes, tables, tagged=_TYPES in capabilities).compare()
-    differences = compared.differences
+    differences = tuple(item for item in compared.differences if not _tolerated(case, item, observed, tables))
     level = _level(differences)
     relevant = tuple(item for item in differences if _LEVELS.index(item.level) <= _LEVELS.index(case.equality))
     hard = [item for item in relevant if item.level is not Equality.TYPE]
     spoken = bool(observed.error or observed.marks)
-    ranked = [(_rank(item, observed, compared.last_partner), item) for item in hard]
+    damaged = case.allowed is not Allowed.CHANGES
+    ranked = [(_rank(item, observed, compared.last_partner, damaged=damaged), item) for item in hard]
     for verdict in (Verdict.SILENT_LOSS, Verdict.FAIL):
         found = next((item for rank, item in ranked if rank is verdict), None)
         if found is not None:
@@ -78,8 +81,7 @@ def judge(case: DecoderCase, capabilities: Collection[str], observed: Observed) 
                 requirement=requirement_of(case.requirements, found),
             )
     missing = hard[0] if hard else None  # the subject says so
-    wanted = case.allowed is not Allowed.CHANGES
-    refused = missing is not None or (observed.error and not wanted)
+    refused = missing is not None or (observed.error and not damaged)
     if refused and not (missing is not None and case.allowed is Allowed.CHANGES_OR_ERROR):
         text = observed.error or next((mark.message or mark.event for mark in observed.marks), "")
         return Judgement(
@@ -113,6 +115,31 @@ def judge(case: DecoderCase, capabilities: Collection[str], observed: Observed) 
     return Judgement(verdict=Verdict.PASS, level=level, differences=differences, message=told, requirement=first)
 
 
+def _tolerated(case: DecoderCase, item: Difference, observed: Observed, tables: LogTables) -> bool:
+    """Whether a change beyond the expected ones is one that the Case lets pass behind damage."""
+    if item.kind is not Kind.EXTRA_CHANGE or item.change is None:
+        return False
+    got = observed.changes[item.change]
+    for change in case.tolerated:
+        left, right = (_without(side, change["damaged"]) for side in (change, got))
+        found = Changes([left], [left], [right], tables, tagged=False).compare().differences
+        if all(one.level is Equality.TYPE or one.kind is Kind.HEADER for one in found):
+            return True
+    return False
+
+
+def _without(change: Any, columns: Collection[str]) -> Any:
+    """A change without the values of these columns."""
+    if not isinstance(change, dict):
+        return change
+    images = {
+        name: {column: value for column, value in change[name].items() if column not in columns}
+        for name in ("before", "after")
+        if isinstance(change.get(name), dict)
+    }
+    return {**change, **images}
+
+
 def _equal(level: Equality | None) -> str:
     return "equal" if level is None else f"equal at the level {level.value}"
 
@@ -134,16 +161,21 @@ def _level(differences: Sequence[Difference]) -> Equality | None:
     return _LEVELS[lowest - 1] if lowest else None
 
 
-def _rank(difference: Difference, observed: Observed, last: int) -> Verdict:
-    """What one difference amounts to, seen beside the subject's errors and marks."""
+def _rank(difference: Difference, observed: Observed, last: int, *, damaged: bool) -> Verdict:
+    """What one difference amounts to, seen beside the subject's errors and marks.
+
+    An error excuses the changes behind the last one that arrived. It excuses an earlier one if it names its event, but
+    not where the log is damaged: there the error is about the damage.
+    """
     if difference.kind in WRONG:
         return Verdict.FAIL
     covered = any(_covers(mark, difference) for mark in observed.marks)
-    if difference.kind in MISSING:
-        tail = difference.kind is Kind.MISSING_CHANGE and difference.change is not None and difference.change > last
-        if covered or (observed.error and (tail or _names(observed.error, difference))):
-            return Verdict.REFUSED
-        return Verdict.SILENT_LOSS
+    if difference.kind in MISSING and covered:
+        return Verdict.REFUSED
+    if difference.kind is Kind.MISSING_CHANGE:
+        tail = difference.change is not None and difference.change > last
+        said = observed.error and (tail or (not damaged and _names(observed.error, difference)))
+        return Verdict.REFUSED if said else Verdict.SILENT_LOSS
     return Verdict.FAIL if covered or observed.error else Verdict.SILENT_LOSS
 
 

@@ -13,13 +13,16 @@ if TYPE_CHECKING:
 _NUMBERS: Final = re.compile(r"0x[0-9a-fA-F]+|\d+")
 _QUOTED: Final = re.compile(r"'[^']*'|\"[^\"]*\"|`[^`]*`|/\S+")
 _LONGEST: Final = 100
+_PARTIAL: Final = "PARTIAL_UPDATE_ROWS_EVENT"
 _BY_EVENT: Final = frozenset((Kind.MISSING_CHANGE, Kind.EXTRA_CHANGE, Kind.REPEATED_CHANGE, Kind.MOVED_CHANGE))
 
 
 def signature_of(difference: Difference) -> str:
     """Kind of the difference, kind of the place, and cause."""
     if difference.kind in _BY_EVENT:
-        place = difference.event or difference.what
+        # What a compressed transaction holds is lost for one reason, unless its events are lost elsewhere too.
+        payload = difference.inner and difference.event != _PARTIAL
+        place = "TRANSACTION_PAYLOAD_EVENT" if payload else difference.event or difference.what
     elif difference.kind is Kind.HEADER:
         place = difference.place.rpartition(".")[2]
     else:

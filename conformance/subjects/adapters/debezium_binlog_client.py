@@ -39,10 +39,9 @@ class _Table:
         self.names = [str(name) for name in names] if names is not None else []
         self.members = self._members(more, _ENUM, "getEnumStrValues") | self._members(more, _SET, "getSetStrValues")
         signedness = more.getSignedness() if more is not None else None
-        # One bit for each numeric column; a set bit is UNSIGNED.
-        numeric = [place for place, code in enumerate(self.types) if code in (*_BITS_OF_INTEGERS, 4, 5, 13, 246)]
+        # The library has spread the bits of the numeric columns over all columns.
         self.unsigned = {
-            place for bit, place in enumerate(numeric) if signedness is not None and bool(signedness.get(bit))
+            place for place in range(len(self.types)) if signedness is not None and bool(signedness.get(place))
         }
 
     def _members(self, more: Any, code: int, getter: str) -> dict[int, list[str]]:

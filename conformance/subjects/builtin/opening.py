@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Final, cast
 
 from conformance.subjects.answers import SubjectUnavailable
 from conformance.subjects.builtin.catalogue import entry
 from conformance.subjects.builtin.install import check_needs, installed
+from conformance.subjects.child import Limits
 from conformance.subjects.conversation import Conversation
 from conformance.subjects.stream import Stream
 
 if TYPE_CHECKING:
     from conformance.subjects.answers import Subject
+
+# Adapters that read a file of 4 GiB in Python take half a minute for it.
+_LIMITS: Final = Limits(request=60.0)
 
 
 def open_subject(name: str) -> Subject:
@@ -24,6 +28,6 @@ def open_subject(name: str) -> Subject:
         raise SubjectUnavailable(f"{name} {found.version} is not in the cache; binlog-lab subjects install {name}")
     if not found.opener:
         kind = Stream if found.reads == "server" else Conversation
-        return kind(there.command(), name=name)
+        return kind(there.command(), name=name, limits=_LIMITS)
     module, _, function = found.opener.partition(":")
     return cast("Subject", getattr(importlib.import_module(module), function)(there))

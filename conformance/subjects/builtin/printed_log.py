@@ -24,7 +24,13 @@ _COLUMNS: Final = b"# Columns("
 _MORE_COLUMNS: Final = b"#         "
 _COLUMN: Final = re.compile(rb"(?:`((?:[^`]|``)*)` )?([A-Z][A-Z ]*)")
 _HEAD: Final = re.compile(rb"### (INSERT INTO|UPDATE|DELETE FROM) ")
-_UNREADABLE: Final = re.compile(rb"###   @\d+=(!!.*)")
+# Messages in the place of a value, which has no quotes there; the last form follows the beginning of a list of diffs.
+_UNREADABLE: Final = re.compile(
+    rb"###   @\d+=((?:!!|\*\*\*|Error |Invalid JSON|Failed to ).*)|###   .*[ (](Error [^']*while printing JSON diff)$"
+)
+_BACKSLASH: Final = re.compile(rb"\\(?!x(?:[01][0-9a-f]|27))")
+_COMMENT_ALONE: Final = b" /* "  # of -vv, behind a message that ends in a newline
+_COLUMN_LINE: Final = b"###   @"
 _UNKNOWN_TABLE: Final = re.compile(rb"### Row event for unknown table #\d+")
 _EXTRA: Final = b"### Extra row "  # partitions, and what NDB adds
 _OPERATIONS: Final = {b"JSON_REPLACE": "REPLACE", b"JSON_REMOVE": "REMOVE"}
@@ -47,8 +53,8 @@ class Printed:
     problem: str = ""
 
 
-def read_printed(text: bytes) -> Printed:
-    """All row changes of an output."""
+def read_printed(text: bytes, *, mariadb: bool = False) -> Printed:
+    """All row changes of an output; ``mariadb``: strings have no escape for a backslash."""
     out = Printed()
     tables: dict[bytes, list[PrintedColumn]] = {}
     position = 0
@@ -56,6 +62,7 @@ def read_printed(text: bytes) -> Printed:
         first = lines[0]
         try:
             if first.startswith(b"### "):
+                lines = [_escaped(line) for line in lines] if mariadb else lines
                 for row in parse_rows(_readable(lines, position, out)):
                     out.changes.append(_change(row, tables.get(f"`{row.schema}`.`{row.table}`".encode(), [])))
             elif found := _POSITION.match(first):
@@ -76,7 +83,7 @@ def _blocks(text: bytes) -> Iterator[list[bytes]]:
     block: list[bytes] = []
     for line in text.split(b"\n"):
         together = block and (
-            (line.startswith(b"### ") and block[0].startswith(b"### "))
+            (line.startswith((b"### ", _COMMENT_ALONE)) and block[0].startswith(b"### "))
             or (line.startswith(_MORE_COLUMNS) and block[0].startswith(_COLUMNS))
         )
         if not together and block:
@@ -86,26 +93,44 @@ def _blocks(text: bytes) -> Iterator[list[bytes]]:
     yield block
 
 
+def _escaped(line: bytes) -> bytes:
+    """A line of mariadb-binlog in mysqlbinlog's form: it writes a quote as ``\\x27`` and a backslash as it is."""
+    return _BACKSLASH.sub(rb"\\\\", line).replace(rb"\x27", rb"\'") if line.startswith(_COLUMN_LINE) else line
+
+
 def _readable(lines: list[bytes], position: int, out: Printed) -> bytes:
-    """The lines without a column that the program says it cannot print; it leaves out the row's rest as well."""
+    """The lines of rows that can be read.
+
+    A type that the program does not know costs the row's other columns behind it; a damaged value costs the row.
+    """
     kept: list[bytes] = []
-    update = b""
+    row = 0  # where the present row begins in ``kept``
+    is_left_out = False
     for number, line in enumerate(lines):
-        if head := _HEAD.match(line):
-            update = head[1]
-        if line.startswith(_EXTRA):
+        if _HEAD.match(line):
+            row, is_left_out = len(kept), False
+        if line.startswith((_EXTRA, _COMMENT_ALONE)):
             continue
         if found := _UNKNOWN_TABLE.match(line):  # and no newline: the next line stands behind it
             out.marks.append((found[0].decode("ascii"), position))
-            continue
-        if not (found := _UNREADABLE.match(line)):
+        elif found := _UNREADABLE.match(line):
+            message = found[1] or found[2]
+            out.marks.append((message.decode("utf-8", "replace"), position))
+            if not message.startswith(b"!!"):
+                del kept[row:]
+                is_left_out = True
+            elif kept[row].startswith(b"### UPDATE") and not _has_set(lines, number):
+                kept.append(b"### SET")
+        elif not is_left_out:
             kept.append(line)
-            continue
-        out.marks.append((found[1].decode("utf-8", "replace"), position))
-        begun = b"### SET" in lines[max(i for i, one in enumerate(lines[: number + 1]) if _HEAD.match(one)) : number]
-        if update == b"UPDATE" and not begun:
-            kept.append(b"### SET")
     return b"".join(line + b"\n" for line in kept)
+
+
+def _has_set(lines: list[bytes], number: int) -> bool:
+    """Whether the row around a line has its second image, before or after that line."""
+    begin = max(place for place, line in enumerate(lines[: number + 1]) if _HEAD.match(line))
+    end = next((place for place, line in enumerate(lines) if place > number and _HEAD.match(line)), len(lines))
+    return b"### SET" in lines[begin:end]
 
 
 def _column(line: bytes) -> PrintedColumn:

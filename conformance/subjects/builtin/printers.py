@@ -25,8 +25,9 @@ _OPTIONS: Final = ("--no-defaults", "-vv", "--base64-output=DECODE-ROWS", "--pri
 class Printer:
     """A program that is started for each log."""
 
-    def __init__(self, program: list[str], hello: Hello) -> None:
+    def __init__(self, program: list[str], hello: Hello, *, mariadb: bool = False) -> None:
         self._program = program
+        self._mariadb = mariadb
         self._hello = hello
         self._limits = Limits()
 
@@ -46,7 +47,7 @@ class Printer:
                 failure, detail, output = stop.failure, stop.detail, child.said()
             status = child.status() or 0
             stderr = child.stderr()
-        printed = read_printed(output)
+        printed = read_printed(output, mariadb=self._mariadb)
         if failure is None and status < 0:
             failure, detail = Failure.CRASHED, ending(status)
         elif failure is None and status:
@@ -94,7 +95,7 @@ def open_mariadb_binlog(there: Installed) -> Subject:
     package = dict(there.packages).get("mariadb-client", "")
     version = package.partition(":")[2].partition("-")[0]
     program = [*own_loader(root), str(root / "usr/bin/mariadb-binlog")]
-    return Printer(program, _hello(there, version, f"Debian {package}"))
+    return Printer(program, _hello(there, version, f"Debian {package}"), mariadb=True)
 
 
 def _hello(there: Installed, version: str, note: str) -> Hello:

@@ -12,6 +12,7 @@ from conformance.reference.errors import CodecError
 from conformance.reference.text.row_changes import RowChanges
 from conformance.requirements.reading import rules_of
 from conformance.subjects.capabilities import FILE, TYPES
+from conformance.subjects.child import Limits
 from conformance.subjects.conversation import Conversation
 from conformance.version import __version__
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 def open_subject(_: Installed) -> Subject:
     """The reference in a process of its own, as any other subject."""
-    return Conversation([sys.executable, "-m", __name__], name="reference")
+    return Conversation([sys.executable, "-m", __name__], name="reference", limits=Limits(request=60.0))
 
 
 def answer(request: dict[str, Any]) -> str:

@@ -70,6 +70,12 @@ def test_each_case_of_the_suite_has_one_marked_field(case: DecoderCase) -> None:
             assert len(marked(case, f"changes[{number}].{image}.{column}", number)) == 1, column
 
 
+def test_inside_a_payload_the_event_has_its_number_and_offsets_of_its_own() -> None:
+    case = CASES["payload/update"]
+    ((field, code, _),) = marked(case, "changes[0]")
+    assert (field, code) == (f"inner[{case.expected[0]['inner']}].header.type", "1f")
+
+
 def test_what_has_no_place_in_the_log_has_no_bytes() -> None:
     assert log_bytes(THREE, difference("changes[7]", 7)) == ()
     assert log_bytes(THREE, difference("changes[0]", None)) == ()

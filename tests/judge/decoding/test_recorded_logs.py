@@ -10,6 +10,7 @@ import pytest
 
 from conformance.cases.decoder_case import Equality
 from conformance.judge.decoding.judge import judge
+from conformance.judge.decoding.log_columns import tables_of
 from conformance.judge.decoding.observed import Observed
 from conformance.stream import Verdict
 from tests.judge.decoding.kit import LOGS, case_of, decoded
@@ -83,3 +84,46 @@ def _columns(change: dict[str, Any]) -> Iterator[tuple[str, str, Any]]:
     for image in ("before", "after"):
         for column, value in (change[image] or {}).items():
             yield image, column, value
+
+
+def test_columns_may_have_their_number_for_their_name_but_not_another_one() -> None:
+    case = case_of("07-all-types-metadata-full")
+    table = tables_of(case).of(case.expected[0])
+    assert table is not None
+
+    def numbered(shift: int) -> list[dict[str, Any]]:
+        out = deepcopy(list(case.expected))
+        for change in out:
+            for image in ("before", "after"):
+                if change[image] is not None:
+                    places = tables_of(case).of(change)
+                    assert places is not None
+                    count = len(places.columns)
+                    change[image] = {
+                        f"@{(places.places[name] + shift) % count + 1}": value for name, value in change[image].items()
+                    }
+        return out
+
+    assert judge(case, ("types",), Observed(changes=numbered(0))).verdict is Verdict.PASS
+    assert judge(case, ("types",), Observed(changes=numbered(1))).verdict is Verdict.SILENT_LOSS
+
+
+def test_names_that_the_metadata_lacks_come_from_the_definition() -> None:
+    """A client of a server knows the names in a log with MINIMAL metadata; the log's CREATE TABLE has them too."""
+    case = case_of("01-partial-minimal")
+
+    def named(names: tuple[str, str]) -> Verdict:
+        got = deepcopy(list(case.expected))
+        for change in got:
+            for image in ("before", "after"):
+                if change[image] is not None:
+                    change[image] = {
+                        dict(zip(("@1", "@2"), names, strict=True))[name]: value
+                        for name, value in change[image].items()
+                    }
+        return judge(case, ("types",), Observed(changes=got)).verdict
+
+    assert set(case.expected[0]["after"]) <= {"@1", "@2"}
+    assert named(("id", "j")) is Verdict.PASS
+    assert named(("j", "id")) is Verdict.SILENT_LOSS
+    assert named(("id", "k")) is Verdict.SILENT_LOSS

@@ -92,6 +92,14 @@ def test_an_error_excuses_what_comes_behind_it() -> None:
     assert verdict_of(LOG, [LOG[0], *LOG[2:]], error=f"skipped 1 {PARTIAL}").verdict is Verdict.SILENT_LOSS
 
 
+def test_an_error_excuses_no_column_and_on_a_damaged_log_no_earlier_change() -> None:
+    column = {**LOG[2], "before": {"id": 3}}
+    assert verdict_of(LOG, [*LOG[:2], column], error=f"bad {PARTIAL}").verdict is Verdict.FAIL
+    assert verdict_of(LOG, [*LOG[:2], column, *LOG[3:]], marks=[Mark(event=PARTIAL)]).verdict is Verdict.REFUSED
+    for allowed in (Allowed.ERROR, Allowed.CHANGES_OR_ERROR):
+        assert verdict_of(LOG, WITHOUT, allowed=allowed, error=f"bad {PARTIAL}").verdict is Verdict.SILENT_LOSS
+
+
 def altered(number: int) -> list[Any]:
     got = list(LOG)
     got[number] = {**LOG[number], "after": {**LOG[number]["after"], "id": 99}}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from conformance.reference.binlog.query import Query
 from conformance.reference.errors import CodecError
 from tests.subjects.faulty.reading import Reader
 
@@ -31,6 +32,11 @@ class DropsEvent39Inside40(Reader):
         return event.name != _PARTIAL or event.inner is None
 
 
+class DropsPayloads(Reader):
+    def keep(self, event: Event) -> bool:
+        return event.inner is None
+
+
 class StopsAt(Reader):
     """Ends at the first event that it does not know, as if the log ended there."""
 
@@ -52,6 +58,49 @@ class StopsAt(Reader):
 class StopsAtATaggedGtid(StopsAt):
     def known(self, name: str) -> bool:
         return "TAGGED" not in name
+
+
+class StopsWithoutChecksums(StopsAt):
+    def keep(self, event: Event) -> bool:
+        self.over = self.over or (event.checksum is None and event.inner is None)
+        return not self.over
+
+
+class LosesRowsBehindUnknownEvents(Reader):
+    """Loses its place at an event that it does not know, and finds it again behind the next rows."""
+
+    lost = False
+
+    def keep(self, event: Event) -> bool:
+        if event.name not in _KNOWN:
+            self.lost = True
+        if "ROWS_EVENT" not in event.name or not self.lost:
+            return True
+        self.lost = False
+        return False
+
+
+class GtidsWithoutTag(Reader):
+    def change(self, change: dict[str, Any]) -> dict[str, Any]:
+        parts = (change["gtid"] or "").split(":")
+        return {**change, "gtid": f"{parts[0]}:{parts[-1]}"} if len(parts) == 3 else change
+
+
+class DropsXa(Reader):
+    """Waits for the commit, and never meets that of a prepared transaction."""
+
+    capabilities = ("file", "types", "committed")
+    inside = False
+
+    def keep(self, event: Event) -> bool:
+        if isinstance(event.body, Query):
+            self.inside = event.body.text.upper().startswith(b"XA START")
+        return not self.inside
+
+
+class NamesInLowerCase(Reader):
+    def change(self, change: dict[str, Any]) -> dict[str, Any]:
+        return {**change, "schema": change["schema"].lower(), "table": change["table"].lower()}
 
 
 class OneRowsEventForAMap(Reader):
@@ -76,3 +125,17 @@ class QuietAboutDamage(Reader):
             yield from super().decode(path)
         except CodecError:
             return
+
+
+class RepeatsBeforeAnError(Reader):
+    """Gives what is in its buffer once more when it meets damage."""
+
+    def decode(self, path: str) -> Iterator[dict[str, Any]]:
+        last = None
+        try:
+            for change in super().decode(path):
+                yield (last := change)
+        except CodecError:
+            if last is not None:
+                yield last
+            raise

@@ -36,6 +36,15 @@ def everywhere(value: Any, leaf: Callable[[Any], Any]) -> Any:
     return [everywhere(item, leaf) for item in value] if isinstance(value, list) else leaf(value)
 
 
+def with_tag(value: Any, name: str, alter: Callable[[str], str]) -> Any:
+    """The value with each text of this tag altered."""
+    if isinstance(value, dict) and value.get("$type") == name:
+        return {**value, "text": alter(value["text"])}
+    if isinstance(value, dict):
+        return {key: with_tag(item, name, alter) for key, item in value.items()}
+    return [with_tag(item, name, alter) for item in value] if isinstance(value, list) else value
+
+
 def diffs_in(value: Any) -> list[Any] | None:
     """The diffs of a column's value, if it has a list of them."""
     return value["diffs"] if isinstance(value, dict) and "diffs" in value else None
@@ -88,37 +97,93 @@ class IgnoresThePartialBitmap(Reader):
         return change
 
 
-class EntryOrder(Reader):
-    """Reads the values of a document one behind the other, and not where their entries say."""
+class OwnDocuments(Reader):
+    """Reads documents with a decoder of its own, which is wrong about the place of a value."""
 
     def __init__(self) -> None:
         row_changes.decode = self._decode  # type: ignore[attr-defined]
 
+    def place(self, start: int, offset: int, end: int) -> int:
+        """The place of a value: the container's start, the entry's offset, and the end of the value in front."""
+        raise NotImplementedError
+
     def _decode(self, data: bytes) -> Any:
         return self._value(data[1:], data[0], 0)[0] if data else None
 
-    def _value(self, data: bytes, kind: int, place: int) -> tuple[Any, int]:
+    def _value(self, data: bytes, kind: int, start: int) -> tuple[Any, int]:
         """A value, and its end."""
         if kind > LARGE_ARRAY:
-            return decode_scalar(data, kind, place, len(data))
+            return decode_scalar(data, kind, start, len(data))
         wide, is_object = kind & 1, kind <= LARGE_OBJECT
-        count, _, entries, end = container_header(data, kind, place, len(data))
-        lengths = (small_keys, large_keys)[wide](data[entries - count * (4, 6)[wide] : entries]) if is_object else ()
+        count, _, entries, end = container_header(data, kind, start, len(data))
+        key_size, value_size = (6, 5) if wide else (4, 3)
         keys = []
-        for _, length in lengths:
+        table = data[entries - count * key_size : entries] if is_object else b""
+        for _, length in (large_keys if wide else small_keys)(table):
             keys.append(data[end : end + length].decode())
             end += length
         values = []
-        inlined = (INLINED_SMALL, INLINED_LARGE)[wide]
-        for number, (value_kind, _) in enumerate(
-            (small_values, large_values)[wide](data[entries : entries + count * (3, 5)[wide]])
-        ):
-            if value_kind in inlined:
-                value, _ = decode_scalar(data, value_kind, entries + number * (3, 5)[wide] + 1, len(data))
+        table = data[entries : entries + count * value_size]
+        for number, (value_kind, offset) in enumerate((large_values if wide else small_values)(table)):
+            if value_kind in (INLINED_LARGE if wide else INLINED_SMALL):
+                value, _ = decode_scalar(data, value_kind, entries + number * value_size + 1, len(data))
             else:
-                value, end = self._value(data, value_kind, end)
+                value, end = self._value(data, value_kind, self.place(start, offset, end))
             values.append(value)
         return dict(zip(keys, values, strict=True)) if is_object else values, end
+
+
+class EntryOrder(OwnDocuments):
+    """Reads the values one behind the other, and not where their entries say."""
+
+    def place(self, start: int, offset: int, end: int) -> int:
+        return end
+
+
+class OffsetsFromTheRoot(OwnDocuments):
+    """Counts the offsets of an inner container from the start of the document."""
+
+    def place(self, start: int, offset: int, end: int) -> int:
+        return offset
+
+
+class ColumnsBehindDiffsUnread(Reader):
+    def change(self, change: Change) -> Change:
+        after: dict[str, Any] = {}
+        for name, value in (change["after"] or {}).items():
+            after[name] = value
+            if diffs_in(value):
+                change["after"] = after
+                break
+        return change
+
+
+class DiffsAsDocument(Reader):
+    """Takes the first value in a list of diffs for the whole document."""
+
+    def value(self, value: Any) -> Any:
+        diffs = diffs_in(value)
+        return {"json": diffs[0].get("value")} if diffs else value
+
+
+class BooleansAsNumbers(Reader):
+    def value(self, value: Any) -> Any:
+        return everywhere(value, lambda leaf: int(leaf) if isinstance(leaf, bool) else leaf)
+
+
+class DecimalsThroughDoubles(Reader):
+    def value(self, value: Any) -> Any:
+        return with_tag(value, "DECIMAL", lambda text: repr(float(text)))
+
+
+class TimestampAsDatetime(Reader):
+    def value(self, value: Any) -> Any:
+        return everywhere(value, lambda leaf: "DATETIME" if leaf == "TIMESTAMP" else leaf)
+
+
+class ZeroDatesAsNull(Reader):
+    def value(self, value: Any) -> Any:
+        return None if isinstance(value, str) and value.startswith("0000-00-00") else value
 
 
 class TimeWithoutSign(Reader):
@@ -128,13 +193,8 @@ class TimeWithoutSign(Reader):
 
 class IntegersThroughDoubles(Reader):
     def value(self, value: Any) -> Any:
-        if isinstance(value, dict) and value.get("$type") == "UNSIGNED INTEGER":
-            return {**value, "text": str(int(float(value["text"])))}
-        if isinstance(value, dict):
-            return {key: self.value(item) for key, item in value.items()}
-        if isinstance(value, list):
-            return [self.value(item) for item in value]
-        return int(float(value)) if isinstance(value, int) and not isinstance(value, bool) else value
+        tagged = with_tag(value, "UNSIGNED INTEGER", lambda text: str(int(float(text))))
+        return everywhere(tagged, lambda leaf: int(float(leaf)) if type(leaf) is int else leaf)
 
 
 class MembersInLatin1(Reader):
@@ -145,6 +205,21 @@ class MembersInLatin1(Reader):
             return None if text is None else text.encode().decode("latin-1")
 
         row_changes.member_text = member  # type: ignore[attr-defined]
+
+
+class MembersShifted(Reader):
+    """Counts the members of an ENUM from zero."""
+
+    def __init__(self) -> None:
+        def member(info: Any, value: int) -> str | None:
+            return member_text(info, value % len(info.members) + 1 if info.members and value else value)
+
+        row_changes.member_text = member  # type: ignore[attr-defined]
+
+
+class TextInLatin1(Reader):
+    def value(self, value: Any) -> Any:
+        return value.encode("utf-8", "replace").decode("latin-1") if isinstance(value, str) else value
 
 
 class UnsignedAsSigned(Reader):
@@ -192,3 +267,10 @@ class LosesTypes(Reader):
 
     capabilities = ("file",)
     tagged = False
+
+
+class BytesUpToAZero(Reader):
+    def value(self, value: Any) -> Any:
+        if isinstance(value, dict) and value.keys() == {"hex"}:
+            return {"hex": bytes.fromhex(value["hex"]).partition(b"\0")[0].hex()}
+        return value

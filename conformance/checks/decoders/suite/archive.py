@@ -23,7 +23,36 @@ if TYPE_CHECKING:
 FORMAT: Final = 1  # of the archive
 ARCHIVE: Final = Path(__file__).with_name("decoder-suite.zip")
 LOG, EXPECTED, RESOLVED, INDEX = "log.binlog", "expected.jsonl", "resolved.jsonl", "index.json"
+README: Final = "README.md"
 _EPOCH: Final = (1980, 1, 1, 0, 0, 0)
+_README: Final = """\
+# Binary logs for decoders, with the row changes in them
+
+{count} Cases, version {version}. `index.json` says all about each; each is a directory `group/name`:
+
+| file | holds |
+|---|---|
+| `log.binlog` | a binary log |
+| `expected.jsonl` | its row changes, one JSON object a line, as `binlog-lab decode --format jsonl --types` prints |
+| `resolved.jsonl` | the same with diffs applied; where it is missing, `expected.jsonl` says it all |
+
+| member in `index.json` | says |
+|---|---|
+| `id`, `rev`, `digest` | the name, which never changes its meaning; the revision and a digest of the content |
+| `title`, `why` | what the log has, and what users suffer when it is read wrongly |
+| `requirements` | the requirements of the kit that the Case is about, the main one first |
+| `allowed` | `changes`: exactly these; `changes-or-error`: or a refusal; `error`: these, and then an error |
+| `equality` | the level that a pass takes: `structure`, `value`, or `type` (with the MySQL type of JSON leaves) |
+| `needs` | `file`: only for decoders that read files as they are |
+| `rolled_back` | numbers of changes that were never committed |
+| `tolerated` | changes behind damage that may come too, with anything in the columns that `damaged` names |
+| `file_name`, `sparse` | the file's own name; bytes of zeros, as ignorable events, behind its first event |
+| `prepare`, `statements` | SQL that makes the log again, with FLUSH BINARY LOGS between; `prepare` makes its tables |
+| `server_version`, `confirmed` | the server that wrote the log (empty: the kit), how the changes were confirmed |
+
+A value of a JSON column is `{{"json": DOCUMENT}}`, or `{{"diffs": [...]}}` with `operation`, `path` and `value`.
+Bytes are `{{"hex": "..."}}`. A leaf that has no plain JSON form is `{{"$type": NAME, "text": ...}}`.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +68,8 @@ class Entry:
         """Changes with the log, with what is expected of a decoder, and with how it is judged; not with words."""
         case = self.case
         judged: list[object] = [case.allowed, case.equality, case.needs, case.rolled_back, case.file_name, case.sparse]
+        if case.tolerated:
+            judged.append(case.tolerated)
         parts: list[bytes | str] = [case.log, "\n".join(self.expected), "\n".join(self.resolved), json.dumps(judged)]
         state = sha256()
         for part in parts:
@@ -76,8 +107,9 @@ def files_of(version: str, entries: Sequence[Entry]) -> Iterator[tuple[str, byte
         "format": FORMAT,
         "version": version,
         "digest": suite_digest(entries),
-        "cases": [_described(entry) for entry in entries],
+        "cases": [described(entry) for entry in entries],
     }
+    yield README, _README.format(count=len(entries), version=version).encode()
     yield INDEX, _dump(index)
     for entry in entries:
         place = entry.case.id
@@ -130,12 +162,14 @@ def _read(archive: ZipFile, data: dict[str, Any]) -> Entry:
         statements=tuple(data["statements"]),
         file_name=data["file_name"],
         sparse=data["sparse"],
+        tolerated=tuple(data["tolerated"]),
         confirmed=data["confirmed"],
     )
     return Entry(case, expected, resolved)
 
 
-def _described(entry: Entry) -> dict[str, Any]:
+def described(entry: Entry) -> dict[str, Any]:
+    """All about a Case but its log and its changes."""
     case = entry.case
     return {
         "id": case.id,
@@ -150,6 +184,7 @@ def _described(entry: Entry) -> dict[str, Any]:
         "rolled_back": case.rolled_back,
         "file_name": case.file_name,
         "sparse": case.sparse,
+        "tolerated": case.tolerated,
         "changes": len(entry.expected),
         "server_version": case.server_version,
         "confirmed": case.confirmed,

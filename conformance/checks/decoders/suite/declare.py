@@ -56,6 +56,7 @@ class Written(Declared):
     replay_on: tuple[str, ...] = ()  # SQL that makes the tables on which a server applies the rows, to confirm them
     same_as: str = ""
     changes: tuple[int, ...] | None = None
+    damaged: tuple[str, ...] | None = None  # the later changes may come too, with anything in these columns
     sparse: int = 0
 
 

@@ -14,7 +14,7 @@ import tomllib
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from conformance.cases.case_sql import binlog_statement
 from conformance.cases.decoder_case import Allowed, DecoderCase
@@ -175,9 +175,13 @@ def _written_entry(
     if (raw.error is not None) != (case.allowed is Allowed.ERROR):
         raise Refused(f"{case.id}: allowed is {case.allowed}, and the reference says {raw.error}")
     confirmed = ""
+    tolerated: tuple[dict[str, Any], ...] = ()
     if case.same_as:
         base = bases[case.same_as]
         numbers = range(len(base.expected)) if case.changes is None else case.changes
+        if case.damaged is not None:
+            later = (change for number, change in enumerate(base.expected) if number not in numbers)
+            tolerated = tuple({**change, "damaged": list(case.damaged)} for change in later)
         for found, wanted in ((raw.lines, base.expected), (resolved.lines, base.resolved)):
             kept = [_what(wanted[number]) for number in numbers]
             if not _alike([_what(parse(line)) for line in found], kept):
@@ -198,7 +202,19 @@ def _written_entry(
         raise Refused(f"{case.id}: nothing confirms the changes")
     if not known and not case.sparse:
         _end_without_crash(case, log, recorder)
-    return _entry(case, log, raw.lines, resolved.lines, confirmed=confirmed, version="", sparse=case.sparse)
+    return _entry(
+        case, log, raw.lines, resolved.lines, confirmed=confirmed, version="", sparse=case.sparse, tolerated=tolerated,
+        prepare=_tables(case, bases),
+    )  # fmt: skip
+
+
+def _tables(case: Written, bases: Mapping[str, DecoderCase]) -> tuple[str, ...]:
+    """SQL that makes the tables of a log which a server can give to clients."""
+    if "file" in case.needs:
+        return ()
+    if case.replay_on:
+        return (*Setting().statements(), *case.replay_on)
+    return bases[case.same_as].prepare
 
 
 def _end_without_crash(case: Written, log: bytes, recorder: Recorder) -> None:
@@ -230,6 +246,7 @@ def _entry(
     confirmed: str,
     version: str,
     sparse: int = 0,
+    tolerated: tuple[dict[str, Any], ...] = (),
     prepare: tuple[str, ...] = (),
     statements: tuple[str, ...] = (),
 ) -> Entry:
@@ -252,6 +269,7 @@ def _entry(
         confirmed=confirmed,
         file_name=case.file_name,
         sparse=sparse,
+        tolerated=tolerated,
     )
     return Entry(made, expected, resolved)
 

@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from conformance.cases.decoder_case import Equality
-from conformance.checks.decoders.suite.declare import Setting, recorded, text
+from conformance.checks.decoders.suite.declare import Setting, Written, recorded, text, words
+from conformance.checks.decoders.suite.rewrite import laid, parts_of, with_rows
+from conformance.reference.binlog.images import Row
+from conformance.reference.partial.diffs import Diff, Operation, encode_diffs
+from conformance.reference.partial.paths import parse_path
+from conformance.reference.tables.columns import PartialJson
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from conformance.cases.decoder_case import DecoderCase
     from conformance.checks.decoders.suite.declare import Recorded
+    from conformance.reference.binlog.rows import RowsBody
+    from conformance.reference.jsonb.values import JsonValue
 
 _PAD: Final = {"pad": "p" * 80}  # a diff is logged only where it is shorter than the document
 _TABLE: Final = "CREATE TABLE t (id INT PRIMARY KEY, j JSON, n INT)"
@@ -205,6 +216,10 @@ _NINE: Final = "CREATE TABLE t (id INT PRIMARY KEY, " + ", ".join(f"j{number} JS
 _SMALL: Final = text('{"a": 1}')
 
 _COLUMNS: Final = (
+    _wide("value-bit", "A diff with the value of a BIT column", "BIT inside JSON is opaque with its own type code, high byte first.", "DEC8 DEC9", "j = JSON_SET(j, '$.a', b), n = 8", table="CREATE TABLE t (id INT PRIMARY KEY, j JSON, b BIT(9), n INT)", values=f"{_DOC}, b'101010101', 7"),
+    _wide("value-timestamp", "A diff with the value of a TIMESTAMP column", "Its type code differs from DATETIME.", "DEC8 DEC9", "j = JSON_SET(j, '$.a', m), n = 8", table="CREATE TABLE t (id INT PRIMARY KEY, j JSON, m TIMESTAMP(6) NULL, n INT)", values=f"{_DOC}, '2024-02-29 12:34:56.5', 7"),
+    _wide("value-geometry", "A diff with a geometry, which is GeoJSON", "Its numbers are doubles, whole ones included.", "DEC9 DEC7", "j = JSON_SET(j, '$.a', CAST(g AS JSON)), n = 8", table="CREATE TABLE t (id INT PRIMARY KEY, j JSON, g POINT, n INT)", values=f"{text(json.dumps({'a': 1, 'pad': 'p' * 300}))}, ST_GeomFromText('POINT(1 2.5)'), 7"),
+    _wide("value-uint16", "A diff with small unsigned integers", "An UNSIGNED INTEGER stays one, also where it is small.", "DEC9 DEC6", "a = JSON_SET(a, '$.a', CAST(5 AS UNSIGNED)), b = JSON_SET(b, '$.a', CAST(70000 AS UNSIGNED))"),
     _wide("two-columns", "Diffs in two JSON columns of a row", "Each list has its own length; the second begins behind the first.", "DEC3 DEC2", "a = JSON_SET(a, '$.a', 2), b = JSON_SET(b, '$.b', 3, '$.c', 4)"),
     _wide("three-columns", "Diffs in three JSON columns, of different length", "Bits of the bitmap and lists must stay in step.", "DEC4 DEC3", "a = JSON_REMOVE(a, '$.a'), b = JSON_SET(b, '$.b', 3, '$.c', 4), c = JSON_SET(c, '$.x', REPEAT('y', 50))"),
     _wide("partial-whole", "First column as diffs, second whole", "A decoder with one flag for the row reads the document as diffs (canal #5018).", "DEC4", f"a = JSON_SET(a, '$.a', 2), b = {_SMALL}"),
@@ -285,4 +300,36 @@ _ROWS: Final = (
     ),
 )  # fmt: skip
 
-CASES: Final = (*_ONE, *_PATHS, *_VALUES, *_COLUMNS, *_ROWS)
+_LIST: Final = {"l": ["zero", "one", "two", "three"]}
+
+
+def _written(name: str, title: str, why: str, *diffs: Diff) -> Written:
+    """Diffs that no statement is known to make; a server applies them."""
+
+    def build(bases: Mapping[str, DecoderCase]) -> bytes:
+        def change(body: RowsBody) -> RowsBody:
+            (row,) = body.rows
+            assert row.after is not None
+            made = PartialJson(encode_diffs(diffs))
+            after = tuple(made if isinstance(value, PartialJson) else value for value in row.after)
+            return replace(body, rows=(Row(row.before, after),))
+
+        return laid(with_rows(parts_of(bases["diffs/remove-two-of-array"]), change))
+
+    return Written(
+        id=f"diffs/{name}", title=title, why=why, requirements=words("DEC2"), build=build,
+        replay_on=(_TABLE, f"INSERT INTO t VALUES (1, {_document(_LIST)}, 7)"),
+    )  # fmt: skip
+
+
+def _diff(operation: Operation, path: str, value: JsonValue = None) -> Diff:
+    return Diff(operation, parse_path(path), value)
+
+
+_WRITTEN: Final = (
+    _written("insert-into-array", "INSERT into the middle of an array", "For an array INSERT shifts the cells behind: taken for a replacement one cell is lost.", _diff(Operation.INSERT, "$.l[1]", "new")),
+    _written("insert-and-remove-in-array", "INSERT at the front of an array, then REMOVE behind it", "Each index counts in the array that the diffs before have made.", _diff(Operation.INSERT, "$.l[0]", "new"), _diff(Operation.REMOVE, "$.l[2]")),
+    _written("insert-into-array-twice", "Two INSERTs at the same index", "The second one comes to stand in front of the first.", _diff(Operation.INSERT, "$.l[1]", "first"), _diff(Operation.INSERT, "$.l[1]", "second")),
+)  # fmt: skip
+
+CASES: Final = (*_ONE, *_PATHS, *_VALUES, *_COLUMNS, *_ROWS, *_WRITTEN)

@@ -9,6 +9,7 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
+from conformance.cases.decoder_case import Allowed
 from conformance.checks.decoders.suite.declare import Setting, Written, recorded, text, words
 from conformance.checks.decoders.suite.rewrite import laid, parts_of, with_rows
 from conformance.reference.binlog.images import Row
@@ -54,13 +55,26 @@ def _object(
     return b"\0" + out + bytes(data)
 
 
-def _written(name: str, title: str, document: bytes) -> Written:
+def _shared() -> bytes:
+    """``{"a": "one", "b": "one"}`` with one string for both."""
+    data = b"ab\x03one"
+    names = b"".join(number.to_bytes(2, "little") for number in (18, 1, 19, 1))
+    return b"\0" + (2).to_bytes(2, "little") + (18 + len(data)).to_bytes(2, "little") + names + b"\x0c\x14\0" * 2 + data
+
+
+def _written(name: str, title: str, document: bytes, *, allowed: Allowed = Allowed.CHANGES) -> Written:
     def build(bases: Mapping[str, DecoderCase]) -> bytes:
         parts = parts_of(bases["jsonb/name-empty"])
         return laid(with_rows(parts, lambda body: replace(body, rows=(Row(None, (1, document)),))))
 
     return Written(
-        id=f"holes/{name}", title=title, why=_WHY, requirements=words("DEC7"), build=build, replay_on=(_TABLE,)
+        id=f"holes/{name}",
+        title=title,
+        why=_WHY,
+        requirements=words("DEC7"),
+        allowed=allowed,
+        build=build,
+        replay_on=(_TABLE,),
     )
 
 
@@ -89,4 +103,5 @@ CASES: Final = (
     _written("names-backwards", "An object whose names stand in the opposite order", _object(_NAMES, _VALUES, "cba", "abc")),
     _written("gaps", "An object with bytes of nothing between its parts", _object(_NAMES, _VALUES, "abc", "abc", gap=5)),
     _written("all-shuffled", "An object with names and values in other orders, and gaps", _object(_NAMES, _VALUES, "bca", "cab", gap=3)),
+    _written("shared-value", "Two members that are one and the same bytes", _shared(), allowed=Allowed.CHANGES_OR_ERROR),
 )  # fmt: skip

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 _BASE: Final = "hostile/base"
 _DIFFS: Final = "hostile/base-diffs"
+_COLUMN: Final = ("j", "@2")  # of the documents
 _DAMAGED: Final = (
     "Damage must end in an error, and what came before it must arrive: neither a crash, nor a hang, nor silence."
 )
@@ -51,6 +52,8 @@ def _case(
     changes: tuple[int, ...] = (0,),
     why: str = _DAMAGED,
     allowed: Allowed = Allowed.ERROR,
+    open_changes: tuple[int, ...] = (),
+    damaged: tuple[str, ...] | None = None,
     requirements: str = "DEC22",
 ) -> Written:
     return Written(
@@ -63,6 +66,8 @@ def _case(
         build=build,
         same_as=base,
         changes=changes,
+        rolled_back=open_changes,
+        damaged=damaged,
     )
 
 
@@ -70,13 +75,15 @@ def _case(
 
 
 def _cut(name: str, title: str, code: int, nth: int, inside: int, changes: tuple[int, ...]) -> Written:
-    """Cut ``inside`` bytes behind the start of an event."""
+    """Cut ``inside`` bytes behind the start of an event. What the cut transaction has is never committed."""
 
     def build(bases: Bases) -> bytes:
         case = bases[_BASE]
         return case.log[: offsets(case.log)[index_of(parts_of(case), code, nth=nth)] + inside]
 
-    return _case(f"cut-{name}", f"Cut off {title}", build, changes=changes)
+    return _case(
+        f"cut-{name}", f"Cut off {title}", build, changes=changes, open_changes=changes[nth:] if nth > 0 else ()
+    )
 
 
 _CUT: Final = (
@@ -136,6 +143,7 @@ def _body(
     nth: int = 1,
     why: str = _DAMAGED,
     changes: tuple[int, ...] = (0,),
+    damaged: tuple[str, ...] | None = None,
 ) -> Written:
     """Another body in the second transaction, with a checksum that is right."""
 
@@ -144,7 +152,7 @@ def _body(
         place = index_of(parts, code, nth=nth)
         return laid([*parts[:place], parts[place].raw(change), *parts[place + 1 :]])
 
-    return _case(name, title, build, why=why, changes=changes)
+    return _case(name, title, build, why=why, changes=changes, open_changes=changes[nth:], damaged=damaged)
 
 
 def _put(place: int, data: bytes) -> Callable[[bytearray], object]:
@@ -170,13 +178,13 @@ def _without_map(bases: Bases) -> bytes:
 
 
 def _event(name: str, title: str, code: int, data: bytes, *, why: str = _DAMAGED) -> Written:
-    """An event with an impossible body in front of the second transaction."""
+    """An event with an impossible body behind all transactions: whoever passes over it loses no row of another."""
 
     def build(bases: Bases) -> bytes:
         parts = parts_of(bases[_BASE])
-        return laid(inserted(parts, index_of(parts, 34, nth=1), Opaque(type=code, data=data)))
+        return laid(inserted(parts, len(parts) - 1, Opaque(type=code, data=data)))
 
-    return _case(name, title, build, why=why)
+    return _case(name, title, build, why=why, changes=(0, 1))
 
 
 _BODIES: Final = (
@@ -191,12 +199,19 @@ _BODIES: Final = (
         "rows-one-byte-more", "A rows event with one byte too many", 30, lambda body: body.extend(b"\0"), changes=(0, 1)
     ),
     _body("rows-column-count", "A rows event with more columns than its TABLE_MAP", 30, _put(10, b"\x09")),
-    _body("rows-extra-too-long", "A rows event whose extra data are longer than the event", 30, _put(8, b"\xff\xff")),
+    _body(
+        "rows-extra-too-long",
+        "A rows event whose extra data are longer than the event",
+        30,
+        _put(8, b"\xff\xff"),
+        damaged=(),
+    ),
     _body(
         "rows-extra-too-short",
         "A rows event whose extra data are shorter than their own length",
         30,
         _put(8, b"\x01\x00"),
+        damaged=(),
     ),
     _body("table-map-name-too-long", "A TABLE_MAP whose schema name is longer than the event", 19, _put(8, b"\xfa")),
     _body(
@@ -213,7 +228,11 @@ _BODIES: Final = (
         lambda body: body.__delitem__(slice(15, None)),
     ),
     _body(
-        "gtid-cut", "A GTID event that ends inside of its number", 34, lambda body: body.__delitem__(slice(20, None))
+        "gtid-cut",
+        "A GTID event that ends inside of its number",
+        34,
+        lambda body: body.__delitem__(slice(20, None)),
+        damaged=(),
     ),
     _event(
         "previous-gtids-count",
@@ -288,6 +307,7 @@ def _document(
         why=why,
         allowed=allowed,
         changes=changes,
+        damaged=_COLUMN,
     )
 
 
@@ -305,7 +325,16 @@ def _nested(levels: int) -> bytes:
     return b"\x02" + data
 
 
+def _shared(levels: int) -> bytes:
+    """Arrays in arrays, whose two cells are one and the same array each."""
+    data = _u2(0, 4)
+    for _ in range(levels):
+        data = _u2(2, 10 + len(data)) + (b"\x02" + _u2(10)) * 2 + data
+    return b"\x02" + data
+
+
 _DOCUMENTS: Final = (
+    _document("shared-children", "Twelve levels of arrays whose cells are one and the same array", _shared(12), why="130 bytes stand for 4,096 arrays: with more levels memory and time grow without end."),
     _document("unknown-type", "A document of a type that does not exist", b"\x0d\x00"),
     _document("count-too-large", "An array of 65,535 cells in eight bytes", b"\x02" + _u2(0xFFFF, 8) + bytes(4)),
     _document("size-too-large", "An array that is larger than the value", b"\x02" + _u2(1, 500) + b"\x05" + _u2(1)),
@@ -339,6 +368,7 @@ def _list(name: str, title: str, diffs: bytes, *, why: str = _DAMAGED, allowed: 
         why=why,
         allowed=allowed,
         requirements="DEC22 DEC3",
+        damaged=_COLUMN,
     )
 
 

@@ -99,4 +99,9 @@ _OPAQUE: Final = (
     _insert("zero-dates", "Zero dates inside JSON", "All bits are zero; printed as 1970 or refused they are lost.", "DEC8 DEC9", "(SELECT CAST(a AS JSON) FROM s)", "(SELECT JSON_ARRAY(b) FROM s)", prepare=("CREATE TABLE s (a DATE, b DATETIME)", "INSERT INTO s VALUES ('0000-00-00', '0000-00-00 00:00:00')")),
 )  # fmt: skip
 
-CASES: Final = (*_NUMBERS, *_SCALARS, *_CONTAINERS, *_OPAQUE)
+_NOT_NULL: Final = recorded(
+    "jsonb/null-for-not-null", "NULL given to a column that is NOT NULL, where the server lets it pass", "The value may be a document of no bytes at all (php-mysql-replication #96).", "DEC5 DEC7", setting=Setting(),
+    prepare="CREATE TABLE t (id INT PRIMARY KEY, j JSON NOT NULL, n INT)", statements=("INSERT IGNORE INTO t VALUES (1, '[1]', 7), (2, NULL, 8)", "UPDATE IGNORE t SET j = NULL WHERE id = 1"),
+)  # fmt: skip
+
+CASES: Final = (_NOT_NULL, *_NUMBERS, *_SCALARS, *_CONTAINERS, *_OPAQUE)
