@@ -37,7 +37,7 @@ FAULTS = {
 }
 
 
-def found(spec: str, prefixes: Sequence[str], seconds: float = 20.0) -> list[Defect]:
+def found(spec: str, prefixes: Sequence[str], seconds: float = 8.0) -> list[Defect]:
     with OpenedSubject(spec.format(MODULE, python=sys.executable)) as subject:
         sightings = []
         for case in SUITE.cases:
