@@ -61,9 +61,9 @@ class SdiObject(NamedTuple):
 
 
 def has_sdi(space: Tablespace) -> bool:
-    """Whether page 0 leads to a tree. Without the flag, the version or the root there is no SDI, and no damage."""
+    """Whether page 0 leads to a tree. As in ibd2sdi, version and root decide, and not the flag (innodb-sdi C)."""
     root = space.sdi_root
-    return space.flags.has_sdi and root.version == 1 and root.page != 0
+    return root.version == 1 and root.page != 0
 
 
 def sdi_objects(space: Tablespace, *, deleted: bool = False) -> Iterator[SdiObject]:
