@@ -2,8 +2,8 @@
 
 Each Case runs in a session of its own: ``prepare`` in front of a log file, ``statements`` in it. A row in a table of
 the lab stands before and behind the file, so that a client that reads on from where it is knows what belongs to the
-Case. Without statements the Case's own log stands in the place of the file. The server listens on 127.0.0.1 and ends
-with the run.
+Case. For clients that start at a position the Case's own log takes the place of the file. The server listens on
+127.0.0.1 and ends with the run.
 """
 
 from __future__ import annotations
@@ -154,8 +154,12 @@ class Source(Closing):
 
     # -- one Case ---------------------------------------------------------------------------------------------------
 
-    def serve(self, case: DecoderCase) -> Served:
-        """Write the log of a Case. Its tables stay until the next Case, as clients ask for them."""
+    def serve(self, case: DecoderCase, *, exact: bool = False) -> Served:
+        """Give a Case to clients. Its tables stay until the next Case, as clients ask for them.
+
+        ``exact``: the log's own bytes, for clients that start at a position. A client that reads on gets the log that
+        the server writes for the Case's statements.
+        """
         self._clean()
         self._number += 1
         begin, end = f"{self._number}:begin", f"{self._number}:end"
@@ -170,18 +174,18 @@ class Source(Closing):
                     session.execute(self._own_gtids(statement))
         except SqlError as error:
             raise NotServed(f"the server refuses the Case's SQL: {error.number} {error.message}") from error
-        if not case.statements:
+        if exact:
             self._replace(start.file, case.log)
         self._mark(end)
         return Served(start=start, stop=self.here(), begin=begin, end=end, columns=self._columns())
 
     def _replace(self, name: str, log: bytes) -> None:
-        """Put a log that the kit wrote in the place of a file that the server has closed.
+        """Put a log in the place of a file that the server has closed.
 
         Observed on 9.7.4: a client that asks for the file gets its present bytes, and then the next file.
         """
         if not isinstance(self._server, ProcessServer):
-            raise NotServed("the kit wrote the log of the Case, and cannot put it into this server")
+            raise NotServed("the kit cannot put a log into this server")
         self._session().execute("FLUSH BINARY LOGS")
         self._server.put_data(name, log)
 

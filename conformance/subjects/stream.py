@@ -1,8 +1,8 @@
 """Clients that connect as a replica: the conversation, with a server of the lab's own in each request.
 
-Before each request the source writes the log of the Case, and the reference reads it: it must hold the Case's changes.
-The client then reads up to the marker behind them. Positions, times and server ids are those of the source's own log,
-so they are not compared.
+Before each request the source makes the tables of the Case. A client that starts at a position gets the Case's own
+log; for others the source writes it anew, and the reference reads it: it must hold the Case's changes. The client then
+reads up to the marker behind them. Positions, times and server ids are not compared.
 """
 
 from __future__ import annotations
@@ -92,10 +92,11 @@ class Stream:
     def _decode(self, case: DecoderCase, path: str) -> Answer | None:
         try:
             source, client = self._started()
-            if POSITION not in client.hello().capabilities and not case.statements:
+            anywhere = POSITION in client.hello().capabilities
+            if not (anywhere or case.statements):
                 return Answer(inapplicable="the client reads on from the present end, and no server writes the Case")
-            served = source.serve(case)
-            if problem := _other_log(source.log(served), case):
+            served = source.serve(case, exact=anywhere)
+            if not anywhere and (problem := _other_log(source.log(served), case)):
                 return Answer(inapplicable=problem)
             server = {**source.request(served), "timeout": self._limits.request * _SHARE}
             answer = client.request("decode", path, server=server)

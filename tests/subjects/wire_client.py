@@ -1,7 +1,7 @@
 """A client that connects: the lab's own wire code and reference, and ways of going wrong that ``argv`` names.
 
-``MODE[@N]``: what happens at the Nth request; before it, and without a number from the start of the next process, the
-client does its work.
+``right`` reads on from the present end, and ``anywhere`` says that it starts at a position. ``dies``, ``hangs`` and
+``silent`` happen at a request whose number follows, as in ``dies@2``.
 """
 
 from __future__ import annotations
@@ -50,7 +50,8 @@ def main() -> None:
         wrong = count == int(number or 1)
         if request["method"] == "hello":
             assert request["server"]["port"]
-            answer["result"] = {"name": "wire client", "version": "1", "capabilities": ["server", "position", "types"]}
+            words = ["server", "types", *(["position"] if mode == "anywhere" else [])]
+            answer["result"] = {"name": "wire client", "version": "1", "capabilities": words}
         elif request["method"] == "decode":
             if wrong and mode == "dies":
                 os._exit(3)

@@ -76,13 +76,14 @@ def _image(row: list[Any] | None, columns: dict[str, str]) -> dict[str, Any] | N
 def decode(request: dict[str, Any]) -> dict[str, Any]:
     """Set the checkpoint, run, and take what was printed in front of the last marker."""
     server = request["server"]
-    if not CHECKPOINT.exists():
-        first = _run(server)  # makes a checkpoint at the end of the log
-        if not CHECKPOINT.exists():
-            raise Refused(_error(first))
-    place = {"file": server["file"], "pos": server["position"]}
-    CHECKPOINT.write_text(json.dumps(json.loads(CHECKPOINT.read_text(encoding="utf-8")) | place), encoding="utf-8")
+    CHECKPOINT.unlink(missing_ok=True)
     try:
+        run = _run(server)  # makes a checkpoint at the end of the log
+        if not CHECKPOINT.exists():
+            raise Refused(_error(run))
+        checkpoint = json.loads(CHECKPOINT.read_text(encoding="utf-8"))
+        checkpoint |= {"file": server["file"], "pos": server["position"]}
+        CHECKPOINT.write_text(json.dumps(checkpoint), encoding="utf-8")
         run = _run(server)
     except subprocess.TimeoutExpired:
         raise Refused("rivet does not end", code="timed-out") from None

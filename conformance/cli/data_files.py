@@ -1,0 +1,92 @@
+"""What the commands that read InnoDB data files share: opening, windows, errors with their exit codes, notes."""
+
+from __future__ import annotations
+
+import os
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from conformance.cli.console import InputCorrupt, Usage, narrate
+from conformance.reference.errors import CodecError
+from conformance.reference.innodb.pages import Tablespace
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from typing import BinaryIO
+
+
+class DataFile(NamedTuple):
+    """A tablespace and the name under which messages speak of it."""
+
+    name: str
+    space: Tablespace
+
+
+class _Parts:
+    """The window over one file, or over the files of the system tablespace one after another."""
+
+    def __init__(self, files: Sequence[BinaryIO]) -> None:
+        self._files = files
+        self._sizes = [os.fstat(file.fileno()).st_size for file in files]
+        self.size = sum(self._sizes)
+
+    def __call__(self, offset: int, count: int) -> bytes:
+        out = b""
+        for file, size in zip(self._files, self._sizes, strict=True):
+            if offset < size and count:
+                piece = os.pread(file.fileno(), min(count, size - offset), offset)
+                out += piece
+                offset, count = offset + len(piece), count - len(piece)
+            offset -= size
+        return out
+
+
+@contextmanager
+def tablespaces(paths: Sequence[str], *, verify: bool = True) -> Iterator[Iterator[DataFile]]:
+    """The tablespaces in files, in order. A file whose first page is not page 0 continues the file before it.
+
+    All files are opened before anything is printed.
+    """
+    with ExitStack() as stack:
+        groups: list[list[tuple[str, BinaryIO]]] = []
+        for path in paths:
+            file = stack.enter_context(_open(path))
+            number = int.from_bytes(os.pread(file.fileno(), 4, 4), "big")
+            if number and groups:
+                groups[-1].append((path, file))
+            else:
+                groups.append([(path, file)])
+        yield (_tablespace(group, verify=verify) for group in groups)
+
+
+def _tablespace(group: Sequence[tuple[str, BinaryIO]], *, verify: bool) -> DataFile:
+    name = ", ".join(path for path, _ in group)
+    window = _Parts([file for _, file in group])
+    with refusals(name):
+        space = Tablespace(window, window.size, verify=verify)
+    if space.torn:
+        narrate(f"{name}: {space.torn} bytes behind the last whole page are ignored")
+    return DataFile(name, space)
+
+
+def _open(path: str) -> BinaryIO:
+    if Path(path).is_dir():
+        raise Usage(f"{path} is a directory", hint="give the data files themselves")
+    try:
+        return Path(path).open("rb")
+    except OSError as problem:
+        raise Usage(f"{path}: {problem.strerror or problem}") from problem
+
+
+@contextmanager
+def refusals(name: str) -> Iterator[None]:
+    """Turn errors of the reader into the command's: exit code 2 for what is no data file, 1 for damage."""
+    try:
+        yield
+    except CodecError as error:
+        if error.code == "not-a-tablespace":
+            raise Usage(f"{name}: {error.message}") from error
+        raise InputCorrupt(f"{name}: {error}") from error
+    except OSError as problem:
+        raise InputCorrupt(f"{name}: reading stopped: {problem.strerror}") from problem

@@ -1,0 +1,97 @@
+"""``binlog-lab sdi`` as a program: output, choices, exit codes."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.live import Ended, lab
+from tests.reference.innodb.fixture_files import DATA, FIXTURES, file_bytes
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def general(tmp_path: Path) -> Path:
+    """A general tablespace of three tables: objects (1,576), (1,579), (1,580) and (2,86)."""
+    return written(tmp_path, "general_ts")
+
+
+def written(folder: Path, name: str, data: bytes | None = None) -> Path:
+    path = folder / f"{name}.ibd"
+    path.write_bytes(file_bytes(name) if data is None else data)
+    return path
+
+
+def keys(done: Ended) -> list[tuple[int, int]]:
+    assert done.code == 0, done.text
+    head, *objects = json.loads(done.out)
+    assert head == "ibd2sdi"
+    return [(item["type"], item["id"]) for item in objects]
+
+
+def test_files_in_order_each_as_ibd2sdi_prints_it(tmp_path: Path, general: Path) -> None:
+    done = lab("sdi", written(tmp_path, "compressed_zblob_zlob"), general)
+    recorded = [
+        (DATA / FIXTURES[name]["ibd2sdi_file"]).read_text("utf-8") for name in ("compressed_zblob_zlob", "general_ts")
+    ]
+    assert (done.code, done.out, done.err) == (0, "".join(recorded), "")
+
+
+def test_choices(general: Path) -> None:
+    assert keys(lab("sdi", "-s", general)) == [(1, 576), (1, 579), (1, 580), (2, 86)]
+    assert keys(lab("sdi", "-s", "--type", "2", general)) == [(2, 86)]
+    assert keys(lab("sdi", "-s", "--id", "579", general)) == [(1, 579)]
+    assert lab("sdi", "-i", "86", "-t", "1", general).out == '["ibd2sdi"\n]\n'
+    stored = lab("sdi", "--skip-pretty", "-i", "86", general).out
+    assert '\t\t{"mysqld_version_id":90704,' in stored
+
+
+def test_dump_file(tmp_path: Path, general: Path) -> None:
+    target = tmp_path / "out.json"
+    done = lab("sdi", "-d", target, general)
+    assert (done.code, done.out) == (0, "")
+    assert target.read_text("utf-8") == (DATA / FIXTURES["general_ts"]["ibd2sdi_file"]).read_text("utf-8")
+
+
+def test_damage_has_page_offset_and_field(tmp_path: Path, general: Path) -> None:
+    data = bytearray(file_bytes("general_ts"))
+    data[3 * 16384 + 9000] ^= 1  # free space of the SDI page
+    path = written(tmp_path, "general_ts", bytes(data))
+    done = lab("sdi", path)
+    assert (done.code, done.out) == (1, "")
+    assert "page[3].checksum: the page is damaged at offset 0" in done.err
+    assert len(keys(lab("sdi", "--no-check", path))) == 4
+
+
+def test_a_cut_file(tmp_path: Path) -> None:
+    data = file_bytes("general_ts")
+    torn = lab("sdi", "-s", written(tmp_path, "torn", data + bytes(100)))
+    assert keys(torn)
+    assert "100 bytes behind the last whole page are ignored" in torn.err
+    short = lab("sdi", "-s", written(tmp_path, "short", data[: 3 * 16384]))
+    assert (short.code, short.out) == (1, "")
+    assert "page[3]: the file has no such page" in short.err
+
+
+def test_a_file_without_dictionary_information(tmp_path: Path) -> None:
+    data = bytearray(16384 * 4)
+    data[25] = 8
+    done = lab("sdi", "-n", written(tmp_path, "old", bytes(data)))
+    assert (done.code, done.out) == (0, "")
+    assert "has no dictionary information" in done.err
+
+
+@pytest.mark.parametrize("data", [b"", b"hello", b"no data file " * 2000])
+def test_other_files(tmp_path: Path, data: bytes) -> None:
+    done = lab("sdi", written(tmp_path, "other", data))
+    assert (done.code, done.out) == (2, "")
+
+
+def test_wrong_calls(tmp_path: Path) -> None:
+    assert lab("sdi", tmp_path / "missing.ibd").code == 2
+    assert lab("sdi", tmp_path).code == 2
+    assert lab("sdi").code == 2
