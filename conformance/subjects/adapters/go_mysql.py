@@ -55,7 +55,7 @@ def _bytes(value: str) -> dict[str, str] | None:
 def _text(value: str, kind: str) -> Any:
     """A text as the program shows it; bytes of a TEXT that are no UTF-8 are in base64."""
     charset = kind.rpartition(" CHARACTER SET ")[2]
-    is_bytes = "text" in kind.split(maxsplit=1)[0] and not charset.startswith("utf8")
+    is_bytes = "text" in kind.partition(" ")[0] and not charset.startswith("utf8")
     return (_bytes(value) if is_bytes else None) or value
 
 
