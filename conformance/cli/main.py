@@ -41,6 +41,7 @@ COMMANDS: dict[str, str] = {
     "predict": "Predict the binary log of an update, byte for byte.",
     "explain": "Print the annotated hex of a binary log.",
     "sdi": "Print the dictionary information in InnoDB data files, as ibd2sdi does.",
+    "lob": "List JSON documents in InnoDB data files, with their older versions.",
     "servers": "List, install, start and stop real MySQL servers.",
     "subjects": "List and install the built-in subjects: other people's decoders.",
     "smoke": "Prove the adapter of a decoder, step by step.",

@@ -29,13 +29,17 @@ _STDERR: Final = 5  # lines
 
 def chosen(words: Sequence[str]) -> list[DecoderCase]:
     """The Cases that words such as ``decoder:diffs/*`` name."""
+    from conformance.checks.decoders.generated import named_case
     from conformance.checks.decoders.suite import load_suite
 
     cases = load_suite().cases
     found: dict[str, DecoderCase] = {}
     for word in words:
         pattern = word.removeprefix(PREFIX)
-        matching = {case.id: case for case in cases if fnmatchcase(case.id, pattern)}
+        made = named_case(pattern)
+        matching = (
+            {case.id: case for case in cases if fnmatchcase(case.id, pattern)} if made is None else {pattern: made}
+        )
         if not matching:
             raise unknown(
                 "decoder Case", [pattern], [case.id for case in cases], hint="binlog-lab cases list names all"

@@ -122,3 +122,11 @@ def test_mariadb_writes_backslashes_as_they_are() -> None:
     row += b"###   @2='a\\nb\\x27\\x0a' /* STRING(20) meta=0 nullable=1 is_null=0 */\n"
     (change,) = read_printed(_BEGIN + row, mariadb=True).changes
     assert change["before"] == {"@1": {"hex": b"\x95\\".hex()}, "@2": {"hex": b"a\\nb'\n".hex()}}
+
+
+def test_names_of_columns_are_escaped() -> None:
+    columns = rb"`it\'s` INT, `\\` INT, `a``b\n` INT".replace(b", ", b",\n#         ")
+    row = b"# at 9\n### INSERT INTO `d`.`t`\n### SET\n"
+    row += b"".join(b"###   @%d=1 /* INT meta=0 nullable=1 is_null=0 */\n" % number for number in (1, 2, 3))
+    (change,) = read_printed(_BEGIN + b"# Columns(" + columns + b")\n" + row).changes
+    assert list(change["after"]) == ["it's", "\\", "a`b\n"]

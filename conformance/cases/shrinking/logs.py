@@ -518,7 +518,10 @@ def _shorter_keys(value: Any) -> Iterator[Any]:
 
 
 def _smaller_diffs(data: bytes) -> Iterator[PartialJson]:
-    diffs = split_diffs(data)
+    try:
+        diffs = split_diffs(data)
+    except CodecError:
+        return
     for gone in _cuts(len(diffs)):
         yield _joined(_without(diffs, gone))
     for place, diff in enumerate(diffs):

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from conformance.checks.decoders.generated import REQUIREMENTS as REQUIREMENTS_OF_GENERATED
+from conformance.checks.decoders.generated import generated_cases
 from conformance.checks.decoders.run import find_defects, judge_cases, requirements_of, tell_suite
 from conformance.checks.decoders.suite import load_suite
 from conformance.requirements.catalogue import REQUIREMENTS
@@ -30,6 +32,13 @@ def test_logs(check: Check, group: str) -> None:
     suite = load_suite()
     tell_suite(check, suite.version, suite.digest, len(suite.cases))
     judge_cases(check, [case for case in suite.cases if case.group == group])
+
+
+@pytest.mark.check("decoders/generated", *REQUIREMENTS_OF_GENERATED)
+@pytest.mark.profile("full", "soak")
+def test_generated(check: Check) -> None:
+    """The subject gives the row changes of random updates too."""
+    judge_cases(check, list(generated_cases(check.seed, check.size())))
 
 
 @pytest.mark.check("decoders/defects", *(name for name in REQUIREMENTS if name.startswith("DEC")))

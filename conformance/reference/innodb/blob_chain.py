@@ -27,7 +27,7 @@ def read_blob(space: Tablespace, reference: Reference) -> bytes:
     if space.page(reference.page).type in ZBLOB_TYPES:
         return _read_zblob(space, reference)
     out, left = [], reference.length
-    for page in _chain(space, reference.page, 42, BLOB_TYPES):
+    for page in chain_pages(space, reference):
         size = page.u4(38, "part_length")
         if size > min(left, len(page.data) - _DATA - FIL_TRAILER) or not size:
             raise page.error("bad-blob-length", "the part is longer than the value or the page", 38, "part_length",
@@ -42,7 +42,7 @@ def read_blob(space: Tablespace, reference: Reference) -> bytes:
 def _read_zblob(space: Tablespace, reference: Reference) -> bytes:
     inflate = zlib.decompressobj()
     out, got = [], 0
-    for page in _chain(space, reference.page, 12, ZBLOB_TYPES):
+    for page in chain_pages(space, reference):
         try:
             out.append(inflate.decompress(page.data[FIL_HEADER:], reference.length + 1 - got))
         except zlib.error as error:
@@ -55,9 +55,11 @@ def _read_zblob(space: Tablespace, reference: Reference) -> bytes:
     return b"".join(out)
 
 
-def _chain(space: Tablespace, number: int, next_at: int, types: tuple[PageType, ...]) -> Iterator[Page]:
+def chain_pages(space: Tablespace, reference: Reference) -> Iterator[Page]:
     """The pages of a chain, each once."""
     seen: set[int] = set()
+    number = reference.page
+    next_at, types = (12, ZBLOB_TYPES) if space.page(number).type in ZBLOB_TYPES else (42, BLOB_TYPES)
     while number != FIL_NULL:
         page = space.page(number)
         page.expect_type(*types)

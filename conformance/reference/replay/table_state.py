@@ -57,6 +57,8 @@ class TableState:
             )
         if self.rows and self.map is not None and self.map.columns != table.columns:
             raise self.error("columns", "its column types changed in a way that is not in the log", None, None)
+        if self.map is not None and self.map.columns != table.columns:  # of a table without rows
+            self._indexes.clear()
         self.map = table
         self._infos = list(table.described)
 

@@ -116,10 +116,11 @@ def explain_event(data: bytes, tables: Mapping[int, TableMap], footer: int) -> t
         good = computed == int.from_bytes(data[end:], "little")
         words = "CRC-32, right" if good else f"CRC-32, wrong: {computed:#010x} is right"
         spans.append(Span(end, data[end:], "checksum", words))
-        if not good and problem is None:
-            problem = DecodeError("checksum", "the checksum is wrong", offset=end, expected=f"{computed:#010x}")
-        elif not good and problem is not None:
-            problem.message += "; the checksum is wrong too"
+        if not good:
+            if problem is None:
+                problem = DecodeError("checksum", "the checksum is wrong", offset=end, expected=f"{computed:#010x}")
+            else:
+                problem.message += "; the checksum is wrong too"
     return spans, problem or _refused(data, footer, tables)
 
 

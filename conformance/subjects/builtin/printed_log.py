@@ -22,6 +22,10 @@ _POSITION: Final = re.compile(rb"# at (\d+)$")
 _TABLE_MAP: Final = re.compile(rb"#\d{6} .*\tTable_map: (`.*`) mapped to number \d+")
 _COLUMNS: Final = b"# Columns("
 _MORE_COLUMNS: Final = b"#         "
+_NAME_ESCAPE: Final = re.compile(rb"\\([0btnr'\\])")
+_NAME_ESCAPES: Final = {
+    b"0": b"\0", b"b": b"\b", b"t": b"\t", b"n": b"\n", b"r": b"\r", b"'": b"'", b"\\": b"\\",
+}  # fmt: skip
 _COLUMN: Final = re.compile(rb"(?:`((?:[^`]|``)*)` )?([A-Z][A-Z ]*)")
 _HEAD: Final = re.compile(rb"### (INSERT INTO|UPDATE|DELETE FROM) ")
 # Messages in the place of a value, which has no quotes there; the last form follows the beginning of a list of diffs.
@@ -138,7 +142,8 @@ def _column(line: bytes) -> PrintedColumn:
     found = _COLUMN.match(text)
     name = found[1] if found is not None and found[1] is not None else b""
     unsigned = re.search(rb" UNSIGNED\b", text[len(name) + 2 :] if name else text) is not None
-    return PrintedColumn(name.replace(b"``", b"`").decode("utf-8", "surrogateescape"), unsigned)
+    name = _NAME_ESCAPE.sub(lambda part: _NAME_ESCAPES[part[1]], name.replace(b"``", b"`"))
+    return PrintedColumn(name.decode("utf-8", "surrogateescape"), unsigned)
 
 
 def _change(row: PseudoSqlRow, columns: list[PrintedColumn]) -> dict[str, Any]:

@@ -33,11 +33,11 @@ FAULTS = {
     "py:{}.values:TimeWithoutSign": ("altered value: TIME column", ("columns/time",)),
     "py:{}.values:UnsignedAsSigned": ("altered value: BIGINT UNSIGNED column", ("columns/bigint",)),
     "py:{}.values:AbsentAsNull": ("absent column as NULL", ("images/minimal", "images/9")),
-    "cmd:{python} -m {}.command last_change_unwritten {{file}}": ("missing change", ("updates/",)),
+    "cmd:{python} -m {}.command last_change_unwritten {{file}}": ("missing change", ("updates/no-json-column",)),
 }
 
 
-def found(spec: str, prefixes: Sequence[str], seconds: float = 20.0) -> list[Defect]:
+def found(spec: str, prefixes: Sequence[str], seconds: float = 30.0) -> list[Defect]:
     with OpenedSubject(spec.format(MODULE, python=sys.executable)) as subject:
         sightings = []
         for case in SUITE.cases:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -24,10 +24,13 @@ from conformance.reference.partial.expression import (
     Old,
     SqlNull,
 )
-from conformance.reference.partial.update import OFF_PAGE, RowChange, update_row
+from conformance.reference.partial.update import OFF_PAGE, ColumnChange, RowChange, is_unpredictable, update_row
 from tests.reference.jsonb.jsonb_vectors import nested
 from tests.reference.partial.path_vectors import shown
 from tests.reference.partial.update_vectors import call
+
+if TYPE_CHECKING:
+    from conformance.reference.jsonb.values import JsonValue
 
 _JSON = Columns(("j", "k"))
 
@@ -117,6 +120,25 @@ def test_null_ends_a_chain_of_calls() -> None:
     assert (column.after, column.diffs, column.rules) == (None, None, ("in-place/fits-changed", "null/path"))
 
 
+@pytest.mark.parametrize(
+    ("ranges", "stored", "expected"),
+    [
+        (((2, 4),), {"j": b""}, False),
+        (((2, 5),), {"j": b""}, True),
+        (((0, 1), (6, 1)), {"j": b""}, True),
+        (((2, 5),), {}, False),
+        (None, {"j": b""}, False),
+    ],
+)
+def test_bytes_stored_behind_a_document_of_six_bytes_are_unpredictable(
+    ranges: tuple[tuple[int, int], ...] | None, stored: dict[str, bytes], expected: bool
+) -> None:
+    column = ColumnChange(
+        before=bytes(9), after=bytes(6), diffs=(), encoded=b"", in_place=True, ranges=ranges, rules=()
+    )
+    assert is_unpredictable(RowChange({}, {}, True, {"j": column}, stored)) is expected
+
+
 # --- rules -----------------------------------------------------------------------------------------------------------
 
 
@@ -135,6 +157,11 @@ def test_a_column_that_is_not_json_becomes_json_by_its_name_and_value() -> None:
     row: dict[str, object] = {"j": encode(0), "n": 7, "nothing": None}
     assert _update(row, Assignment("j", Column("n")), columns=columns).after["j"] == encode({"n": 7})
     assert _update(row, Assignment("j", Column("nothing")), columns=columns).after["j"] is None
+    # The document of no column: the value comes from its row and its table all the same.
+    values: list[tuple[Column, JsonValue]] = [(Column("n"), {"n": 7}), (Column("j"), 0), (Column("nothing"), None)]
+    for value, expected in values:
+        whole = Call(Function.JSON_SET, Literal({}), (("$.a", value),))
+        assert _update(row, Assignment("j", whole), columns=columns).after["j"] == encode({"a": expected})
 
 
 def test_functions_over_another_column_do_what_they_do_over_their_own() -> None:

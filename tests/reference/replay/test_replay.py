@@ -270,6 +270,14 @@ def test_a_change_of_columns_that_was_not_seen_is_an_error() -> None:
         log.insert((2, 2), table=table_of(INT, ColumnType(column_types.LONGLONG)))
 
 
+def test_a_table_without_rows_and_without_definition_may_have_other_columns() -> None:
+    log = Log(create="")
+    log.insert((1, 1))
+    log.event(rows_body(log.table, EventType.DELETE_ROWS, [Row((1, 1), None)]))  # found by an index of both columns
+    log.insert((1,), table=table_of(INT))
+    assert log.rows() == [[1]]
+
+
 def test_columns_without_any_name_are_numbered() -> None:
     log = Log(create="")
     log.insert((1, 1))

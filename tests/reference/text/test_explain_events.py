@@ -68,9 +68,12 @@ def test_a_wrong_checksum_is_told_with_the_right_one() -> None:
 
 
 def test_damage_in_the_body_comes_before_a_wrong_checksum() -> None:
+    _, alone = told(summed(XID[:-1]), 4)
     _, problem = told(XID[:-1] + bytes(4), 4)
+    assert alone is not None
     assert problem is not None
-    assert where(problem) == ("truncated", 19, "xid")
+    assert where(alone) == where(problem) == ("truncated", 19, "xid")
+    assert problem.message == f"{alone.message}; the checksum is wrong too"
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,139 @@
+"""JSON columns and off-page values of the tables in a tablespace, row by row (innodb-lob 1 and 2).
+
+The dictionary information names tables and columns. :func:`first_pages` finds LOBs in a file that has none.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from conformance.reference.errors import DecodeError
+from conformance.reference.innodb.btree import leaf_records
+from conformance.reference.innodb.column_values import column_value
+from conformance.reference.innodb.dictionary import ColumnType, clustered_indexes, parts
+from conformance.reference.innodb.lob import open_first, open_lob
+from conformance.reference.innodb.pages import PageType
+from conformance.reference.innodb.records import OffPage
+from conformance.reference.innodb.sdi import TABLE, sdi_objects
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from conformance.reference.innodb.lob import IndexedLob, Lob
+    from conformance.reference.innodb.pages import Page, Tablespace
+    from conformance.reference.innodb.records import IndexFormat, Record
+
+    Json = dict[str, Any]
+
+
+class Row(NamedTuple):
+    """A row: its table or partition, its key, and the place of its record."""
+
+    schema: str
+    table: str
+    partition: str | None
+    key: tuple[tuple[str, int | str | bytes | None], ...]
+    page: int
+    origin: int
+    deleted: bool
+
+
+class LargeValue(NamedTuple):
+    """A value of a row: bytes in the record, or a reference with the prefix that the record holds."""
+
+    row: Row
+    column: str
+    type: int
+    value: bytes | OffPage
+
+    @property
+    def is_json(self) -> bool:
+        return self.type == ColumnType.JSON
+
+
+class LobReader:
+    """Opens the LOBs of one file. A page belongs to one LOB: damage that says otherwise is an error.
+
+    So the work of a listing is bounded by the size of the file.
+    """
+
+    def __init__(self, space: Tablespace) -> None:
+        self._space = space
+        self._owners: dict[int, int] = {}
+
+    def open(self, value: OffPage) -> Lob:
+        """The LOB of a row."""
+        lob = open_lob(self._space, value.reference)
+        if value.reference.owned:
+            self._own(lob)
+        return lob
+
+    def open_first(self, page: Page) -> IndexedLob:
+        """A LOB by its first page; its highest version stands for the version of the row."""
+        lob = open_first(self._space, page)
+        self._own(lob)
+        return lob
+
+    def _own(self, lob: Lob) -> None:
+        first = lob.first.number
+        for number in lob.all_pages:
+            if number in self._owners:
+                raise DecodeError("page-shared", "the page belongs to two values", expected=f"page {first}",
+                                  got=f"page {self._owners[number]}", path=(f"page[{number}]",))  # fmt: skip
+            self._owners[number] = first
+
+
+def table_objects(space: Tablespace) -> Iterator[Json]:
+    """The dictionary's entries of the tables in a tablespace."""
+    for found in sdi_objects(space):
+        if found.type == TABLE:
+            yield found.object["dd_object"]
+
+
+def large_values(space: Tablespace, tables: Iterable[Json], *, deleted: bool = False) -> Iterator[LargeValue]:
+    """All values of JSON columns, and all off-page values, in the order of the rows.
+
+    ``deleted``: also those of rows that wait for purge. ``tables`` may come from another file, for partitions.
+    """
+    for table in tables:
+        try:
+            columns = {column["name"]: column for column in table["columns"]}
+            names = [(part["name"] if table["partitions"] else None) for part in parts(table)]
+            schema, name = str(table["schema_ref"]), str(table["name"])
+        except (KeyError, TypeError) as error:
+            raise DecodeError("bad-dictionary", f"the dictionary entry of the table is not complete: {error!r}",
+                              path=(str(table.get("name")),)) from None  # fmt: skip
+        for partition, index in zip(names, clustered_indexes(table), strict=True):
+            if index.space_id != space.space_id:
+                continue
+            for _, record in leaf_records(space, index.root, index.format):
+                if deleted or not record.deleted:
+                    key = _key(record, index.format, columns)
+                    row = Row(schema, name, partition, key, record.page, record.origin, record.deleted)
+                    yield from _values(row, record, index.format, columns)
+
+
+def _key(
+    record: Record, index: IndexFormat, columns: dict[str, Json]
+) -> tuple[tuple[str, int | str | bytes | None], ...]:
+    return tuple([
+        (field.name, column_value(columns[field.name], value) if isinstance(value, bytes) else None)
+        for field, value in zip(index.fields[: index.keys], record.values, strict=False)
+    ])  # fmt: skip
+
+
+def _values(row: Row, record: Record, index: IndexFormat, columns: dict[str, Json]) -> Iterator[LargeValue]:
+    for field, value in zip(index.fields, record.values, strict=True):
+        if value is None:
+            continue
+        kind = columns[field.name]["type"]
+        if isinstance(value, OffPage) or kind == ColumnType.JSON:
+            yield LargeValue(row, field.name, kind, value)
+
+
+def first_pages(space: Tablespace) -> Iterator[Page]:
+    """Every page that begins a LOB of the formats since 8.0; a freed one stays until its page is used again."""
+    for number in range(space.pages):
+        page = space.page(number)
+        if page.type in {PageType.LOB_FIRST, PageType.ZLOB_FIRST}:
+            yield page
