@@ -41,6 +41,8 @@ class Choice(NamedTuple):
 @click.option("-d", "--dump-file", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
               help="Write to this file instead of standard output.")  # fmt: skip
 @click.option("--create", is_flag=True, help="Print CREATE TABLE for every table instead of JSON.")
+@click.option("--check", is_flag=True, help="Compare the tables with those of --server.")
+@click.option("--server", metavar="mysql://USER@HOST:PORT", help="The server that --check asks.")
 def command(
     files: tuple[str, ...],
     only_id: int | None,
@@ -50,7 +52,9 @@ def command(
     no_check: bool,
     dump_file: Path | None,
     create: bool,
-) -> None:
+    check: bool,
+    server: str | None,
+) -> int:
     """Print the dictionary information (SDI) of InnoDB tablespaces, as ibd2sdi prints it.
 
     Each file is a tablespace. A file of the system tablespace that continues another one follows it. The array of a
@@ -58,7 +62,12 @@ def command(
 
     --create prints what SHOW CREATE TABLE would print for the tables. A table's dictionary information is in its first
     file only: the other files of a partitioned table print nothing.
+
+    --check prints what differs between the tables in the files and in the INFORMATION_SCHEMA of the server. Exit code 1
+    if anything does.
     """
+    if check != (server is not None) or (check and create):
+        raise Usage("--check and --server go together, without --create")
     if create and (skip_data or not indented):
         raise Usage("--create prints no JSON: it excludes --skip-data and --skip-pretty")
     choice = Choice(only_id, only_type, skip_data, indented, create)
@@ -72,11 +81,19 @@ def command(
             except OSError as problem:
                 raise Usage(f"{dump_file}: {problem.strerror or problem}") from problem
             write, finish = target.write, target.flush  # type: ignore[assignment]
+        if check:
+            from conformance.cli.sdi_check import check as check_files
+
+            try:
+                return check_files(found, str(server), write)
+            finally:
+                finish()
         for file in found:
             try:
                 _print(file, write, choice)
             finally:
                 finish()
+    return 0
 
 
 def _print(file: DataFile, write: Callable[[bytes], object], choice: Choice) -> None:

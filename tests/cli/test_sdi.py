@@ -13,6 +13,8 @@ from tests.reference.innodb.fixture_files import DATA, FIXTURES, file_bytes
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from conformance.servers.run.process import ProcessServer
+
 
 @pytest.fixture
 def general(tmp_path: Path) -> Path:
@@ -104,3 +106,39 @@ def test_create_table(tmp_path: Path, general: Path) -> None:
     assert "/*!50100 TABLESPACE `general_ts` */ ENGINE=InnoDB" in done.out
     assert lab("sdi", "--create", "--id", "580", general).out.count("CREATE TABLE `gt2`") == 1
     assert lab("sdi", "--create", "--skip-data", general).code == 2
+
+
+def test_check_needs_a_server_at_an_address(general: Path) -> None:
+    assert lab("sdi", "--check", general).code == 2
+    assert lab("sdi", "--server", "mysql://root@127.0.0.1:1", general).code == 2
+    assert lab("sdi", "--check", "--server", "process", general).code == 2
+    assert lab("sdi", "--check", "--server", "mysql://root@127.0.0.1:1", general).code == 3
+
+
+@pytest.mark.live
+def test_check(server: ProcessServer, tmp_path: Path) -> None:
+    with server.connect() as connection, server.schema(connection) as schema:
+        connection.execute("CREATE TABLE kept (id int PRIMARY KEY, a varchar(5) COMMENT 'x', KEY k (a(2)))")
+        connection.execute("CREATE TABLE lost (id int PRIMARY KEY)")
+        connection.execute("FLUSH TABLES kept, lost FOR EXPORT")
+        files = [
+            written(tmp_path, name, (server.data_directory / schema / f"{name}.ibd").read_bytes())
+            for name in ("kept", "lost")
+        ]
+        connection.execute("UNLOCK TABLES")
+        address = f"mysql://root@127.0.0.1?socket={server.address.socket}"
+        words: list[str | Path] = ["sdi", "--check", "--server", address, *files]
+        same = lab(*words)
+        assert (same.code, same.out) == (0, ""), same.text
+        assert "2 tables compared, 0 differ" in same.err
+        connection.execute("ALTER TABLE kept MODIFY a varchar(6) COMMENT 'y', DROP KEY k")
+        connection.execute("DROP TABLE lost")
+        other = lab(*words)
+    assert other.code == 1
+    assert other.out.splitlines() == [
+        f"{schema}.kept: column a: type: file 'varchar(5)', server 'varchar(6)'",
+        f"{schema}.kept: column a: comment: file 'x', server 'y'",
+        f"{schema}.kept: index k: visible: file 'YES', server has none",
+        f"{schema}.kept: index k: columns: file 'a(2)', server has none",
+        f"{schema}.lost: table: file 'present', server has none",
+    ]

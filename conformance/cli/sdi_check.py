@@ -1,0 +1,73 @@
+"""``binlog-lab sdi --check``: the dictionary information in data files, held against a server's INFORMATION_SCHEMA."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from conformance.cli.console import Usage, narrate
+from conformance.cli.data_files import refusals
+from conformance.cli.server_use import server_errors
+from conformance.stream import ExitCode
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from conformance.cli.data_files import DataFile
+    from conformance.reference.innodb.information_schema import Row
+
+
+def check(files: Iterable[DataFile], address: str, write: Callable[[bytes], object]) -> int:
+    """Print one line for each fact that differs, and return the exit code."""
+    from conformance.servers.run.guests import GuestServer
+    from conformance.servers.specs import Kind, parse_spec
+
+    with server_errors():
+        spec = parse_spec(address)
+        if spec.kind is not Kind.MYSQL:
+            raise Usage(
+                f"{spec}: files are held against a server that has their tables", hint="expected mysql://user@host:port"
+            )
+        with GuestServer(spec).connect() as connection:
+
+            def query(sql: str) -> Sequence[Row]:
+                return connection.execute(sql).texts()
+
+            connection.execute("SET SESSION information_schema_stats_expiry = 0, group_concat_max_len = 1048576")
+            tables = differing = 0
+            for file in files:
+                for name, differences in _compared(file, query):
+                    tables += 1
+                    differing += bool(differences)
+                    for fact, ours, theirs in differences:
+                        write(f"{name}: {fact}: file {_shown(ours)}, server {_shown(theirs)}\n".encode())
+    narrate(f"{tables} table{'' if tables == 1 else 's'} compared, {differing} differ")
+    return int(ExitCode.NONCONFORMANT if differing else ExitCode.OK)
+
+
+def _compared(
+    file: DataFile, query: Callable[[str], Sequence[Row]]
+) -> Iterable[tuple[str, list[tuple[str, str | None, str | None]]]]:
+    """(schema.table, what differs) for each table in a file."""
+    from conformance.reference.innodb.information_schema import drift, facts_of_file, facts_of_server
+    from conformance.reference.innodb.sdi import TABLE, has_sdi, sdi_objects
+
+    if not has_sdi(file.space):
+        narrate(f"{file.name}: the tablespace has no dictionary information")
+        return
+    found = False
+    with refusals(file.name):
+        for item in sdi_objects(file.space):
+            if item.type != TABLE:
+                continue
+            found = True
+            table = item.object["dd_object"]
+            facts = facts_of_file(table)
+            schema, name = str(table.get("schema_ref")), str(table.get("name"))
+            theirs = facts_of_server(query, schema, name)
+            yield f"{schema}.{name}", drift(facts, theirs) if theirs else [("table", "present", None)]
+    if not found:
+        narrate(f"{file.name}: no table")
+
+
+def _shown(value: str | None) -> str:
+    return "has none" if value is None else repr(value)

@@ -1,0 +1,207 @@
+"""A table as facts, from the dictionary's JSON and from INFORMATION_SCHEMA: equal facts, or the names of what drifted.
+
+A fact is a name such as ``column a: type`` and a text. Both sides give the facts under the same names.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from conformance.reference.errors import DecodeError
+from conformance.reference.innodb.dictionary import WHOLE, ColumnType, Json, RowFormat
+from conformance.reference.tables.charsets import COLLATIONS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+Facts = dict[str, str]
+Row = tuple[str | None, ...]
+
+_VISIBLE: Final = (1, 4)
+_INVISIBLE: Final = 4
+_INDEX_TYPES: Final = {4: "FULLTEXT", 5: "SPATIAL"}
+_RULES: Final = {1: "NO ACTION", 2: "RESTRICT", 3: "CASCADE", 4: "SET NULL", 5: "SET DEFAULT"}
+_TEXTS: Final = frozenset((
+    ColumnType.VARCHAR, ColumnType.STRING, ColumnType.ENUM, ColumnType.SET,
+    ColumnType.TINY_BLOB, ColumnType.BLOB, ColumnType.MEDIUM_BLOB, ColumnType.LONG_BLOB,
+))  # fmt: skip
+_BLOBS: Final = frozenset((ColumnType.TINY_BLOB, ColumnType.BLOB, ColumnType.MEDIUM_BLOB, ColumnType.LONG_BLOB))
+
+_QUERIES: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
+    "table": (
+        """
+        SELECT '', ENGINE, UPPER(ROW_FORMAT), TABLE_COLLATION, TABLE_COMMENT
+        FROM INFORMATION_SCHEMA.TABLES WHERE TABLE_SCHEMA = {schema} AND TABLE_NAME = {table}
+        """,
+        ("engine", "row format", "collation", "comment"),
+    ),
+    "column": (
+        """
+        SELECT COLUMN_NAME, ORDINAL_POSITION, COLUMN_TYPE, IS_NULLABLE, COLUMN_DEFAULT, COLLATION_NAME,
+            GENERATION_EXPRESSION, EXTRA, SRS_ID, COLUMN_COMMENT
+        FROM INFORMATION_SCHEMA.COLUMNS WHERE TABLE_SCHEMA = {schema} AND TABLE_NAME = {table}
+        """,
+        ("position", "type", "nullable", "default", "collation", "expression", "extra", "srs", "comment"),
+    ),
+    "index": (
+        """
+        SELECT INDEX_NAME, MAX(IF(NON_UNIQUE, '', 'UNIQUE')),
+            MAX(IF(INDEX_TYPE IN ('FULLTEXT', 'SPATIAL'), INDEX_TYPE, '')), MAX(IS_VISIBLE),
+            GROUP_CONCAT(CONCAT(IFNULL(COLUMN_NAME, '(expression)'),
+                IF(SUB_PART IS NULL OR INDEX_TYPE = 'SPATIAL', '', CONCAT('(', SUB_PART, ')')),
+                IF(COLLATION = 'D', ' DESC', '')) ORDER BY SEQ_IN_INDEX), MAX(INDEX_COMMENT)
+        FROM INFORMATION_SCHEMA.STATISTICS WHERE TABLE_SCHEMA = {schema} AND TABLE_NAME = {table} GROUP BY INDEX_NAME
+        """,
+        ("uniqueness", "kind", "visible", "columns", "comment"),
+    ),
+    "foreign key": (
+        """
+        SELECT r.CONSTRAINT_NAME, CONCAT(r.UNIQUE_CONSTRAINT_SCHEMA, '.', r.REFERENCED_TABLE_NAME), r.UPDATE_RULE,
+            r.DELETE_RULE, GROUP_CONCAT(CONCAT(k.COLUMN_NAME, '=', k.REFERENCED_COLUMN_NAME)
+                ORDER BY k.ORDINAL_POSITION)
+        FROM INFORMATION_SCHEMA.REFERENTIAL_CONSTRAINTS r JOIN INFORMATION_SCHEMA.KEY_COLUMN_USAGE k
+            ON k.CONSTRAINT_SCHEMA = r.CONSTRAINT_SCHEMA AND k.CONSTRAINT_NAME = r.CONSTRAINT_NAME
+            AND k.TABLE_NAME = r.TABLE_NAME
+        WHERE r.CONSTRAINT_SCHEMA = {schema} AND r.TABLE_NAME = {table} GROUP BY 1, 2, r.UPDATE_RULE, r.DELETE_RULE
+        """,
+        ("parent", "on update", "on delete", "columns"),
+    ),
+    "check": (
+        """
+        SELECT c.CONSTRAINT_NAME, c.CHECK_CLAUSE, t.ENFORCED
+        FROM INFORMATION_SCHEMA.CHECK_CONSTRAINTS c JOIN INFORMATION_SCHEMA.TABLE_CONSTRAINTS t
+            ON t.CONSTRAINT_SCHEMA = c.CONSTRAINT_SCHEMA AND t.CONSTRAINT_NAME = c.CONSTRAINT_NAME
+            AND t.CONSTRAINT_TYPE = 'CHECK'
+        WHERE t.TABLE_SCHEMA = {schema} AND t.TABLE_NAME = {table}
+        """,
+        ("clause", "enforced"),
+    ),
+    "partition": (
+        """
+        SELECT CONCAT(PARTITION_NAME, IFNULL(CONCAT('.', SUBPARTITION_NAME), '')), PARTITION_DESCRIPTION
+        FROM INFORMATION_SCHEMA.PARTITIONS
+        WHERE TABLE_SCHEMA = {schema} AND TABLE_NAME = {table} AND PARTITION_NAME IS NOT NULL
+        """,
+        ("values",),
+    ),
+}
+
+
+def facts_of_server(query: Callable[[str], Sequence[Row]], schema: str, table: str) -> Facts:
+    """The facts that INFORMATION_SCHEMA gives; none at all if there is no such table."""
+    facts: Facts = {}
+    for what, (sql, names) in _QUERIES.items():
+        for name, *values in query(sql.format(schema=_hex(schema), table=_hex(table))):
+            facts |= _named(what, name or "", dict(zip(names, values, strict=True)))
+    return facts
+
+
+def _hex(text: str) -> str:
+    """A name as a literal, whatever the session's character set and SQL mode."""
+    return f"_utf8mb4 0x{text.encode().hex()}"
+
+
+def _named(what: str, name: str, values: Mapping[str, str | None]) -> Facts:
+    place = f"{what} {name}".rstrip()
+    return {f"{place}: {key}": value for key, value in values.items() if value}
+
+
+def facts_of_file(table: Json) -> Facts:
+    """The facts that the dictionary information gives."""
+    try:
+        return _facts_of_file(table)
+    except (KeyError, IndexError, ValueError, TypeError, AttributeError) as error:
+        raise DecodeError("bad-dictionary", f"the dictionary entry of the table is not complete: {error!r}",
+                          path=(str(table.get("name")),)) from None  # fmt: skip
+
+
+def _facts_of_file(table: Json) -> Facts:
+    facts = _named("table", "", {
+        "engine": table["engine"],
+        "row format": RowFormat(table["row_format"]).name,
+        "collation": COLLATIONS[table["collation_id"]].name,
+        "comment": table["comment"],
+    })  # fmt: skip
+    position = 0
+    for column in table["columns"]:
+        if column["hidden"] in _VISIBLE:
+            position += 1
+            facts |= _named("column", column["name"], _column(column, position))
+    for index in table["indexes"]:
+        if not index["hidden"]:
+            facts |= _named("index", index["name"], _index(index, table))
+    for key in table["foreign_keys"]:
+        facts |= _named("foreign key", key["name"], {
+            "parent": f"{key['referenced_table_schema_name']}.{key['referenced_table_name']}",
+            "on update": _RULES[key["update_rule"]],
+            "on delete": _RULES[key["delete_rule"]],
+            "columns": ",".join(
+                f"{table['columns'][element['column_opx']]['name']}={element['referenced_column_name']}"
+                for element in key["elements"]
+            ),
+        })  # fmt: skip
+    for check in table["check_constraints"]:
+        facts |= _named("check", check["name"], {
+            "clause": check["check_clause_utf8"],
+            "enforced": "YES" if check["state"] == 2 else "NO",
+        })  # fmt: skip
+    for partition in table["partitions"]:
+        for part in partition.get("subpartitions") or [None]:
+            name = partition["name"] if part is None else f"{partition['name']}.{part['name']}"
+            facts |= _named("partition", name, {"values": partition["description_utf8"]})
+    return facts
+
+
+def _column(column: Json, position: int) -> Mapping[str, str | None]:
+    generated = column["generation_expression_utf8"]
+    extra = [
+        "auto_increment" if column["is_auto_increment"] else "",
+        "DEFAULT_GENERATED" if column["default_option"] else "",
+        f"on update {column['update_option']}" if column["update_option"] else "",
+        ("VIRTUAL GENERATED" if column["is_virtual"] else "STORED GENERATED") if generated else "",
+        "INVISIBLE" if column["hidden"] == _INVISIBLE else "",
+    ]
+    text = column["type"] in _TEXTS and COLLATIONS[column["collation_id"]].name != "binary"
+    return {
+        "position": str(position),
+        "type": column["column_type_utf8"],
+        "nullable": "YES" if column["is_nullable"] else "NO",
+        "default": None if column["default_value_utf8_null"] else column["default_value_utf8"],
+        "collation": COLLATIONS[column["collation_id"]].name if text else None,
+        "expression": generated,
+        "extra": " ".join(item for item in extra if item),
+        "srs": None if column["srs_id_null"] else str(column["srs_id"]),
+        "comment": column["comment"],
+    }
+
+
+def _index(index: Json, table: Json) -> Mapping[str, str | None]:
+    keys = []
+    for element in index["elements"]:
+        column = table["columns"][element["column_opx"]]
+        if element["hidden"] or (element["length"] == WHOLE and index["type"] not in _INDEX_TYPES):
+            continue
+        name = column["name"] if column["hidden"] in _VISIBLE else "(expression)"
+        if (
+            name != "(expression)" and index["type"] not in _INDEX_TYPES and column["type"] in _TEXTS
+            and column["type"] not in {ColumnType.ENUM, ColumnType.SET}
+            and (element["length"] != column["char_length"] or column["type"] in _BLOBS)
+        ):  # fmt: skip
+            name += f"({element['length'] // COLLATIONS[column['collation_id']].max_bytes})"
+        keys.append(name + (" DESC" if element["order"] == 3 else ""))
+    return {
+        "uniqueness": "UNIQUE" if index["type"] in {1, 2} else "",
+        "kind": _INDEX_TYPES.get(index["type"], ""),
+        "visible": "YES" if index["is_visible"] else "NO",
+        "columns": ",".join(keys),
+        "comment": index["comment"],
+    }
+
+
+def drift(file: Facts, server: Facts) -> list[tuple[str, str | None, str | None]]:
+    """(fact, in the file, on the server) for each fact that differs, in the order of the file."""
+    return [
+        (name, file.get(name), server.get(name))
+        for name in (*file, *(name for name in server if name not in file))
+        if file.get(name) != server.get(name)
+    ]
