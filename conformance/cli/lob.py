@@ -102,7 +102,6 @@ class _Listing:
         narrate(f"{self.count} value{'' if self.count == 1 else 's'}")
 
     def _value(self, value: LargeValue) -> None:
-        from conformance.reference.innodb.dictionary import ColumnType
         from conformance.reference.innodb.lob import is_written
         from conformance.reference.innodb.records import OffPage
 
@@ -114,7 +113,7 @@ class _Listing:
             "key": {name: _plain(part) for name, part in row.key},
             "record": {"page": row.page, "offset": row.origin, "deleted": row.deleted},
             "column": value.column,
-            "type": ColumnType(value.type).name,
+            "type": value.type.name,
         }
         name, suffix = _file_name(value), "jsonb" if value.is_json else "bin"
         versions: list[dict[str, Any]] = []

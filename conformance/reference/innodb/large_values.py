@@ -5,6 +5,7 @@ The dictionary information names tables and columns. :func:`first_pages` finds L
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from conformance.reference.errors import DecodeError
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class Row(NamedTuple):
-    """A row: its table or partition, its key, and the place of its record."""
+    """A row: its table or partition, its key, and the place of its record. ``transaction``: where DB_TRX_ID begins."""
 
     schema: str
     table: str
@@ -36,6 +37,7 @@ class Row(NamedTuple):
     page: int
     origin: int
     deleted: bool
+    transaction: int
 
 
 class LargeValue(NamedTuple):
@@ -43,7 +45,7 @@ class LargeValue(NamedTuple):
 
     row: Row
     column: str
-    type: int
+    type: ColumnType
     value: bytes | OffPage
 
     @property
@@ -96,21 +98,36 @@ def large_values(space: Tablespace, tables: Iterable[Json], *, deleted: bool = F
     ``deleted``: also those of rows that wait for purge. ``tables`` may come from another file, for partitions.
     """
     for table in tables:
-        try:
+        with _dictionary(table):
             columns = {column["name"]: column for column in table["columns"]}
             names = [(part["name"] if table["partitions"] else None) for part in parts(table)]
             schema, name = str(table["schema_ref"]), str(table["name"])
-        except (KeyError, TypeError) as error:
-            raise DecodeError("bad-dictionary", f"the dictionary entry of the table is not complete: {error!r}",
-                              path=(str(table.get("name")),)) from None  # fmt: skip
         for partition, index in zip(names, clustered_indexes(table), strict=True):
             if index.space_id != space.space_id:
                 continue
+            with _dictionary(table):
+                kinds = [ColumnType(columns[field.name]["type"]) for field in index.format.fields]
+                system = [field.name for field in index.format.fields].index("DB_TRX_ID")
             for _, record in leaf_records(space, index.root, index.format):
-                if deleted or not record.deleted:
+                if record.deleted and not deleted:
+                    continue
+                with _dictionary(table):
                     key = _key(record, index.format, columns)
-                    row = Row(schema, name, partition, key, record.page, record.origin, record.deleted)
-                    yield from _values(row, record, index.format, columns)
+                row = Row(schema, name, partition, key, record.page, record.origin, record.deleted,
+                          record.starts[system])  # fmt: skip
+                for field, kind, value in zip(index.format.fields, kinds, record.values, strict=True):
+                    if isinstance(value, OffPage) or (value is not None and kind == ColumnType.JSON):
+                        yield LargeValue(row, field.name, kind, value)
+
+
+@contextmanager
+def _dictionary(table: Json) -> Iterator[None]:
+    """Turn errors about what the dictionary's entry lacks into declared ones."""
+    try:
+        yield
+    except (KeyError, TypeError, ValueError) as error:
+        raise DecodeError("bad-dictionary", f"the dictionary entry of the table is not complete: {error!r}",
+                          path=(str(table.get("name")),)) from None  # fmt: skip
 
 
 def _key(
@@ -120,15 +137,6 @@ def _key(
         (field.name, column_value(columns[field.name], value) if isinstance(value, bytes) else None)
         for field, value in zip(index.fields[: index.keys], record.values, strict=False)
     ])  # fmt: skip
-
-
-def _values(row: Row, record: Record, index: IndexFormat, columns: dict[str, Json]) -> Iterator[LargeValue]:
-    for field, value in zip(index.fields, record.values, strict=True):
-        if value is None:
-            continue
-        kind = columns[field.name]["type"]
-        if isinstance(value, OffPage) or kind == ColumnType.JSON:
-            yield LargeValue(row, field.name, kind, value)
 
 
 def first_pages(space: Tablespace) -> Iterator[Page]:

@@ -251,10 +251,14 @@ class PlainLob(IndexedLob):
     def format(self) -> LobFormat:
         return LobFormat.LOB
 
+    def data_offset(self, entry: IndexEntry) -> int:
+        """Where the data of a piece begin in its page."""
+        return FIRST_DATA if entry.page == self.first.number else DATA
+
     def places(self, entry: IndexEntry) -> Iterator[Place]:
         page = self.data_page(entry.page, entry)
         page.expect_type(PageType.LOB_FIRST, PageType.LOB_DATA)
-        length_at, start = (_FIRST_LENGTH, FIRST_DATA) if page.number == self.first.number else (_DATA_LENGTH, DATA)
+        length_at, start = _FIRST_LENGTH if entry.page == self.first.number else _DATA_LENGTH, self.data_offset(entry)
         length = page.u4(length_at, "data_length")
         if length != entry.length or start + length > len(page.data) - FIL_TRAILER:
             raise page.error("bad-lob-length", "the page has another length of data than its index entry", length_at,

@@ -5,15 +5,18 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
+import zlib
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from conformance.reference.errors import CodecError
+from conformance.reference.innodb.btree import leaf_records
 from conformance.reference.innodb.large_values import LargeValue, LobReader, first_pages, large_values, table_objects
-from conformance.reference.innodb.lob import ChainedBlob, IndexedLob, Lob, open_first, open_lob
+from conformance.reference.innodb.lob import ChainedBlob, IndexedLob, Lob, LobFormat, open_first, open_lob
 from conformance.reference.innodb.pages import PageType, Tablespace
 from conformance.reference.innodb.records import OffPage
+from conformance.reference.innodb.sdi import FORMAT
 from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.text import format_text
 from tests.reference.innodb.fixture_files import DATA, FIXTURES, fixture
@@ -144,6 +147,19 @@ def test_first_pages_lead_to_the_same_bytes_without_a_dictionary(name: str) -> N
     expected = [lob for _, _, lob in lobs(name) if isinstance(lob, IndexedLob)]
     assert [lob.read() for lob in found] == [lob.read() for lob in expected]
     assert [lob.versions for lob in found] == [lob.versions for lob in expected]
+
+
+def test_a_chain_of_blob_pages_is_a_value_without_versions() -> None:
+    space = fixture("sdi_blob")
+    (value,) = [
+        value
+        for _, record in leaf_records(space, space.sdi_root.page, FORMAT, PageType.SDI)
+        for value in record.values
+        if isinstance(value, OffPage)
+    ]
+    lob = open_lob(space, value.reference)
+    assert (lob.format, lob.versions, lob.current, lob.pages()) == (LobFormat.BLOB, (None,), None, (5, 6))
+    assert len(zlib.decompress(lob.read())) == 86203
 
 
 def test_a_reader_refuses_a_page_of_two_values() -> None:
