@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -13,9 +13,20 @@ from conformance.cli.data_files import refusals, tablespaces
 from conformance.cli.logs import Output
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from conformance.cli.data_files import DataFile
+    from conformance.reference.innodb.pages import Tablespace
+
+
+class Choice(NamedTuple):
+    """What of a file is printed, and how."""
+
+    id: int | None
+    type: int | None
+    skip_data: bool
+    indented: bool
+    create: bool
 
 
 @click.command(name="sdi")
@@ -29,6 +40,7 @@ if TYPE_CHECKING:
 @click.option("-n", "--no-check", is_flag=True, help="Do not verify the checksums of pages.")
 @click.option("-d", "--dump-file", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
               help="Write to this file instead of standard output.")  # fmt: skip
+@click.option("--create", is_flag=True, help="Print CREATE TABLE for every table instead of JSON.")
 def command(
     files: tuple[str, ...],
     only_id: int | None,
@@ -37,12 +49,19 @@ def command(
     indented: bool,
     no_check: bool,
     dump_file: Path | None,
+    create: bool,
 ) -> None:
     """Print the dictionary information (SDI) of InnoDB tablespaces, as ibd2sdi prints it.
 
     Each file is a tablespace. A file of the system tablespace that continues another one follows it. The array of a
     damaged file stays without its end.
+
+    --create prints what SHOW CREATE TABLE would print for the tables. A table's dictionary information is in its first
+    file only: the other files of a partitioned table print nothing.
     """
+    if create and (skip_data or not indented):
+        raise Usage("--create prints no JSON: it excludes --skip-data and --skip-pretty")
+    choice = Choice(only_id, only_type, skip_data, indented, create)
     with ExitStack() as stack:
         found = stack.enter_context(tablespaces(files, verify=not no_check))
         output = Output()
@@ -55,22 +74,13 @@ def command(
             write, finish = target.write, target.flush  # type: ignore[assignment]
         for file in found:
             try:
-                _print(file, write, only_id, only_type, skip_data=skip_data, indented=indented)
+                _print(file, write, choice)
             finally:
                 finish()
 
 
-def _print(
-    file: DataFile,
-    write: Callable[[bytes], object],
-    only_id: int | None,
-    only_type: int | None,
-    *,
-    skip_data: bool,
-    indented: bool,
-) -> None:
-    from conformance.reference.innodb.ibd2sdi_output import printed
-    from conformance.reference.innodb.sdi import has_sdi, sdi_objects
+def _print(file: DataFile, write: Callable[[bytes], object], choice: Choice) -> None:
+    from conformance.reference.innodb.sdi import has_sdi
 
     space = file.space
     if not has_sdi(space):
@@ -80,10 +90,31 @@ def _print(
         narrate(f"{file.name}: the flags of the tablespace do not announce the dictionary information that it has")
     empty = True
     with refusals(file.name):
-        for piece in printed(
-            sdi_objects(space), only_id=only_id, only_type=only_type, skip_data=skip_data, indented=indented
-        ):
+        for piece in (_statements if choice.create else _json)(space, choice):
             write(piece)
             empty = False
     if empty:
-        narrate(f"{file.name}: the dictionary information is empty")
+        narrate(f"{file.name}: {'no table' if choice.create else 'the dictionary information is empty'}")
+
+
+def _json(space: Tablespace, choice: Choice) -> Iterator[bytes]:
+    from conformance.reference.innodb.ibd2sdi_output import printed
+    from conformance.reference.innodb.sdi import sdi_objects
+
+    return printed(
+        sdi_objects(space), only_id=choice.id, only_type=choice.type,
+        skip_data=choice.skip_data, indented=choice.indented,
+    )  # fmt: skip
+
+
+def _statements(space: Tablespace, choice: Choice) -> Iterator[bytes]:
+    """CREATE TABLE for each table that is chosen."""
+    from conformance.reference.innodb.sdi import TABLE, TABLESPACE, sdi_objects
+    from conformance.reference.innodb.show_create_table import create_table
+
+    objects = list(sdi_objects(space))
+    tablespace = next((item.object["dd_object"] for item in objects if item.type == TABLESPACE), None)
+    for item in objects:
+        if item.type == TABLE and choice.id in {None, item.id} and choice.type in {None, TABLE}:
+            text = create_table(item.object["dd_object"], tablespace)
+            yield f"{text};\n".encode("utf-8", "surrogatepass")

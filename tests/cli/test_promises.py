@@ -6,6 +6,7 @@ import os
 import re
 import shlex
 import subprocess
+import sys
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -143,22 +144,28 @@ exit 1
 """
 
 
-def test_the_action_calls_the_command_with_every_input_and_shows_the_summary(tmp_path: Path, parsed: Parse) -> None:
-    program = tmp_path / "binlog-lab" / "bin" / "binlog-lab"
+def _judge(place: Path, source: str, **given: str) -> int:
+    """Run the action's own step, with a program in the place of the installed lab; other inputs are their defaults."""
+    program = place / "binlog-lab" / "bin" / "binlog-lab"
     program.parent.mkdir(parents=True)
-    program.write_text(STUB, "utf-8")
+    program.write_text(source, "utf-8")
     program.chmod(0o755)
-    given = {
-        "server": "docker:mysql:8.4\nmysql://u@h\n", "updates": "10", "profile": "full", "seed": "7", "report": "out",
-        "requirements": "FR1\nFR2 FR3",
-    }  # fmt: skip
-    inputs = {name: _filled(value, given) for name, value in JUDGE["env"].items()}
-    files = {name: str(tmp_path / name) for name in ("GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY")}
+    defaults = {name: found["default"] for name, found in ACTION["inputs"].items()}
+    inputs = {name: _filled(value, defaults | given) for name, value in JUDGE["env"].items()}
+    files = {name: str(place / name) for name in ("GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY")}
     done = subprocess.run(
-        ["bash", "-eo", "pipefail", "-c", JUDGE["run"]], cwd=tmp_path, check=False,
-        env={"PATH": os.environ["PATH"], "RUNNER_TEMP": str(tmp_path), **inputs, **files},
+        ["bash", "-eo", "pipefail", "-c", JUDGE["run"]], cwd=place, check=False, timeout=120,
+        env={"PATH": os.environ["PATH"], "RUNNER_TEMP": str(place), **inputs, **files},
     )  # fmt: skip
-    assert done.returncode == 1
+    return done.returncode
+
+
+def test_the_action_calls_the_command_with_every_input_and_shows_the_summary(tmp_path: Path, parsed: Parse) -> None:
+    code = _judge(
+        tmp_path, STUB, server="docker:mysql:8.4\nmysql://u@h\n", updates="10", profile="full", seed="7", report="out",
+        requirements="FR1\nFR2 FR3", subject="cmd:./my decoder {file}\njsonl:java -cp 'lib/*' Adapter?timeout=9\n",
+    )  # fmt: skip
+    assert code == 1
     assert (tmp_path / "GITHUB_OUTPUT").read_text("utf-8") == "exit-code=1\n"
     assert (tmp_path / "GITHUB_STEP_SUMMARY").read_text("utf-8") == "## a summary\n"
     command = parsed((tmp_path / "arguments").read_text("utf-8").splitlines())[-1]
@@ -166,16 +173,47 @@ def test_the_action_calls_the_command_with_every_input_and_shows_the_summary(tmp
     assert command["requirements"] == ("FR1", "FR2", "FR3")
     assert (command["updates"], command["profile"], command["seed"]) == (10, "full", "7")
     assert command["report"] == Path("out")
+    assert command["subjects"] == ("cmd:./my decoder {file}", "jsonl:java -cp 'lib/*' Adapter?timeout=9")
 
 
-def test_every_input_of_the_action_is_used_and_the_example_gives_known_ones() -> None:
-    steps = str(ACTION["runs"]["steps"])
-    assert all(f"inputs.{name} " in steps for name in ACTION["inputs"])
-    example = re.search(
+@pytest.mark.parametrize(
+    ("given", "servers", "subjects"),
+    [({}, ("docker:mysql:8.4.10",), ()), ({"subject": "reference\n"}, (), ("reference",))],
+    ids=["nothing", "a subject"],
+)
+def test_the_action_takes_a_server_of_its_own_unless_there_is_a_subject(
+    given: dict[str, str], servers: tuple[str, ...], subjects: tuple[str, ...], tmp_path: Path, parsed: Parse
+) -> None:
+    assert _judge(tmp_path, STUB, **given) == 1
+    command = parsed((tmp_path / "arguments").read_text("utf-8").splitlines())[-1]
+    assert (command["servers"], command["subjects"]) == (servers, subjects)
+
+
+EXAMPLES = [
+    yaml.safe_load(found)[0]
+    for found in re.findall(
         r"```yaml\n(- uses: .*?)```", (ROOT / "docs/tasks/ci-workflow.md").read_text("utf-8"), re.DOTALL
     )
-    assert example is not None
-    assert set(yaml.safe_load(example[1])[0]["with"]) <= set(ACTION["inputs"])
+]
+
+
+@pytest.mark.parametrize(("lost", "code"), [("", 0), ("| head -n 1", 1)], ids=["right", "rows are lost"])
+def test_the_example_for_decoders_judges_one(lost: str, code: int, tmp_path: Path) -> None:
+    """The example's own inputs, the real lab, and a decoder where the example has it. Few Cases: each starts it."""
+    lab = f"{sys.executable} -m conformance"
+    (tmp_path / "my-decoder").write_text(f'#!/bin/sh\n{lab} decode --format jsonl "$1" {lost}\n', "utf-8")
+    (tmp_path / "my-decoder").chmod(0o755)
+    (given,) = (example["with"] for example in EXAMPLES if "subject" in example["with"])
+    assert _judge(tmp_path, f'#!/bin/sh\nexec {lab} "$@"\n', **given, requirements="DEC18", report="report") == code
+    assert "my-decoder" in (tmp_path / "GITHUB_STEP_SUMMARY").read_text("utf-8")
+    assert (tmp_path / "report" / "subjects").is_dir()
+
+
+def test_every_input_of_the_action_is_used_and_the_examples_give_known_ones() -> None:
+    steps = str(ACTION["runs"]["steps"])
+    assert all(f"inputs.{name} " in steps for name in ACTION["inputs"])
+    assert len(EXAMPLES) == 2
+    assert all(set(example["with"]) <= set(ACTION["inputs"]) for example in EXAMPLES)
 
 
 def _filled(template: str, given: dict[str, str]) -> str:

@@ -95,3 +95,12 @@ def test_wrong_calls(tmp_path: Path) -> None:
     assert lab("sdi", tmp_path / "missing.ibd").code == 2
     assert lab("sdi", tmp_path).code == 2
     assert lab("sdi").code == 2
+
+
+def test_create_table(tmp_path: Path, general: Path) -> None:
+    done = lab("sdi", "--create", general)
+    assert done.code == 0, done.text
+    assert done.out.count("CREATE TABLE `gt") == done.out.count(";\n") == 3
+    assert "/*!50100 TABLESPACE `general_ts` */ ENGINE=InnoDB" in done.out
+    assert lab("sdi", "--create", "--id", "580", general).out.count("CREATE TABLE `gt2`") == 1
+    assert lab("sdi", "--create", "--skip-data", general).code == 2

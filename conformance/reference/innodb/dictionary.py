@@ -21,6 +21,7 @@ Json = dict[str, Any]
 
 WHOLE: Final = 0xFFFFFFFF  # the length of an index element that is no part of the key
 _LARGEST_FIXED: Final = 768  # longer values of fixed types are stored with a length
+_TWICE: Final = 0x8000  # in a physical position: the low bits are of the value, bits 16 and above of the prefix
 _WIDE: Final = {"ucs2": 2, "utf32": 4}  # character sets whose characters all have this many bytes
 
 
@@ -151,6 +152,17 @@ def _instant(column: Mapping[str, Any]) -> bool:
     return ("default" in private or "default_null" in private) and "version_added" not in private
 
 
+def _place(column: Mapping[str, Any], length: int) -> int | None:
+    """The physical position. A column of whose value only a prefix is in the key is twice in the record."""
+    text = private_data(column["se_private_data"]).get("physical_pos")
+    if text is None:
+        return None
+    place = int(text)
+    if not place & _TWICE:
+        return place
+    return place & _TWICE - 1 if length == WHOLE else place >> 16
+
+
 def _fields(table: Json, index: Json) -> tuple[Field, ...]:
     """The fields in physical order: that of the index, or of the positions that INSTANT DDL has recorded."""
     columns = table["columns"]
@@ -160,10 +172,9 @@ def _fields(table: Json, index: Json) -> tuple[Field, ...]:
         (column, WHOLE) for column in columns
         if column["name"] not in there and "version_dropped" in private_data(column["se_private_data"])
     ]  # fmt: skip
-    places = [private_data(column["se_private_data"]).get("physical_pos") for column, _ in listed]
-    if any(place is not None for place in places):
-        order = [float(places[number] or number) for number in range(len(listed))]
-        listed = [listed[number] for number in sorted(range(len(listed)), key=lambda number: (order[number], number))]
+    places = [_place(column, length) for column, length in listed]
+    if None not in places:
+        listed = [item for _, item in sorted(zip(places, listed, strict=True), key=lambda pair: pair[0] or 0)]
     return tuple(_field(column, length) for column, length in listed)
 
 

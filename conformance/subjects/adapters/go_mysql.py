@@ -53,11 +53,10 @@ def _bytes(value: str) -> dict[str, str] | None:
 
 
 def _text(value: str, kind: str) -> Any:
-    """A text as it is if the column is in UTF-8; else the bytes that the program did not decode."""
+    """A text as the program shows it; bytes of a TEXT that are no UTF-8 are in base64."""
     charset = kind.rpartition(" CHARACTER SET ")[2]
-    if charset.startswith("utf8") or "\ufffd" in value or " CHARACTER SET " not in kind:
-        return value
-    return (_bytes(value) if "text" in kind.split(maxsplit=1)[0] else None) or {"hex": value.encode().hex()}
+    is_bytes = "text" in kind.partition(" ")[0] and not charset.startswith("utf8")
+    return (_bytes(value) if is_bytes else None) or value
 
 
 def _value(value: Any, kind: str) -> Any:

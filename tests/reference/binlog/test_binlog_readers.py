@@ -330,6 +330,12 @@ def test_what_is_wanted_is_known_as_soon_as_a_header_is_there(size: int) -> None
     reader.finish()
 
 
+def test_a_large_event_that_is_no_row_event_keeps_bytes_of_its_own() -> None:
+    body = EventDecoder().decode(bytearray(encode_event(Opaque(type=99, data=bytes(WINDOW))))).body
+    assert isinstance(body, Opaque)
+    assert type(body.data) is bytes  # a view would change with the buffer that the caller feeds
+
+
 @pytest.mark.parametrize("cut", [30, WINDOW + 9])
 def test_more_of_a_large_event_may_be_fed_before_those_in_front_are_taken(cut: int) -> None:
     large = Opaque(type=99, data=bytes(2 * WINDOW))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
 import tomllib
 from contextlib import ExitStack
@@ -45,6 +46,9 @@ class Refused(Exception):
     """A Case that must not go into the archive as it is."""
 
 
+_TAG: Final = re.compile(r"gtid_next = '[^']*:[A-Za-z_]", re.IGNORECASE)
+
+
 @dataclass(slots=True)
 class Recorder:
     """A server that performs Cases, started when the first one needs it."""
@@ -52,9 +56,13 @@ class Recorder:
     server_spec: str = "process"
     stack: ExitStack = field(default_factory=ExitStack)
     _server: Server | None = None
+    _tagged: bool = False
 
     def server(self) -> Server:
-        """The server."""
+        """The server. One that has seen a tag goes: it writes sets of GTIDs in the tagged form until it ends."""
+        if self._server is not None and self._tagged:
+            self._server.close()
+            self._server, self._tagged = None, False
         if self._server is None:
             found = resolve(self.server_spec, Wishes(), narrate=_narrate)
             assert found is not None
@@ -77,6 +85,7 @@ class Recorder:
                 states.append(read_state(other))
             connection.execute("FLUSH BINARY LOGS")
             log = _log_file(server, name)
+        self._tagged = any(_TAG.search(statement) for statement in (*case.prepare, *case.statements))
         return log, states
 
     def replay(self, case: Written, log: bytes) -> list[State]:
