@@ -18,7 +18,7 @@ The report shows which of these holds, so that no row is missing silently. A qui
 (``finite``).
 
 Not every judged row is a verdict about a server of today (``judged_on``): some need an old one. Most of WL#4162 is
-judged on markers that the kit itself puts into real logs.
+judged on markers that the kit itself puts into real logs. Much of WL#7053 is judged on a model of its design.
 """
 
 from __future__ import annotations

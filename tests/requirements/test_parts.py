@@ -16,6 +16,7 @@ import pytest
 from conformance.requirements.catalogue import REQUIREMENTS
 from tests.requirements import (
     parts_of_boundaries,
+    parts_of_dictionary_information,
     parts_of_events,
     parts_of_replicas,
     parts_of_statements,
@@ -36,6 +37,7 @@ FAULTS: Final[tuple[PartFault, ...]] = tuple(
         parts_of_replicas,
         parts_of_tables,
         parts_of_boundaries,
+        parts_of_dictionary_information,
     )
     for fault in module.FAULTS
 )
