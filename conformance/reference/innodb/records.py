@@ -1,5 +1,5 @@
-"""Records of an index page: COMPACT and DYNAMIC, REDUNDANT, row versions, off-page references (innodb-lob 1.1, innodb-lob 1.2,
-innodb-lob 2).
+"""Records of an index page: COMPACT and DYNAMIC, REDUNDANT, row versions, off-page references
+(innodb-lob 1.1, innodb-lob 1.2, innodb-lob 2).
 
 A page is walked from its infimum to its supremum with :func:`origins`. :func:`read_record` reads one record with the
 :class:`IndexFormat` of its index. Callers with a format of their own, such as the SDI reader, need no dictionary.
