@@ -83,6 +83,14 @@ def answer(subject: Any, name: str, request: dict[str, Any]) -> dict[str, Any]:
     return {"error": {"code": "unknown-method", "message": f"no method {method!r}"}}
 
 
+def written(found: dict[str, Any]) -> str:
+    """The line of an answer; an error takes the place of one that is no JSON, such as a dictionary with bytes as keys."""
+    try:
+        return json.dumps(found, default=plain)
+    except (TypeError, ValueError) as problem:
+        return json.dumps({"id": found["id"], "error": refusal(problem)})
+
+
 def main(name: str) -> None:
     """Answer until ``bye``, or until standard input ends. What the object prints goes to standard error."""
     requests = os.fdopen(os.dup(0), "rb")
@@ -95,8 +103,7 @@ def main(name: str) -> None:
         sys.exit(f"{name}: {problem}")
     for line in requests:
         request = json.loads(line)
-        found = {"id": request["id"], **answer(subject, name, request)}
-        answers.write(json.dumps(found, default=plain, ensure_ascii=True).encode() + b"\n")
+        answers.write(written({"id": request["id"], **answer(subject, name, request)}).encode() + b"\n")
         answers.flush()
         if request.get("method") == "bye":
             return

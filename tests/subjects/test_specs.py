@@ -27,6 +27,8 @@ class Decoder:
             raise ValueError("cannot read this")
 def function(path):
     return []
+def bytes_as_names(path):
+    return [] if path.endswith("good") else [{b"schema": "s"}]
 """
 
 
@@ -120,3 +122,11 @@ def test_a_missing_program_cannot_run(tmp_path: Path) -> None:
 def test_secrets_are_not_shown() -> None:
     assert shown("wire:tool --password=abc --dsn mysql://u:abc@h/") == "wire:tool --password=*** --dsn mysql://u:***@h/"
     assert "abc" not in str(parse_subject("jsonl:env TOKEN=abc tool --password abc"))
+
+
+@pytest.mark.usefixtures("module")
+def test_an_answer_that_is_no_json_is_an_error_and_the_next_request_is_answered() -> None:
+    subject = open_subject(parse_subject("py:mine:bytes_as_names"))
+    assert "keys must be str" in subject.decode(None, "bad").error  # type: ignore[arg-type] # as above
+    assert subject.decode(None, "good").error == ""  # type: ignore[arg-type] # as above
+    subject.close()
