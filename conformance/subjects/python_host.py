@@ -84,7 +84,7 @@ def answer(subject: Any, name: str, request: dict[str, Any]) -> dict[str, Any]:
 
 
 def written(found: dict[str, Any]) -> str:
-    """The line of an answer; an error takes the place of one that is no JSON, such as a dictionary with bytes as keys."""
+    """The line of an answer; an error takes the place of one that is no JSON: bytes as keys, say."""
     try:
         return json.dumps(found, default=plain)
     except (TypeError, ValueError) as problem:
