@@ -256,9 +256,9 @@ class Child:
 
     def _no_line(self, seconds: float) -> str:
         if self._output:
-            return f"no end of the line within {seconds:g} s, after {len(self._output):,} bytes"
+            return f"no end of the line within {round(seconds, 1):g} s, after {len(self._output):,} bytes"
         unread = f"; {len(self._unsent):,} bytes of the request were not read" if self._unsent else ""
-        return f"no answer within {seconds:g} s{unread}"
+        return f"no answer within {round(seconds, 1):g} s{unread}"
 
     def _broken_off(self) -> str:
         with contextlib.suppress(Stopped):
