@@ -199,7 +199,7 @@ def _asked_rows(summary: Summary) -> dict[str, dict[str, dict[str, Any]]]:
 def _tone(verdict: Verdict | Outcome) -> str:
     """The class that gives a verdict its colour; the glyph and the word carry the same information."""
     if isinstance(verdict, Outcome):
-        return {Outcome.CONFORMANT: "good", Outcome.DEVIATES: "warn"}.get(verdict, "bad")
+        return {Outcome.CONFORMANT: "good", Outcome.DEVIATES: "warn", Outcome.REFUSED: "warn"}.get(verdict, "bad")
     if verdict.failing:
         return "bad"
     if verdict in (Verdict.PASS, Verdict.FIXED):

@@ -68,6 +68,7 @@ class Outcome(StrEnum):
     NONCONFORMANT = "nonconformant"
     COULD_NOT_RUN = "could not run"
     INCOMPLETE = "incomplete"
+    REFUSED = "refused"  # every Case, by a decoder that says so
     NOTHING = "nothing judged"
 
 
@@ -86,6 +87,7 @@ EXIT_CODES: dict[Outcome, ExitCode] = {
     Outcome.NONCONFORMANT: ExitCode.NONCONFORMANT,
     Outcome.COULD_NOT_RUN: ExitCode.COULD_NOT_RUN,
     Outcome.INCOMPLETE: ExitCode.INCOMPLETE,
+    Outcome.REFUSED: ExitCode.OK,
     Outcome.NOTHING: ExitCode.USAGE,
 }
 
@@ -215,7 +217,9 @@ class Summary:
             return Outcome.INCOMPLETE
         if self.verdicts[Verdict.DEVIATES]:
             return Outcome.DEVIATES
-        return Outcome.CONFORMANT if self.verdicts[Verdict.PASS] or self.fixed else Outcome.NOTHING
+        if self.verdicts[Verdict.PASS] or self.verdicts[Verdict.LENIENT] or self.fixed:
+            return Outcome.CONFORMANT
+        return Outcome.REFUSED if self.verdicts[Verdict.REFUSED] else Outcome.NOTHING
 
     def conclude(
         self,

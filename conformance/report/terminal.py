@@ -25,7 +25,7 @@ FAILURES_SHOWN = 5
 LINE = evidence.Window(6, 24)
 PLAIN_WIDTH = 120  # where there is no terminal to ask
 PLAIN_SECONDS = 5.0  # between two lines about the same job
-_COLOURS = {Outcome.CONFORMANT: "green", Outcome.DEVIATES: "yellow"}
+_COLOURS = {Outcome.CONFORMANT: "green", Outcome.DEVIATES: "yellow", Outcome.REFUSED: "yellow"}
 
 
 @contextmanager

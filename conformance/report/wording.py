@@ -39,6 +39,7 @@ OUTCOME_GLYPHS: dict[Outcome, str] = {
     Outcome.NONCONFORMANT: "✗",
     Outcome.COULD_NOT_RUN: "!",
     Outcome.INCOMPLETE: "○",
+    Outcome.REFUSED: "⊘",
     Outcome.NOTHING: "○",
 }
 COUNTER_LABELS: dict[str, str] = {
@@ -134,6 +135,8 @@ def headline(summary: Summary) -> str:
         case Outcome.NONCONFORMANT:
             incomplete = "" if summary.complete else f" The run is incomplete: {summary.incomplete_reason}."
             return f"{plural(summary.failed, 'case')} failed. {compared}{incomplete}"
+        case Outcome.REFUSED:
+            return f"Every case was refused with an error: nothing is lost in silence, and nothing is read. {compared}"
         case Outcome.NOTHING:
             return "No case gave a result: nothing was selected, or nothing applies to the subjects."
         case _:

@@ -13,6 +13,7 @@ import pytest
 
 from conformance.report import wording
 from conformance.report.results import Coverage, Outcome, Summary
+from conformance.report.wording import headline
 from conformance.stream import Block, CaseVerdict, End, RequirementInfo, Subject, Verdict
 from tests.report import decoder_stream
 from tests.report.synthetic_stream import (
@@ -256,6 +257,10 @@ def only(verdicts: dict[str, int]) -> Summary:
         ({"pass": 5, "inconclusive": 1}, {}, 0),
         ({"pass": 5, "deviates": 1}, {}, 0),
         ({"deviates": 1}, {}, 0),
+        ({"lenient": 1}, {}, 0),
+        ({"refused": 5}, {}, 0),
+        ({"refused": 5, "silent-loss": 1}, {}, 1),
+        ({"refused": 5, "not-run": 1}, {}, 4),
         ({"pass": 5, "fail": 1, "deviates": 2}, {}, 1),
         ({"pass": 5, "fail": 1}, {}, 1),
         ({"pass": 5, "fail": 1}, {"incomplete_reason": "interrupted"}, 1),
@@ -292,6 +297,13 @@ def test_a_damaged_stream_is_incomplete_even_with_its_end() -> None:
     summary = Summary(green(), problem="line 3 is damaged")
     assert summary.outcome is Outcome.INCOMPLETE
     assert summary.incomplete_reason == "line 3 is damaged"
+
+
+def test_a_decoder_that_refuses_every_case_is_not_called_conformant() -> None:
+    summary = only({"refused": 5, "not-applicable": 2})
+    summary.add(summary.conclude(seconds=1.0))
+    assert summary.outcome is Outcome.REFUSED
+    assert "nothing is read" in headline(summary)
 
 
 def test_a_whole_green_run_is_conformant() -> None:
