@@ -56,7 +56,7 @@ TABLE = (
     faulty("py:values:ReadsPastTheList", "DEC3", LOSS),
     faulty("py:values:ColumnsBehindDiffsUnread", "DEC3", LOSS, FAIL),
     faulty("py:values:IgnoresThePartialBitmap", "DEC4", LOSS),
-    faulty("py:values:DiffsAsDocument", "DEC4", LOSS),
+    faulty("py:values:DiffsAsDocument", "DEC4", LOSS, FAIL),
     faulty("py:values:JsonNullAsSqlNull", "DEC5", LOSS),
     faulty("py:values:EmptyListAsNull", "DEC5", LOSS),
     faulty("py:values:IntegersThroughDoubles", "DEC6", LOSS),
