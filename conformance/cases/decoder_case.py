@@ -5,6 +5,7 @@ Its id is a slug ``group/name`` that never changes its meaning; ``rev`` grows wh
 
 from __future__ import annotations
 
+import re
 import struct
 from dataclasses import dataclass
 from enum import StrEnum
@@ -12,9 +13,10 @@ from os import SEEK_CUR
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
+_TAG: Final = re.compile(r"gtid_next = '[^']*:[A-Za-z_]", re.IGNORECASE)
 _MAGIC: Final = b"\xfebin"
 _HEADER: Final = 19  # bytes of an event's header
 _MOST: Final = 64 << 20  # bytes of one event of zeros
@@ -110,3 +112,10 @@ def sparse_parts(log: bytes, sparse: int) -> Iterator[bytes | int]:
         yield bytes(4) + bytes([_IGNORABLE]) + struct.pack("<IIIH", 1, length, end, _IGNORABLE_FLAG)
         yield length - _HEADER
     yield log[first:]
+
+
+def sets_tag(statements: Iterable[str]) -> bool:
+    """Whether statements set a GTID with a tag: from then on a server writes its sets of GTIDs in the tagged form, also
+    empty ones, until it ends (observed on 9.7.4).
+    """
+    return any(_TAG.search(statement) for statement in statements)

@@ -11,6 +11,7 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
+from conformance.cases.decoder_case import sets_tag
 from conformance.judge.decoding.exact_json import parse
 from conformance.reference.binlog.files import FileReader
 from conformance.reference.errors import CodecError
@@ -54,6 +55,7 @@ class Stream:
         self._open_source = open_source
         self._source: Source | None = None
         self._client: Conversation | None = None
+        self._tagged = False  # the source writes sets of GTIDs in the tagged form
 
     def hello(self) -> Hello:
         """Start the server, and let the client introduce itself. Raises :class:`SubjectUnavailable`."""
@@ -91,7 +93,11 @@ class Stream:
 
     def _decode(self, case: DecoderCase, path: str) -> Answer | None:
         try:
+            tagged = sets_tag((*case.prepare, *case.statements))
+            if self._tagged and not tagged:
+                self.close()
             source, client = self._started()
+            self._tagged = tagged
             anywhere = POSITION in client.hello().capabilities
             if not (anywhere or case.statements):
                 return Answer(inapplicable="the client reads on from the present end, and no server writes the Case")

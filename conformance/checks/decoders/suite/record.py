@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 import sys
 import tomllib
 from contextlib import ExitStack
@@ -18,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from conformance.cases.case_sql import binlog_statement
-from conformance.cases.decoder_case import Allowed, DecoderCase
+from conformance.cases.decoder_case import Allowed, DecoderCase, sets_tag
 from conformance.checks.decoders.suite.archive import ARCHIVE, Entry, load_suite, write_archive
 from conformance.checks.decoders.suite.confirm import State, Unconfirmed, confirm, read_state
 from conformance.checks.decoders.suite.declare import Declared, Recorded, Setting, Written
@@ -44,9 +43,6 @@ _CHANGES: Final = (b"### INSERT INTO", b"### UPDATE", b"### DELETE FROM")
 
 class Refused(Exception):
     """A Case that must not go into the archive as it is."""
-
-
-_TAG: Final = re.compile(r"gtid_next = '[^']*:[A-Za-z_]", re.IGNORECASE)
 
 
 @dataclass(slots=True)
@@ -85,7 +81,7 @@ class Recorder:
                 states.append(read_state(other))
             connection.execute("FLUSH BINARY LOGS")
             log = _log_file(server, name)
-        self._tagged = any(_TAG.search(statement) for statement in (*case.prepare, *case.statements))
+        self._tagged = sets_tag((*case.prepare, *case.statements))
         return log, states
 
     def replay(self, case: Written, log: bytes) -> list[State]:
