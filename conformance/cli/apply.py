@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Final
 
 import click
 
@@ -15,22 +16,61 @@ if TYPE_CHECKING:
     from conformance.reference.replay.engine import Replay
 
 
-@click.command(name="apply")
+_VERIFY: Final = "--verify"
+
+
+class _DataFilesBehind(click.Command):
+    """A command in which every word behind ``--verify``, up to the next option, is a data file."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Repeat the option before each of its words."""
+        words: list[str] = []
+        taken = False
+        for word in args:
+            option = word.startswith("-") and word != "-"
+            if taken and not option and words[-1] != _VERIFY:
+                words.append(_VERIFY)
+            taken = word == _VERIFY or (taken and not option)
+            words.append(word)
+        return super().parse_args(ctx, words)
+
+
+@click.command(name="apply", cls=_DataFilesBehind)
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
 @click.option("--format", "form", type=click.Choice(("text", "json")), default="text", show_default=True)
+@click.option(_VERIFY, "data_files", multiple=True, metavar="FILE.ibd…",
+              help="Compare the final tables with these InnoDB data files, instead of printing them.")  # fmt: skip
 @MAX_UNCOMPRESSED
-def command(files: tuple[str, ...], form: str, limit: int) -> None:
+def command(files: tuple[str, ...], form: str, data_files: tuple[str, ...], limit: int) -> None:
     """Replay binary log files in the order given, from an empty state, and print the final tables.
 
     Rows come from row events; of the statements, the replay follows only those that define tables. A statement that it
     cannot follow, or a missing row, ends the replay with exit code 1; the tables before that event are printed. Rows
     are ordered by the first column, then the next. --format json orders all values as text; the text format orders
     numbers as numbers.
+
+    --verify stands behind the logs and takes all tablespaces of the tables, one file for each table or partition. Every
+    row is compared, value by value, except virtual columns, which no file has. Exit code 1 if a row is missing,
+    differs, or is only in a file, if one side lacks a table, and if a file is damaged. The logs must begin with the
+    empty server. Files of a running server lag behind: copy them after FLUSH TABLES … FOR EXPORT, or after a shutdown.
     """
+    from conformance.cli.apply_verify import Verification
+
+    check_files(files)
+    with ExitStack() as stack:
+        verification = stack.enter_context(Verification(data_files)) if data_files else None
+        replay = _replayed(files, form, limit, silent=verification is not None)
+        if verification is None:
+            _print(replay, form)
+        else:
+            verification.print(replay.tables, form)
+
+
+def _replayed(files: tuple[str, ...], form: str, limit: int, *, silent: bool) -> Replay:
+    """The tables at the end of the logs; a log that ends before prints them, unless ``silent``."""
     from conformance.reference.errors import CodecError
     from conformance.reference.replay.engine import Replay
 
-    check_files(files)
     replay = Replay()
     changes = 0
     try:
@@ -43,15 +83,16 @@ def command(files: tuple[str, ...], form: str, limit: int) -> None:
                     raise InputCorrupt(f"{path}: {_placed(error, event)}") from error
     except InputCorrupt:
         replay.finish()
-        _print(replay, form)
+        if not silent:
+            _print(replay, form)
         raise
     open_changes, prepared = replay.finish()
     if open_changes:
         warn(f"the input ends inside a transaction: {open_changes} row changes of it are not applied")
     if prepared:
         warn(f"not applied: {prepared} XA transactions that were prepared and never decided")
-    _print(replay, form)
     narrate(f"{changes} row events applied")
+    return replay
 
 
 def _rows(event: Event) -> int:

@@ -6,6 +6,7 @@ The input is the ``dd_object`` of a table as the SDI holds it (:mod:`.sdi`).
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -125,7 +126,7 @@ def fixed_size(column: Mapping[str, Any]) -> int | None:
                               path=(column["name"],))  # fmt: skip
         same = collation.max_bytes == _WIDE.get(collation.charset, 1)
         size = int(column["char_length"])
-        return size if same and size <= _LARGEST_FIXED else None
+        return size if same and 0 < size <= _LARGEST_FIXED else None  # CHAR(0) has a length, as VARCHAR has
     if kind == ColumnType.VARCHAR or kind in _LONG_TYPES:
         return None
     raise Unsupported("unknown-column-type", "the type of a column is not known", got=kind, path=(column["name"],))
@@ -186,9 +187,19 @@ def parts(table: Json) -> Iterator[Json]:
         yield from partition.get("subpartitions") or [partition]
 
 
+@contextmanager
+def dictionary_of(table: Json) -> Iterator[None]:
+    """Turn errors about what the dictionary's entry lacks into declared ones."""
+    try:
+        yield
+    except (KeyError, IndexError, ValueError, TypeError) as error:
+        raise DecodeError("bad-dictionary", f"the dictionary entry of the table is not complete: {error!r}",
+                          path=(str(table.get("name")),)) from None  # fmt: skip
+
+
 def clustered_indexes(table: Json) -> Iterator[ClusteredIndex]:
     """The clustered index of a table, or of each of its partitions."""
-    try:
+    with dictionary_of(table):
         index = table["indexes"][0]
         columns = table["columns"]
         instant = sum(_instant(column) for column in columns)
@@ -199,6 +210,3 @@ def clustered_indexes(table: Json) -> Iterator[ClusteredIndex]:
         for part in parts(table):
             place = private_data(part["indexes"][0]["se_private_data"])
             yield ClusteredIndex(int(place["space_id"]), int(place["root"]), int(place["id"]), shape)
-    except (KeyError, IndexError, ValueError, TypeError) as error:
-        raise DecodeError("bad-dictionary", f"the dictionary entry of the table is not complete: {error!r}",
-                          path=(str(table.get("name")),)) from None  # fmt: skip

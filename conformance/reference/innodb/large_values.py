@@ -5,13 +5,12 @@ The dictionary information names tables and columns. :func:`first_pages` finds L
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from conformance.reference.errors import DecodeError
 from conformance.reference.innodb.btree import leaf_records
 from conformance.reference.innodb.column_values import column_value
-from conformance.reference.innodb.dictionary import ColumnType, clustered_indexes, parts
+from conformance.reference.innodb.dictionary import ColumnType, clustered_indexes, dictionary_of, parts
 from conformance.reference.innodb.lob import open_first, open_lob
 from conformance.reference.innodb.pages import PageType
 from conformance.reference.innodb.records import OffPage
@@ -98,36 +97,26 @@ def large_values(space: Tablespace, tables: Iterable[Json], *, deleted: bool = F
     ``deleted``: also those of rows that wait for purge. ``tables`` may come from another file, for partitions.
     """
     for table in tables:
-        with _dictionary(table):
+        with dictionary_of(table):
             columns = {column["name"]: column for column in table["columns"]}
             names = [(part["name"] if table["partitions"] else None) for part in parts(table)]
             schema, name = str(table["schema_ref"]), str(table["name"])
         for partition, index in zip(names, clustered_indexes(table), strict=True):
             if index.space_id != space.space_id:
                 continue
-            with _dictionary(table):
+            with dictionary_of(table):
                 kinds = [ColumnType(columns[field.name]["type"]) for field in index.format.fields]
                 system = [field.name for field in index.format.fields].index("DB_TRX_ID")
             for _, record in leaf_records(space, index.root, index.format):
                 if record.deleted and not deleted:
                     continue
-                with _dictionary(table):
+                with dictionary_of(table):
                     key = _key(record, index.format, columns)
                 row = Row(schema, name, partition, key, record.page, record.origin, record.deleted,
                           record.starts[system])  # fmt: skip
                 for field, kind, value in zip(index.format.fields, kinds, record.values, strict=True):
                     if isinstance(value, OffPage) or (value is not None and kind == ColumnType.JSON):
                         yield LargeValue(row, field.name, kind, value)
-
-
-@contextmanager
-def _dictionary(table: Json) -> Iterator[None]:
-    """Turn errors about what the dictionary's entry lacks into declared ones."""
-    try:
-        yield
-    except (KeyError, TypeError, ValueError) as error:
-        raise DecodeError("bad-dictionary", f"the dictionary entry of the table is not complete: {error!r}",
-                          path=(str(table.get("name")),)) from None  # fmt: skip
 
 
 def _key(

@@ -233,7 +233,7 @@ class TableState:
         columns = tuple([index for index in sorted(image) if index not in documents]) if whole else key
         for number in self._index(columns).get(tuple([image[column] for column in columns]), ()):
             values = self.rows[number]
-            if all(_equal(values[column], image[column]) for column in documents):
+            if all(same_document(values[column], image[column]) for column in documents):
                 return number
         return None
 
@@ -282,7 +282,8 @@ def _picked(values: Sequence[Any], columns: tuple[int, ...]) -> tuple[Any, ...]:
     return tuple([values[column] for column in columns])
 
 
-def _equal(stored: Any, wanted: Any) -> bool:
+def same_document(stored: Any, wanted: Any) -> bool:
+    """Whether two values of a JSON column are equal, however they are laid out."""
     if stored == wanted or stored is None or wanted is None:
         return bool(stored == wanted)
     try:

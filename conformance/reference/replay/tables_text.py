@@ -24,7 +24,7 @@ def table_rows(state: TableState, *, numeric: bool = False) -> list[list[str | N
 
     ``numeric``: order the columns of numbers by number, not by text.
     """
-    shown = [_shown(info) for info in state.infos()]
+    shown = [value_text(info) for info in state.infos()]
     out: list[list[str | None]] = []
     for values in state.rows.values():
         row: list[str | None] = []
@@ -44,7 +44,8 @@ def table_rows(state: TableState, *, numeric: bool = False) -> list[list[str | N
     return out
 
 
-def _shown(info: ColumnInfo) -> Callable[[Any], str]:
+def value_text(info: ColumnInfo) -> Callable[[Any], str]:
+    """The text of a column's values."""
     plain = plain_text(info)
     if plain is not None:
         return plain
