@@ -88,12 +88,13 @@ _LONG_TYPES: Final = frozenset((
 
 
 class ClusteredIndex(NamedTuple):
-    """Where the rows of a table or partition are: the root page, the index id, and the fields of a record."""
+    """Where the rows of a table or partition are: the root page, the ids, and the fields of a record."""
 
     space_id: int
     root: int
     index_id: int
     format: IndexFormat
+    table_id: int
 
 
 def private_data(text: str) -> dict[str, str]:
@@ -209,4 +210,5 @@ def clustered_indexes(table: Json) -> Iterator[ClusteredIndex]:
                             instant_fields=len(fields) - instant if instant else None)  # fmt: skip
         for part in parts(table):
             place = private_data(part["indexes"][0]["se_private_data"])
-            yield ClusteredIndex(int(place["space_id"]), int(place["root"]), int(place["id"]), shape)
+            yield ClusteredIndex(int(place["space_id"]), int(place["root"]), int(place["id"]), shape,
+                                 int(place["table_id"]))  # fmt: skip

@@ -19,6 +19,7 @@ from conformance.reference.innodb.sdi import TABLE, sdi_objects
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from conformance.reference.innodb.dictionary import ClusteredIndex
     from conformance.reference.innodb.lob import IndexedLob, Lob
     from conformance.reference.innodb.pages import Page, Tablespace
     from conformance.reference.innodb.records import IndexFormat, Record
@@ -37,6 +38,15 @@ class Row(NamedTuple):
     origin: int
     deleted: bool
     transaction: int
+
+
+class StoredRow(NamedTuple):
+    """A row, its clustered record, and the tree that it is in. ``types`` follow the fields of the record."""
+
+    row: Row
+    record: Record
+    tree: ClusteredIndex
+    types: tuple[ColumnType, ...]
 
 
 class LargeValue(NamedTuple):
@@ -91,10 +101,10 @@ def table_objects(space: Tablespace) -> Iterator[Json]:
             yield found.object["dd_object"]
 
 
-def large_values(space: Tablespace, tables: Iterable[Json], *, deleted: bool = False) -> Iterator[LargeValue]:
-    """All values of JSON columns, and all off-page values, in the order of the rows.
+def rows(space: Tablespace, tables: Iterable[Json], *, deleted: bool = False) -> Iterator[StoredRow]:
+    """The rows of tables in this file, in the order of their keys.
 
-    ``deleted``: also those of rows that wait for purge. ``tables`` may come from another file, for partitions.
+    ``deleted``: also those that wait for purge. ``tables`` may come from another file, for partitions.
     """
     for table in tables:
         with dictionary_of(table):
@@ -105,7 +115,7 @@ def large_values(space: Tablespace, tables: Iterable[Json], *, deleted: bool = F
             if index.space_id != space.space_id:
                 continue
             with dictionary_of(table):
-                kinds = [ColumnType(columns[field.name]["type"]) for field in index.format.fields]
+                kinds = tuple([ColumnType(columns[field.name]["type"]) for field in index.format.fields])
                 system = [field.name for field in index.format.fields].index("DB_TRX_ID")
             for _, record in leaf_records(space, index.root, index.format):
                 if record.deleted and not deleted:
@@ -114,9 +124,15 @@ def large_values(space: Tablespace, tables: Iterable[Json], *, deleted: bool = F
                     key = _key(record, index.format, columns)
                 row = Row(schema, name, partition, key, record.page, record.origin, record.deleted,
                           record.starts[system])  # fmt: skip
-                for field, kind, value in zip(index.format.fields, kinds, record.values, strict=True):
-                    if isinstance(value, OffPage) or (value is not None and kind == ColumnType.JSON):
-                        yield LargeValue(row, field.name, kind, value)
+                yield StoredRow(row, record, index, kinds)
+
+
+def large_values(space: Tablespace, tables: Iterable[Json], *, deleted: bool = False) -> Iterator[LargeValue]:
+    """All values of JSON columns, and all off-page values, in the order of the rows."""
+    for row, record, tree, kinds in rows(space, tables, deleted=deleted):
+        for field, kind, value in zip(tree.format.fields, kinds, record.values, strict=True):
+            if isinstance(value, OffPage) or (value is not None and kind == ColumnType.JSON):
+                yield LargeValue(row, field.name, kind, value)
 
 
 def _key(

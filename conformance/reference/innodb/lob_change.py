@@ -84,8 +84,10 @@ def predict_change(lob: Lob, ranges: Sequence[Range], *, prefix: int = 0) -> Lob
         return LobChange(Kind.REWRITTEN, None if not isinstance(lob, IndexedLob) else 1)
     parts = tuple(_parts(lob, ranges, prefix))
     small = sum(length for _, length in ranges) <= SMALL
-    if not parts or (small and lob.current == 1 and isinstance(lob, PlainLob)):
-        return LobChange(Kind.SMALL, lob.current, parts)
+    if not parts:
+        return LobChange(Kind.SMALL, lob.current)
+    if small and lob.current == 1 and isinstance(lob, PlainLob):
+        return LobChange(Kind.SMALL, lob.first_version, parts)  # above 1 if a copy was rolled back
     return LobChange(Kind.COPIED, lob.first_version + 1, parts)
 
 
