@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
@@ -16,13 +17,15 @@ from conformance.cli.logs import Output
 from conformance.reference.errors import CodecError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from conformance.cli.data_files import DataFile
+    from conformance.cli.lob_history import ValueHistory
     from conformance.reference.innodb.large_values import LargeValue
     from conformance.reference.innodb.lob import Lob
     from conformance.reference.innodb.pages import Page
     from conformance.reference.innodb.records import OffPage
+    from conformance.reference.innodb.undo.log import UndoTablespaces
 
 _LONGEST_KEY: Final = 80  # in the name of an exported file
 _LONGEST_NAME: Final = 200
@@ -35,6 +38,9 @@ _LONGEST_NAME: Final = 200
               help="Write the bytes of each value and version to a file in DIR, which is new or empty.")  # fmt: skip
 @click.option("--no-documents", is_flag=True, help="List the values, and do not print the documents.")
 @click.option("--deleted", is_flag=True, help="Also the rows that are deleted and wait for purge.")
+@click.option("--undo", multiple=True, metavar="FILE",
+              help="An undo tablespace of the server: also print each value as it was after each older change of its row."
+                   " Give this option once for each undo tablespace.")  # fmt: skip
 @click.option("--dictionary", metavar="FILE",
               help="Take the tables from this file, if FILE is another partition of theirs.")  # fmt: skip
 @click.option("-n", "--no-check", is_flag=True, help="Do not verify the checksums of pages.")
@@ -44,25 +50,29 @@ def command(
     directory: Path | None,
     no_documents: bool,
     deleted: bool,
+    undo: tuple[str, ...],
     dictionary: str | None,
     no_check: bool,
 ) -> None:
     """List the JSON values in an InnoDB data file, and every other value stored off-page, with all versions.
 
     An in-place update of a large document keeps the older version until purge. Each version is printed. Changes of at
-    most 100 bytes to a first version leave none. The dictionary information gives tables, keys and columns. Without it,
+    most 100 bytes to a first version leave none: only the undo log has the states between (--undo). The dictionary information gives tables, keys and columns. Without it,
     LOBs are found by their first page, freed ones included. Exit code 1: a value or page is damaged or encrypted; all
     other values are printed.
     """
     if directory is not None and directory.exists() and any(directory.iterdir()):
         raise Usage(f"{directory} is not empty")
+    from conformance.cli.lob_history import open_undo
+
     with ExitStack() as stack:
         paths = [file] if dictionary is None else [file, dictionary]
         groups = [next(stack.enter_context(tablespaces([path], verify=not no_check))) for path in paths]
         listing = _Listing(groups[0], as_json=form == "json", documents=not no_documents, directory=directory)
+        logs = open_undo(stack, undo, verify=not no_check) if undo else None
         try:
             with refusals(file):
-                listing.print(groups[-1], deleted=deleted)
+                listing.print(groups[-1], logs, deleted=deleted)
         finally:
             listing.end()
         if listing.problems:
@@ -80,12 +90,17 @@ class _Listing:
         self._output = Output()
         self.count = self.problems = 0
 
-    def print(self, source: DataFile, *, deleted: bool) -> None:
+    def print(self, source: DataFile, undo: UndoTablespaces | None, *, deleted: bool) -> None:
         """Print every value. ``source`` is the file with the dictionary information."""
+        from conformance.cli.lob_history import value_histories
         from conformance.reference.innodb.large_values import first_pages, large_values, table_objects
         from conformance.reference.innodb.sdi import has_sdi
 
         tables = list(table_objects(source.space)) if has_sdi(source.space) else []
+        if tables and undo is not None:
+            for found in value_histories(self._file.space, tables, undo, deleted=deleted):
+                self._value(found, found)
+            return
         if tables:
             for value in large_values(self._file.space, tables, deleted=deleted):
                 self._value(value)
@@ -101,7 +116,8 @@ class _Listing:
         self._output.flush()
         narrate(f"{self.count} value{'' if self.count == 1 else 's'}")
 
-    def _value(self, value: LargeValue) -> None:
+    def _value(self, value: LargeValue | ValueHistory, history: ValueHistory | None = None) -> None:
+        from conformance.reference.innodb.dictionary import ColumnType
         from conformance.reference.innodb.lob import is_written
         from conformance.reference.innodb.records import OffPage
 
@@ -115,11 +131,14 @@ class _Listing:
             "column": value.column,
             "type": value.type.name,
         }
-        name, suffix = _file_name(value), "jsonb" if value.is_json else "bin"
+        is_json = value.type == ColumnType.JSON
+        name, suffix = _file_name(value), "jsonb" if is_json else "bin"
         versions: list[dict[str, Any]] = []
-        if not isinstance(stored, OffPage):
+        if stored is None:
+            entry["stored"] = "null"
+        elif not isinstance(stored, OffPage):
             entry |= {"stored": "inline", "length": len(stored)}
-            versions = [self._version({}, stored, f"{name}.{suffix}", is_json=value.is_json)]
+            versions = [self._version({}, stored, f"{name}.{suffix}", is_json=is_json)]
         else:
             reference, length = stored.reference, stored.reference.length + len(stored.prefix)
             entry |= {"stored": "off-page", "length": length, "prefix": len(stored.prefix), "flags": _flags(stored)}
@@ -130,7 +149,15 @@ class _Listing:
                     versions = list(self._versions(lob, stored.prefix, name, suffix))
                 except CodecError as problem:
                     entry["error"] = str(problem)
-        self._print(entry, versions)
+        if history is None:
+            self._print(entry, versions)
+            return
+        describe = partial(self._version, is_json=is_json)
+        states = list(history.states(lambda state, data, file: describe(state, data, f"{file}.{suffix}"), name))
+        entry["end"] = history.end
+        if history.damaged:
+            entry["error"] = history.end
+        self._print(entry, versions, states)
 
     def _found(self, page: Page) -> None:
         """A LOB without a row."""
@@ -173,11 +200,14 @@ class _Listing:
                 version["error"] = str(problem)
         return version
 
-    def _print(self, entry: dict[str, Any], versions: list[dict[str, Any]]) -> None:
-        problems = [part["error"] for part in (entry, *versions) if "error" in part]
+    def _print(
+        self, entry: dict[str, Any], versions: list[dict[str, Any]], states: list[dict[str, Any]] | None = None
+    ) -> None:
+        problems = [part["error"] for part in (entry, *versions, *(states or ())) if "error" in part]
         self.problems += bool(problems)
         self.count += 1
-        lines = _json_lines(entry, versions) if self._as_json else _text_lines(entry, versions)
+        lists = {"versions": versions} | ({} if states is None else {"history": states})
+        lines = [_json_line(entry, lists)] if self._as_json else _text_lines(entry, versions, states or ())
         if self._as_json:
             self._write(",\n" if self.count > 1 else "[\n")
         self._write("\n".join(lines) + ("" if self._as_json else "\n"))
@@ -220,7 +250,7 @@ def _title(entry: dict[str, Any]) -> str:
     return f"{entry['schema']}.{entry['table']}{part} {_key(entry['key'])} {entry['column']}"
 
 
-def _file_name(value: LargeValue) -> str:
+def _file_name(value: LargeValue | ValueHistory) -> str:
     """The name of an exported file: table, key and column, and the record's place where that is too long."""
     row = value.row
     words = [row.schema, row.table, *([] if row.partition is None else [row.partition])]
@@ -230,12 +260,14 @@ def _file_name(value: LargeValue) -> str:
     return quote(".".join([*words, key, value.column]), safe="=,.")[:_LONGEST_NAME]
 
 
-def _text_lines(entry: dict[str, Any], versions: list[dict[str, Any]]) -> Iterator[str]:
+def _text_lines(
+    entry: dict[str, Any], versions: Sequence[dict[str, Any]], states: Sequence[dict[str, Any]]
+) -> Iterator[str]:
     words = [entry["type"]] if "type" in entry else []
     if "length" in entry:
         words.append(f"{entry['length']} bytes")
-    if entry["stored"] == "inline":
-        words.append("in the record")
+    if entry["stored"] in {"inline", "null"}:
+        words.append("in the record" if entry["stored"] == "inline" else "NULL")
     if "format" in entry:
         words.append(f"{entry['format']} at page {entry['first_page']}")
         if entry["lob_version"] is not None:
@@ -253,13 +285,33 @@ def _text_lines(entry: dict[str, Any], versions: list[dict[str, Any]]) -> Iterat
         if "error" in version:
             told.append(f"error: {version['error']}")
         yield f"{head}{', ' if where and version.get('version') is not None else ' '}{': '.join(told)}"
+    yield from map(_state_line, states)
+    if entry.get("end") is not None:
+        yield f"  before: {entry['end']}"
 
 
-def _json_lines(entry: dict[str, Any], versions: list[dict[str, Any]]) -> Iterator[str]:
+def _state_line(state: dict[str, Any]) -> str:
+    """An older version of the row: who made it and how, and what the value was then."""
+    made = "change unknown" if state["change"] is None else state["change"].replace("_", " ")
+    head = f"  transaction {state['transaction']}, {made}{', not committed' if 'open' in state else ''}"
+    words = [word for word, told in (("unchanged", "unchanged"), ("NULL", "null")) if told in state]
+    if "length" in state:
+        words.append(f"{state['length']} bytes")
+    if "lob_version" in state:
+        words.append(f"LOB at page {state['first_page']} version {state['lob_version']}")
+    told = [", ".join(words), state.get("file"), state.get("document")]
+    if "error" in state:
+        told.append(f"error: {state['error']}")
+    return ": ".join(part for part in (head, *told) if part)
+
+
+def _json_line(entry: dict[str, Any], lists: dict[str, list[dict[str, Any]]]) -> str:
     """The value as one JSON object on a line. Documents keep MySQL's text."""
-    parts = []
-    for version in versions:
-        fields = [f"{json.dumps(name)}: {part if name == 'document' else json.dumps(part)}"
-                  for name, part in version.items()]  # fmt: skip
-        parts.append(f"{{{', '.join(fields)}}}")
-    yield f'{json.dumps(entry, ensure_ascii=False)[:-1]}, "versions": [{", ".join(parts)}]}}'
+    parts = [json.dumps(entry, ensure_ascii=False)[:-1]]
+    for name, items in lists.items():
+        objects = [
+            ", ".join([f"{json.dumps(key)}: {part if key == 'document' else json.dumps(part)}"
+                       for key, part in item.items()]) for item in items
+        ]  # fmt: skip
+        parts.append(f"{json.dumps(name)}: [{', '.join(f'{{{text}}}' for text in objects)}]")
+    return f"{', '.join(parts)}}}"

@@ -200,11 +200,8 @@ class _Reader:
                 self.value(name)
 
     def _skip_sized(self, name: str) -> None:
-        """Pass over what begins with its length in two bytes, which count too."""
-        length = int.from_bytes(self.take(2, name), "big")
-        if length < 2:
-            raise self.error("bad-undo-record", "the part is shorter than its length", name, ">= 2", length)
-        self.take(length - 2, name)
+        """Pass over what begins with its length in two bytes, which count too; 0 and 1 stand for nothing."""
+        self.take(max(int.from_bytes(self.take(2, name), "big") - 2, 0), name)
 
     def _small_changes(self, name: str) -> list[SmallChange]:
         if self.u1(f"{name}.flags"):

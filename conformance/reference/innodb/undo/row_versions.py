@@ -7,7 +7,7 @@ at the version that the old reference names, with the small changes of all newer
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from conformance.reference.errors import CodecError, DecodeError
 from conformance.reference.innodb.large_values import rows
@@ -25,6 +25,11 @@ if TYPE_CHECKING:
     from conformance.reference.innodb.records import Reference
     from conformance.reference.innodb.undo.log import Log, UndoTablespaces
     from conformance.reference.innodb.undo.record import SmallChange
+
+
+REBUILT: Final = "undo-before-rebuild"
+EXPECTED_ENDS: Final = frozenset((PURGED, REBUILT))
+"""Codes of the errors that end a history without damage."""
 
 
 class RowHistory(NamedTuple):
@@ -170,8 +175,12 @@ class _Walk:
         at = self._pointer
         page, log = self._log()
         record = read_undo_record(page, at.offset, len(self._key))
+        table = self._stored.tree.table_id
+        if record.table_id < table:
+            raise page.error(REBUILT, "the table was rebuilt: what is older belongs to another table id", at.offset,
+                             "table_id", table, record.table_id)  # fmt: skip
         for name, expected, got in (
-            ("table_id", self._stored.tree.table_id, record.table_id),
+            ("table_id", table, record.table_id),
             ("key", self._key, record.key),
             ("insert", False, record.type is UndoType.INSERT),
         ):
