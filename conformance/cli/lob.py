@@ -39,8 +39,8 @@ _LONGEST_NAME: Final = 200
 @click.option("--no-documents", is_flag=True, help="List the values, and do not print the documents.")
 @click.option("--deleted", is_flag=True, help="Also the rows that are deleted and wait for purge.")
 @click.option("--undo", multiple=True, metavar="FILE",
-              help="An undo tablespace of the server: also print each value as it was after each older change of its row."
-                   " Give this option once for each undo tablespace.")  # fmt: skip
+              help="Undo tablespaces of the server, one each: also print what every older change of a row left."
+              )  # fmt: skip
 @click.option("--dictionary", metavar="FILE",
               help="Take the tables from this file, if FILE is another partition of theirs.")  # fmt: skip
 @click.option("-n", "--no-check", is_flag=True, help="Do not verify the checksums of pages.")
@@ -57,9 +57,9 @@ def command(
     """List the JSON values in an InnoDB data file, and every other value stored off-page, with all versions.
 
     An in-place update of a large document keeps the older version until purge. Each version is printed. Changes of at
-    most 100 bytes to a first version leave none: only the undo log has the states between (--undo). The dictionary information gives tables, keys and columns. Without it,
-    LOBs are found by their first page, freed ones included. Exit code 1: a value or page is damaged or encrypted; all
-    other values are printed.
+    most 100 bytes to a first version leave none: only the undo log has the states between (--undo). The
+    dictionary information gives tables, keys and columns. Without it, LOBs are found by their first page, freed ones
+    included. Exit code 1: a value or page is damaged or encrypted; all other values are printed.
     """
     if directory is not None and directory.exists() and any(directory.iterdir()):
         raise Usage(f"{directory} is not empty")

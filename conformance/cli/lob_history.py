@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from conformance.cli.console import Usage
 from conformance.cli.data_files import refusals, tablespaces
@@ -11,6 +11,7 @@ from conformance.reference.innodb.dictionary import ColumnType
 from conformance.reference.innodb.large_values import rows
 from conformance.reference.innodb.records import OffPage
 from conformance.reference.innodb.undo.log import UndoTablespaces
+from conformance.reference.innodb.undo.record import UndoType
 from conformance.reference.innodb.undo.row_versions import EXPECTED_ENDS, history
 
 if TYPE_CHECKING:
@@ -24,10 +25,12 @@ if TYPE_CHECKING:
 
     Describe = Callable[[dict[str, Any], bytes, str], dict[str, Any]]
 
+_KEEPING: Final = (UndoType.UPDATE, UndoType.DELETE)  # an insert sets all values
+
 
 def open_undo(stack: ExitStack, paths: Sequence[str], *, verify: bool) -> UndoTablespaces:
     """The undo tablespaces in files. A file that is none, and a number that comes twice, are wrong usage."""
-    spaces = []
+    spaces: list[Tablespace] = []
     for path in paths:
         file = next(stack.enter_context(tablespaces([path], verify=verify)))
         with refusals(path):
@@ -60,23 +63,19 @@ class ValueHistory:
 
     def states(self, describe: Describe, name: str) -> Iterator[dict[str, Any]]:
         """The versions, the newest first, as they are printed. A change of other columns only is ``unchanged``."""
-        newer: RowVersion | None = None
         for version in self._found.versions:
             state: dict[str, Any] = {
                 "transaction": version.transaction,
                 "change": None if version.change is None else version.change.name.lower(),
             }
             state |= {"open": True} if version.open else {}
-            if newer is not None and newer.changed is not None and self._position not in newer.changed:
+            if version.change in _KEEPING and version.changed is not None and self._position not in version.changed:
                 state["unchanged"] = True
             else:
                 state = self._described(version, state, describe, name)
             yield state
-            newer = version
 
-    def _described(
-        self, version: RowVersion, state: dict[str, Any], describe: Describe, name: str
-    ) -> dict[str, Any]:
+    def _described(self, version: RowVersion, state: dict[str, Any], describe: Describe, name: str) -> dict[str, Any]:
         value, at = version.values[self._position], version.roll_pointer
         if isinstance(value, OffPage):
             state |= {"first_page": value.reference.page, "lob_version": value.reference.version}

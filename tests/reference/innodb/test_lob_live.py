@@ -228,6 +228,26 @@ def test_rollback_leaves_a_gap_in_the_versions(server: ProcessServer, session: C
         assert file.copied().lob.versions == (1, 3)
 
 
+def test_a_small_change_behind_a_rolled_back_copy_takes_the_version_of_the_first_page(
+    server: ProcessServer, session: Connection
+) -> None:
+    table(session, "")
+    session.execute(f"INSERT INTO t VALUES (1, '{json.dumps({f'k{n}': 'a' * LENGTH for n in range(MEMBERS)})}')")
+    with without_purge(server):
+        session.execute("BEGIN")
+        session.execute("UPDATE t SET j = JSON_SET(j, '$.k1', REPEAT('b', 500))")
+        session.execute("ROLLBACK")
+        before = DataFile(session).copied()
+        assert (before.lob.current, before.lob.versions) == (1, (1,))
+        sql = "JSON_SET(j, '$.k1', REPEAT('c', 20))"
+        _, ranges = predicted(before.document, sql)
+        assert ranges is not None
+        session.execute(f"UPDATE t SET j = {sql}")
+        after = DataFile(session).copied()
+        assert (after.lob.current, after.lob.all_pages) == (2, before.lob.all_pages)
+        assert compare(before, after, ranges) is Kind.SMALL
+
+
 def test_many_pieces_have_index_pages(session: Connection) -> None:
     table(session, "")
     session.execute(f"INSERT INTO t VALUES (1, JSON_ARRAY({', '.join(f'REPEAT({n}, 60000)' for n in range(10, 21))}))")

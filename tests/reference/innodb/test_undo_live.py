@@ -58,15 +58,18 @@ def test_every_version_is_the_image_in_the_binary_log(
     server: ProcessServer, session: Connection, row_format: str, updates: int
 ) -> None:
     session.execute(f"CREATE TABLE t ({COLUMNS}) {FORMATS[row_format]}")
+    schema = data_file(session).parent.name
     statements = list(Workload(f"undo {row_format}").statements(updates))
     log = Capture(server)
     start = log.mark(session)
     with server.connect() as first, server.connect() as middle:
         first.execute("START TRANSACTION WITH CONSISTENT SNAPSHOT")
-        for number, statement in enumerate(statements):
-            if number == len(statements) // 2:
-                middle.execute("START TRANSACTION WITH CONSISTENT SNAPSHOT")
-                seen = log.mark(session)
+        half = len(statements) // 2
+        for statement in statements[:half]:
+            session.execute(statement)
+        middle.execute("START TRANSACTION WITH CONSISTENT SNAPSHOT")
+        seen = log.mark(session)
+        for statement in statements[half:]:
             session.execute(statement)
         session.execute("COMMIT")
         with histories(session, data_file(session)) as found:
@@ -75,7 +78,8 @@ def test_every_version_is_the_image_in_the_binary_log(
             for history in found:
                 assert found_images(history) == expected[int(str(history.row.key[0][1]))], history.row
         then = images(log.since(start, seen), (J, K))
-        selected = middle.execute(f"SELECT id, j, k FROM {data_file(session).parent.name}.t").rows
+        selected = middle.execute(f"SELECT id, j, k FROM {schema}.t").rows
+        assert first.execute(f"SELECT COUNT(*) FROM {schema}.t").scalar() == "0"
     assert {int(row[0] or 0): row[1:] for row in selected} == {
         key: tuple(None if value is None else format_text(decode(value)).encode() for value in versions[-1].values)
         for key, versions in then.items()

@@ -93,7 +93,7 @@ class Workload:
             return self._insert(row)
         if kind < 0.24:
             return f"UPDATE t SET {draw.choice(JSON_COLUMNS)} = '{self._document()}' WHERE id = {row}"
-        if kind < 0.27:
+        if kind < 0.32:
             return f"UPDATE t SET {draw.choice(JSON_COLUMNS)} = NULL WHERE id = {row}"
         changes = [f"{name} = {self._call(name)}" for name in JSON_COLUMNS if draw.random() < 0.7]
         if not changes or draw.random() < 0.15:
@@ -117,7 +117,10 @@ class Workload:
 
 
 def images(captured: Captured, columns: Sequence[int], table: str = "t") -> dict[int, list[Image]]:
-    """Each row's images in the order of the changes, by the key in the first column; a deleted row has its last one."""
+    """Each row's images in the order of the changes, by the key in the first column; a deleted row has its last one.
+
+    A change of the key is a delete and an insert.
+    """
     found: dict[int, list[Image]] = {}
     for event in read_events(BytesIO(captured.file_bytes()), expand=True):
         body = event.body
@@ -125,16 +128,20 @@ def images(captured: Captured, columns: Sequence[int], table: str = "t") -> dict
             continue
         for row in body.rows():
             before, after = row.before, row.after
-            image = after if after is not None else before
-            assert image is not None
-            change = "INSERT" if before is None else "DELETE" if after is None else "UPDATE"
-            key: Any = image[0]
-            found.setdefault(key, []).append(Image(change, tuple([_bytes(image[at]) for at in columns])))
+            if before is not None and (after is None or after[0] != before[0]):
+                found.setdefault(_key(before), []).append(_image("DELETE", before, columns))
+            if after is not None:
+                change = "UPDATE" if before is not None and after[0] == before[0] else "INSERT"
+                found.setdefault(_key(after), []).append(_image(change, after, columns))
     return found
 
 
-def _bytes(value: Any) -> bytes | None:
-    return None if value is None else bytes(value)
+def _key(image: tuple[Any, ...]) -> int:
+    return int(image[0])
+
+
+def _image(change: str, image: tuple[Any, ...], columns: Sequence[int]) -> Image:
+    return Image(change, tuple([None if image[at] is None else bytes(image[at]) for at in columns]))
 
 
 @contextmanager

@@ -38,7 +38,10 @@ class UndoType(IntEnum):
 
 
 class SmallChange(NamedTuple):
-    """Bytes that a statement overwrote in a LOB's own pages. ``page``: the first page; ``offset`` counts in the value."""
+    """Bytes that a statement overwrote in the pages of a LOB.
+
+    ``page``: the first page of the LOB. ``version``: the highest that it had. ``offset`` counts in the whole value.
+    """
 
     page: int
     version: int
