@@ -1,8 +1,8 @@
 """The result stream: one JSON object a line, typed here, written as the run goes on, read by every report.
 
 A run writes ``run`` first and ``end`` last; a stream without ``end`` is incomplete and never counts as conformant
-(design 6, design 10). This module knows only records and lines: no pytest, no rendering, nothing else of ours, the
-standard library alone. Readers ignore unknown types and keys, so newer streams stay readable.
+(design 6, design 10). This module knows only records and lines: no pytest, no rendering, the standard library alone.
+Readers ignore unknown types and keys, so newer streams stay readable.
 """
 
 from __future__ import annotations
@@ -12,8 +12,10 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from enum import IntEnum, StrEnum
+from enum import StrEnum
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TextIO, TypeAlias
+
+from conformance.exit_code import ExitCode as ExitCode  # noqa: PLC0414 - the stream exports it
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,16 +29,6 @@ DECODER = "decoder"  # the role of a subject that reads binary logs; its verdict
 
 class StreamError(Exception):
     """The stream is unreadable: no such file, or not a result stream."""
-
-
-class ExitCode(IntEnum):
-    """Exit codes of runs (contract, design 6). File commands use 0, 1 and 2 with their own meanings."""
-
-    OK = 0  # as expected
-    NONCONFORMANT = 1  # also: unexpected pass, new finding
-    USAGE = 2  # also: nothing selected, an unknown name in a list
-    COULD_NOT_RUN = 3  # a subject, a server or the lab itself
-    INCOMPLETE = 4  # budget spent, interrupted
 
 
 class Verdict(StrEnum):

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from conformance.cli.console import InputCorrupt, narrate, warn
-from conformance.cli.logs import MAX_UNCOMPRESSED, Output, check_files, read_log
+from conformance.cli.console import InputCorrupt, Output, narrate, warn
+from conformance.cli.logs import MAX_UNCOMPRESSED, check_files, read_log
 
 if TYPE_CHECKING:
     from conformance.reference.binlog.event import Event

@@ -1,4 +1,4 @@
-"""What the subcommands share: messages to the user, progress, and errors that carry an exit code.
+"""What the subcommands share: output, messages to the user, progress, and errors that carry an exit code.
 
 Data goes to stdout, messages to stderr. The exit codes are those of design 6. Text from a log, a server or a file name
 may hold control characters. Messages always escape them; data keeps them, except on a terminal, which would obey them.
@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import io
 import sys
+from codecs import getincrementaldecoder
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from conformance.exit_code import ExitCode
 from conformance.messages import did_you_mean, printable
-from conformance.stream import ExitCode
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
@@ -89,6 +90,39 @@ class NamedCommands(click.Group):
         if args[0] not in known and not args[0].startswith("-") and not ctx.resilient_parsing:
             raise click.UsageError(f"no such command {args[0]!r}{did_you_mean(args[0], known)}", ctx)
         return super().resolve_command(ctx, args)
+
+
+class Output:
+    """Bytes to stdout, collected into pieces large enough for a system call.
+
+    A file or a pipe gets the bytes unchanged. A terminal gets text: control characters and bytes that are not UTF-8 are
+    escaped.
+    """
+
+    def __init__(self) -> None:
+        self._parts: list[bytes] = []
+        self._size = 0
+        self._decoder = getincrementaldecoder("utf-8")("backslashreplace") if sys.stdout.isatty() else None
+
+    def write(self, data: bytes) -> None:
+        """Append bytes to the output."""
+        self._parts.append(data)
+        self._size += len(data)
+        if self._size >= 1 << 16:
+            self._send(final=False)
+
+    def flush(self) -> None:
+        """Write all collected bytes out: before messages, and at the end."""
+        self._send(final=True)
+
+    def _send(self, *, final: bool) -> None:
+        data, self._parts, self._size = b"".join(self._parts), [], 0
+        if self._decoder is not None:
+            sys.stdout.write(self._decoder.decode(data, final))
+            sys.stdout.flush()
+            return
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
 
 
 class TerminalText(io.TextIOWrapper):

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from conformance.cli.console import Usage, narrate
+from conformance.cli.console import Output, Usage, narrate
 from conformance.cli.dialects import named_dialect
-from conformance.cli.logs import MAX_UNCOMPRESSED, FileSpool, Output, check_files, read_log, refused
+from conformance.cli.logs import MAX_UNCOMPRESSED, FileSpool, check_files, read_log, refused
 
 if TYPE_CHECKING:
     from conformance.reference.binlog.event import Event

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from conformance.cli.console import InputCorrupt, Usage, narrate
-from conformance.cli.logs import MAX_UNCOMPRESSED, STDIN, Output, check_files, refused
+from conformance.cli.console import InputCorrupt, Output, Usage, narrate
+from conformance.cli.logs import MAX_UNCOMPRESSED, STDIN, check_files, refused
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

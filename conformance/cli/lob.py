@@ -11,9 +11,8 @@ from urllib.parse import quote
 
 import click
 
-from conformance.cli.console import InputCorrupt, Usage, error, narrate
+from conformance.cli.console import InputCorrupt, Output, Usage, error, narrate
 from conformance.cli.data_files import refusals, tablespaces
-from conformance.cli.logs import Output
 from conformance.reference.errors import CodecError
 
 if TYPE_CHECKING:

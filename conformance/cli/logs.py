@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import tempfile
-from codecs import getincrementaldecoder
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final
@@ -100,39 +99,6 @@ def refused(path: str, error: CodecError) -> Usage | InputCorrupt:
     if error.code == "not-a-binlog":
         return Usage(f"{path}: {error.message}")
     return InputCorrupt(f"{path}: {error}")
-
-
-class Output:
-    """Bytes to stdout, collected into pieces large enough for a system call.
-
-    A file or a pipe gets the bytes unchanged. A terminal gets text: control characters and bytes that are not UTF-8 are
-    escaped.
-    """
-
-    def __init__(self) -> None:
-        self._parts: list[bytes] = []
-        self._size = 0
-        self._decoder = getincrementaldecoder("utf-8")("backslashreplace") if sys.stdout.isatty() else None
-
-    def write(self, data: bytes) -> None:
-        """Append bytes to the output."""
-        self._parts.append(data)
-        self._size += len(data)
-        if self._size >= 1 << 16:
-            self._send(final=False)
-
-    def flush(self) -> None:
-        """Write all collected bytes out: before messages, and at the end."""
-        self._send(final=True)
-
-    def _send(self, *, final: bool) -> None:
-        data, self._parts, self._size = b"".join(self._parts), [], 0
-        if self._decoder is not None:
-            sys.stdout.write(self._decoder.decode(data, final))
-            sys.stdout.flush()
-            return
-        sys.stdout.buffer.write(data)
-        sys.stdout.buffer.flush()
 
 
 class FileSpool:

@@ -13,13 +13,12 @@ import io
 import os
 import signal
 import sys
-import traceback
 from typing import TYPE_CHECKING, NoReturn
 
 import click
 
 from conformance.cli.console import NamedCommands, TerminalText, error, narrate
-from conformance.stream import ExitCode
+from conformance.exit_code import ExitCode
 from conformance.version import __version__
 
 if TYPE_CHECKING:
@@ -169,6 +168,8 @@ def _operating_system(problem: OSError) -> int:
 
 def _debug_hint() -> None:
     if os.environ.get(DEBUG_VARIABLE):
+        import traceback
+
         traceback.print_exc()
     else:
         narrate(f"(this was not expected; {DEBUG_VARIABLE}=1 shows where it happened)")

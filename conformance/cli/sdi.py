@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from conformance.cli.console import Usage, narrate
+from conformance.cli.console import Output, Usage, narrate
 from conformance.cli.data_files import refusals, tablespaces
-from conformance.cli.logs import Output
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from conformance.reference.innodb.page_zip import uncompressed
 from conformance.reference.innodb.pages import FIL_NULL, PageType
 from conformance.reference.innodb.records import index_id, is_compact, level, origins, read_record
 
@@ -25,7 +24,11 @@ def index_page(space: Tablespace, number: int, kind: PageType = PageType.INDEX) 
     """A page of an index, as it is in memory: pages of ROW_FORMAT=COMPRESSED are decompressed."""
     page = space.page(number)
     page.expect_type(kind)
-    return uncompressed(page, space.flags.logical) if space.flags.compressed else page
+    if not space.flags.compressed:
+        return page
+    from conformance.reference.innodb.page_zip import uncompressed
+
+    return uncompressed(page, space.flags.logical)
 
 
 def leaves(space: Tablespace, root: int, index: IndexFormat, kind: PageType = PageType.INDEX) -> Iterator[Page]:

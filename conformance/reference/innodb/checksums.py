@@ -4,39 +4,76 @@ from __future__ import annotations
 
 from functools import cache
 from struct import Struct
-from typing import TYPE_CHECKING, Final
+from typing import Final, NamedTuple
 from zlib import adler32
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 NO_CHECKSUM: Final = 0xDEADBEEF  # what innodb_checksum_algorithm=none writes
 _POLYNOMIAL: Final = 0x82F63B78  # Castagnoli, reflected
 _ALL: Final = 0xFFFFFFFF
+_SHORT: Final = 96  # bits of a message that is not folded any more
+_CHOICE: Final = 64  # lengths of a front half among which the power is sought
 _U4: Final = Struct(">I").unpack_from
 
 
+class _Fold(NamedTuple):
+    """One step that makes a message shorter: its first ``bits`` bits are multiplied and added to the others."""
+
+    bits: int
+    shifts: tuple[int, ...]
+
+
+def _times_x(value: int) -> int:
+    """A remainder times x. Bits are reflected: bit 31 stands for 1, bit 0 for x^31."""
+    return value >> 1 ^ (_POLYNOMIAL if value & 1 else 0)
+
+
+def _power(exponent: int) -> int:
+    """The remainder of x^exponent, by squares."""
+    value = 1 << 31
+    for digit in f"{exponent:b}":
+        square, factor = 0, value
+        for place in range(31, -1, -1):
+            square ^= factor if value >> place & 1 else 0
+            factor = _times_x(factor)
+        value = _times_x(square) if digit == "1" else square
+    return value
+
+
 @cache
-def _words() -> Sequence[int]:
-    """The remainder of every 16-bit word: two bytes a step cost half as many steps."""
-    table = [0] * 256
-    for byte in range(256):
-        value = byte
-        for _ in range(8):
-            value = value >> 1 ^ (_POLYNOMIAL if value & 1 else 0)
-        table[byte] = value
-    return [table[table[low] & 0xFF ^ high] ^ table[low] >> 8 for high in range(256) for low in range(256)]
+def _folds(bits: int) -> tuple[tuple[_Fold, ...], int]:
+    """The steps for a message of so many bits, and the bits that are left at the end.
+
+    The front half F of a message stands for F times x^m, where m is the length of the rest. The remainder of x^m has
+    at most 32 bits. F times it is as long as the rest: the sum of one shift of F for each bit. So few bits are sought.
+    """
+    found = []
+    while bits > _SHORT:
+        least = (bits + 33) // 2
+        powers = [_power(least)]
+        for _ in range(_CHOICE):
+            powers.append(_times_x(powers[-1]))
+        power = min(powers, key=int.bit_count)
+        rest = least + powers.index(power)
+        front = bits - rest
+        found.append(_Fold(front, tuple(rest - front - place for place in range(32) if power >> 31 - place & 1)))
+        bits = rest
+    return tuple(found), bits
 
 
 def crc32c(data: bytes) -> int:
-    """CRC-32C: initial value and final mask are all ones."""
-    words, value, even = _words(), _ALL, len(data) & ~1
-    for (word,) in Struct("<H").iter_unpack(data[:even]):
-        value = value >> 16 ^ words[(value ^ word) & 0xFFFF]
-    if even != len(data):
-        value ^= data[-1]
-        for _ in range(8):
-            value = value >> 1 ^ (_POLYNOMIAL if value & 1 else 0)
+    """CRC-32C: initial value and final mask are all ones.
+
+    The message is one integer, which is folded in half again and again: a page takes a few hundred operations.
+    """
+    value = int.from_bytes(data, "little") ^ _ALL
+    folds, left = _folds(8 * len(data))
+    for bits, shifts in folds:
+        front = value & (1 << bits) - 1
+        value >>= bits
+        for shift in shifts:
+            value ^= front << shift
+    for _ in range(left):
+        value = _times_x(value)
     return value ^ _ALL
 
 

@@ -14,6 +14,13 @@ DATA: Final = Path(__file__).parents[2] / "data" / "innodb"
 FIXTURES: Final[dict[str, dict[str, Any]]] = {
     entry["name"]: entry for entry in json.loads((DATA / "manifest.json").read_text("utf-8"))["fixtures"]
 }
+ALL_FILES: Final = tuple(sorted(path.name.removesuffix(".ibd.gz") for path in DATA.glob("*.ibd.gz")))
+
+
+@cache
+def unpacked(name: str) -> bytes:
+    """Any recorded data file by its name, unpacked; some are not in the manifest."""
+    return gzip.decompress((DATA / f"{name}.ibd.gz").read_bytes())
 
 
 @cache

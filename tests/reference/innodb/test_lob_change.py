@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import json
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -30,7 +28,7 @@ from conformance.reference.jsonb.text import format_text
 from conformance.reference.partial.expression import Assignment, Columns
 from conformance.reference.partial.update import update_row
 from conformance.reference.sql.expressions import parse_expression
-from tests.reference.innodb.fixture_files import DATA, tablespace
+from tests.reference.innodb.fixture_files import DATA, tablespace, unpacked
 
 if TYPE_CHECKING:
     from conformance.reference.innodb.pages import Tablespace
@@ -38,11 +36,6 @@ if TYPE_CHECKING:
 FILES: dict[str, Any] = json.loads((DATA / "lob_updates.json").read_text("utf-8"))["files"]
 UPDATES = (1, 2, 3)
 SIZE = 16384
-
-
-@cache
-def unpacked(name: str) -> bytes:
-    return gzip.decompress((DATA / f"{name}.ibd.gz").read_bytes())
 
 
 def opened(data: bytes) -> tuple[Tablespace, LargeValue, Lob]:
