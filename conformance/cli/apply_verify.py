@@ -6,9 +6,8 @@ import json
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, Final, Self
 
-from conformance.cli.console import InputCorrupt, narrate
+from conformance.cli.console import InputCorrupt, Output, narrate
 from conformance.cli.data_files import tablespaces
-from conformance.cli.logs import Output
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
