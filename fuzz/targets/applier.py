@@ -12,13 +12,17 @@ from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.jsonb.layout import decode_strict, storage_free
 from conformance.reference.jsonb.text import format_text
-from conformance.reference.jsonb.values import depth
 from conformance.reference.partial.apply import apply_diffs, apply_field
 from conformance.reference.partial.diffs import decode_diffs
 from fuzz import documents
 from fuzz.mutators.draw import SeedDraw
 from fuzz.mutators.framing import edited
 from fuzz.mutators.trees import mutate_document
+from fuzz.naive.applier import apply as naive_apply
+from fuzz.naive.diffs import read as naive_diffs
+from fuzz.naive.documents import depth, holds_decimal, identical
+from fuzz.naive.documents import read as naive_document
+from fuzz.naive.pieces import Refused
 from fuzz.prefixed import join, mutate_one, split
 from fuzz.targets import diffs as diffs_target
 from fuzz.violation import attempt, require
@@ -28,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 INVARIANT: Final = (
-    "Applying diffs answers with MySQL's own numbers or with a document that can be read, the same whether it was"
+    "Applying diffs answers with MySQL's own numbers, or with the document that the naive applier makes, whether it was"
     " changed in place or made anew; the document before is never touched."
 )
 INSTRUMENT: Final[tuple[str, ...]] = (
@@ -40,6 +44,7 @@ INSTRUMENT: Final[tuple[str, ...]] = (
 )
 MAX_LEN: Final = 768
 DICTIONARY: Final = diffs_target.DICTIONARY
+_DEEPEST: Final = 100  # containers inside each other in a document that is written anew
 _LIBERAL: Final = replace(MYSQL, behaviour=replace(MYSQL.behaviour, refuse_unchanging_replace=False))
 
 
@@ -49,6 +54,7 @@ def check(data: bytes) -> None:
     kept = bytes(stored)
     after, refused = attempt(apply_field, stored, field)
     require(stored == kept, "the document before is not touched")
+    _compare(stored, field)
     null, _ = attempt(apply_field, None, field)
     require(null is None or not field, "a diff has nowhere to go in NULL", null)
     if after is None:
@@ -76,6 +82,33 @@ def check(data: bytes) -> None:
     if anew is not None and depth(value) <= 100:
         same, incomparable = attempt(equal, decode(anew), value)
         require(same or incomparable or _has_nan(value), "holes do not change what diffs do", anew, after)
+
+
+def _compare(stored: bytes, field: bytes) -> None:
+    """Apply the diffs to plain values, and compare. The liberal applier refuses for no other reason than a naive one;
+    a server that works in place also refuses to replace a value by itself.
+    """
+    try:
+        document, diffs = naive_document(stored, ordered=True), naive_diffs(field)
+    except Refused:
+        return  # the targets of documents and diffs compare these
+    decimals = any(map(holds_decimal, (document, *(diff.value for diff in diffs))))
+    free, refused = attempt(apply_field, stored, field, _LIBERAL)
+    kept, unchanged = attempt(apply_field, stored, field)
+    unwritten = isinstance(refused, MysqlError) and refused.number in (1032, 3142, 3157)
+    try:
+        wanted, unchanging = naive_apply(document, diffs)
+    except Refused as reason:
+        require(free is None, "the applier refuses what the naive one refuses", str(reason))
+        return
+    if free is None:
+        known = unwritten and (decimals or depth(wanted) > _DEEPEST)
+        require(known, "the applier takes what the naive one takes", str(refused))
+        return
+    number = unchanged.number if isinstance(unchanged, MysqlError) else 0
+    require(kept == free or (unchanging and number == 3648), "only a value that is there already is refused", number)
+    found = wanted if decimals or depth(wanted) > _DEEPEST else naive_document(free)
+    require(identical(found, wanted), "both appliers make the same document", found, wanted)
 
 
 def _declared(error: object, stored: bytes) -> bool:

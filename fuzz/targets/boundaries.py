@@ -7,23 +7,24 @@ from typing import TYPE_CHECKING, Final
 
 from conformance.reference.binlog.header import FOOTER_SIZE, HEADER_SIZE
 from conformance.reference.boundaries.markers import BoundaryType, mark, marker_of
-from conformance.reference.boundaries.observed_event import ObservedEvent, observe, query_text
+from conformance.reference.boundaries.observed_event import ObservedEvent, observe
 from conformance.reference.boundaries.reader import Group, find_event, read_groups
-from conformance.reference.boundaries.shipped import EventClass, ShippedParser, State, classify, classify_query
-from conformance.reference.boundaries.source import mark_stream
-from conformance.reference.boundaries.unmarked import Receiver, query_role
+from conformance.reference.boundaries.shipped import Complaint, EventClass, ShippedParser, State, classify
+from conformance.reference.boundaries.source import mark_group, mark_stream
+from conformance.reference.boundaries.unmarked import Receiver
 from conformance.reference.boundaries.worklog import BoundaryParser
 from conformance.reference.event_types import EventType
 from fuzz.events import file_seeds
 from fuzz.mutators.framing import mutate_file, split_file
+from fuzz.naive import boundaries as naive
 from fuzz.violation import attempt, require
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 INVARIANT: Final = (
-    "The groups of a file tile it, whatever the window; a stream that is marked is accepted by the worklog's parser;"
-    " marking changes a marker and nothing else."
+    "The groups of a file are those of the naive reader, and tile it, whatever the window; parsers and markers are what"
+    " the naive ones say; a sound stream that is marked is accepted; marking changes a marker and nothing else."
 )
 INSTRUMENT: Final[tuple[str, ...]] = ("conformance.reference.boundaries",)
 MAX_LEN: Final = 1280
@@ -40,6 +41,10 @@ def check(data: bytes) -> None:
         require(whole == narrow, "the window changes no group", whole, narrow)
         own, headless = attempt(_own_groups, data, relay)
         require(own is not None or headless, "a file's own footer is found or refused")
+        if whole is not None:
+            whole_events = [naive.Event.of(event) for event in split_file(data)[1:-1]]
+            wanted = [*map(tuple, naive.groups(whole_events, relay=relay))]
+            require(whole == wanted, "both readers find the same groups", whole, wanted)
         place = 4
         for _, start, end, count in whole or ():
             require(start == place < end <= len(data), "groups tile the file", start, place)
@@ -62,26 +67,35 @@ def _groups(data: bytes, window: int, relay: bool) -> list[tuple[str, int, int, 
 def _streams(events: list[ObservedEvent], raw: list[bytes]) -> None:
     receiver, applier = ShippedParser(), ShippedParser(receiver=False)
     guessed = Receiver()
-    for event, data in zip(events, raw, strict=True):
-        receiver.feed(event)
-        complaint = applier.feed(event)
-        require(complaint is None or complaint.kind, "a complaint says of what", complaint)
-        judged = guessed.feed(event)
-        require(0 <= judged.type < 8, "an event counts as one of the types", judged)
-        text = query_text(data)
-        classify_query(text), query_role(text)
+    others = [*map(naive.Event.of, raw)]
+    for parser, is_receiver in ((receiver, True), (applier, False)):
+        found = [(_number(parser.feed(event)), parser.state.name) for event in events]
+        wanted = [(number, state) for state, number in naive.shipped(others, receiver=is_receiver)]
+        require(found == wanted, "both shipped parsers say the same", found, wanted)
+    verdicts = [(judged.type, judged.broken is not None) for judged in map(guessed.feed, events)]
+    require(verdicts == naive.received(others), "both receivers say the same", verdicts)
+    for data, event, other in zip(raw, events, others, strict=True):
+        require(event == other[:4], "both readers find the same text", data)
         for kind in (BoundaryType.SELF_CONTAINED, BoundaryType.NOT_DEFINED):
             marked, _ = attempt(mark, data, kind)
             if marked is not None:
                 flags = int.from_bytes(marked[17:19], "little")
                 require(marker_of(flags) == kind and len(marked) == len(data), "a marker is what was set", kind)
+    if events:
+        markers = mark_group(events)
+        require(markers == naive.marked_group(others), "both sources mark a group the same way", markers)
     for relay in (False, True):
         types = list(mark_stream(events, relay=relay))
         require(len(types) == len(events), "every event gets a type", types)
-        parser = BoundaryParser()
+        worklog = BoundaryParser()
         if _sound(events):
             for kind in types:
-                require(parser.feed(kind) is None, "a sound stream that is marked is accepted", types, events)
+                require(worklog.feed(kind) is None, "a sound stream that is marked is accepted", types, events)
+
+
+def _number(complaint: Complaint | None) -> int | None:
+    """The number of its message, as the naive parser gives it."""
+    return None if complaint is None else 0 if complaint.message is None else complaint.message.code
 
 
 def _sound(events: list[ObservedEvent]) -> bool:

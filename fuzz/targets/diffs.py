@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Final
 
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.jsonb.values import JsonValue, same
 from conformance.reference.partial.diffs import Diff, Operation, RawDiff, decode_diffs, encode_diffs, split_diffs
+from conformance.reference.partial.paths import Cell, CellRange, Member, Wildcard
 from fuzz import documents
+from fuzz.naive import diffs as naive
+from fuzz.naive.documents import identical
+from fuzz.naive.pieces import Refused
 from fuzz.violation import attempt, require
 from generators.damaged_events import diff
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from conformance.reference.partial.paths import Path
+    from fuzz.naive.paths import Leg
+
 INVARIANT: Final = (
-    "What is read as diffs is written as diffs that read the same; the strict reading takes a part of what the lenient"
-    " one takes, and writes it back byte for byte unless its values have holes."
+    "The naive reader reads the same diffs, or refuses them too; what is read is written as diffs that read the same;"
+    " the strict reading writes it back byte for byte unless its values have holes."
 )
 INSTRUMENT: Final[tuple[str, ...]] = (
     "conformance.reference.cursor",
@@ -35,13 +43,16 @@ def check(data: bytes) -> None:
     """Check any bytes."""
     frames, torn = attempt(split_diffs, data)
     diffs, unread = attempt(decode_diffs, data)
+    _compare(data, diffs)
     strict, refused = attempt(decode_diffs, data, strict=True)
     require(torn is None or unread, "diffs without frames are not read", str(torn))
     require(unread is None or refused, "the strict reading takes nothing that the lenient one refuses", str(unread))
     if diffs is None or frames is None:
         return
     require(len(diffs) == len(frames), "there are as many diffs as frames", len(diffs), len(frames))
-    require(sum(_size(frame) for frame in frames) <= len(data), "frames do not overlap")
+    require(
+        [*map(tuple, frames)] == [*map(tuple, naive.frames(data))], "the frames are those of the naive reader", frames
+    )
     if strict is not None:
         require(_same(strict, diffs), "the strict reading gives the diffs of the lenient one")
     written, unwritten = attempt(encode_diffs, diffs)
@@ -56,9 +67,34 @@ def check(data: bytes) -> None:
         require(not (compact and lengths) or written == data, "compact diffs are written byte for byte", data, written)
 
 
-def _size(frame: RawDiff) -> int:
-    _, path, data = frame
-    return 2 + len(path) + (0 if data is None else 1 + len(data))
+def _compare(data: bytes, diffs: tuple[Diff, ...] | None) -> None:
+    """Read the diffs a second time, and compare."""
+    try:
+        others = naive.read(data)
+    except Refused as reason:
+        require(diffs is None, "the naive reader reads what the reference reads", str(reason))
+        return
+    require(diffs is not None, "the reference reads what the naive reader reads", others)
+    for one, other in zip_longest(diffs or (), others):
+        same = one and other and (one.operation, legs_of(one.path)) == (other.operation, other.legs)
+        require(same and identical(one.value, other.value), "both read the same diffs", one, other)
+
+
+def legs_of(path: Path) -> list[Leg]:
+    """The legs as the naive reader gives them."""
+    return [_leg(leg) for leg in path.legs]
+
+
+def _leg(leg: Member | Cell | CellRange | Wildcard) -> Leg:
+    match leg:
+        case Member(name):
+            return "member", name
+        case CellRange(first, last):
+            return "several", f"{_leg(first)} to {_leg(last)}"
+        case Cell(index, from_end):
+            return "last" if from_end else "cell", index
+        case Wildcard(text):
+            return "several", text
 
 
 def _data(frames: list[RawDiff]) -> list[bytes]:

@@ -1,4 +1,4 @@
-"""JSONB: the reference against a second reader, written from docs/spec/jsonb.md alone."""
+"""JSONB: the reference against the naive reader."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Final
 
 from conformance.reference.errors import CodecError
 from conformance.reference.jsonb.decode import decode
-from conformance.reference.jsonb.values import same
 from fuzz import documents
-from fuzz.second_reader import Refused, read
+from fuzz.naive.documents import identical, read
+from fuzz.naive.pieces import Refused
 from fuzz.violation import Violation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-INVARIANT: Final = "The reference and the second reader give the same value, or both refuse."
+INVARIANT: Final = "The reference and the naive reader give the same value, or both refuse."
 INSTRUMENT: Final[tuple[str, ...]] = ("conformance.reference.jsonb.decode",)
 MAX_LEN: Final = 200  # depth and length have their seeds in jsonb-decode; here the rate counts
 DICTIONARY: Final = documents.DICTIONARY
@@ -29,12 +29,12 @@ def check(data: bytes) -> None:
             other = read(data)
         except Refused:
             return
-        raise Violation("the reference reads what the second reader reads", other) from None
+        raise Violation("the reference reads what the naive reader reads", other) from None
     try:
         other = read(data)
     except Refused:
-        raise Violation("the second reader reads what the reference reads", value) from None
-    if not same(value, other) or (type(value) is dict and [*value] != [*other]):  # type: ignore[misc]
+        raise Violation("the naive reader reads what the reference reads", value) from None
+    if not identical(value, other) or (type(value) is dict and [*value] != [*other]):  # type: ignore[misc]
         raise Violation("both readers give the same value", value, other)
 
 

@@ -12,6 +12,7 @@ from conformance.reference.jsonb.tagged import from_tagged, to_tagged
 from conformance.reference.jsonb.values import depth, same
 from fuzz import documents
 from fuzz.mutators.trees import mutate_document
+from fuzz.naive.documents import free_space
 from fuzz.violation import attempt, require
 
 if TYPE_CHECKING:
@@ -51,11 +52,12 @@ def check(data: bytes) -> None:
     require(len(written) == 1 or depth(value) <= 100, "no more than 100 containers inside each other")
     if data:
         require(len(written) <= max(len(data), 2) or _shared(data), "no reading makes a document longer", data, written)
-    require(storage_free(written) == 0, "a document made from scratch has no holes", written)
+    require(storage_free(written) == free_space(written) == 0, "a document made from scratch has no holes", written)
     stored, _ = attempt(decode_stored, data)
     if stored is not None and data:
         require(encode_stored(stored) == data, "a layout gives its bytes back", stored)
         require(storage_free(data) == _holes(stored), "the free space is what the holes add up to", stored)
+        require(storage_free(data) == free_space(data), "the free space is what no reader reads", data)
         fresh = decode_stored(written)
         require(_holes(fresh) == 0, "a document made from scratch is dense", fresh)
     tagged, untagged = attempt(to_tagged, value)

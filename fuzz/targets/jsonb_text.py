@@ -13,6 +13,8 @@ from conformance.reference.jsonb.text import format_pretty, format_text
 from conformance.reference.jsonb.values import DECIMAL, Opaque, UInt, same
 from fuzz import documents
 from fuzz.mutators.trees import mutate_document
+from fuzz.naive.pieces import Refused
+from fuzz.naive.text import text as naive_text
 from fuzz.violation import attempt, require
 
 if TYPE_CHECKING:
@@ -45,6 +47,10 @@ def check(data: bytes) -> None:
     attempt(format_text, value, JsonForms(double_text="1"))
     if text is None or pretty is None:
         return
+    try:
+        require(text == naive_text(value), "both print the same text", text)
+    except Refused as reason:
+        require(_has_opaque(value), "both print the same values", str(reason))
     require(json.loads(text) == json.loads(pretty), "pretty printing changes white space alone", text, pretty)
     try:
         text.encode()
@@ -74,6 +80,12 @@ def _has_words(value: JsonValue) -> bool:
     if isinstance(value, float):
         return abs(value) <= 1.7976931348623157e308
     return not isinstance(value, Opaque)
+
+
+def _has_opaque(value: JsonValue) -> bool:
+    if isinstance(value, (dict, list)):
+        return any(map(_has_opaque, value.values() if isinstance(value, dict) else value))
+    return isinstance(value, Opaque)
 
 
 def _has_decimal(value: JsonValue) -> bool:

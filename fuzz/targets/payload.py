@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Final
 from conformance.reference.binlog.event import Event
 from conformance.reference.binlog.files import EventDecoder
 from conformance.reference.binlog.header import Header
-from conformance.reference.binlog.payload import TransactionPayload
+from conformance.reference.binlog.payload import ZSTD, TransactionPayload
 from conformance.reference.binlog.writer import FileWriter
 from conformance.reference.boundaries.source import mark_inside, split_inner
 from conformance.reference.errors import DecodeError
 from fuzz.events import PLAIN, row_bodies
 from fuzz.mutators.draw import SeedDraw
 from fuzz.mutators.framing import edited
+from fuzz.naive import payload as naive
+from fuzz.naive.pieces import Refused
 from fuzz.violation import attempt, require
 from generators.draw import Stream
 from generators.streams import GROUPS, group
@@ -24,8 +26,8 @@ if TYPE_CHECKING:
     from conformance.reference.binlog.event import Body
 
 INVARIANT: Final = (
-    "A payload is written as it was read; it never grows beyond the limit that was asked for; the events inside tile"
-    " it, marked or not."
+    "The naive reader finds the same fields, content, and events, or refuses them too; a payload never grows beyond the"
+    " limit; the events inside tile it, marked or not."
 )
 INSTRUMENT: Final[tuple[str, ...]] = (
     "conformance.reference.binlog.files",
@@ -39,22 +41,45 @@ LIMIT: Final = 1 << 16
 
 def check(data: bytes) -> None:
     """Check the body of an event."""
-    payload, _ = attempt(TransactionPayload.decode, data)
-    if payload is None:
+    payload, refused = attempt(TransactionPayload.decode, data)
+    try:
+        other = naive.read(data)
+    except Refused as reason:
+        require(payload is None, "both readers refuse the same payloads", str(reason))
         return
-    written = payload.encode()
-    require(TransactionPayload.decode(written) == payload, "what was written reads the same", payload)
+    require(payload is not None, "both readers read the same payloads", str(refused))
+    assert payload is not None
+    fields = payload.compression, payload.uncompressed_size, payload.payload
+    require(fields == other, "both readers find the same fields", fields, other)
+    require(TransactionPayload.decode(payload.encode()) == payload, "what was written reads the same", payload)
+    _content(data, payload, other)
+
+
+def _content(data: bytes, payload: TransactionPayload, other: naive.Payload) -> None:
+    """Compare what the frame holds, and the events inside."""
     inner, refused = attempt(payload.uncompressed, LIMIT)
+    try:
+        wanted = naive.content(other)
+    except Refused as reason:
+        require(inner is None, "both refuse the same frames", str(reason))
+        wanted = b""
+    else:
+        grows = len(wanted) > LIMIT and payload.compression == ZSTD
+        require((inner is None) == grows, "a frame is refused for its size alone", len(wanted), str(refused))
+        require(grows or inner == wanted, "both find the same content", len(wanted))
     decoder = EventDecoder(limit=LIMIT)
     event = Event(Header(0, payload.type, 1, len(data) + 19, 0, 0), payload, None, 4)
     events, damaged = attempt(lambda: list(decoder.inner_events(event)))
     if inner is None:
         require(damaged is not None, "no events come from a frame that is refused", str(refused))
         return
-    require(len(inner) <= LIMIT or payload.compression == 255, "nothing grows beyond the limit", len(inner))
+    found, stopped = naive.events(wanted)
     pieces, torn = attempt(lambda: list(split_inner(inner)))
-    require(torn is not None or b"".join(pieces or ()) == inner, "events tile their payload")
-    require(events is None or len(events) == len(pieces or ()), "there are as many events as pieces")
+    require((torn is None) == (not stopped), "both refuse the same event", stopped, str(torn))
+    require(torn is not None or pieces == [raw for _, raw in found], "both find the same pieces")
+    if events is not None:
+        types = [item.header.type for item in events]
+        require(not stopped and types == [code for code, _ in found], "both find the same events", types, stopped)
     if pieces:
         marked, _ = attempt(mark_inside, inner)
         require(marked is not None and len(marked) == len(inner), "marking changes flags alone")

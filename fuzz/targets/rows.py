@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
 from conformance.reference.binlog.rows import RowsBody, decode_rows_event, encode_head, fixed_size, split_rows
 from conformance.reference.event_types import EventType
+from conformance.reference.tables.columns import PartialJson
 from conformance.reference.tables.table_map import TableMap
+from conformance.reference.tables.temporal import Time
 from fuzz.events import every_type, row_bodies, tables
 from fuzz.mutators.draw import SeedDraw
 from fuzz.mutators.framing import edited, mutate_columns
+from fuzz.naive import rows as naive
 from fuzz.prefixed import join, mutate_one, split
 from fuzz.violation import attempt, require
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from conformance.reference.binlog.rows import Row
+    from conformance.reference.errors import CodecError
+    from conformance.reference.tables.columns import Value
+
 INVARIANT: Final = (
-    "Rows that are read are written to bytes that read the same; one by one they are the rows that come all at once; no"
-    " row takes no bytes; splitting an event loses nothing."
+    "The naive reader reads the same rows, and stops at the same row; what is read is written to bytes that read the"
+    " same; one by one rows are those that come all at once; splitting an event loses nothing."
 )
 INSTRUMENT: Final[tuple[str, ...]] = (
     "conformance.reference.tables.columns",
@@ -54,12 +62,39 @@ def check(data: bytes) -> None:
             break
         rows.append(row)
         require(len(rows) <= len(second), "no row takes no bytes", len(rows))
+    if unmapped is None:
+        _compare(code, first, second, rows, error)
     body, _ = attempt(lazy.typed)
     require((body is None) == (error is not None or unmapped is not None), "rows come one by one or all", str(error))
     if body is None:
         return
     require(repr(tuple(rows)) == repr(body.rows), "rows one by one are the rows that come all at once")
     _writing(body, table)
+
+
+def _compare(code: int, table: bytes, event: bytes, rows: list[Row], error: CodecError | None) -> None:
+    """Read the rows a second time, and compare."""
+    found = naive.rows(code, event, naive.table(table))
+    require(len(found.rows) == len(rows), "both readers read as many rows", len(found.rows), len(rows))
+    require(bool(found.refused) == (error is not None), "both readers refuse the same row", found.refused, str(error))
+    for row, other in zip(rows, found.rows, strict=True):
+        for image, images in ((row.before, other.before), (row.after, other.after)):
+            same = repr(None if image is None else list(map(_plain, image))) == repr(images)
+            require(same, "both readers read the same values", image, images)
+
+
+def _plain(value: Value | None) -> object:
+    """The value as the naive reader gives it."""
+    match value:
+        case PartialJson(diffs):
+            return naive.Diffs(bytes(diffs))
+        case Decimal():
+            return f"{value:f}" if "." in f"{value:f}" else f"{value:f}."
+        case Time(negative=negative):
+            return (int(negative), *value[1:])
+        case tuple():
+            return tuple(value)
+    return value
 
 
 def _table_id(body: bytes) -> int:

@@ -3,7 +3,8 @@
 ``python -m tests.faults`` (from the repository's root) plants every fault of the catalogue, gives it to each
 of the three tools of :mod:`tests.faults.tools`, and prints a line for each fault and the kill rates.
 ``--first`` stops at the first tool that kills; ``--tool`` and ``--only`` select; ``--runs`` is the number of atheris's
-executions for each target (0: stored inputs only, for which no fuzzer is needed). With ``--results FILE`` a run that
+executions for each target (0: stored inputs only, for which no fuzzer is needed). ``--oracles`` plants the faults of
+``oracles.toml``, which the fuzz targets must find alone, each in 60 seconds of CPU. With ``--results FILE`` a run that
 was broken off goes on: what stands in FILE for the same faulty text is not run again. Exit status 1 if fewer than 97 %
 of the faults die, or if a tool finds something in the sound reference.
 """
@@ -25,7 +26,7 @@ from signal import SIGKILL, SIGXCPU
 from threading import Lock, Timer
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from tests.faults.catalogue import FAULTS, ROOT, faulty_text
+from tests.faults.catalogue import FAULTS, ORACLE_FAULTS, ROOT, faulty_text
 from tests.faults.tools import (
     TOOLS,
     Step,
@@ -44,6 +45,8 @@ if TYPE_CHECKING:
 LEAST: Final = 0.97
 _SECONDS: Final = 200  # of CPU, for one child; one that takes longer hangs
 _WAITING: Final = 3600  # seconds on the clock, for one that waits; a full machine must not reach it
+_ORACLE_SECONDS: Final = 60  # of CPU, for each fuzz target against a fault of oracles.toml
+_NO_LIMIT: Final = 1 << 30  # executions: the time is the limit
 _CRASHED: Final = 77  # how libFuzzer ends with a finding
 
 
@@ -145,9 +148,11 @@ class Bench(NamedTuple):
 
     def steps(self, fault: Fault) -> list[Step]:
         """Everything that is done with a fault, the cheapest first."""
+        options = self.options
         fuzzing = fuzz_steps(
-            fault, self.inputs, self.scratch, reached=self.reached, runs=self.options.runs, rng=self.options.seed
-        )
+            fault, self.inputs, self.scratch, reached=self.reached, runs=options.runs, rng=options.seed,
+            seconds=_ORACLE_SECONDS if options.oracles else 0,
+        )  # fmt: skip
         steps = [*vector_steps(fault), *fuzzing, *property_steps(fault, self.properties)]
         return sorted((step for step in steps if step.tool in self.options.tool), key=lambda step: step.cost)
 
@@ -212,10 +217,10 @@ def summary(results: dict[str, dict[str, Outcome]]) -> list[str]:
     return lines
 
 
-def selected(names: Sequence[str]) -> list[Fault]:
+def selected(names: Sequence[str], faults: Sequence[Fault] = FAULTS) -> list[Fault]:
     """Faults by id or by module."""
-    found = [fault for fault in FAULTS if not names or fault.id in names or fault.module in names]
-    known = {fault.id for fault in FAULTS} | {fault.module for fault in FAULTS}
+    found = [fault for fault in faults if not names or fault.id in names or fault.module in names]
+    known = {fault.id for fault in faults} | {fault.module for fault in faults}
     unknown = set(names) - known
     if unknown:
         raise SystemExit(f"no fault or module of faults is called {', '.join(sorted(unknown))}")
@@ -227,20 +232,23 @@ def arguments_of(arguments: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.faults", description=__doc__)
     parser.add_argument("--tool", action="append", choices=TOOLS, help="only this one (more than once: these)")
     parser.add_argument("--only", action="append", default=[], metavar="ID", help="only this fault, or this module's")
+    parser.add_argument("--oracles", action="store_true", help="the faults that fuzz targets must find alone")
     parser.add_argument("--first", action="store_true", help="the first tool that kills is enough")
     parser.add_argument("--runs", type=int, default=100_000, help="executions of atheris for each target; 0: none")
     parser.add_argument("--seed", type=int, default=1, help="of atheris's random numbers")
     parser.add_argument("--jobs", type=int, default=1, help="faults at a time")
     parser.add_argument("--results", type=Path, metavar="FILE", help="go on from what is kept there, and keep it there")
     options = parser.parse_args(arguments)
-    options.tool = options.tool or list(TOOLS)
+    options.tool = ["fuzzing"] if options.oracles else options.tool or list(TOOLS)
+    if options.oracles:
+        options.runs = max(options.runs, _NO_LIMIT)
     return options
 
 
 def main(arguments: Sequence[str]) -> int:
     """Plant them all."""
     options = arguments_of(arguments)
-    faults = selected(options.only)
+    faults = selected(options.only, ORACLE_FAULTS if options.oracles else FAULTS)
     results: dict[str, dict[str, Outcome]] = {}
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(options.jobs) as pool:
         inputs, scratch = Path(folder, "inputs"), Path(folder, "scratch")

@@ -1,5 +1,7 @@
 """The planted faults of the reference (``catalogue.toml``), and the text of a module with one of them.
 
+Those of ``oracles.toml`` are for the fuzz targets alone, which must find them without the help of the unit tests.
+
 Written from the sentences of the sheets, and from faults that were found (CHANGELOG), before the fuzz targets were
 tuned. A fault that survives means a missing vector, property or target; it is no reason to take it out. What a mutant
 of :mod:`tests.mutation` does as well is not in the catalogue.
@@ -29,12 +31,13 @@ class Fault(NamedTuple):
     breaks: str
 
 
-def _read() -> tuple[Fault, ...]:
-    modules = tomllib.loads(Path(__file__).with_name("catalogue.toml").read_text(encoding="utf-8"))
+def _read(name: str) -> tuple[Fault, ...]:
+    modules = tomllib.loads(Path(__file__).with_name(name).read_text(encoding="utf-8"))
     return tuple(Fault(name, module, *row) for module, rows in modules.items() for name, row in rows.items())
 
 
-FAULTS: Final = _read()
+FAULTS: Final = _read("catalogue.toml")
+ORACLE_FAULTS: Final = _read("oracles.toml")
 
 
 def path_of(module: str) -> Path:

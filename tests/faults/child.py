@@ -14,9 +14,10 @@ from contextlib import contextmanager
 from importlib import import_module
 from inspect import CO_OPTIMIZED
 from pathlib import Path
+from time import process_time
 from typing import TYPE_CHECKING, Any, Final
 
-from tests.faults.catalogue import FAULTS, PACKAGE, ROOT
+from tests.faults.catalogue import FAULTS, ORACLE_FAULTS, PACKAGE, ROOT
 from tests.faults.plant import plant
 
 if TYPE_CHECKING:
@@ -116,13 +117,13 @@ def run_reach(files: list[str]) -> str | None:
 
 
 def run_fuzz(arguments: list[str]) -> str | None:
-    """Atheris on one target: ``NAME MODULES SCRATCH SEEDS RUNS RNG``. Does not return: the fuzzer ends the process,
-    with status 0 if it found nothing. ``MODULES``, parted by commas, are instrumented."""
+    """Atheris on one target: ``NAME MODULES SCRATCH SEEDS RUNS RNG SECONDS``. Does not return: the process ends with
+    status 0 if nothing was found. ``MODULES``, parted by commas, are instrumented. ``SECONDS`` of CPU; 0: no limit."""
     import atheris
 
     from fuzz.runner.child import mixed, not_instrumented
 
-    name, modules, scratch, seeds, runs, rng = arguments
+    name, modules, scratch, seeds, runs, rng, seconds = arguments
     names = set(modules.split(","))
     roots = sorted({item.split(".")[0] for item in names})
     with atheris.instrument_imports(include=roots, exclude=not_instrumented(roots, names)):
@@ -135,9 +136,23 @@ def run_fuzz(arguments: list[str]) -> str | None:
     ]  # fmt: skip
     mutate = getattr(target, "mutate", None)
     options: dict[str, Any] = {} if mutate is None else {"custom_mutator": mixed(mutate)}
-    atheris.Setup(flags, target.check, **options)
+    atheris.Setup(flags, _limited(target.check, float(seconds)), **options)
     atheris.Fuzz()
     return None
+
+
+def _limited(check: Callable[[bytes], None], seconds: float) -> Callable[[bytes], None]:
+    """The check, which ends the process when its time is over."""
+    if not seconds:
+        return check
+    end = process_time() + seconds
+
+    def limited(data: bytes) -> None:
+        if process_time() > end:
+            os._exit(0)
+        check(data)
+
+    return limited
 
 
 TOOLS: Final[dict[str, Callable[[list[str]], str | None]]] = {
@@ -150,7 +165,7 @@ TOOLS: Final[dict[str, Callable[[list[str]], str | None]]] = {
 
 
 def _fault(name: str) -> Iterator[Fault]:
-    return (fault for fault in FAULTS if fault.id == name)
+    return (fault for fault in (*FAULTS, *ORACLE_FAULTS) if fault.id == name)
 
 
 def _imported(fault: Fault) -> str | None:

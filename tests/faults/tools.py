@@ -104,7 +104,14 @@ def store_inputs(folder: Path) -> None:
 
 
 def fuzz_steps(
-    fault: Fault, inputs: Path, scratch: Path, *, reached: Mapping[str, list[str]], runs: int, rng: int
+    fault: Fault,
+    inputs: Path,
+    scratch: Path,
+    *,
+    reached: Mapping[str, list[str]],
+    runs: int,
+    rng: int,
+    seconds: int = 0,
 ) -> list[Step]:
     """The stored inputs of all targets, then atheris on those that run the faulty module."""
     steps = [Step("fuzzing", "replay", 1, ("replay", str(inputs), *target_names()))]
@@ -112,6 +119,6 @@ def fuzz_steps(
         if fault.module in reached[name]:
             out = scratch / f"{fault.id}-{name}"
             modules = ",".join((*load(name).INSTRUMENT, f"{PACKAGE}.{fault.module}"))
-            arguments = ("fuzz", name, modules, str(out), str(inputs / name), str(runs), str(rng))
+            arguments = ("fuzz", name, modules, str(out), str(inputs / name), str(runs), str(rng), str(seconds))
             steps.append(Step("fuzzing", f"atheris {name}", 4, arguments))
     return steps

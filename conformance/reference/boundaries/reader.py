@@ -72,6 +72,7 @@ _ALONE: Final = {
     Role.PAYLOAD: Kind.COMPRESSED,
     Role.INCIDENT: Kind.INCIDENT,
     Role.FRAME: Kind.FRAME,
+    Role.ASIDE: Kind.FRAME,
 }  # by its last event
 _UUID_PLACE: Final = slice(HEADER_SIZE + 1, HEADER_SIZE + 17)
 _GNO: Final = Struct("<q").unpack_from
