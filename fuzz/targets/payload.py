@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from conformance.reference.binlog.event import Event
@@ -111,6 +112,7 @@ def seeds() -> Iterator[tuple[str, bytes]]:
     yield "partial", rows.encode()
     inner = rows.uncompressed()
     yield "not-compressed", TransactionPayload(payload=inner, compression=255, uncompressed_size=len(inner)).encode()
+    yield "byte-behind-the-frame", replace(rows, payload=rows.payload + b"x").encode()
     yield "bomb", TransactionPayload.compress(bytes(1 << 21)).encode()
     yield "nested", _of([rows]).encode()
     yield "nothing-inside", TransactionPayload.compress(b"").encode()

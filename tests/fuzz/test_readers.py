@@ -33,6 +33,7 @@ DATA_FILES = (
     "checksums.py:page_crc32",
     "checksums.py:wrong_checksum",
     "column_values.py:column_value",
+    "column_values.py:stored_value",
     "dictionary.py:private_data",
     "ibd2sdi_output.py:pretty",
     "page_compression.py:CompressionHeader.read",
