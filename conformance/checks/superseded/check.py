@@ -1,0 +1,19 @@
+"""What shipped otherwise than WL#7053 and the article say, as pages of real files show it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from conformance.checks.superseded.cases import all_cases
+from conformance.harness.sql_cases import run_cases
+
+if TYPE_CHECKING:
+    from conformance.harness.check import Check
+
+
+@pytest.mark.check("superseded/pages", "SDI4", "SDI10", "SDI28", "SDI30", "SDI31", "LOB19", "LOB24", "LOB25")
+def test_pages(check: Check) -> None:
+    """Pages of new files are as the document says, or as the listed difference from it says."""
+    run_cases(check, all_cases(), {"source": check.needs_server("a server: pages of its data files are looked at")})
