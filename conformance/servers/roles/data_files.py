@@ -74,6 +74,6 @@ def table_file(connection: Connection, table: str = "t") -> bytes:
 
 
 def transaction_id(connection: Connection) -> int:
-    """The id of the session's open transaction. A pause comes first, as the table that has it is refreshed each 0.1 s."""
+    """The id of the session's open transaction. A pause comes first: the table with it is refreshed each 0.1 s."""
     ask = "SELECT trx_id FROM information_schema.innodb_trx WHERE trx_mysql_thread_id = CONNECTION_ID()"
     return int(connection.execute_many(["DO SLEEP(0.15)", ask]).check()[-1].scalar() or 0)
