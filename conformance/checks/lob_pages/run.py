@@ -47,7 +47,10 @@ def stored_documents(events: Iterable[bytes]) -> Iterator[bytes]:
     for _, event, _ in iter_events(events):
         if event is not None and isinstance(event.body, RowsBody):
             for row in event.body.rows:
-                yield bytes(row.after[1])
+                assert row.after is not None
+                document = row.after[1]
+                assert isinstance(document, bytes)
+                yield document
 
 
 def known_rows(server: Server, connection: Connection, draw: Draw, count: int) -> list[KnownRow]:

@@ -86,9 +86,12 @@ def _pages(kind: Kind, answer: str, page_type: str) -> str:
 
 def _case(
     name: str, kind: Kind, requirement: str, statements: tuple[SqlStatement, ...], query: str, *, written: str,
-    shipped: str, deviation: str, note: str, **fields: tuple[str, ...],
+    shipped: str, deviation: str, note: str, changed: tuple[str, ...] = (),
 ) -> SqlCase:  # fmt: skip
-    """``written``: the answer of a server that does as the document says; ``shipped``: the listed one."""
+    """A Case whose last statement is judged. ``changed``: global variables that it sets.
+
+    ``written``: the answer of a server that does as the document says; ``shipped``: the listed one.
+    """
     judged = SqlStatement(
         sql=query,
         judges=requirement,
@@ -100,7 +103,8 @@ def _case(
         note=note,
     )
     identity = name if kind is DYNAMIC else f"{name}-{kind.name}"
-    return SqlCase(id=identity, requirements=(requirement,), schema=True, statements=(*statements, judged), **fields)
+    return SqlCase(id=identity, requirements=(requirement,), schema=True, globals=changed,
+                   statements=(*statements, judged))  # fmt: skip
 
 
 def copies(kind: Kind) -> SqlCase:
@@ -145,7 +149,7 @@ def flushing(kind: Kind) -> SqlCase:
     return _case("sdi-not-flushed", kind, "SDI28", (idle, _create(kind), *_written(kind), before, alter, _load(kind)),
                  query, written="another SDI", shipped="the SDI of before", deviation="sdi-not-flushed",
                  note="page 3, the root and leaf of the SDI, after an ALTER TABLE has returned",
-                 globals=(_NO_IDLE_FLUSH,))  # fmt: skip
+                 changed=(_NO_IDLE_FLUSH,))  # fmt: skip
 
 
 def dictionary_tablespace() -> SqlCase:
