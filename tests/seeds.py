@@ -10,6 +10,8 @@ What may crash other people's software stays out: a repository is read by everyb
 from __future__ import annotations
 
 import argparse
+import gzip
+import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -19,6 +21,7 @@ from conformance.reference.jsonb.encode import encode
 from conformance.reference.jsonb.parse import parse_text
 from conformance.reference.jsonb.text import format_text
 from conformance.reference.tables.table_map import TableMap
+from fuzz.data_files import CAPTURES
 from fuzz.mutators.framing import split_file
 from fuzz.prefixed import join
 from fuzz.runner.corpora import LARGEST, MOST_FILES, archive, write_archive
@@ -36,6 +39,7 @@ if TYPE_CHECKING:
     from fuzz.runner.targets import Target
 
 DATA: Final = Path(__file__).with_name("data")
+FILES: Final = ("alter_instant", "compressed_zblob_zlob", "gencols_json", "lob_update_3", "lob_versions", "sdi_blob")
 
 
 def documents() -> Iterator[bytes]:
@@ -133,6 +137,14 @@ def payloads() -> Iterator[bytes]:
     yield from (event[19:-4] for event in events() if event[4] == EventType.TRANSACTION_PAYLOAD)
 
 
+def write_captures(path: Path) -> None:
+    """The data files that the targets of InnoDB change: recorded ones, in an archive that comes with the package."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
+        for name in FILES:
+            data = gzip.decompress((DATA / "innodb" / f"{name}.ibd.gz").read_bytes())
+            file.writestr(zipfile.ZipInfo(name), data, zipfile.ZIP_DEFLATED, 9)
+
+
 VECTORS: Final[dict[str, tuple[Callable[[], Iterator[bytes]], ...]]] = {
     **dict.fromkeys(("jsonb-decode", "jsonb-differential", "jsonb-encode", "jsonb-text"), (documents,)),
     "json-text": (texts,),
@@ -163,8 +175,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("names", nargs="*", metavar="TARGET")
     parser.add_argument("--from", dest="found", type=Path, metavar="DIR", help="corpora of the user's own to add")
+    parser.add_argument("--captures", action="store_true", help="write fuzz/captures.zip too")
     parser.add_argument("--merge", action="store_true", help="keep only what reaches more")
     options = parser.parse_args()
+    if options.captures:
+        write_captures(CAPTURES)
     for target in find(options.names) if options.names else own_targets():
         contents = inputs(target, options.found)
         path = archive(target)

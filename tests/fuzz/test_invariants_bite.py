@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from conformance.reference.innodb.records import origins
 from conformance.reference.partial.paths import Path
 from fuzz.targets import load, target_names
 from fuzz.violation import Violation
@@ -70,6 +71,37 @@ def _forgetful(real: Any) -> Any:
     return lambda text: replace(real(text), entries=real(text).entries[:-1])
 
 
+def _reordered(real: Any) -> Any:
+    """The first two records of a page change places."""
+
+    def uncompressed(page: Any, size: int) -> Any:
+        made = real(page, size)
+        found = list(origins(made))
+        data = bytearray(made.data)
+        data[97:99] = (found[-1] - 99).to_bytes(2, "big")
+        return replace(made, data=bytes(data))
+
+    return uncompressed
+
+
+def _again(real: Any) -> Any:
+    """A walk comes to its first page twice."""
+
+    def leaf_records(*arguments: Any) -> Any:
+        found = list(real(*arguments))
+        return [*found, *((replace(page, number=9), record) for page, record in found), *found]
+
+    return leaf_records
+
+
+def _fewer_pieces(real: Any) -> Any:
+    def open_first(*arguments: Any) -> Any:
+        lob = real(*arguments)
+        return replace(lob, entries=lob.entries[1:])
+
+    return open_first
+
+
 # target: what is replaced (a name in its module), and by what.
 FAULTS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "applier": ("apply_field", lambda real: lambda stored, field: real(stored, field) and stored),
@@ -80,16 +112,20 @@ FAULTS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "explain": ("explain_event", _spans),
     "file-stream": ("decode_file", _shorter),
     "gtid-set": ("PreviousGtids.parse", _forgetful),
+    "innodb-page": ("uncompressed", _reordered),
+    "innodb-record": ("leaf_records", _again),
     "json-text": ("parse_text", lambda real: lambda text, forms=None: real(text.lstrip("+"), forms)),
     "jsonb-compare": ("compare", lambda real: lambda a, b: abs(real(a, b))),
     "jsonb-decode": ("decode", _plus),
     "jsonb-differential": ("decode", _true),
     "jsonb-encode": ("encoded_size", lambda real: lambda value: real(value) + (value == [])),
     "jsonb-text": ("format_text", lambda real: lambda *arguments: real(*arguments).replace("true", "false")),
+    "lob": ("open_first", _fewer_pieces),
     "log-text": ("RowChanges", _lines),
     "path": ("parse_path", lambda real: lambda text: Path(real(text).legs[:-1])),
     "payload": ("split_inner", _without_the_first),
     "rows": ("split_rows", _shorter),
+    "sdi": ("pretty", lambda real: lambda text: real(text).replace(b"null", b"true")),
     "sql-expression": ("apply_field", lambda real: lambda stored, field: real(stored, field) and b"\x04\x00"),
     "statements": ("create_table", lambda real: lambda *a, **o: real(*a, **o).replace("(", "((", 1)),
     "table-metadata": ("decode_metadata", _shorter),

@@ -26,20 +26,6 @@ ELSEWHERE = {
     "text/mysqlbinlog.py:Spool.add": "a protocol; takes what was printed",
 }
 
-# Data files have no target yet: tests/reference/innodb alter bytes of recorded files.
-DATA_FILES = (
-    "checksums.py:crc32c",
-    "checksums.py:fold",
-    "checksums.py:page_crc32",
-    "checksums.py:wrong_checksum",
-    "column_values.py:column_value",
-    "column_values.py:stored_value",
-    "dictionary.py:private_data",
-    "ibd2sdi_output.py:pretty",
-    "page_compression.py:CompressionHeader.read",
-    "page_compression.py:decompress",
-    "records.py:Reference.of",
-)
 # The model of WL#7053 reads what it wrote itself.
 DESIGN = (
     "calls.py:Session.sdi_get_by_id",
@@ -49,7 +35,6 @@ DESIGN = (
     "tree.py:Tree.free_blob",
     "tree.py:write_blob",
 )
-ELSEWHERE |= {f"innodb/{name}": "tests/reference/innodb alter bytes of recorded data files" for name in DATA_FILES}
 ELSEWHERE |= {f"innodb/sdi_design/{name}": "a model: takes values of its own tests" for name in DESIGN}
 
 

@@ -48,9 +48,12 @@ def _read_zblob(space: Tablespace, reference: Reference) -> bytes:
         except zlib.error as error:
             raise page.error("bad-zlib", f"the value cannot be decompressed ({error})", FIL_HEADER, "zlib") from None
         got += len(out[-1])
-        if inflate.eof or got > reference.length:
+        if got > reference.length:
             break
-    if got != reference.length:
+        if inflate.eof and page.next != FIL_NULL:
+            raise page.error("bad-blob-length", "the chain goes on behind the end of the stream", 12, "next", FIL_NULL,
+                             page.next)  # fmt: skip
+    if got != reference.length or not inflate.eof or any(inflate.unused_data):
         raise _short(reference, got)
     return b"".join(out)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from conformance.reference.innodb.pages import FIL_NULL, PageType
-from conformance.reference.innodb.records import index_id, is_compact, level, origins, read_record
+from conformance.reference.innodb.records import check_directory, index_id, is_compact, level, origins, read_record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,6 +25,7 @@ def index_page(space: Tablespace, number: int, kind: PageType = PageType.INDEX) 
     page = space.page(number)
     page.expect_type(kind)
     if not space.flags.compressed:
+        check_directory(page)
         return page
     from conformance.reference.innodb.page_zip import uncompressed
 
@@ -53,19 +54,41 @@ def leaves(space: Tablespace, root: int, index: IndexFormat, kind: PageType = Pa
         return found
 
     _check_format(page, index)
+    nodes = page
     while height:
         first = next(origins(page), None)
         child = None if first is None else read_record(page, first, index).child
         if first is None or child is None:
             raise page.error("empty-node", "the page leads to no child", 54, "n_recs", "at least 1", 0)
-        height -= 1
+        height, nodes = height - 1, page
         page = checked(child, page, first, "child_page")
         _check_format(page, index)
-    yield page
-    while page.next != FIL_NULL:
+    children = _children(space, nodes, index, kind) if nodes is not page else iter(())
+    while True:
+        child = next(children, None)
+        if child != page.number and nodes is not page:
+            raise page.error("wrong-node-pointer", "the level above leads to another page here", 4, "number", child,
+                             page.number)  # fmt: skip
+        yield page
+        if page.next == FIL_NULL:
+            break
         page = checked(page.next, page, 12, "next")
         _check_format(page, index)
-        yield page
+    for child in children:
+        raise page.error("wrong-node-pointer", "the level above leads to a page behind the last one", 12, "next", child,
+                         FIL_NULL)  # fmt: skip
+
+
+def _children(space: Tablespace, page: Page, index: IndexFormat, kind: PageType) -> Iterator[int | None]:
+    """The child pages of a level, from its first page on."""
+    left = space.pages
+    while True:
+        for origin in origins(page):
+            yield read_record(page, origin, index).child
+        left -= 1
+        if page.next == FIL_NULL or not left:
+            return
+        page = index_page(space, page.next, kind)
 
 
 def _check_format(page: Page, index: IndexFormat) -> None:

@@ -243,7 +243,7 @@ class _Zipped:
         """Headers of the records: info bits, owned records, heap number, status and next record."""
         ranks = {slot.origin: rank for rank, slot in enumerate(self.by_address, 2)}
         status = Status.ORDINARY if self.leaf else Status.NODE_POINTER
-        before, owned = _INFIMUM, 1
+        before, owned, slots = _INFIMUM, 1, [_INFIMUM]  # the infimum owns itself
         for slot in self._in_order():
             origin = slot.origin
             info = DELETED if slot.deleted else 0
@@ -251,11 +251,19 @@ class _Zipped:
                 info |= SMALLEST
             self.out[origin - 5] = info | (owned & 15 if slot.owned else 0)
             owned = 1 if slot.owned else owned + 1
+            slots += [origin] if slot.owned else []
             self.out[origin - 4 : origin - 2] = (ranks[origin] << 3 | status).to_bytes(2, "big")
             self._next(before, origin)
             before = origin
         self._next(before, _SUPREMUM)
+        self.out[_INFIMUM - 5] = 1
         self.out[_SUPREMUM - 5] = owned & 15
+        slots.append(_SUPREMUM)
+        if len(slots) != self.page.u2(38, "n_dir_slots"):
+            raise self._bad("the page has another number of owned records", 38, "n_dir_slots")
+        for number, origin in enumerate(slots, 1):
+            at = self.size - 8 - 2 * number
+            self.out[at : at + 2] = origin.to_bytes(2, "big")
 
     def _in_order(self) -> Iterator[_Slot]:
         return (slot for slot in self.slots if slot.used)

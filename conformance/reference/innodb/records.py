@@ -27,6 +27,7 @@ INSTANT: Final = 0x80  # a number of fields follows (8.0.12 to 8.0.28)
 
 _COMPACT_HEADER: Final = 5
 _REDUNDANT_HEADER: Final = 6
+_LAST_SLOT: Final = 10  # the first slot of the directory begins so many bytes before the end of the page
 
 
 class Status(IntEnum):
@@ -179,6 +180,59 @@ def origins(page: Page) -> Iterator[int]:
         at = after
     if found != counted:
         raise page.error("bad-record-count", "the page has another number of records", 54, "n_recs", counted, found)
+
+
+def check_directory(page: Page) -> None:
+    """Hold the records of a page against what its header and its directory say of them (innodb-sdi B.5).
+
+    The slots divide the chain of records, heap numbers are all different, and the free list has the records that are
+    not in the chain. Raises for the first contradiction. Pages of ROW_FORMAT=COMPRESSED have none of this.
+    """
+    compact, (first, last) = is_compact(page), ends(page)
+    header = _COMPACT_HEADER if compact else _REDUNDANT_HEADER
+    number_at = 4 if compact else 5
+    chain = [first, *origins(page), last]
+    count, slot_at, owned, heap = page.u2(38, "n_dir_slots"), len(page.data) - _LAST_SLOT, 0, set[int]()
+    for text, at in ((b"infimum", first), (b"supremum", last)):
+        if page.data[at : at + len(text)] != text:
+            raise page.error("bad-record-chain", "the record at the end of the chain is damaged", at, text.decode())
+    for origin in chain:
+        owned += 1
+        heap.add(page.u2(origin - number_at, "heap_number") >> 3)
+        own = page.u1(origin - header, "n_owned") & 15
+        if own or origin == last:
+            slot = page.u2(slot_at, "directory") if count else 0
+            if own != owned or slot != origin:
+                raise page.error("bad-directory", "the slot of the directory does not own these records", slot_at,
+                                 "directory", f"{origin} of {owned}", f"{slot} of {own}")  # fmt: skip
+            count, slot_at, owned = count - 1, slot_at - 2, 0
+    free = _free_list(page, compact=compact)
+    size = page.u2(42, "n_heap") & 0x7FFF
+    if count or len(chain) + len(free) != size or heap != set(range(size)) - _heap_numbers(page, free, number_at):
+        raise page.error("bad-directory", "the page has other records, slots or heap numbers than it says", 38,
+                         "n_dir_slots" if count else "n_heap", size, len(chain) + len(free))  # fmt: skip
+    top = page.u2(40, "heap_top")
+    if not max(chain) < top <= slot_at + 2 or page.u2(46, "garbage") > top:
+        raise page.error("bad-heap-top", "the records do not end where the page says", 40, "heap_top",
+                         f"> {max(chain)}, <= {slot_at + 2}", top)  # fmt: skip
+
+
+def _heap_numbers(page: Page, found: list[int], number_at: int) -> set[int]:
+    return {page.u2(origin - number_at, "heap_number") >> 3 for origin in found}
+
+
+def _free_list(page: Page, *, compact: bool) -> list[int]:
+    """Origins of the records that are free to be used again."""
+    at, left, found, here = 44, page.u2(42, "n_heap") & 0x7FFF, list[int](), page.u2(44, "free")
+    while here:
+        if not RECORDS < here < len(page.data) or len(found) >= left:
+            raise page.error("bad-free-list", "the list of free records leaves the page or does not end", at, "free",
+                             got=here)  # fmt: skip
+        found.append(here)
+        at = here - 2
+        delta = page.u2(at, "next_record")
+        here = (here + delta) % len(page.data) if compact and delta else delta
+    return found
 
 
 def read_record(page: Page, origin: int, index: IndexFormat) -> Record:
