@@ -49,9 +49,13 @@ class SdiObject(NamedTuple):
 
     @property
     def object(self) -> dict[str, Any]:
-        """The JSON, read. Raises for text that is none."""
+        """The JSON, read. Raises for text that is none.
+
+        Literals in generation_expression keep the bytes of their own character set (innodb-sdi B.2): bytes that are no
+        UTF-8 become surrogates.
+        """
         try:
-            found = json.loads(self.text)
+            found = json.loads(self.text.decode("utf-8", "surrogateescape"))
         except (ValueError, RecursionError) as error:
             raise DecodeError("bad-json", f"the text of the object is no JSON ({error})",
                               path=(f"sdi[{self.type},{self.id}]",)) from None  # fmt: skip

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from conformance.reference.errors import DecodeError
 from conformance.reference.innodb.dictionary import WHOLE, ColumnType, Json, private_data
 from conformance.reference.sql.tokens import quote_identifier as quoted
-from conformance.reference.tables.charsets import BINARY, COLLATIONS, DEFAULT_COLLATIONS
+from conformance.reference.tables.charsets import BINARY, COLLATIONS, DEFAULT_COLLATIONS, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,7 +45,10 @@ _PARTITION_TYPES: Final = {
 }  # fmt: skip
 _KEY_TYPES: Final = (2, 3, 5, 6)
 _OLD_KEYS: Final = (2, 5)  # ALGORITHM = 1
-_ESCAPES: Final = {"0": "\0", "n": "\n", "r": "\r", "Z": "\x1a"}
+_ESCAPES: Final = {b"0": b"\0", b"n": b"\n", b"r": b"\r", b"Z": b"\x1a"}
+_ESCAPED: Final = re.compile(rb"\\(.)", re.DOTALL)
+_LITERAL: Final = re.compile(rb"(?<![\w$`])_(\w+)'((?:[^'\\]|\\.|'')*)'", re.DOTALL)
+_WIDE: Final = ("ucs2", "utf16", "utf16le", "utf32")  # character sets in which ASCII bytes are no ASCII text
 
 
 def create_table(table: Json, tablespace: Json | None = None) -> str:
@@ -79,8 +82,20 @@ def _escaped(text: str) -> str:
 
 
 def _expression(text: str) -> str:
-    """The dictionary stores expressions as the inside of a string literal."""
-    return re.sub(r"\\(.)", lambda match: _ESCAPES.get(match[1], match[1]), text, flags=re.DOTALL)
+    """An expression whose literals are in character sets of their own: those that are not ASCII become utf8mb4.
+
+    The server shows the same for expressions in utf8mb4. In other character sets its text is lossy (innodb-sdi B.2).
+    """
+    return _LITERAL.sub(_literal, text.encode("utf-8", "surrogateescape")).decode("utf-8", "surrogateescape")
+
+
+def _literal(match: re.Match[bytes]) -> bytes:
+    collation = COLLATIONS.get(DEFAULT_COLLATIONS.get(match[1].decode(), 0))
+    if collation is None or (match[2].isascii() and collation.charset not in _WIDE):
+        return match[0]
+    data = _ESCAPED.sub(lambda escape: _ESCAPES.get(escape[1], escape[1]), match[2])
+    text = text_of(data, collation.id)
+    return match[0] if text is None else b"_utf8mb4" + _string(text).replace("''", "\\'").encode()
 
 
 def _column(column: Json, table: Json) -> str:
@@ -89,7 +104,7 @@ def _column(column: Json, table: Json) -> str:
 
 def _attributes(column: Json, table_collation: int) -> Iterator[str]:
     options, kind, number = private_data(column["options"]), column["type"], column["collation_id"]
-    if kind in _CHARACTER and number != BINARY:
+    if kind in _CHARACTER and (number != BINARY or kind in {ColumnType.ENUM, ColumnType.SET}):
         collation = COLLATIONS[number]
         explicit = column["is_explicit_collation"]
         if explicit or number != table_collation:
@@ -97,7 +112,7 @@ def _attributes(column: Json, table_collation: int) -> Iterator[str]:
         primary = DEFAULT_COLLATIONS[collation.charset] == number
         if explicit or not primary or (number == _UTF8MB4_0900_AI_CI != table_collation):
             yield f"COLLATE {collation.name}"
-    generated = column["generation_expression_utf8"]
+    generated = column["generation_expression"]
     if generated:
         yield f"GENERATED ALWAYS AS ({_expression(generated)}) {'VIRTUAL' if column['is_virtual'] else 'STORED'}"
     if not column["is_nullable"]:
@@ -129,7 +144,7 @@ def _attributes(column: Json, table_collation: int) -> Iterator[str]:
 def _default(column: Json) -> Iterator[str]:
     option, kind = column["default_option"], column["type"]
     if option:
-        yield f"DEFAULT {option}" if _NOW.fullmatch(option) else f"DEFAULT ({option})"
+        yield f"DEFAULT {option}" if _NOW.fullmatch(option) else f"DEFAULT ({_expression(option)})"
     elif column["has_no_default"] or column["is_auto_increment"]:
         return
     elif column["default_value_utf8_null"]:
@@ -146,6 +161,12 @@ def _default(column: Json) -> Iterator[str]:
 def _binary(column: Json) -> str:
     """A binary default: the text if it is UTF-8, else in hexadecimal."""
     data = b64decode(column["default_value"])
+    if column["type"] in {ColumnType.ENUM, ColumnType.SET}:  # in the column's own form: a position, or a bit for each
+        number = int.from_bytes(data, "little")
+        names = [b64decode(element["name"]).decode("utf-8", "surrogateescape") for element in column["elements"]]
+        if column["type"] == ColumnType.ENUM:
+            return _string(names[number - 1] if number else "")
+        return _string(",".join(name for place, name in enumerate(names) if number >> place & 1))
     if column["type"] == ColumnType.VARCHAR:
         prefix = 1 if column["char_length"] < 256 else 2
         data = data[prefix : prefix + int.from_bytes(data[:prefix], "little")]
@@ -179,7 +200,7 @@ def _index(index: Json, table: Json) -> str:
 
 def _key_part(element: Json, column: Json, kind: int) -> str:
     if column["hidden"] not in _VISIBLE:  # of a functional index
-        text = f"({_expression(column['generation_expression_utf8'])})"
+        text = f"({_expression(column['generation_expression'])})"
     else:
         text = quoted(column["name"])
         length, whole = element["length"], column["char_length"]
@@ -203,7 +224,8 @@ def _foreign_key(key: Json, table: Json) -> str:
 
 
 def _check(check: Json) -> str:
-    text = f"CONSTRAINT {quoted(check['name'])} CHECK ({_expression(check['check_clause_utf8'])})"
+    clause = b64decode(check["check_clause"]).decode("utf-8", "surrogateescape")
+    text = f"CONSTRAINT {quoted(check['name'])} CHECK ({_expression(clause)})"
     return text if check["state"] == 2 else f"{text} /*!80016 NOT ENFORCED */"
 
 

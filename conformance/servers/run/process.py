@@ -37,7 +37,7 @@ from conformance.servers.run.directories import (
 from conformance.servers.run.options import Options, default_options, option_words
 from conformance.servers.run.owned import START_SECONDS, STOP_SECONDS, Launch, OwnServer
 from conformance.servers.run.process_identity import signal_if_same
-from conformance.servers.run.template import copy_template, template
+from conformance.servers.run.template import PAGE_SIZE, copy_template, template
 from conformance.servers.wire.connection import Address, version_number
 
 if TYPE_CHECKING:
@@ -383,9 +383,10 @@ def launch(
 ) -> ProcessServer:
     """Copy the template and start a server on it. With ``start=False`` the caller can prepare the data directory first.
 
-    ``name`` is for a server that will be detached.
+    ``name`` is for a server that will be detached. The option ``innodb-page-size`` chooses the template.
     """
-    source = template(installation, narrate)
+    given = {key.replace("_", "-"): value for key, value in (options or {}).items()}
+    source = template(installation, narrate, page_size=given.get(PAGE_SIZE))
     remove_orphans()
     require_space(runs_root(), _RUN_SPACE, "a running server")
     directory = new_run_directory(keep=keep, name=name)

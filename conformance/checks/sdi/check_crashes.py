@@ -1,0 +1,136 @@
+"""A server that is killed inside DDL: after recovery the dictionary and the files say the same (innodb-sdi B.11).
+
+Sessions run DDL until ``kill -9`` at a drawn moment. Each file is read before the recovery: it is an older state, or is
+refused with page and field. After it each statement is in both places, or in none.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import Counter
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+from conformance.checks.sdi import judge
+from conformance.checks.sdi.data_file import read_file
+from conformance.checks.sdi.run import shown_tables, tablespace_names
+from conformance.checks.sdi.servers import own_server
+from conformance.reference.errors import CodecError
+from conformance.servers.errors import ConnectionLost, ServerError
+from generators.draw import Stream
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from conformance.checks.sdi.data_file import SdiFile
+    from conformance.checks.sdi.run import ShownTable
+    from conformance.harness.check import Check
+    from conformance.judge.problem import Problem
+    from conformance.servers.run.process import ProcessServer
+
+_SESSIONS: Final = 3
+_SCHEMA: Final = "crashes"
+_GENERAL: Final = "crashes_general"
+_DDL: Final = (
+    "ALTER TABLE {t} COMMENT = '{n}'",
+    "ALTER TABLE {t} ADD COLUMN c{n} varchar(20) DEFAULT 'x', ALGORITHM=INSTANT",
+    "ALTER TABLE {t} ADD KEY k{n} (a), ALGORITHM=INPLACE",
+    "ALTER TABLE {t} DEFAULT CHARACTER SET latin1, FORCE, ALGORITHM=COPY",
+    "RENAME TABLE {t} TO {t}_away, {t}_away TO {t}",
+    "RENAME TABLE {t} TO {t}_gone, missing TO nowhere",
+    "TRUNCATE TABLE {t}",
+    "CREATE TABLE {t}_{n} LIKE {t}",
+    "DROP TABLE IF EXISTS {t}_{n}",
+)  # fmt: skip
+
+
+@pytest.mark.check("sdi/crashes", "SDI27", "SDI64")
+def test_kills_inside_ddl(check: Check) -> None:
+    """Kills at drawn moments, on one server."""
+    counts: Counter[str] = Counter()
+    with own_server(check) as server:
+        with server.connect() as connection:
+            connection.execute(f"CREATE SCHEMA {_SCHEMA}")
+            connection.execute(f"CREATE TABLESPACE {_GENERAL} ADD DATAFILE '{_GENERAL}.ibd'")
+            connection.execute(f"USE {_SCHEMA}")
+            for session in range(_SESSIONS):
+                place = f"TABLESPACE={_GENERAL}" if session == 0 else ""
+                connection.execute(f"CREATE TABLE t{session} (id int PRIMARY KEY, a int) {place}")
+                connection.execute(f"INSERT INTO t{session} VALUES (1, 2), (2, 3)")
+        for number in check.blocks():
+            draw = Stream("sdi-crashes", check.seed, number)
+            counts["statements"] += _run_until_killed(server, draw)
+            counts["kills"] += 1
+            _files(server, counts)
+            server.start()
+            with server.connect() as connection:
+                tables, names = [*shown_tables(connection, [_SCHEMA])], tablespace_names(connection)
+            server.stop()
+            files = _files(server)
+            server.start()
+            check.record(number, both_or_none(files, tables), cases=len(tables), requirement="SDI27")
+            check.record(number, recovered(files, tables, names), cases=len(files), requirement="SDI64")
+            counts["files compared after recovery"] += len(files)
+    check.narrate(f"SDI64: {', '.join(f'{count} {words}' for words, count in counts.items())}")
+
+
+def _run_until_killed(server: ProcessServer, draw: Stream) -> int:
+    """DDL in several sessions, and a kill; returns how many statements ended."""
+    done: list[int] = []
+
+    def work(session: int) -> None:
+        own = draw.fork("session", session)
+        with suppress(ConnectionLost), server.connect(database=_SCHEMA) as connection:
+            while True:
+                statement = own.choice(_DDL).format(t=f"t{session}", n=own.below(8))
+                try:
+                    connection.execute(statement)
+                except ConnectionLost:
+                    raise
+                except ServerError:  # refused, as the table is not what the statement needs
+                    pass
+                done.append(session)
+
+    threads = [threading.Thread(target=work, args=(session,)) for session in range(_SESSIONS)]
+    for thread in threads:
+        thread.start()
+    time.sleep(0.05 + draw.below(400) / 1000)
+    server.kill()
+    for thread in threads:
+        thread.join()
+    return len(done)
+
+
+def _files(server: ProcessServer, counts: Counter[str] | None = None) -> list[SdiFile]:
+    """The files of the schema and of the general tablespace. ``counts``: of a killed server, some may be refused."""
+    found: list[SdiFile] = []
+    data = server.data_directory
+    for path in sorted((*(data / _SCHEMA).glob("*.ibd"), data / f"{_GENERAL}.ibd")):
+        try:
+            found.append(read_file(path, server.program("ibd2sdi")))
+        except CodecError:
+            if counts is None:
+                raise
+            counts["files refused as a whole before recovery"] += 1
+    if counts is not None:
+        counts["files read before recovery"] += sum(not file.error for file in found)
+        counts["files refused with a page before recovery"] += sum(bool(file.error) for file in found)
+    return found
+
+
+def both_or_none(files: Sequence[SdiFile], tables: Sequence[ShownTable]) -> Iterator[Problem]:
+    """SDI27: a table is the same in the dictionary and in its file."""
+    facts = {(table.schema, table.name): table.facts for table in tables}
+    for file in files:
+        yield from judge.compared(file, facts)
+
+
+def recovered(files: Sequence[SdiFile], tables: Sequence[ShownTable], names: Mapping[int, str]) -> Iterator[Problem]:
+    """SDI64: the files have the records of all tables and tablespaces, and of nothing else; ibd2sdi prints them."""
+    yield from judge.table_records(files, tables)
+    yield from judge.tablespace_records(files, names)
+    for file in files:
+        yield from judge.dump(file)

@@ -1,0 +1,130 @@
+"""What a data file holds: by the kit's reader, and by ibd2sdi."""
+
+from __future__ import annotations
+
+import subprocess
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from conformance.reference.errors import CodecError
+from conformance.reference.innodb.pages import PageType, SdiRoot, SpaceFlags, Tablespace
+from conformance.reference.innodb.sdi import TABLE, TABLESPACE, SdiObject, has_sdi, sdi_objects
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from conformance.reference.innodb.pages import Page
+
+_SHOWN: Final = 1  # of the dictionary's kinds of hidden tables: none
+_INDEX_ID: Final = slice(66, 74)
+_ORIGINAL_TYPE: Final = slice(28, 30)  # of a page with page compression
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Printed:
+    """What ibd2sdi gave: ``stored`` with --skip-pretty, ``pretty`` without."""
+
+    stored: bytes = b""
+    pretty: bytes = b""
+    code: int = 0
+    errors: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SdiFile:
+    """One tablespace. ``error``: why the reader refused it. ``pages``: number and type of every page that holds the
+    dictionary information. ``index_ids``: of all SDI pages in the file, those that are free now too."""
+
+    name: str
+    space_id: int
+    flags: SpaceFlags
+    root: SdiRoot
+    objects: tuple[SdiObject, ...] = ()
+    pages: tuple[tuple[int, int], ...] = ()
+    page_compression: bool = False
+    index_ids: frozenset[int] = frozenset()
+    error: str = ""
+    printed: Printed = Printed()
+
+    def of_type(self, kind: int) -> list[dict[str, Any]]:
+        """The dictionary objects of one type."""
+        return [item.object["dd_object"] for item in self.objects if item.type == kind]
+
+    @property
+    def tables(self) -> list[dict[str, Any]]:
+        """The tables that a server shows; those of a FULLTEXT index are hidden."""
+        return [table for table in self.of_type(TABLE) if table["hidden"] == _SHOWN]
+
+    @property
+    def tablespace(self) -> dict[str, Any] | None:
+        """The tablespace object; the system tablespace has none."""
+        return next(iter(self.of_type(TABLESPACE)), None)
+
+
+class _Recorded(Tablespace):
+    """A tablespace that remembers which pages were read."""
+
+    def __init__(self, data: bytes) -> None:
+        self.read: dict[int, int] = {}
+        self.data = data
+        super().__init__(lambda offset, count: data[offset : offset + count], len(data))
+
+    def page(self, number: int) -> Page:
+        found = super().page(number)
+        if number:
+            self.read[number] = found.type
+        return found
+
+    def stored_type(self, number: int) -> int:
+        """The type of a page as it is in the file."""
+        at = number * self.flags.physical + 24
+        return int.from_bytes(self.data[at : at + 2], "big")
+
+
+def read_file(path: Path, ibd2sdi: Sequence[str]) -> SdiFile:
+    """Read a file with both. Raises for a file that is no tablespace."""
+    space = _Recorded(path.read_bytes())
+    objects: tuple[SdiObject, ...] = ()
+    error = ""
+    try:
+        if has_sdi(space):
+            objects = tuple(sdi_objects(space))
+    except CodecError as problem:
+        error = str(problem)
+    return SdiFile(
+        name=path.name,
+        space_id=space.space_id,
+        flags=space.flags,
+        root=space.sdi_root,
+        objects=objects,
+        pages=tuple(space.read.items()),
+        page_compression=any(space.stored_type(number) == PageType.COMPRESSED for number in space.read),
+        index_ids=frozenset(_index_ids(space)),
+        error=error,
+        printed=print_file(path, ibd2sdi),
+    )
+
+
+def _index_ids(space: _Recorded) -> set[int]:
+    found = set()
+    for number in range(space.pages):
+        kind = space.stored_type(number)
+        page = space.data[number * space.flags.physical :][: space.flags.physical]
+        if kind == PageType.COMPRESSED and int.from_bytes(page[_ORIGINAL_TYPE], "big") == PageType.SDI:
+            page, kind = Tablespace.page(space, number).data, PageType.SDI
+        if kind == PageType.SDI:
+            found.add(int.from_bytes(page[_INDEX_ID], "big"))
+    return found
+
+
+def print_file(path: Path, ibd2sdi: Sequence[str]) -> Printed:
+    """Run ibd2sdi on a file in both forms."""
+    stored, pretty = (
+        subprocess.run([*ibd2sdi, *options, str(path)], capture_output=True, check=False, timeout=120)
+        for options in (("--skip-pretty",), ())
+    )
+    return Printed(
+        stored=stored.stdout, pretty=pretty.stdout, code=stored.returncode or pretty.returncode,
+        errors=stored.stderr.decode("utf-8", "replace"),
+    )  # fmt: skip

@@ -1,0 +1,143 @@
+"""A file taken by another table: ``sdi --create`` makes the table, and IMPORT TABLESPACE takes the file."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from conformance.checks.sdi.run import rows_of
+from conformance.judge.problem import Problem
+from conformance.reference.innodb.dictionary import private_data
+from conformance.reference.innodb.show_create_table import create_table
+from conformance.reference.sql.tokens import quote_identifier as quoted
+from conformance.servers.errors import SqlError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from conformance.checks.sdi.data_file import SdiFile
+    from conformance.checks.sdi.run import Outcome, ShownTable
+    from conformance.servers.run.process import ProcessServer
+    from conformance.servers.wire.connection import Connection
+
+IMPORTED: Final = "imported"  # the schema of the tables that take files
+_FULLTEXT: Final = "FULLTEXT KEY"  # its words are in other files, which no export writes
+_PARTITION: Final = "#p#"  # in a file's name, between table and partition
+_COUNTER: Final = re.compile(r" AUTO_INCREMENT=\d+")
+_EXPLICIT: Final = re.compile(r"CHARACTER SET \w+ (?=COLLATE )")
+_CLAUSE: Final = "\n/*!"  # before PARTITION BY
+
+
+def comparable(text: str) -> str:
+    """SHOW CREATE TABLE without what the file does not have, and without the quotes in the PARTITION BY clause.
+
+    A column that was made with COLLATE alone shows its character set as well, which the collation implies.
+    """
+    head, mark, partitions = _EXPLICIT.sub("", _COUNTER.sub("", text)).partition(_CLAUSE)
+    return head + mark + partitions.replace("`", "")
+
+
+def statements(files: Sequence[SdiFile]) -> dict[tuple[str, str], str]:
+    """Schema and name of each table in the files -> CREATE TABLE as ``sdi --create`` prints it."""
+    return {
+        (table["schema_ref"], table["name"]): create_table(table, file.tablespace)
+        for file in files
+        for table in file.tables
+    }
+
+
+@dataclass(slots=True)
+class Taken:
+    """What came of the files of a sequence. ``left``: tables whose files were not imported."""
+
+    imported: int = 0
+    left: int = 0
+    problems: list[Problem] = field(default_factory=list)
+
+
+def import_tables(server: ProcessServer, connection: Connection, outcome: Outcome, folder: Path) -> Taken:
+    """Make each table anew from its file, let it take the file, and compare rows and definition."""
+    taken = Taken()
+    texts = statements(outcome.files)
+    for table in outcome.tables:
+        if not table.own_file:
+            continue
+        text = texts[table.schema, table.name]
+        if comparable(text) != comparable(table.create):
+            taken.problems.append(
+                Problem(f"CREATE TABLE {table.name}", table.create, text, "CREATE TABLE of the file differs")
+            )
+        elif _FULLTEXT in table.create or _aborts(outcome.files, table):
+            taken.left += 1
+        else:
+            taken.imported += 1
+            taken.problems += _import(server, connection, table, text, folder / table.schema, outcome.files)
+    return taken
+
+
+def _file_of(files: Sequence[SdiFile], table: ShownTable) -> SdiFile:
+    """The file with the record of the table."""
+    return next(
+        file
+        for file in files
+        for item in file.tables
+        if (item["schema_ref"], item["name"]) == (table.schema, table.name)
+    )
+
+
+def _aborts(files: Sequence[SdiFile], table: ShownTable) -> bool:
+    """Whether IMPORT ends 9.7.4 itself: rows in several versions beside SDI of more than one page (innodb-sdi B.2)."""
+    file = _file_of(files, table)
+    versions = any(
+        private_data(column["se_private_data"]).keys() & {"version_added", "version_dropped"}
+        for item in file.tables
+        for column in item["columns"]
+    )
+    return versions and len(file.pages) > 1
+
+
+def _import(
+    server: ProcessServer, connection: Connection, table: ShownTable, text: str, folder: Path, files: Sequence[SdiFile]
+) -> list[Problem]:
+    stem = _file_of(files, table).name.removesuffix(".ibd").partition(_PARTITION)[0]
+    target = server.data_directory / IMPORTED
+    left = "*.cfg"  # files that DROP SCHEMA does not know
+    connection.execute(f"CREATE SCHEMA {IMPORTED}")
+    try:
+        return [*_import_one(server, connection, table, text, folder, stem)]
+    except SqlError as error:
+        left = "*"
+        what = f"{table.place} {error.statement[:40]}"
+        return [Problem(what, "imported", str(error), "a file cannot be imported", statements=(text,))]
+    finally:
+        for path in target.glob(left):
+            path.unlink()
+        if not connection.closed:
+            connection.execute(f"DROP SCHEMA {IMPORTED}")
+
+
+def _import_one(
+    server: ProcessServer, connection: Connection, table: ShownTable, text: str, source: Path, stem: str
+) -> Iterator[Problem]:
+    place = f"{IMPORTED}.{quoted(table.name)}"
+    connection.execute(f"USE {IMPORTED}")
+    connection.execute(text)
+    connection.execute(f"ALTER TABLE {place} DISCARD TABLESPACE")
+    for path in source.iterdir():
+        if path.suffix in {".ibd", ".cfg"} and path.name.partition(_PARTITION)[0].removesuffix(path.suffix) == stem:
+            shutil.copyfile(path, server.data_directory / IMPORTED / path.name)
+    connection.execute(f"ALTER TABLE {place} IMPORT TABLESPACE")
+    shown = str(connection.execute(f"SHOW CREATE TABLE {place}").texts()[0][1])
+    if comparable(shown) != comparable(table.create):
+        yield Problem(f"SHOW CREATE TABLE {place}", table.create, shown, "an imported table has another definition")
+    rows = rows_of(connection, IMPORTED, table.name)
+    if rows != table.rows:
+        yield Problem(
+            f"rows of {place}", f"{len(table.rows)} rows", f"{len(rows)} rows", "an imported table has other rows"
+        )
+    answer = connection.execute(f"CHECK TABLE {place}").texts()
+    if answer[-1][-1] != "OK":
+        yield Problem(f"CHECK TABLE {place}", "OK", str(answer), "an imported table is damaged")

@@ -1,0 +1,136 @@
+"""A sequence on a server: its statements, its tables as the server shows them, and the files that it leaves."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from conformance.checks.sdi.data_file import read_file
+from conformance.reference.innodb.information_schema import facts_of_server
+from conformance.reference.sql.tokens import quote_identifier as quoted
+from conformance.servers.errors import SqlError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from conformance.checks.sdi.data_file import SdiFile
+    from conformance.checks.sdi.generate import DdlSequence
+    from conformance.reference.innodb.information_schema import Facts, Row
+    from conformance.servers.run.process import ProcessServer
+    from conformance.servers.wire.connection import Connection
+
+_SHARED: Final = re.compile(r"\n\).* TABLESPACE `(?!innodb_file_per_table`)")  # in SHOW CREATE TABLE
+AUXILIARY: Final = "fts_"  # files of a FULLTEXT index, which FOR EXPORT does not write
+_TABLES: Final = (
+    "SELECT TABLE_SCHEMA, TABLE_NAME FROM INFORMATION_SCHEMA.TABLES WHERE TABLE_SCHEMA IN ({schemas})"
+    " AND ENGINE = 'InnoDB' ORDER BY 1, 2"
+)
+_TABLESPACES: Final = "SELECT SPACE, NAME FROM INFORMATION_SCHEMA.INNODB_TABLESPACES"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownTable:
+    """A table as the server shows it. ``rows``: of all its columns, sorted."""
+
+    schema: str
+    name: str
+    create: str
+    facts: Facts
+    rows: tuple[tuple[bytes | None, ...], ...]
+
+    @property
+    def own_file(self) -> bool:
+        """Whether the table, or each partition, has a file of its own."""
+        return _SHARED.search(self.create) is None
+
+    @property
+    def place(self) -> str:
+        return f"{quoted(self.schema)}.{quoted(self.name)}"
+
+
+@dataclass(slots=True, kw_only=True)
+class Outcome:
+    """What a sequence left. ``refused``: error numbers of changes that the server did not take."""
+
+    sequence: DdlSequence
+    refused: list[int] = field(default_factory=list)
+    tables: list[ShownTable] = field(default_factory=list)
+    files: list[SdiFile] = field(default_factory=list)
+    names: dict[int, str] = field(default_factory=dict)  # tablespaces as the server names them
+
+
+def run_sequence(connection: Connection, sequence: DdlSequence) -> Outcome:
+    """Execute the statements."""
+    outcome = Outcome(sequence=sequence)
+    for statement in sequence.made:
+        connection.execute(statement)
+    for statement in sequence.changes:
+        try:
+            connection.execute(statement)
+        except SqlError as error:
+            outcome.refused.append(error.number)
+    return outcome
+
+
+def observe(server: ProcessServer, connection: Connection, outcome: Outcome, folder: Path) -> None:
+    """Ask for the tables, and export their files into a folder: one for each schema."""
+    schemas = outcome.sequence.schemas
+    outcome.tables = [*shown_tables(connection, schemas)]
+    outcome.names = tablespace_names(connection)
+    connection.execute(f"FLUSH TABLES {', '.join(table.place for table in outcome.tables)} FOR EXPORT")
+    try:
+        for schema in schemas:
+            target = folder / schema
+            target.mkdir(parents=True)
+            for path in sorted((server.data_directory / schema).iterdir()):
+                if not path.name.startswith(AUXILIARY):
+                    shutil.copyfile(path, target / path.name)
+    finally:
+        connection.execute("UNLOCK TABLES")
+    ibd2sdi = server.program("ibd2sdi")
+    outcome.files = [read_file(path, ibd2sdi) for path in sorted(folder.glob("*/*.ibd"))]
+
+
+def shown_tables(connection: Connection, schemas: Sequence[str]) -> Iterator[ShownTable]:
+    """The tables of some schemas."""
+
+    def query(sql: str) -> Sequence[Row]:
+        return connection.execute(sql).texts()
+
+    for schema, name in query(_TABLES.format(schemas=", ".join(f"'{schema}'" for schema in schemas))):
+        assert schema is not None
+        assert name is not None
+        place = f"{quoted(schema)}.{quoted(name)}"
+        yield ShownTable(
+            schema=schema,
+            name=name,
+            create=str(query(f"SHOW CREATE TABLE {place}")[0][1]),
+            facts=facts_of_server(query, schema, name),
+            rows=rows_of(connection, schema, name),
+        )
+
+
+def rows_of(connection: Connection, schema: str, name: str) -> tuple[tuple[bytes | None, ...], ...]:
+    """The rows with their invisible columns."""
+    place = f"{quoted(schema)}.{quoted(name)}"
+    columns = ", ".join(quoted(str(row[0])) for row in connection.execute(f"SHOW COLUMNS FROM {place}").texts())
+    rows = connection.execute(f"SELECT {columns} FROM {place}").rows
+    return tuple(sorted(rows, key=lambda row: [value or b"" for value in row]))
+
+
+def tablespace_names(connection: Connection) -> dict[int, str]:
+    """Tablespace id -> name."""
+    return {int(str(space)): str(name) for space, name in connection.execute(_TABLESPACES).texts()}
+
+
+def drop(connection: Connection, sequence: DdlSequence) -> None:
+    """Remove what a sequence made."""
+    for schema in sequence.schemas:
+        with suppress(SqlError):
+            connection.execute(f"DROP SCHEMA {schema}")
+    with suppress(SqlError):
+        connection.execute(f"DROP TABLESPACE {sequence.tablespace}")

@@ -1,0 +1,110 @@
+"""What a real server left: the files of a sequence, of single statements, of other tablespaces, and one without SDI."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from conformance.checks.sdi import check_crashes, check_statements, check_tablespaces, check_without_sdi, judge
+from conformance.checks.sdi.check_old_server import Given, refuses
+from conformance.checks.sdi.data_file import read_file
+from conformance.checks.sdi.generate import DdlSequence
+from conformance.checks.sdi.run import drop, observe, run_sequence
+from conformance.checks.sdi.tables import OWN, Shape
+from generators.draw import Stream
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from conformance.checks.sdi.check_statements import Change
+    from conformance.checks.sdi.data_file import SdiFile
+    from conformance.checks.sdi.run import Outcome
+    from conformance.judge.problem import Problem
+    from conformance.reference.innodb.information_schema import Facts
+    from conformance.servers.run.process import ProcessServer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Observed:
+    """Sound observations, which every judge accepts. ``file``: of a table whose record stands in BLOB pages."""
+
+    outcome: Outcome
+    file: SdiFile
+    mysql: SdiFile
+    temporary: SdiFile
+    undo: SdiFile
+    listed: check_tablespaces.Listed
+    altered: Change
+    truncated: Change
+    refused: Change
+    opened: check_without_sdi.Opened
+    old: Given
+
+    @property
+    def facts(self) -> dict[tuple[str, str], Facts]:
+        """What INFORMATION_SCHEMA says of the tables."""
+        return {(table.schema, table.name): table.facts for table in self.outcome.tables}
+
+    def with_outcome(self, **changes: Any) -> Observed:
+        """Another outcome of the sequence."""
+        return replace(self, outcome=replace(self.outcome, **changes))
+
+
+def observe_all(server: ProcessServer, folder: Path) -> Observed:
+    """Ask a real server. What the old server said is written down."""
+    columns = ", ".join(
+        f"c{n} int COMMENT '{Stream('long', n).letters(900, 'abcdefghijklmnopqrst')}'" for n in range(30)
+    )
+    shape = Shape(page_size=16384, format="DYNAMIC", block_size=16384, place=OWN, partitioned=False)
+    made = (
+        "CREATE SCHEMA ddl_0", "CREATE SCHEMA ddl_0_other", "USE ddl_0", "CREATE TABLE parent (id int PRIMARY KEY)",
+        f"CREATE TABLE t (id int PRIMARY KEY, {columns})", "INSERT INTO t (id) VALUES (1), (2)",
+    )  # fmt: skip
+    ibd2sdi, data = server.program("ibd2sdi"), server.data_directory
+    with server.connect() as connection:
+        sequence = DdlSequence(number=0, shape=shape, made=made, changes=())
+        try:
+            outcome = run_sequence(connection, sequence)
+            observe(server, connection, outcome, folder)
+        finally:
+            drop(connection, sequence)
+        with server.schema(connection) as schema:
+            changes = check_statements.observe(server, connection, schema, Stream("faults"), 0)
+            opened = check_without_sdi.observe(server, connection, schema, "DYNAMIC")
+    return Observed(
+        outcome=outcome,
+        file=next(file for file in outcome.files if file.name == "t.ibd"),
+        mysql=read_file(data / "mysql.ibd", ibd2sdi),
+        temporary=read_file(data / "ibtmp1", ibd2sdi),
+        undo=read_file(data / "undo_001", ibd2sdi),
+        listed=check_tablespaces.Listed(roots={(1, 4): "PRIMARY"}, tables=()),
+        altered=changes["SDI53"][0],
+        truncated=changes["SDI63"][0],
+        refused=changes["SDI25"][0],
+        opened=opened,
+        old=Given(row_format="DYNAMIC", own=0, with_sdi=1815),
+    )
+
+
+def judged(seen: Observed) -> dict[str, Iterable[Problem]]:
+    """The judges by requirement; each says what it finds when it is asked."""
+    tables, files = seen.outcome.tables, seen.outcome.files
+    return {
+        **{name: judge_(seen.file) for name, judge_ in judge.FILE_JUDGES.items()},
+        "SDI1": judge.has_records(seen.file),
+        "SDI2": judge.has_none(seen.temporary),
+        "SDI3": judge.has_none(seen.undo),
+        "SDI14": check_without_sdi.opened(seen.opened),
+        "SDI16": refuses(seen.old),
+        "SDI18": judge.records(seen.outcome),
+        "SDI25": check_statements.rolled_back(seen.refused),
+        "SDI27": check_crashes.both_or_none(files, tables),
+        "SDI53": check_statements.altered(seen.altered),
+        "SDI55": check_tablespaces.in_no_dictionary(seen.listed, [seen.file]),
+        "SDI56": check_without_sdi.flag_is_set(seen.opened),
+        "SDI63": check_statements.truncated(seen.truncated),
+        "SDI64": check_crashes.recovered(files, tables, seen.outcome.names),
+        "SDI66": judge.compared(seen.file, seen.facts),
+        "SDI67": check_tablespaces.both_kinds(seen.mysql),
+    }
