@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from conformance.checks.sdi.run import rows_of
 from conformance.judge.problem import Problem
 from conformance.reference.innodb.dictionary import private_data
+from conformance.reference.innodb.sdi import TABLE
 from conformance.reference.innodb.show_create_table import create_table
 from conformance.reference.sql.tokens import quote_identifier as quoted
 from conformance.servers.errors import SqlError
@@ -70,7 +71,7 @@ def import_tables(server: ProcessServer, connection: Connection, outcome: Outcom
             taken.problems.append(
                 Problem(f"CREATE TABLE {table.name}", table.create, text, "CREATE TABLE of the file differs")
             )
-        elif _FULLTEXT in table.create or _aborts(outcome.files, table):
+        elif _FULLTEXT in table.create or _unsafe(outcome.files, table):
             taken.left += 1
         else:
             taken.imported += 1
@@ -88,15 +89,15 @@ def _file_of(files: Sequence[SdiFile], table: ShownTable) -> SdiFile:
     )
 
 
-def _aborts(files: Sequence[SdiFile], table: ShownTable) -> bool:
-    """Whether IMPORT ends 9.7.4 itself: rows in several versions beside SDI of more than one page (innodb-sdi B.2)."""
+def _unsafe(files: Sequence[SdiFile], table: ShownTable) -> bool:
+    """Whether 9.7.4 itself fails at the file, an abort included (innodb-sdi B.2): rows in several versions, beside SDI
+    of more than one page, or a dropped column beside a virtual one."""
     file = _file_of(files, table)
-    versions = any(
-        private_data(column["se_private_data"]).keys() & {"version_added", "version_dropped"}
-        for item in file.tables
-        for column in item["columns"]
-    )
-    return versions and len(file.pages) > 1
+    columns = [column for item in file.of_type(TABLE) if item["name"] == table.name for column in item["columns"]]
+    private = {key for column in columns for key in private_data(column["se_private_data"])}
+    virtual = any(column["is_virtual"] for column in columns)
+    versions = bool(private & {"version_added", "version_dropped"})
+    return (versions and len(file.pages) > 1) or ("version_dropped" in private and virtual)
 
 
 def _import(

@@ -1,0 +1,63 @@
+"""The checks of shipped dictionary information pass on a server, and fail where a reader or a server errs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from conformance.checks.sdi import check, check_statements, check_tablespaces, check_without_sdi, data_file, imports
+from conformance.harness.profiles import SIZES
+from tests.running import run
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from conformance.reference.innodb.pages import Tablespace
+    from conformance.reference.innodb.sdi import SdiObject
+    from tests.recorded import Recorded
+
+pytestmark = pytest.mark.live
+sdi_objects = data_file.sdi_objects
+rows_of = imports.rows_of
+
+
+@pytest.fixture
+def one(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("sequences", "statements", "stripped"):
+        monkeypatch.setitem(SIZES[f"sdi/{name}"], "quick", 1)
+
+
+@pytest.mark.usefixtures("one")
+def test_a_server_passes(recorded: Recorded) -> None:
+    run(check.test_files_of_ddl_sequences, recorded.lab)
+    run(check_statements.test_statements_that_change_a_table, recorded.lab)
+    run(check_tablespaces.test_tablespaces_without_sdi, recorded.lab)
+    run(check_without_sdi.test_files_without_sdi, recorded.lab)
+    assert recorded.failing == set()
+    assert recorded.cases("sdi/sequences/SDI65") >= 5
+    assert recorded.cases("sdi/statements") == 5
+
+
+def without_last(space: Tablespace) -> Iterator[SdiObject]:
+    yield from [*sdi_objects(space)][:-1]
+
+
+@pytest.mark.planted("SDI65", "SDI18")
+@pytest.mark.usefixtures("one")
+def test_a_reader_that_loses_a_record_fails(recorded: Recorded, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(data_file, "sdi_objects", without_last)
+    monkeypatch.setattr(imports, "import_tables", lambda *_: imports.Taken())
+    with pytest.raises(pytest.fail.Exception, match="differ"):
+        run(check.test_files_of_ddl_sequences, recorded.lab)
+    assert {"sdi/sequences/SDI65", "sdi/sequences/SDI18"} <= recorded.failing
+    assert "sdi/sequences/SDI7" not in recorded.failing
+
+
+@pytest.mark.planted("SDI66")
+@pytest.mark.usefixtures("one")
+def test_an_import_that_loses_a_row_fails(recorded: Recorded, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(imports, "rows_of", lambda *words: rows_of(*words)[1:])
+    with pytest.raises(pytest.fail.Exception, match="an imported table has other rows"):
+        run(check.test_files_of_ddl_sequences, recorded.lab)
+    assert recorded.failing == {"sdi/sequences/SDI66"}
