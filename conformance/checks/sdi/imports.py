@@ -13,6 +13,7 @@ from conformance.reference.innodb.dictionary import private_data
 from conformance.reference.innodb.sdi import TABLE
 from conformance.reference.innodb.show_create_table import create_table
 from conformance.reference.sql.tokens import quote_identifier as quoted
+from conformance.reference.tables.charsets import COLLATIONS, DEFAULT_COLLATIONS
 from conformance.servers.errors import SqlError
 
 if TYPE_CHECKING:
@@ -28,17 +29,22 @@ IMPORTED: Final = "imported"  # the schema of the tables that take files
 _FULLTEXT: Final = "FULLTEXT KEY"  # its words are in other files, which no export writes
 _PARTITION: Final = "#p#"  # in a file's name, between table and partition
 _COUNTER: Final = re.compile(r" AUTO_INCREMENT=\d+")
-_EXPLICIT: Final = re.compile(r"CHARACTER SET \w+ (?=COLLATE )")
+_CHARSET: Final = re.compile(r"CHARACTER SET (\w+)( COLLATE \w+)?")
 _CLAUSE: Final = "\n/*!"  # before PARTITION BY
 
 
 def comparable(text: str) -> str:
     """SHOW CREATE TABLE without what the file does not have, and without the quotes in the PARTITION BY clause.
 
-    A column that was made with COLLATE alone shows its character set as well, which the collation implies.
+    Of a column it shows character set, collation, or both, depending on which words made it. The collation says all.
     """
-    head, mark, partitions = _EXPLICIT.sub("", _COUNTER.sub("", text)).partition(_CLAUSE)
+    head, mark, partitions = _CHARSET.sub(_collation, _COUNTER.sub("", text)).partition(_CLAUSE)
     return head + mark + partitions.replace("`", "")
+
+
+def _collation(match: re.Match[str]) -> str:
+    number = DEFAULT_COLLATIONS.get(match[1])
+    return (match[2] or "").strip() or (match[0] if number is None else f"COLLATE {COLLATIONS[number].name}")
 
 
 def statements(files: Sequence[SdiFile]) -> dict[tuple[str, str], str]:

@@ -25,7 +25,8 @@ def in_file(change: Callable[[SdiFile], SdiFile], *names: str) -> Callable[[Obse
     """The same change of each named file, and of those of the sequence."""
 
     def apply(seen: Observed) -> Observed:
-        changed = replace(seen, **{name: change(getattr(seen, name)) for name in names or ("file",)})
+        files: dict[str, Any] = {name: change(getattr(seen, name)) for name in names or ("file",)}
+        changed = replace(seen, **files)
         return changed if names else changed.with_outcome(files=[change(file) for file in seen.outcome.files])
 
     return apply

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance.checks.sdi import check, check_statements, check_tablespaces, check_without_sdi, data_file, imports
+from conformance.checks.sdi.run import rows_of
 from conformance.harness.profiles import SIZES
+from conformance.reference.innodb.sdi import sdi_objects
 from tests.running import run
 
 if TYPE_CHECKING:
@@ -18,8 +20,6 @@ if TYPE_CHECKING:
     from tests.recorded import Recorded
 
 pytestmark = pytest.mark.live
-sdi_objects = data_file.sdi_objects
-rows_of = imports.rows_of
 
 
 @pytest.fixture
