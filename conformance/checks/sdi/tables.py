@@ -18,7 +18,7 @@ PAGE_COMPRESSION: Final = "page compression"
 OWN, GENERAL, SYSTEM = "file-per-table", "general", "system"
 _LARGEST: Final = 16_384  # the page size up to which ROW_FORMAT=COMPRESSED exists
 _BLOCK: Final = 4_096  # of a file system: page compression saves whole blocks of a larger page
-_OVERHEAD: Final = 600  # bytes of a page or a record that no column of ours uses, and columns that every table has
+_OVERHEAD: Final = 750  # bytes of a page or a record that no column of ours uses, and columns that every table has
 _SUB: Final = (
     "HASH (id) SUBPARTITIONS 2", "LINEAR HASH (id + 1) SUBPARTITIONS 3", "KEY (s) SUBPARTITIONS 2",
     "LINEAR KEY ALGORITHM=2 (id, s) SUBPARTITIONS 2",
