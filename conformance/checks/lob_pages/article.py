@@ -54,4 +54,5 @@ STEPS: Final = (
 
 def earlier(step: Step) -> tuple[Step, ...]:
     """The steps that the article makes on the same document before this one."""
-    return tuple(other for other in STEPS[: STEPS.index(step)] if other.document == step.document)
+    place = [other.requirement for other in STEPS].index(step.requirement)
+    return tuple(other for other in STEPS[:place] if other.document == step.document)
