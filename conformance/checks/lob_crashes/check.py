@@ -1,0 +1,82 @@
+"""LOB11, LOB21, LOB31 at crashes: SIGKILL at a random moment inside transactions of partial updates."""
+
+from __future__ import annotations
+
+import shlex
+from collections import Counter
+from functools import partial
+from typing import TYPE_CHECKING
+
+import pytest
+
+from conformance.checks.lob_crashes.judge import judge
+from conformance.checks.lob_crashes.run import OPTIONS, Victim
+from conformance.servers.run.process import ProcessServer
+
+if TYPE_CHECKING:
+    from conformance.checks.lob_crashes.judge import Crash
+    from conformance.harness.check import Check
+
+
+@pytest.mark.check("lob-crashes", "LOB11", "LOB21", "LOB31")
+def test_large_objects_survive_a_crash(check: Check) -> None:
+    """Every kill leaves readable or refused files; recovery gives every document as the log has it."""
+    server = check.needs_own_server("a server: one like it is killed", "only a server that the lab starts is killed")
+    if not isinstance(server, ProcessServer):
+        check.leave_out("its data files are inside a container")
+    launch = partial(server.maker.launch, options={**server.options, **OPTIONS}, narrate=check.narrate)
+    total = check.size()
+    told = Tally()
+    with Victim(launch, check.seed) as victim:
+        for number in check.blocks():
+            crash = victim.kill(number)
+            record(check, number, crash)
+            told.add(crash)
+            check.progress(number + 1, total, "kills")
+    check.narrate(f"lob crashes: {told}")
+
+
+def record(check: Check, number: int, crash: Crash) -> None:
+    """One block for each requirement."""
+    again = shlex.join(
+        ["binlog-lab", "conformance", "-r", "LOB31", "--profile", check.lab.settings.profile, "--seed", check.seed]
+    )
+    for name, problems in judge(crash).items():
+        figures = {"census": {f"kill {moment}": count for moment, count in crash.moments.items()}}
+        check.part(name, name).record(
+            number, problems, cases=crash.cases[name], replay=again,
+            **(figures if name == "LOB31" else {}),
+        )  # fmt: skip
+
+
+class Tally:
+    """The figures of all kills in words."""
+
+    def __init__(self) -> None:
+        self._counts: Counter[str] = Counter()
+        self._moments: Counter[str] = Counter()
+        self._refusals: Counter[str] = Counter()
+
+    def add(self, crash: Crash) -> None:
+        """Count a kill."""
+        before = crash.before
+        self._counts += Counter({
+            "kills": 1, "open": crash.open, "committed": crash.committed, "statements": crash.statements,
+            "documents": len(crash.log), "rows": sum(each.equal for each in crash.files), "undone": len(crash.undone),
+            "files": before.files, "refused": before.refused_files, "read": before.documents,
+        })  # fmt: skip
+        self._moments += crash.moments
+        self._refusals += before.refusals
+
+    def __str__(self) -> str:
+        of = self._counts
+        moments = ", ".join(f"{count} {moment}" for moment, count in self._moments.most_common())
+        refusals = ", ".join(f"{code} {count}" for code, count in self._refusals.most_common()) or "none"
+        return (
+            f"{of['kills']} kills, sessions {moments}; {of['statements']:,} statements,"
+            f" {of['committed']:,} transactions committed, {of['open']:,} open at a kill;"
+            f" after recovery {of['documents']:,} documents compared by SELECT"
+            f" ({of['undone']:,} of them last changed by an unfinished transaction),"
+            f" {of['rows']:,} rows equal in the files; before recovery {of['files']:,} files and"
+            f" {of['read']:,} documents read, {of['refused']} files refused; refusals: {refusals}"
+        )

@@ -1,0 +1,97 @@
+"""Data files as a crash left them: every document that can be read, and every refusal."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from conformance.reference.errors import CodecError
+from conformance.reference.innodb.large_values import LobReader, large_values, table_objects
+from conformance.reference.innodb.pages import Tablespace
+from conformance.reference.innodb.records import OffPage
+from conformance.reference.jsonb.decode import decode
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from conformance.reference.innodb.large_values import LargeValue
+
+_ROOT: Final = 4  # the root page of the first index in a file of one table
+_READS: Final = 16  # of each page on average, at most
+_SPARE: Final = 1000
+
+
+class EndlessWalk(Exception):
+    """The reader asked for more pages than any walk needs."""
+
+
+@dataclass(slots=True)
+class FilesRead:
+    """``refusals``: declared errors by code. ``undeclared``: other errors. ``unnamed``: declared ones that do not say
+    which field of which page is wrong. ``rows``: documents read or refused, of each table whose tree is one page.
+    """
+
+    files: int = 0
+    refused_files: int = 0
+    documents: int = 0
+    refusals: Counter[str] = field(default_factory=Counter)
+    undeclared: list[str] = field(default_factory=list)
+    unnamed: list[str] = field(default_factory=list)
+    rows: dict[str, int] = field(default_factory=dict)
+
+    def refuse(self, where: str, error: CodecError) -> None:
+        """Count a declared error."""
+        self.refusals[str(error.code)] += 1
+        pages = sum(part.startswith("page[") for part in error.path)
+        if not pages or pages == len(error.path):
+            self.unnamed.append(f"{where}: {error}")
+
+
+def read_files(folder: Path) -> FilesRead:
+    """Read every document of every data file in a folder."""
+    found = FilesRead()
+    for path in sorted(folder.glob("*.ibd")):
+        found.files += 1
+        try:
+            _read(path, found)
+        except CodecError as error:
+            found.refused_files += 1
+            found.refuse(path.name, error)
+        except Exception as error:  # noqa: BLE001 - an undeclared error is what is looked for
+            found.undeclared.append(f"{path.name}: {error!r}")
+    return found
+
+
+def _read(path: Path, found: FilesRead) -> None:
+    data = path.read_bytes()
+    left = _SPARE
+
+    def window(offset: int, count: int) -> bytes:
+        nonlocal left
+        left -= 1
+        if left < 0:
+            raise EndlessWalk(f"more than {_READS} times as many pages read as the file has")
+        return data[offset : offset + count]
+
+    space = Tablespace(window, len(data))
+    left += _READS * space.pages
+    reader = LobReader(space)
+    rows, pages = 0, {_ROOT}
+    for value in large_values(space, list(table_objects(space)), deleted=True):
+        rows += 1
+        pages.add(value.row.page)
+        try:
+            decode(_bytes(value, reader))
+        except CodecError as error:
+            found.refuse(path.name, error.at(value.column).at(f"page[{value.row.page}]"))
+        else:
+            found.documents += 1
+    if pages == {_ROOT}:  # written as a whole: a tree of several pages may be half new
+        found.rows[path.stem] = rows
+
+
+def _bytes(value: LargeValue, reader: LobReader) -> bytes:
+    if isinstance(value.value, OffPage):
+        return value.value.prefix + reader.open(value.value).read()
+    return value.value
