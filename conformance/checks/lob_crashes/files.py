@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from conformance.reference.innodb.large_values import LargeValue
+    from conformance.reference.innodb.pages import Page
 
 _ROOT: Final = 4  # the root page of the first index in a file of one table
 _READS: Final = 16  # of each page on average, at most
@@ -24,6 +25,23 @@ _SPARE: Final = 1000
 
 class EndlessWalk(Exception):
     """The reader asked for more pages than any walk needs."""
+
+
+class _CountedPages(Tablespace):
+    """A file that gives each page a number of times on average, and no more."""
+
+    _left = _SPARE
+
+    def __init__(self, data: bytes) -> None:
+        super().__init__(lambda offset, count: data[offset : offset + count], len(data))
+        self._left += _READS * self.pages
+
+    def page(self, number: int) -> Page:
+        """The page; raises :class:`EndlessWalk` after too many calls."""
+        self._left -= 1
+        if self._left < 0:
+            raise EndlessWalk(f"more than {_READS} times as many pages read as the file has")
+        return super().page(number)
 
 
 @dataclass(slots=True)
@@ -64,18 +82,7 @@ def read_files(folder: Path) -> FilesRead:
 
 
 def _read(path: Path, found: FilesRead) -> None:
-    data = path.read_bytes()
-    left = _SPARE
-
-    def window(offset: int, count: int) -> bytes:
-        nonlocal left
-        left -= 1
-        if left < 0:
-            raise EndlessWalk(f"more than {_READS} times as many pages read as the file has")
-        return data[offset : offset + count]
-
-    space = Tablespace(window, len(data))
-    left += _READS * space.pages
+    space = _CountedPages(path.read_bytes())
     reader = LobReader(space)
     rows, pages = 0, {_ROOT}
     for value in large_values(space, list(table_objects(space)), deleted=True):
