@@ -182,6 +182,8 @@ def test_a_fault_of_the_reader_is_caught(
     sound = files.read_files(seen.folder)
     assert (sound.documents, sound.undeclared, sound.unnamed) == (len(places()), [], [])
     monkeypatch.setattr(files, "large_values", reader)
+    monkeypatch.setattr(files, "_READS", 1)
+    monkeypatch.setattr(files._CountedPages, "_left", 50)
     crash = deepcopy(seen.crash)
     crash.before = files.read_files(seen.folder)
     found = {name: problems for name, problems in judge(crash).items() if problems}
