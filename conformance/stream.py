@@ -249,6 +249,23 @@ class Asked(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LobUpdate(Record):
+    """The pages of one large JSON document in copies of its data file, before and after an update.
+
+    Each piece has ``number``, ``offset`` in the document, and ``pages``, the current one first. A page has ``page``,
+    ``type``, ``version``, ``length``, ``live``, and ``new``. ``changed``: offset and length of the bytes that differ
+    from the page it is a copy of.
+    """
+
+    type: ClassVar[str] = "lob_update"
+    subject: str
+    statement: str
+    length: int
+    before: tuple[dict[str, Any], ...]
+    after: tuple[dict[str, Any], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Suite(Record):
     """The suite of decoder Cases that the run judges subjects by."""
 
@@ -429,12 +446,25 @@ class End(Record):
 
 
 AnyRecord: TypeAlias = (
-    Run | Subject | Asked | Suite | CaseInfo | KnownIssue | Block | CaseVerdict | Finding | Progress | End
+    Run | Subject | Asked | LobUpdate | Suite | CaseInfo | KnownIssue | Block | CaseVerdict | Finding | Progress | End
 )
 ProgressSink: TypeAlias = Callable[[Progress], None]
 TYPES: dict[str, type[AnyRecord]] = {
     record.type: record
-    for record in (Run, Subject, Asked, Suite, CaseInfo, KnownIssue, Block, CaseVerdict, Finding, Progress, End)
+    for record in (
+        Run,
+        Subject,
+        Asked,
+        LobUpdate,
+        Suite,
+        CaseInfo,
+        KnownIssue,
+        Block,
+        CaseVerdict,
+        Finding,
+        Progress,
+        End,
+    )
 }
 
 

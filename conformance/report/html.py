@@ -19,7 +19,7 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from conformance.messages import printable
-from conformance.report import cards, evidence, wording
+from conformance.report import cards, evidence, lob_sketch, wording
 from conformance.report.matrix import SUBJECTS_DIR
 from conformance.report.results import COUNTERS, Outcome
 from conformance.stream import DECODER, RUN_FILE, SEVERITY, RequirementInfo, Verdict
@@ -132,6 +132,8 @@ def _context(summary: Summary) -> dict[str, Any]:
         "deviations": summary.deviations(),
         "asked": summary.asked,
         "asked_rows": _asked_rows(summary),
+        "lob_updates": summary.lob_updates,
+        "lob_sides": lob_sketch.sides,
         "asked_words": wording.asked_words,
         "table_findings": [wording.table_finding(row) for row in summary.table_findings()],
         "cell_words": wording.cell_words,

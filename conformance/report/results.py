@@ -29,6 +29,7 @@ from conformance.stream import (
     ExitCode,
     Finding,
     KnownIssue,
+    LobUpdate,
     RequirementInfo,
     Run,
     Subject,
@@ -101,6 +102,7 @@ class Summary:
         self.problem = problem
         self.subjects: dict[str, Subject] = {}
         self.asked: dict[str, Asked] = {}
+        self.lob_updates: dict[str, LobUpdate] = {}  # by subject
         self.counters: Counter[str] = Counter()
         self.census = Census()
         self.matrix = Matrix()
@@ -137,6 +139,8 @@ class Summary:
                 self.matrix.add_issue(record)
             case Asked():
                 self.asked[record.subject] = record
+            case LobUpdate():
+                self.lob_updates[record.subject] = record
             case Block():
                 self._add_block(record)
             case CaseVerdict():

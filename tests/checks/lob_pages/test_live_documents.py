@@ -10,6 +10,7 @@ import pytest
 from conformance.checks.lob_pages import check_documents, documents
 from conformance.checks.lob_pages.article import STEPS
 from conformance.checks.lob_pages.documents import Kind, Outcome, judge, outcomes, plans, stored
+from conformance.stream import LobUpdate
 from generators.draw import Stream
 from tests.running import run
 
@@ -123,3 +124,13 @@ def test_a_server_passes(recorded: Recorded) -> None:
     run(check_documents.test_documents, recorded.lab)
     assert min(recorded.cases(f"lob-pages/documents/LOB{number}") for number in (5, 6, 7, 8, 9, 11)) >= 50
     assert recorded.failing == set()
+    (sketch,) = recorded.of(LobUpdate)
+    first, second, third = sketch.after
+    assert [(page["version"], page["new"], page["live"]) for page in first["pages"]] == [
+        (2, True, True),
+        (1, False, False),
+    ]
+    assert [page["version"] for page in second["pages"]] == [2, 2, 1]
+    # One byte of the entry's three differs, and five of the value's five (the article's third dump).
+    assert [sum(length for _, length in page["changed"]) for page in second["pages"]] == [5, 1, 0]
+    assert third["pages"] == sketch.before[2]["pages"]
