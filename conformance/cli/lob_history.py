@@ -12,7 +12,7 @@ from conformance.reference.innodb.large_values import rows
 from conformance.reference.innodb.records import OffPage
 from conformance.reference.innodb.undo.log import UndoTablespaces
 from conformance.reference.innodb.undo.record import UndoType
-from conformance.reference.innodb.undo.row_versions import EXPECTED_ENDS, history
+from conformance.reference.innodb.undo.row_versions import EXPECTED_ENDS, Histories
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -92,8 +92,9 @@ def value_histories(
     space: Tablespace, tables: Iterable[dict[str, Any]], undo: UndoTablespaces, *, deleted: bool
 ) -> Iterator[ValueHistory]:
     """The columns that are JSON, or off-page in any version, of all rows."""
-    for stored in rows(space, tables, deleted=deleted):
-        found = history(space, stored, undo)
+    histories = Histories(space, tables, undo)
+    for stored in rows(space, histories.tables, deleted=deleted):
+        found = histories.of(stored)
         for position, (field, kind) in enumerate(zip(stored.tree.format.fields, stored.types, strict=True)):
             values = [version.values[position] for version in found.versions]
             json = kind == ColumnType.JSON and any(value is not None for value in values)

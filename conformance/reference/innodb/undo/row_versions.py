@@ -1,7 +1,6 @@
 """Every older version of a row, from its clustered record and the undo log (innodb-undo 7).
 
-A version is the one after it with the old values of one undo record. The LOB of an off-page value is in the data file:
-at the version that the old reference names, with the small changes of all newer versions taken back.
+A version is the one after it with the old values of one undo record.
 """
 
 from __future__ import annotations
@@ -11,20 +10,17 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from conformance.reference.errors import CodecError, DecodeError
 from conformance.reference.innodb.large_values import rows
-from conformance.reference.innodb.lob import IndexedLob, open_lob
 from conformance.reference.innodb.records import DELETED, OffPage, Value
 from conformance.reference.innodb.undo.log import PURGED, RollPointer
+from conformance.reference.innodb.undo.past_values import Inheritance, Life, PastValues
 from conformance.reference.innodb.undo.record import UndoRecord, UndoType, read_undo_record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from conformance.reference.innodb.large_values import Row, StoredRow
-    from conformance.reference.innodb.lob import Lob
     from conformance.reference.innodb.pages import Page, Tablespace
-    from conformance.reference.innodb.records import Reference
     from conformance.reference.innodb.undo.log import Log, UndoTablespaces
-    from conformance.reference.innodb.undo.record import SmallChange
 
 
 REBUILT: Final = "undo-before-rebuild"
@@ -55,8 +51,9 @@ class RowVersion:
     open: bool | None
     changed: frozenset[int] | None
     values: tuple[Value, ...]
-    _past: _Past = field(repr=False, compare=False)
-    _newer: int = field(repr=False, compare=False)
+    _past: PastValues = field(repr=False, compare=False)
+    _life: Life = field(repr=False, compare=False)
+    _place: tuple[int, int] = field(repr=False, compare=False)
 
     def read(self, position: int) -> bytes | None:
         """The bytes of a field; those of an off-page value come from the data file.
@@ -64,48 +61,7 @@ class RowVersion:
         Raises if they are damaged, or no longer there because purge was faster.
         """
         value = self.values[position]
-        if not isinstance(value, OffPage):
-            return value
-        return self._past.document(value, self.transaction, self._newer)
-
-
-class _Past:
-    """What the versions of one row share: the data file, and the small changes, those of the newest version first."""
-
-    def __init__(self, space: Tablespace) -> None:
-        self._space = space
-        self._lobs: dict[Reference, Lob] = {}
-        self.changes: list[SmallChange] = []
-
-    def document(self, value: OffPage, transaction: int, newer: int) -> bytes:
-        """An off-page value as a transaction left it. ``newer``: so many small changes were made later."""
-        reference = value.reference
-        lob = self._lobs.get(reference)
-        if lob is None:
-            lob = self._lobs[reference] = open_lob(self._space, reference)
-        if isinstance(lob, IndexedLob):
-            _check_pieces(lob, transaction)
-        data = bytearray(value.prefix + lob.read())
-        for change in self.changes[:newer]:
-            if change.page != reference.page:
-                continue
-            end = change.offset + len(change.old)
-            if end > len(data):
-                raise DecodeError("bad-small-change", "the undo log has bytes behind the end of the value",
-                                  offset=change.offset, expected=f"<= {len(data)}", got=end,
-                                  path=(f"page[{change.page}]", "small_change"))  # fmt: skip
-            data[change.offset : end] = change.old
-        return bytes(data)
-
-
-def _check_pieces(lob: IndexedLob, transaction: int) -> None:
-    """Raise unless each piece is as old as the version that is read. Purge frees pages, which get other data."""
-    for piece in lob.pieces():
-        if piece.version > lob.current or piece.creator > transaction:
-            raise DecodeError("lob-purged", "the piece of this version was purged", offset=piece.at.offset,
-                              expected=f"version <= {lob.current}, transaction <= {transaction}",
-                              got=f"version {piece.version}, transaction {piece.creator}",
-                              path=(f"page[{piece.at.page}]", "entry"))  # fmt: skip
+        return self._past.read(value, self._life, *self._place) if isinstance(value, OffPage) else value
 
 
 def row_versions(
@@ -115,81 +71,109 @@ def row_versions(
 
     A row that was purged has no history: nothing leads to its undo records.
     """
-    for stored in rows(space, tables, deleted=deleted):
-        yield history(space, stored, undo)
+    found = Histories(space, tables, undo)
+    for stored in rows(space, found.tables, deleted=deleted):
+        yield found.of(stored)
 
 
-def history(space: Tablespace, stored: StoredRow, undo: UndoTablespaces) -> RowHistory:
-    """All versions of one row. An error in the undo log ends the history; the versions found before it stay."""
-    walk = _Walk(space, stored, undo)
-    try:
-        walk.run()
-    except CodecError as error:
-        walk.add(None)
-        return RowHistory(stored.row, tuple(walk.versions), error)
-    return RowHistory(stored.row, tuple(walk.versions), None)
+class Histories:
+    """The histories of the rows in one data file. ``tables`` are the entries of the dictionary."""
+
+    def __init__(self, space: Tablespace, tables: Iterable[dict[str, Any]], undo: UndoTablespaces) -> None:
+        self.tables = list(tables)
+        self._space, self._undo = space, undo
+        self._past = PastValues(space, self._inherited)
+
+    def of(self, stored: StoredRow) -> RowHistory:
+        """All versions of one row. An error in the undo log ends the history; the versions found before it stay."""
+        walk = _Walk(stored, self._undo, self._past)
+        end = walk.run()
+        return RowHistory(stored.row, tuple(walk.versions), end)
+
+    def _inherited(self) -> Inheritance:
+        found: Inheritance = {}
+        for stored in rows(self._space, self.tables, deleted=True):
+            walk = _Walk(stored, self._undo, self._past)
+            walk.run()
+            found |= walk.inherited
+        return found
 
 
 class _Walk:
     """The way back from a clustered record. The attributes are those of the version that it has come to."""
 
-    def __init__(self, space: Tablespace, stored: StoredRow, undo: UndoTablespaces) -> None:
-        self._stored, self._undo, self._past = stored, undo, _Past(space)
+    def __init__(self, stored: StoredRow, undo: UndoTablespaces, past: PastValues) -> None:
+        self._stored, self._undo, self._past = stored, undo, past
         names = [item.name for item in stored.tree.format.fields]
         self._system = names.index("DB_TRX_ID"), names.index("DB_ROLL_PTR")
-        self._key = stored.record.values[: stored.tree.format.keys]
         self._values = list(stored.record.values)
         self._info = stored.record.info
         self._transaction, pointer = (_number(self._values[at]) for at in self._system)
         self._pointer = RollPointer.of(pointer)
+        self._life = Life()
+        self._transactions: list[int] = []
         self.versions: list[RowVersion] = []
+        self.inherited: Inheritance = {}
 
-    def run(self) -> None:
-        """Collect all versions down to the insert. Raises where the undo log cannot be followed."""
+    def run(self) -> CodecError | None:
+        """Collect all versions down to the insert. An error is the reason why the undo log cannot be followed."""
         seen = set[RollPointer]()
         while not self._pointer.insert:
-            if self._pointer in seen:
-                raise DecodeError("undo-circle", "the undo records of the row lead to each other",
-                                  offset=self._pointer.offset, path=(f"undo[{self._pointer.space}]",
-                                  f"page[{self._pointer.page}]", "roll_pointer"))  # fmt: skip
-            seen.add(self._pointer)
             try:
+                if self._pointer in seen:
+                    raise DecodeError("undo-circle", "the undo records of the row lead to each other",
+                                      offset=self._pointer.offset, path=(f"page[{self._pointer.page}]",
+                                      "roll_pointer"))  # fmt: skip
                 log, record = self._read()
             except CodecError as error:
-                raise error.at(f"undo[{self._pointer.space}]") from None
-            self.add(record, is_open=log.open)
+                self._add(None)
+                return error.at(f"undo[{self._pointer.space}]")
+            seen.add(self._pointer)
+            self._add(record, is_open=log.open)
             self._step(record)
-        self.add(UndoRecord(UndoType.INSERT, 0, 0, ()), is_open=self._insert_is_open())
+        self._add(UndoRecord(UndoType.INSERT, 0, 0, ()), is_open=self._insert_is_open())
+        return None
 
-    def add(self, record: UndoRecord | None, *, is_open: bool | None = None) -> None:
+    def _add(self, record: UndoRecord | None, *, is_open: bool | None = None) -> None:
         """Add the version that the walk has come to; ``record`` undoes it."""
-        older = record is not None and record.type is not UndoType.INSERT
-        self.versions.append(RowVersion(
-            self._transaction, self._pointer, None if record is None else record.type, bool(self._info & DELETED),
-            is_open, frozenset(item.position for item in record.fields) if record is not None and older else None,
-            tuple(self._values), self._past, len(self._past.changes),
-        ))  # fmt: skip
+        kind = None if record is None else record.type
+        if not self.versions or self.versions[-1].change is UndoType.INSERT_OVER_DELETED:
+            given = any(isinstance(value, OffPage) and not value.reference.owned for value in self._values)
+            self._life = Life(self._transaction if given else None, transactions=self._transactions)
+        self._transactions.append(self._transaction)
+        changed = None
+        if record is not None and kind is not UndoType.INSERT:
+            changed = frozenset(item.position for item in record.fields)
+        place = len(self._life.changes), len(self.versions)
+        self.versions.append(RowVersion(self._transaction, self._pointer, kind, bool(self._info & DELETED), is_open,
+                                        changed, tuple(self._values), self._past, self._life, place))  # fmt: skip
+        if kind in {UndoType.INSERT, UndoType.INSERT_OVER_DELETED}:
+            for value in self._values:
+                if isinstance(value, OffPage) and value.reference.inherited:
+                    self.inherited[value.reference.page, self._transaction] = self._life
 
     def _read(self) -> tuple[Log, UndoRecord]:
         """The undo record of this version, if its place still has it."""
         at = self._pointer
         page, log = self._log()
-        record = read_undo_record(page, at.offset, len(self._key))
+        keys = self._stored.tree.format.keys
+        record = read_undo_record(page, at.offset, keys)
         table = self._stored.tree.table_id
         if record.table_id < table:
             raise page.error(REBUILT, "the table was rebuilt: what is older belongs to another table id", at.offset,
                              "table_id", table, record.table_id)  # fmt: skip
+        for item in record.fields:
+            if item.position >= len(self._values) or item.position in self._system:
+                raise page.error("wrong-undo-record", "no update changes this field", at.offset, "position",
+                                 f"< {len(self._values)}", item.position)  # fmt: skip
+        key = {**dict(enumerate(self._values[:keys])), **{item.position: item.value for item in record.fields}}
         for name, expected, got in (
             ("table_id", table, record.table_id),
-            ("key", self._key, record.key),
+            ("key", [key[number] for number in range(keys)], list(record.key)),
             ("insert", False, record.type is UndoType.INSERT),
         ):
             if got != expected:
                 raise page.error("wrong-undo-record", "the record is of another row", at.offset, name, expected, got)
-        for item in record.fields:
-            if not len(self._key) <= item.position < len(self._values) or item.position in self._system:
-                raise page.error("wrong-undo-record", "no update changes this field", at.offset, "position",
-                                 f"< {len(self._values)}", item.position)  # fmt: skip
         return log, record
 
     def _log(self) -> tuple[Page, Log]:
@@ -213,7 +197,7 @@ class _Walk:
         """Go to the version before."""
         for item in record.fields:
             self._values[item.position] = item.value
-            self._past.changes += item.changes
+            self._life.changes += item.changes
         self._info, self._transaction, self._pointer = record.info, record.transaction, record.roll_pointer
         for at, size, value in zip(self._system, (6, 7), (record.transaction, record.roll_pointer.raw), strict=True):
             self._values[at] = value.to_bytes(size, "big")
