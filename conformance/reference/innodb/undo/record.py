@@ -88,8 +88,8 @@ def read_undo_record(page: Page, offset: int, keys: int) -> UndoRecord:
         key = tuple([reader.plain("key") for _ in range(keys)])
         return UndoRecord(UndoType.INSERT, number, table_id, key)
     info = reader.u1("info_bits") & _INFO_BITS
-    transaction = reader.u8("transaction")
-    pointer = RollPointer.of(reader.u8("roll_pointer"))
+    transaction = reader.u8("transaction", 6)
+    pointer = RollPointer.of(reader.u8("roll_pointer", 7))
     key = tuple([reader.plain("key") for _ in range(keys)])
     fields = () if code == UndoType.DELETE else tuple(reader.fields(lobs=bool(kind & _OFF_PAGE)))
     reader.finish(ordering=code == UndoType.DELETE or not kind & _ORDER_KEPT)
@@ -140,9 +140,12 @@ class _Reader:
         self.at -= 1
         raise self.error("bad-undo-number", "no number begins so", field, "<= 0xfe", f"{first:#x}")
 
-    def u8(self, field: str) -> int:
-        """The high half as :meth:`u4`, then the low half as four bytes."""
-        return self.u4(field) << 32 | int.from_bytes(self.take(4, field), "big")
+    def u8(self, field: str, size: int) -> int:
+        """The high half as :meth:`u4`, then the low half as four bytes. ``size``: the bytes that a row has for it."""
+        value = self.u4(field) << 32 | int.from_bytes(self.take(4, field), "big")
+        if value >> 8 * size:
+            raise self.error("bad-undo-number", "the number is too large", field, f"{size} bytes", f"{value:#x}")
+        return value
 
     def sparse(self, field: str) -> int:
         """A number of 64 bits, of which most are below 2^32."""

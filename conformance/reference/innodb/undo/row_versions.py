@@ -61,7 +61,12 @@ class RowVersion:
         Raises if they are damaged, or no longer there because purge was faster.
         """
         value = self.values[position]
-        return self._past.read(value, self._life, *self._place) if isinstance(value, OffPage) else value
+        if not isinstance(value, OffPage):
+            return value
+        try:
+            return self._past.read(value, self._life, *self._place)
+        except CodecError as error:
+            raise error.at(f"transaction[{self.transaction}]") from None
 
 
 def row_versions(
