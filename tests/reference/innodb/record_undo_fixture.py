@@ -48,6 +48,15 @@ STATEMENTS: Final = (
     "DELETE FROM {t} WHERE id = 1",
     "INSERT INTO {t} VALUES (1, JSON_OBJECT('again', TRUE), 'back', NULL)",
     "DELETE FROM {t} WHERE id = 4",
+    "INSERT INTO {t} VALUES (5, JSON_OBJECT('a', 'begin', 'z', REPEAT('x', 9000)), NULL, NULL)",
+    "BEGIN",
+    "UPDATE {t} SET id = 6, v = 'six' WHERE id = 5",
+    "UPDATE {t} SET j = JSON_SET(j, '$.a', 'six') WHERE id = 6",
+    "UPDATE {t} SET id = 7 WHERE id = 6",
+    "UPDATE {t} SET j = JSON_SET(j, '$.a', 'seven') WHERE id = 7",
+    "UPDATE {t} SET id = 5 WHERE id = 7",
+    "UPDATE {t} SET j = JSON_SET(j, '$.a', 'five') WHERE id = 5",
+    "COMMIT",
 )
 
 

@@ -7,6 +7,7 @@ small changes of both lives of the row belong to one LOB.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import inf
 from typing import TYPE_CHECKING
 
 from conformance.reference.errors import DecodeError
@@ -26,15 +27,20 @@ class Life:
     """A row from its insert to its delete. ``changes``: its small changes, the newest first.
 
     ``transactions``: of its versions, the newest first, and of the lives before. ``heir``: the transaction that deleted
-    the row and gave its LOBs to a row with another key; None if none did.
+    the row and gave its LOBs to a row with another key; None if none did. ``order``: the undo number of that.
     """
 
     heir: int | None = None
+    order: int = 0
     changes: list[SmallChange] = field(default_factory=list)
     transactions: list[int] = field(default_factory=list)
 
+    def end_in(self, transaction: int) -> float:
+        """When the life ended, in the order of a transaction's undo numbers."""
+        return self.order if self.heir == transaction else inf
 
-Inheritance = dict[tuple[int, int], Life]
+
+Inheritance = dict[tuple[int, int], list[Life]]
 """Lives that began with the LOB of another row: by first page, and the transaction that changed the key."""
 
 
@@ -67,15 +73,16 @@ class PastValues:
         """The small changes that later owners of a LOB made, the newest first."""
         found: list[SmallChange] = []
         seen = set[int]()
-        while life.heir is not None and life.heir not in seen:
-            seen.add(life.heir)
+        while life.heir is not None and id(life) not in seen:
+            seen.add(id(life))
             if self._inherited is None:
                 self._inherited = self._collect()
-            heir = self._inherited.get((page, life.heir))
-            if heir is None:
+            giver, order = life.heir, life.order
+            heirs = [heir for heir in self._inherited.get((page, giver), ()) if heir.end_in(giver) > order]
+            if not heirs:
                 break
-            found[:0] = heir.changes
-            life = heir
+            life = min(heirs, key=lambda heir: heir.end_in(giver))  # a transaction may change the key several times
+            found[:0] = life.changes
         return found
 
 

@@ -100,7 +100,8 @@ class Histories:
         for stored in rows(self._space, self.tables, deleted=True):
             walk = _Walk(stored, self._undo, self._past)
             walk.run()
-            found |= walk.inherited
+            for place, lives in walk.inherited.items():
+                found.setdefault(place, []).extend(lives)
         return found
 
 
@@ -144,7 +145,9 @@ class _Walk:
         kind = None if record is None else record.type
         if not self.versions or self.versions[-1].change is UndoType.INSERT_OVER_DELETED:
             given = any(isinstance(value, OffPage) and not value.reference.owned for value in self._values)
-            self._life = Life(self._transaction if given else None, transactions=self._transactions)
+            self._life = Life(transactions=self._transactions)
+            if given and record is not None:
+                self._life.heir, self._life.order = self._transaction, record.number
         self._transactions.append(self._transaction)
         changed = None
         if record is not None and kind is not UndoType.INSERT:
@@ -155,7 +158,7 @@ class _Walk:
         if kind in {UndoType.INSERT, UndoType.INSERT_OVER_DELETED}:
             for value in self._values:
                 if isinstance(value, OffPage) and value.reference.inherited:
-                    self.inherited[value.reference.page, self._transaction] = self._life
+                    self.inherited.setdefault((value.reference.page, self._transaction), []).append(self._life)
 
     def _read(self) -> tuple[Log, UndoRecord]:
         """The undo record of this version, if its place still has it."""
