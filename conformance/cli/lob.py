@@ -74,12 +74,18 @@ def command(
                 listing.print(groups[-1], logs, deleted=deleted)
         finally:
             listing.end()
-        if listing.problems:
-            raise InputCorrupt(f"{file}: {listing.problems} of {listing.count} values cannot be read completely")
+        if listing.problems or listing.damaged:
+            raise InputCorrupt(
+                f"{file}: {listing.problems} of {listing.count} values cannot be read completely,"
+                f" and {listing.damaged} pages or records not at all"
+            )
 
 
 class _Listing:
-    """The values of one file as they are printed; ``problems`` counts those that are damaged."""
+    """The values of one file as they are printed; ``problems`` counts those that are damaged.
+
+    ``damaged`` counts errors of pages and records, of which nobody knows how many values they had.
+    """
 
     def __init__(self, file: DataFile, *, as_json: bool, documents: bool, directory: Path | None) -> None:
         from conformance.reference.innodb.large_values import LobReader
@@ -87,7 +93,8 @@ class _Listing:
         self._file, self._as_json, self._documents, self._directory = file, as_json, documents, directory
         self._reader = LobReader(file.space)
         self._output = Output()
-        self.count = self.problems = 0
+        self.count = self.problems = self.damaged = 0
+        self._said = ""
 
     def print(self, source: DataFile, undo: UndoTablespaces | None, *, deleted: bool) -> None:
         """Print every value. ``source`` is the file with the dictionary information."""
@@ -95,18 +102,27 @@ class _Listing:
         from conformance.reference.innodb.large_values import first_pages, large_values, table_objects
         from conformance.reference.innodb.sdi import has_sdi
 
-        tables = list(table_objects(source.space)) if has_sdi(source.space) else []
+        tables = list(table_objects(source.space, damage=self._damage)) if has_sdi(source.space) else []
         if tables and undo is not None:
             for found in value_histories(self._file.space, tables, undo, deleted=deleted):
                 self._value(found, found)
             return
         if tables:
-            for value in large_values(self._file.space, tables, deleted=deleted):
+            for value in large_values(self._file.space, tables, deleted=deleted, damage=self._damage):
                 self._value(value)
             return
         narrate(f"{source.name}: no table in the dictionary information; LOBs are found by their first page")
-        for page in first_pages(self._file.space):
+        for page in first_pages(self._file.space, damage=self._damage):
             self._found(page)
+
+    def _damage(self, problem: CodecError) -> None:
+        """Report a page or record that cannot be read; the walk goes on. A second look at a page says the same."""
+        said = str(problem)
+        if said != self._said:
+            self._said = said
+            self.damaged += 1
+            self._output.flush()
+            error(f"{self._file.name}: {said}")
 
     def end(self) -> None:
         """Close the list."""

@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from conformance.cli.console import Output, Usage, narrate
+from conformance.cli.console import Output, Usage, error, narrate
 from conformance.cli.data_files import refusals, tablespaces
+from conformance.reference.errors import CodecError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from conformance.cli.data_files import DataFile
-    from conformance.reference.innodb.pages import Tablespace
+    from conformance.reference.innodb.sdi import SdiObject
 
 
 class Choice(NamedTuple):
@@ -106,31 +107,50 @@ def _print(file: DataFile, write: Callable[[bytes], object], choice: Choice) -> 
         narrate(f"{file.name}: the flags of the tablespace do not announce the dictionary information that it has")
     empty = True
     with refusals(file.name):
-        for piece in (_statements if choice.create else _json)(space, choice):
+        for piece in (_statements if choice.create else _json)(file, choice):
             write(piece)
             empty = False
     if empty:
         narrate(f"{file.name}: {'no table' if choice.create else 'the dictionary information is empty'}")
 
 
-def _json(space: Tablespace, choice: Choice) -> Iterator[bytes]:
-    from conformance.reference.innodb.ibd2sdi_output import printed
+def _objects(file: DataFile) -> Iterator[SdiObject]:
+    """The objects that can be read, then the error of the last one that cannot; those before it are printed."""
     from conformance.reference.innodb.sdi import sdi_objects
 
+    problems: list[CodecError] = []
+    yield from sdi_objects(file.space, damage=problems.append)
+    texts = list(dict.fromkeys(map(str, problems)))
+    for text in texts[:-1]:
+        error(f"{file.name}: {text}")
+    if problems:
+        raise problems[-1]
+
+
+def _json(file: DataFile, choice: Choice) -> Iterator[bytes]:
+    from conformance.reference.innodb.ibd2sdi_output import printed
+
     return printed(
-        sdi_objects(space), only_id=choice.id, only_type=choice.type,
+        _objects(file), only_id=choice.id, only_type=choice.type,
         skip_data=choice.skip_data, indented=choice.indented,
     )  # fmt: skip
 
 
-def _statements(space: Tablespace, choice: Choice) -> Iterator[bytes]:
+def _statements(file: DataFile, choice: Choice) -> Iterator[bytes]:
     """CREATE TABLE for each table that is chosen."""
-    from conformance.reference.innodb.sdi import TABLE, TABLESPACE, sdi_objects
+    from conformance.reference.innodb.sdi import TABLE, TABLESPACE
     from conformance.reference.innodb.show_create_table import create_table
 
-    objects = list(sdi_objects(space))
+    objects: list[SdiObject] = []
+    problem: CodecError | None = None
+    try:
+        objects.extend(_objects(file))
+    except CodecError as found:
+        problem = found
     tablespace = next((item.object["dd_object"] for item in objects if item.type == TABLESPACE), None)
     for item in objects:
         if item.type == TABLE and choice.id in {None, item.id} and choice.type in {None, TABLE}:
             text = create_table(item.object["dd_object"], tablespace)
             yield f"{text};\n".encode("utf-8", "surrogatepass")
+    if problem is not None:
+        raise problem

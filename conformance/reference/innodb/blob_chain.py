@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 BLOB_TYPES: Final = (PageType.BLOB, PageType.SDI_BLOB)
 ZBLOB_TYPES: Final = (PageType.ZBLOB, PageType.ZBLOB2, PageType.SDI_ZBLOB)
+RATIO: Final = 1032  # zlib makes no more bytes of one
 _DATA: Final = 46  # behind part length and next page
 
 
@@ -42,7 +43,11 @@ def read_blob(space: Tablespace, reference: Reference) -> bytes:
 def _read_zblob(space: Tablespace, reference: Reference) -> bytes:
     inflate = zlib.decompressobj()
     out, got = [], 0
-    for page in chain_pages(space, reference):
+    pages = list(chain_pages(space, reference))
+    most = RATIO * len(pages) * (space.flags.physical - FIL_HEADER)
+    if reference.length > most:
+        raise _short(reference, most)
+    for page in pages:
         try:
             out.append(inflate.decompress(page.data[FIL_HEADER:], reference.length + 1 - got))
         except zlib.error as error:

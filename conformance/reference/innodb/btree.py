@@ -8,34 +8,50 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from conformance.reference.errors import CodecError
 from conformance.reference.innodb.pages import FIL_NULL, PageType
 from conformance.reference.innodb.records import check_directory, index_id, is_compact, level, origins, read_record
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from conformance.reference.innodb.pages import Page, Tablespace
     from conformance.reference.innodb.records import IndexFormat, Record
 
+    Damage = Callable[[CodecError], object]
+
 _HIGHEST = 64  # a level that no tree reaches: each level multiplies the records
 
 
-def index_page(space: Tablespace, number: int, kind: PageType = PageType.INDEX) -> Page:
-    """A page of an index, as it is in memory: pages of ROW_FORMAT=COMPRESSED are decompressed."""
+def index_page(space: Tablespace, number: int, kind: PageType = PageType.INDEX, *, check: bool = True) -> Page:
+    """A page of an index, as it is in memory: pages of ROW_FORMAT=COMPRESSED are decompressed.
+
+    ``check``: refuse a page whose records contradict its directory.
+    """
     page = space.page(number)
     page.expect_type(kind)
     if not space.flags.compressed:
-        check_directory(page)
+        if check:
+            check_directory(page)
         return page
     from conformance.reference.innodb.page_zip import uncompressed
 
     return uncompressed(page, space.flags.logical)
 
 
-def leaves(space: Tablespace, root: int, index: IndexFormat, kind: PageType = PageType.INDEX) -> Iterator[Page]:
-    """The leaf pages of a tree in key order."""
+def leaves(
+    space: Tablespace, root: int, index: IndexFormat, kind: PageType = PageType.INDEX, *, owner: int | None = None
+) -> Iterator[Page]:
+    """The leaf pages of a tree in key order. ``owner``: the index that the pages must belong to, if it is known."""
     page = index_page(space, root, kind)
     height, wanted, seen = level(page), index_id(page), {root}
+    for offset, name, expected, got in (
+        (66, "index_id", wanted if owner is None else owner, wanted),
+        (8, "prev", FIL_NULL, page.prev),
+        (12, "next", FIL_NULL, page.next),
+    ):
+        if got != expected:
+            raise page.error("wrong-page", "the page is not the root of the index", offset, name, expected, got)
     if height > _HIGHEST:
         raise page.error("bad-level", "no tree is so high", 64, "level", f"<= {_HIGHEST}", height)
 
@@ -98,9 +114,81 @@ def _check_format(page: Page, index: IndexFormat) -> None:
 
 
 def leaf_records(
-    space: Tablespace, root: int, index: IndexFormat, kind: PageType = PageType.INDEX
+    space: Tablespace,
+    root: int,
+    index: IndexFormat,
+    kind: PageType = PageType.INDEX,
+    *,
+    owner: int | None = None,
+    damage: Damage | None = None,
 ) -> Iterator[tuple[Page, Record]]:
-    """The records of all leaves in key order, each with its page; delete-marked ones too."""
-    for page in leaves(space, root, index, kind):
-        for origin in origins(page):
-            yield page, read_record(page, origin, index)
+    """The records of all leaves in key order, each with its page; delete-marked ones too. ``owner`` as in leaves.
+
+    ``damage`` gets the errors of pages and records. The walk then goes on with the next one that can be read.
+    """
+    if damage is None:
+        for page in leaves(space, root, index, kind, owner=owner):
+            for origin in origins(page):
+                yield page, read_record(page, origin, index)
+        return
+    for page in _readable_leaves(space, root, index, kind, owner, damage):
+        chain = origins(page)
+        while True:
+            try:
+                place = next(chain, None)
+                if place is None:
+                    break
+                record = read_record(page, place, index)
+            except CodecError as error:
+                damage(error)
+                continue
+            yield page, record
+
+
+def _readable_leaves(
+    space: Tablespace, root: int, index: IndexFormat, kind: PageType, owner: int | None, damage: Damage
+) -> Iterator[Page]:
+    """The leaves; behind the first damage those that the level above leads to, as far as each can be read."""
+    done: set[int] = set()
+    try:
+        for page in leaves(space, root, index, kind, owner=owner):
+            done.add(page.number)
+            yield page
+    except CodecError as error:
+        damage(error)
+    else:
+        return
+    for number in _leaf_numbers(space, root, index, kind, damage):
+        if number in done:
+            continue
+        done.add(number)
+        try:
+            page = index_page(space, number, kind, check=False)
+            if level(page):
+                raise page.error("wrong-page", "the page is no leaf", 64, "level", 0, level(page))
+            _check_format(page, index)
+        except CodecError as error:
+            damage(error)
+            continue
+        yield page
+
+
+def _leaf_numbers(space: Tablespace, root: int, index: IndexFormat, kind: PageType, damage: Damage) -> Iterator[int]:
+    """The leaves by number, as the nodes lead to them; a damaged node loses those below it."""
+    numbers = [root]
+    try:
+        for _ in range(min(_HIGHEST, level(index_page(space, root, kind, check=False)))):
+            below: list[int] = []
+            for number in numbers:
+                try:
+                    page = index_page(space, number, kind, check=False)
+                    below += [read_record(page, origin, index).child or 0 for origin in origins(page)]
+                except CodecError as error:
+                    damage(error)
+                if len(below) > space.pages:
+                    break
+            numbers = below
+    except CodecError as error:
+        damage(error)
+        return
+    yield from numbers

@@ -5,12 +5,12 @@ The dictionary information names tables and columns. :func:`first_pages` finds L
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from conformance.reference.errors import DecodeError
+from conformance.reference.errors import CodecError, DecodeError
 from conformance.reference.innodb.btree import leaf_records
 from conformance.reference.innodb.column_values import column_value
-from conformance.reference.innodb.dictionary import ColumnType, clustered_indexes, dictionary_of, parts
+from conformance.reference.innodb.dictionary import WHOLE, ColumnType, clustered_indexes, dictionary_of, parts
 from conformance.reference.innodb.lob import open_first, open_lob
 from conformance.reference.innodb.pages import PageType
 from conformance.reference.innodb.records import OffPage
@@ -19,12 +19,19 @@ from conformance.reference.innodb.sdi import TABLE, sdi_objects
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from conformance.reference.innodb.btree import Damage
     from conformance.reference.innodb.dictionary import ClusteredIndex
     from conformance.reference.innodb.lob import IndexedLob, Lob
     from conformance.reference.innodb.pages import Page, Tablespace
     from conformance.reference.innodb.records import IndexFormat, Record
 
     Json = dict[str, Any]
+
+# The most bytes of a column; a JSON document is no longer than a packet of the client protocol.
+_LONGEST: Final = {
+    ColumnType.TINY_BLOB: 255, ColumnType.BLOB: 0xFFFF, ColumnType.MEDIUM_BLOB: 0xFFFFFF, ColumnType.VARCHAR: 0xFFFF,
+    ColumnType.JSON: 1 << 30,
+}  # fmt: skip
 
 
 class Row(NamedTuple):
@@ -94,17 +101,20 @@ class LobReader:
             self._owners[number] = first
 
 
-def table_objects(space: Tablespace) -> Iterator[Json]:
-    """The dictionary's entries of the tables in a tablespace."""
-    for found in sdi_objects(space):
+def table_objects(space: Tablespace, *, damage: Damage | None = None) -> Iterator[Json]:
+    """The dictionary's entries of the tables in a tablespace. ``damage`` gets the errors, and the others follow."""
+    for found in sdi_objects(space, damage=damage):
         if found.type == TABLE:
             yield found.object["dd_object"]
 
 
-def rows(space: Tablespace, tables: Iterable[Json], *, deleted: bool = False) -> Iterator[StoredRow]:
+def rows(
+    space: Tablespace, tables: Iterable[Json], *, deleted: bool = False, damage: Damage | None = None
+) -> Iterator[StoredRow]:
     """The rows of tables in this file, in the order of their keys.
 
     ``deleted``: also those that wait for purge. ``tables`` may come from another file, for partitions.
+    ``damage`` gets the errors of pages and records, and the other rows follow; else the first one is raised.
     """
     for table in tables:
         with dictionary_of(table):
@@ -117,7 +127,7 @@ def rows(space: Tablespace, tables: Iterable[Json], *, deleted: bool = False) ->
             with dictionary_of(table):
                 kinds = tuple([ColumnType(columns[field.name]["type"]) for field in index.format.fields])
                 system = [field.name for field in index.format.fields].index("DB_TRX_ID")
-            for _, record in leaf_records(space, index.root, index.format):
+            for _, record in leaf_records(space, index.root, index.format, owner=index.index_id, damage=damage):
                 if record.deleted and not deleted:
                     continue
                 with dictionary_of(table):
@@ -127,11 +137,20 @@ def rows(space: Tablespace, tables: Iterable[Json], *, deleted: bool = False) ->
                 yield StoredRow(row, record, index, kinds)
 
 
-def large_values(space: Tablespace, tables: Iterable[Json], *, deleted: bool = False) -> Iterator[LargeValue]:
-    """All values of JSON columns, and all off-page values, in the order of the rows."""
-    for row, record, tree, kinds in rows(space, tables, deleted=deleted):
+def large_values(
+    space: Tablespace, tables: Iterable[Json], *, deleted: bool = False, damage: Damage | None = None
+) -> Iterator[LargeValue]:
+    """All values of JSON columns, and all off-page values, in the order of the rows. Parameters as in rows."""
+    for row, record, tree, kinds in rows(space, tables, deleted=deleted, damage=damage):
         for field, kind, value in zip(tree.format.fields, kinds, record.values, strict=True):
-            if isinstance(value, OffPage) or (value is not None and kind == ColumnType.JSON):
+            if isinstance(value, OffPage) and value.reference.length > _LONGEST.get(kind, WHOLE):
+                too_long = DecodeError("bad-lob-length", "the value is longer than its column", offset=value.at + 16,
+                                       expected=f"<= {_LONGEST[kind]}", got=value.reference.length,
+                                       path=(f"page[{record.page}]", field.name))  # fmt: skip
+                if damage is None:
+                    raise too_long
+                damage(too_long)
+            elif isinstance(value, OffPage) or (value is not None and kind == ColumnType.JSON):
                 yield LargeValue(row, field.name, kind, value)
 
 
@@ -144,9 +163,15 @@ def _key(
     ])  # fmt: skip
 
 
-def first_pages(space: Tablespace) -> Iterator[Page]:
+def first_pages(space: Tablespace, *, damage: Damage | None = None) -> Iterator[Page]:
     """Every page that begins a LOB of the formats since 8.0; a freed one stays until its page is used again."""
     for number in range(space.pages):
-        page = space.page(number)
+        try:
+            page = space.page(number)
+        except CodecError as error:
+            if damage is None:
+                raise
+            damage(error)
+            continue
         if page.type in {PageType.LOB_FIRST, PageType.ZLOB_FIRST}:
             yield page

@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from conformance.reference.errors import DecodeError
-from conformance.reference.innodb.blob_chain import BLOB_TYPES, ZBLOB_TYPES, chain_pages, read_blob
+from conformance.reference.innodb.blob_chain import BLOB_TYPES, RATIO, ZBLOB_TYPES, chain_pages, read_blob
 from conformance.reference.innodb.lob_index import NO_FRAGMENT, IndexEntry, IndexLayout, LobIndex
 from conformance.reference.innodb.pages import FIL_NULL, FIL_TRAILER, PageType
 
@@ -33,7 +33,7 @@ _FRAGMENT_HEADER: Final = 8
 _FIRST_ENTRIES: Final = {16384: (100, 200), 8192: (80, 100), 4096: (40, 40), 2048: (20, 20), 1024: (5, 5)}
 _ZLOB_ENTRIES: Final = 136
 _ZLOB_ENTRY, _FRAGMENT_ENTRY = 66, 24
-_LOB_LAYOUT: Final = IndexLayout(64, 96, 10, 60, PageType.LOB_INDEX, 12, compressed=False)
+_LOB_LAYOUT: Final = IndexLayout(64, 80, 96, 10, 60, PageType.LOB_INDEX, 12, compressed=False)
 
 
 class LobFormat(StrEnum):
@@ -89,6 +89,9 @@ def open_first(space: Tablespace, first: Page, reference: Reference | None = Non
     if first.u1(38, "format_version"):
         raise first.error("unknown-lob-format", "the format of the LOB is not known", 38, "format_version", 0,
                           first.u1(38, "format_version"))  # fmt: skip
+    if first.u1(39, "flags") > 1:
+        raise first.error("unknown-lob-format", "the flags of the LOB are none that a server writes", 39, "flags",
+                          "0 or 1", first.u1(39, "flags"))  # fmt: skip
     compressed = first.type == PageType.ZLOB_FIRST
     version = first.u4(40, "version")
     if reference is not None and not 1 <= reference.version <= version:
@@ -105,7 +108,7 @@ def _zlob_layout(first: Page) -> IndexLayout:
     if len(first.data) not in _FIRST_ENTRIES:
         raise first.error("wrong-page-type", "no page of this size begins a compressed LOB", 24, "type")
     count, _ = _FIRST_ENTRIES[len(first.data)]
-    return IndexLayout(88, _ZLOB_ENTRIES, count, _ZLOB_ENTRY, PageType.ZLOB_INDEX, 64, compressed=True)
+    return IndexLayout(88, 72, _ZLOB_ENTRIES, count, _ZLOB_ENTRY, PageType.ZLOB_INDEX, 64, compressed=True)
 
 
 @dataclass(frozen=True)
@@ -258,6 +261,14 @@ class PlainLob(IndexedLob):
     def places(self, entry: IndexEntry) -> Iterator[Place]:
         page = self.data_page(entry.page, entry)
         page.expect_type(PageType.LOB_FIRST, PageType.LOB_DATA)
+        begins = entry.page == self.first.number
+        creator_at = _FIRST_LENGTH + 4 if begins else _DATA_LENGTH + 4
+        creator = page.u6(creator_at, "creator")
+        if creator not in {entry.creator} | ({0} if not begins else set()):
+            raise page.error("wrong-page", "another transaction wrote the page than its index entry says", creator_at,
+                             "creator", entry.creator, creator)  # fmt: skip
+        if not begins and page.u1(38, "format_version"):
+            raise page.error("unknown-lob-format", "the format of the data page is not known", 38, "format_version", 0)
         length_at, start = _FIRST_LENGTH if entry.page == self.first.number else _DATA_LENGTH, self.data_offset(entry)
         length = page.u4(length_at, "data_length")
         if length != entry.length or start + length > len(page.data) - FIL_TRAILER:
@@ -293,8 +304,9 @@ class ZippedLob(IndexedLob):
                            path=(f"page[{entry.at.page}]", "entry"))  # fmt: skip
 
     def places(self, entry: IndexEntry) -> Iterator[Place]:
-        if entry.length > CHUNK:
-            raise self._bad(entry, "bad-lob-length", "the chunk is too long", f"<= {CHUNK}", entry.length)
+        if entry.length > min(CHUNK, RATIO * entry.stored):
+            raise self._bad(entry, "bad-lob-length", "the chunk is too long", f"<= {min(CHUNK, RATIO * entry.stored)}",
+                            entry.length)  # fmt: skip
         left, number, seen = entry.stored, entry.page, set[int]()
         while left:
             if number in seen:

@@ -8,6 +8,7 @@ replaced follow it in a list of their own, the newest first.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from conformance.reference.innodb.pages import FIL_NULL, FIL_TRAILER, PageType
@@ -60,9 +61,10 @@ class IndexEntry(NamedTuple):
 
 
 class IndexLayout(NamedTuple):
-    """Where a format keeps its index: the list, the entries in the first page, and the pages of further entries."""
+    """Where a format keeps its index: both lists, the entries in the first page, and the pages of further entries."""
 
     base: int
+    free: int
     entries: int
     slots: int
     entry_size: int
@@ -101,7 +103,26 @@ class LobIndex:
             self.pages[number] = page
             source, at = page, 12
             number = page.next
-        return tuple(self._list(self.first, self.layout.base, "index_list"))
+        entries = tuple(self._list(self.first, self.layout.base, "index_list"))
+        self._check_free()
+        return entries
+
+    def _check_free(self) -> None:
+        """Hold the free list against the entries in use: each entry is in one list (innodb-lob 4)."""
+        base, layout, at, source = self.layout.free, self.layout, self.layout.free + 4, self.first
+        used, count, here = len(self._seen), self.first.u4(base, "free_list_length"), read_address(source, at, "first")
+        while not here.is_null:
+            page = self._entry_page(here, source, at, "free_list")
+            source, at = page, here.offset + 6
+            here = read_address(page, at, "next")
+        whole = layout.slots + sum(self._slots(page) for page in self.pages.values())
+        if len(self._seen) - used != count or len(self._seen) != whole:
+            raise self.first.error("bad-lob-list", "the entries in use and the free ones are not all that there are",
+                                   base, "free_list_length", whole - used, count)  # fmt: skip
+
+    def _slots(self, page: Page) -> int:
+        """How many entries an index page has."""
+        return (len(page.data) - _INDEX_BODY - FIL_TRAILER) // self.layout.entry_size
 
     def _list(self, page: Page, base: int, name: str, *, depth: int = 0) -> Iterator[IndexEntry]:
         """The entries of a list, whose base node holds its length and both ends."""
@@ -131,7 +152,7 @@ class LobIndex:
         start = layout.entries if page is self.first else _INDEX_BODY
         count = layout.slots
         if page is not None and page is not self.first:
-            count = (len(page.data) - _INDEX_BODY - FIL_TRAILER) // layout.entry_size
+            count = self._slots(page)
         number, rest = divmod(here.offset - start, layout.entry_size)
         if page is None or rest or not 0 <= number < count:
             raise source.error("bad-lob-address", "the address is not that of an index entry of this LOB", at,
@@ -162,15 +183,17 @@ class LobIndex:
                                  "older_length", 0)  # fmt: skip
         else:
             older = tuple(self._list(page, where + 12, "older", depth=1))
-        newer = version
-        for entry in older:
-            if entry.version > newer or entry.length != length:
-                raise page.error("bad-lob-version", "an older version is newer, or of another length", where + 12,
-                                 "older", f"version <= {newer}, length {length}",
-                                 f"version {entry.version}, length {entry.length}")  # fmt: skip
-            newer = entry.version
-        return IndexEntry(
+        found = IndexEntry(
             at, version, data, length, stored, fragment, page.u6(where + 28, "creator"),
             page.u6(where + 34, "modifier"), page.u4(where + 40, "creator_undo"),
             page.u4(where + 44, "modifier_undo"), older,
         )  # fmt: skip
+        if not self.layout.compressed and page.u2(where + 54, "unused"):
+            raise page.error("bad-lob-list", "bytes that no server uses are not zero", where + 54, "unused", 0)
+        for newer, entry in pairwise((found, *older)):
+            wanted = f"version <= {newer.version}, length {length}, modifier {newer.creator}"
+            got = f"version {entry.version}, length {entry.length}, modifier {entry.modifier}"
+            if entry.version > newer.version or entry.length != length or entry.modifier != newer.creator:
+                raise page.error("bad-lob-version", "an older version is newer, of another length, or not replaced by"
+                                 " the one after it", where + 12, "older", wanted, got)  # fmt: skip
+        return found

@@ -224,8 +224,8 @@ class Tablespace:
         if not self.pages:
             raise DecodeError("truncated", "the file is shorter than one page", offset=size,
                               expected=self.flags.physical, got=size, path=("page[0]",))  # fmt: skip
+        self.space_id: int = _U4(head, FIL_HEADER)[0]
         self.first = self.page(0)
-        self.space_id = self.first.u4(38, "space_id")
 
     @property
     def sdi_root(self) -> SdiRoot:
@@ -246,7 +246,8 @@ class Tablespace:
         try:
             data = self._plain(data)
             if self._verify:
-                self._check(number, data)
+                self._check(data)
+            self._check_place(number, data)
         except CodecError as error:
             raise error.at(where) from None
         return Page(number, data)
@@ -260,7 +261,7 @@ class Tablespace:
             return decompress(data, CompressionHeader.read(data))
         return data
 
-    def _check(self, number: int, data: bytes) -> None:
+    def _check(self, data: bytes) -> None:
         wrong = wrong_checksum(data, compressed=self.flags.compressed)
         if wrong is not None:
             offset, expected, got = wrong
@@ -269,6 +270,12 @@ class Tablespace:
         if not self.flags.compressed and data[20:24] != data[-4:]:
             raise DecodeError("torn-page", "header and trailer are of different writes", offset=len(data) - 4,
                               expected=data[20:24].hex(), got=data[-4:].hex(), path=("lsn",))  # fmt: skip
+
+    def _check_place(self, number: int, data: bytes) -> None:
+        """Raise for a page of another place or tablespace; the checksum covers neither of them everywhere."""
         if _U4(data, 4)[0] != number and any(data):
             raise DecodeError("wrong-page-number", "the page belongs to another place", offset=4, expected=number,
                               got=_U4(data, 4)[0], path=("number",))  # fmt: skip
+        if _U4(data, 34)[0] != self.space_id and any(data[:34]) and _U2(data, 24)[0] != PageType.ALLOCATED:
+            raise DecodeError("wrong-space", "the page belongs to another tablespace", offset=34,
+                              expected=self.space_id, got=_U4(data, 34)[0], path=("space",))  # fmt: skip

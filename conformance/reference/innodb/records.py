@@ -159,27 +159,24 @@ def index_id(page: Page) -> int:
 
 
 def origins(page: Page) -> Iterator[int]:
-    """Origins of the user records in key order. Raises for a chain that leaves the page or does not end.
-
-    More records than the heap has mean a circle.
-    """
+    """Origins of the user records in key order. Raises for a chain that leaves the page or comes back."""
     compact, (at, end) = is_compact(page), ends(page)
-    left = page.u2(42, "n_heap") & 0x7FFF
     counted = page.u2(54, "n_recs")
-    found = 0
+    found = {at}
     while True:
         delta = page.u2(at - 2, "next_record")
         after = (at + delta) % len(page.data) if compact else delta
         if after == end:
             break
-        found += 1
-        if not RECORDS < after < len(page.data) or found > left:
-            problem = "the chain of records does not end" if found > left else "the next record is outside the page"
+        if not RECORDS < after < len(page.data) or after in found:
+            problem = "the chain of records comes back" if after in found else "the next record is outside the page"
             raise page.error("bad-record-chain", problem, at - 2, "next_record", f"{end} at last", after)
+        found.add(after)
         yield after
         at = after
-    if found != counted:
-        raise page.error("bad-record-count", "the page has another number of records", 54, "n_recs", counted, found)
+    if len(found) - 1 != counted:
+        raise page.error("bad-record-count", "the page has another number of records", 54, "n_recs", counted,
+                         len(found) - 1)  # fmt: skip
 
 
 def check_directory(page: Page) -> None:
@@ -350,4 +347,7 @@ def _value(page: Page, at: int, size: int, name: str, *, outside: bool) -> Value
     if size < REFERENCE_SIZE:
         raise page.error("bad-reference", "an off-page value without its reference", at, name, REFERENCE_SIZE, size)
     split = size - REFERENCE_SIZE
+    if raw[split + 12] & 0x1F or any(raw[split + 13 : split + 16]):
+        raise page.error("bad-reference", "the reference has bits that no server sets", at + split + 12, name, 0,
+                         raw[split + 12 : split + 16].hex())  # fmt: skip
     return OffPage(raw[:split], Reference.of(raw[split:]), at + split)

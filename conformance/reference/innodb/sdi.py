@@ -10,17 +10,20 @@ import zlib
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from conformance.reference.errors import CodecError, DecodeError
-from conformance.reference.innodb.blob_chain import read_blob
+from conformance.reference.innodb.blob_chain import RATIO, read_blob
 from conformance.reference.innodb.btree import leaf_records
 from conformance.reference.innodb.pages import PageType
 from conformance.reference.innodb.records import Field, IndexFormat, OffPage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from conformance.reference.innodb.pages import Page, Tablespace
     from conformance.reference.innodb.records import Record
 
+_KEY: Final = 12  # bytes of type and id
+_INDEX_ID: Final = (1 << 64) - 1
+_TYPE_NAMES: Final = {1: b"Table", 2: b"Tablespace"}
 TABLE: Final = 1
 TABLESPACE: Final = 2
 FORMAT: Final = IndexFormat(
@@ -70,14 +73,33 @@ def has_sdi(space: Tablespace) -> bool:
     return root.version == 1 and root.page != 0
 
 
-def sdi_objects(space: Tablespace, *, deleted: bool = False) -> Iterator[SdiObject]:
-    """The objects in order of type, then id. ``deleted``: also those that wait for purge."""
+def sdi_objects(
+    space: Tablespace, *, deleted: bool = False, damage: Callable[[CodecError], object] | None = None
+) -> Iterator[SdiObject]:
+    """The objects in order of type, then id. ``deleted``: also those that wait for purge.
+
+    ``damage`` gets the errors of objects and pages, and the others follow; else the first one is raised.
+    """
     if not has_sdi(space):
         raise DecodeError("no-sdi", "the tablespace has no dictionary information", offset=space.flags.sdi_offset,
                           got=tuple(space.sdi_root), path=("page[0]", "sdi_root"))  # fmt: skip
-    for page, record in leaf_records(space, space.sdi_root.page, FORMAT, PageType.SDI):
-        if deleted or not record.deleted:
-            yield _object(space, page, record)
+    before = b""
+    for page, record in leaf_records(space, space.sdi_root.page, FORMAT, PageType.SDI, owner=_INDEX_ID, damage=damage):
+        try:
+            key = page.take(record.origin, _KEY, "key")
+            if key <= before:
+                raise page.error("bad-record-order", "the record does not follow the one before it", record.origin,
+                                 "key", f"> {before.hex()}", key.hex())  # fmt: skip
+            before = key
+            if record.deleted and not deleted:
+                continue
+            found = _object(space, page, record)
+        except CodecError as error:
+            if damage is None:
+                raise
+            damage(error)
+            continue
+        yield found
 
 
 def _object(space: Tablespace, page: Page, record: Record) -> SdiObject:
@@ -90,6 +112,9 @@ def _object(space: Tablespace, page: Page, record: Record) -> SdiObject:
         if len(stored) != length:
             raise page.error("bad-sdi-length", "the data have another length", record.starts[5], "compressed_length",
                              len(stored), length)  # fmt: skip
+        if plain_length > RATIO * length:
+            raise page.error("bad-sdi-length", "no data of this length become so long", record.starts[4],
+                             "uncompressed_length", f"<= {RATIO * length}", plain_length)  # fmt: skip
         inflate = zlib.decompressobj()
         text = inflate.decompress(stored, plain_length + 1)
         if len(text) != plain_length or not inflate.eof:
@@ -99,4 +124,8 @@ def _object(space: Tablespace, page: Page, record: Record) -> SdiObject:
         raise page.error("bad-zlib", f"the data cannot be decompressed ({error})", record.starts[6], "data") from None
     except CodecError as error:
         raise error.at(f"sdi[{type_},{id_}]") from None
+    name = _TYPE_NAMES.get(type_)
+    if name is None or (b'"dd_object_type":' in text and b'"dd_object_type":"%s"' % name not in text):
+        raise page.error("bad-sdi-type", "the text is one of another type of object", record.origin, "type",
+                         got=type_).at(f"sdi[{type_},{id_}]")  # fmt: skip
     return SdiObject(type_, id_, text, record.page, record.deleted, isinstance(data, OffPage))
