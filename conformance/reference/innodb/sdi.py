@@ -87,10 +87,10 @@ def sdi_objects(
     for page, record in leaf_records(space, space.sdi_root.page, FORMAT, PageType.SDI, owner=_INDEX_ID, damage=damage):
         try:
             key = page.take(record.origin, _KEY, "key")
-            if key <= before:
+            last, before = before, key
+            if key <= last:
                 raise page.error("bad-record-order", "the record does not follow the one before it", record.origin,
-                                 "key", f"> {before.hex()}", key.hex())  # fmt: skip
-            before = key
+                                 "key", f"> {last.hex()}", key.hex())  # fmt: skip
             if record.deleted and not deleted:
                 continue
             found = _object(space, page, record)
