@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from conformance.cli.data_files import DataFile
     from conformance.reference.innodb.information_schema import Row
 
+    Differences = list[tuple[str, str | None, str | None]]
+
 
 def check(files: Iterable[DataFile], address: str, write: Callable[[bytes], object]) -> int:
     """Print one line for each fact that differs, and return the exit code."""
@@ -33,40 +35,39 @@ def check(files: Iterable[DataFile], address: str, write: Callable[[bytes], obje
                 return connection.execute(sql).texts()
 
             connection.execute("SET SESSION information_schema_stats_expiry = 0, group_concat_max_len = 1048576")
-            tables = differing = 0
+            objects = differing = 0
             for file in files:
                 for name, differences in _compared(file, query):
-                    tables += 1
+                    objects += 1
                     differing += bool(differences)
                     for fact, ours, theirs in differences:
                         write(f"{name}: {fact}: file {_shown(ours)}, server {_shown(theirs)}\n".encode())
-    narrate(f"{tables} table{'' if tables == 1 else 's'} compared, {differing} differ")
+    narrate(f"{objects} object{'' if objects == 1 else 's'} compared, {differing} differ")
     return int(ExitCode.NONCONFORMANT if differing else ExitCode.OK)
 
 
-def _compared(
-    file: DataFile, query: Callable[[str], Sequence[Row]]
-) -> Iterable[tuple[str, list[tuple[str, str | None, str | None]]]]:
-    """(schema.table, what differs) for each table in a file."""
-    from conformance.reference.innodb.information_schema import drift, facts_of_file, facts_of_server
+def _compared(file: DataFile, query: Callable[[str], Sequence[Row]]) -> Iterable[tuple[str, Differences]]:
+    """(schema.table, or tablespace and its name; what differs) for each object in a file."""
+    from conformance.reference.innodb import information_schema
     from conformance.reference.innodb.sdi import TABLE, has_sdi, sdi_objects
 
     if not has_sdi(file.space):
         narrate(f"{file.name}: the tablespace has no dictionary information")
         return
-    found = False
     with refusals(file.name):
         for item in sdi_objects(file.space):
-            if item.type != TABLE:
-                continue
-            found = True
-            table = item.object["dd_object"]
-            facts = facts_of_file(table)
-            schema, name = str(table.get("schema_ref")), str(table.get("name"))
-            theirs = facts_of_server(query, schema, name)
-            yield f"{schema}.{name}", drift(facts, theirs) if theirs else [("table", "present", None)]
-    if not found:
-        narrate(f"{file.name}: no table")
+            entry = item.object["dd_object"]
+            name = str(entry.get("name"))
+            if item.type == TABLE:
+                schema = str(entry.get("schema_ref"))
+                kind, shown = "table", f"{schema}.{name}"
+                ours = information_schema.facts_of_file(entry)
+                theirs = information_schema.facts_of_server(query, schema, name)
+            else:
+                kind, shown = "tablespace", f"tablespace {name}"
+                ours = information_schema.tablespace_facts_of_file(file.space, entry)
+                theirs = information_schema.tablespace_facts_of_server(query, name)
+            yield shown, information_schema.drift(ours, theirs) if theirs else [(kind, "present", None)]
 
 
 def _shown(value: str | None) -> str:

@@ -130,7 +130,7 @@ def test_check(server: ProcessServer, tmp_path: Path) -> None:
         words: list[str | Path] = ["sdi", "--check", "--server", address, *files]
         same = lab(*words)
         assert (same.code, same.out) == (0, ""), same.text
-        assert "2 tables compared, 0 differ" in same.err
+        assert "4 objects compared, 0 differ" in same.err
         connection.execute("ALTER TABLE kept MODIFY a varchar(6) COMMENT 'y', DROP KEY k")
         connection.execute("DROP TABLE lost")
         other = lab(*words)
@@ -141,4 +141,5 @@ def test_check(server: ProcessServer, tmp_path: Path) -> None:
         f"{schema}.kept: index k: visible: file 'YES', server has none",
         f"{schema}.kept: index k: columns: file 'a(2)', server has none",
         f"{schema}.lost: table: file 'present', server has none",
+        f"tablespace {schema}/lost: tablespace: file 'present', server has none",
     ]

@@ -19,17 +19,18 @@ import pytest
 from conformance.checks.sdi import imports, judge
 from conformance.checks.sdi.data_file import read_file
 from conformance.checks.sdi.generate import ddl_sequence
-from conformance.checks.sdi.run import observe, run_sequence, shown_tables, tablespace_names
+from conformance.checks.sdi.run import observe, run_sequence, shown_tables, tablespace_facts
 from conformance.checks.sdi.servers import own_server
 from generators.draw import Stream
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from conformance.checks.sdi.data_file import SdiFile
     from conformance.checks.sdi.run import ShownTable
     from conformance.harness.check import Check
     from conformance.judge.problem import Problem
+    from conformance.reference.innodb.information_schema import Facts
     from conformance.servers.run.process import ProcessServer
 
 _PAGE_SIZES: Final = (16_384, 4_096, 8_192, 32_768, 65_536)
@@ -49,12 +50,12 @@ class Judged:
         self.cases[requirement] += cases
         self.problems[requirement] += problems
 
-    def add_file(self, file: SdiFile, tables: Iterable[ShownTable]) -> None:
+    def add_file(self, file: SdiFile, tables: Iterable[ShownTable], spaces: Mapping[int, Facts]) -> None:
         """Judge one file of a persistent tablespace."""
         for requirement, judged in judge.FILE_JUDGES.items():
             self.add(requirement, judged(file))
         facts = {(table.schema, table.name): table.facts for table in tables}
-        self.add("SDI66", judge.compared(file, facts))
+        self.add("SDI66", [*judge.compared(file, facts), *judge.compared_tablespace(file, spaces)])
         self.add("SDI1", judge.has_records(file))
         self.counts["files"] += 1
         self.counts["records"] += len(file.objects)
@@ -96,7 +97,7 @@ def _batch(check: Check, server: ProcessServer, page_size: int, numbers: range, 
             place = Path(folder) / sequence.schema
             observe(server, connection, outcome, place)
             for file in outcome.files:
-                judged.add_file(file, outcome.tables)
+                judged.add_file(file, outcome.tables, outcome.spaces)
             judged.add("SDI18", judge.records(outcome), len(outcome.files))
             taken = imports.import_tables(server, connection, outcome, place)
             judged.add("SDI66", taken.problems, taken.imported)
@@ -105,13 +106,13 @@ def _batch(check: Check, server: ProcessServer, page_size: int, numbers: range, 
                 "changes refused": len(outcome.refused), "imports": taken.imported,
             })  # fmt: skip
         schemas = [schema for sequence in sequences for schema in sequence.schemas]
-        tables, names = [*shown_tables(connection, [*schemas, "sys"])], tablespace_names(connection)
+        tables, spaces = [*shown_tables(connection, [*schemas, "sys"])], tablespace_facts(connection)
     if kill:
         server.kill()
         server.start()
         judged.counts["kills"] += 1
     server.stop()
-    _whole_directory(server, judged, tables, names)
+    _whole_directory(server, judged, tables, spaces)
     if numbers.stop == check.size():
         return judged
     server.start()
@@ -123,7 +124,7 @@ def _batch(check: Check, server: ProcessServer, page_size: int, numbers: range, 
     return judged
 
 
-def _whole_directory(server: ProcessServer, judged: Judged, tables: list[ShownTable], names: dict[int, str]) -> None:
+def _whole_directory(server: ProcessServer, judged: Judged, tables: list[ShownTable], spaces: dict[int, Facts]) -> None:
     """The tablespaces of a server that was shut down, except the one of the dictionary."""
     data = server.data_directory
     ibd2sdi = server.program("ibd2sdi")
@@ -131,6 +132,6 @@ def _whole_directory(server: ProcessServer, judged: Judged, tables: list[ShownTa
         read_file(path, ibd2sdi) for path in sorted((*data.glob("*/*.ibd"), *data.glob("ddl*.ibd"), data / "ibdata1"))
     ]
     for file in files:
-        judged.add_file(file, tables)
-    judged.add("SDI18", judge.tablespace_records(files, names), len(files))
+        judged.add_file(file, tables, spaces)
+    judged.add("SDI18", judge.tablespace_records(files, spaces), len(files))
     judged.add("SDI18", judge.table_records(files, tables), len(tables))

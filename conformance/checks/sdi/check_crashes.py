@@ -16,7 +16,7 @@ import pytest
 
 from conformance.checks.sdi import judge
 from conformance.checks.sdi.data_file import read_file
-from conformance.checks.sdi.run import shown_tables, tablespace_names
+from conformance.checks.sdi.run import shown_tables, tablespace_facts
 from conformance.checks.sdi.servers import own_server
 from conformance.reference.errors import CodecError
 from conformance.servers.errors import ConnectionLost, ServerError
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from conformance.checks.sdi.run import ShownTable
     from conformance.harness.check import Check
     from conformance.judge.problem import Problem
+    from conformance.reference.innodb.information_schema import Facts
     from conformance.servers.run.process import ProcessServer
 
 _SESSIONS: Final = 3
@@ -67,12 +68,12 @@ def test_kills_inside_ddl(check: Check) -> None:
             _files(server, counts)
             server.start()
             with server.connect() as connection:
-                tables, names = [*shown_tables(connection, [_SCHEMA])], tablespace_names(connection)
+                tables, spaces = [*shown_tables(connection, [_SCHEMA])], tablespace_facts(connection)
             server.stop()
             files = _files(server)
             server.start()
             check.record(number, both_or_none(files, tables), cases=len(tables), requirement="SDI27")
-            check.record(number, recovered(files, tables, names), cases=len(files), requirement="SDI64")
+            check.record(number, recovered(files, tables, spaces), cases=len(files), requirement="SDI64")
             counts["files compared after recovery"] += len(files)
     check.narrate(f"SDI64: {', '.join(f'{count} {words}' for words, count in counts.items())}")
 
@@ -128,9 +129,9 @@ def both_or_none(files: Sequence[SdiFile], tables: Sequence[ShownTable]) -> Iter
         yield from judge.compared(file, facts)
 
 
-def recovered(files: Sequence[SdiFile], tables: Sequence[ShownTable], names: Mapping[int, str]) -> Iterator[Problem]:
+def recovered(files: Sequence[SdiFile], tables: Sequence[ShownTable], spaces: Mapping[int, Facts]) -> Iterator[Problem]:
     """SDI64: the files have the records of all tables and tablespaces, and of nothing else; ibd2sdi prints them."""
     yield from judge.table_records(files, tables)
-    yield from judge.tablespace_records(files, names)
+    yield from judge.tablespace_records(files, spaces)
     for file in files:
         yield from judge.dump(file)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import subprocess
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from conformance.reference.errors import CodecError
+from conformance.reference.innodb.information_schema import tablespace_facts_of_file
 from conformance.reference.innodb.pages import PageType, SdiRoot, SpaceFlags, Tablespace
 from conformance.reference.innodb.sdi import TABLE, TABLESPACE, SdiObject, has_sdi, sdi_objects
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from conformance.reference.innodb.information_schema import Facts
     from conformance.reference.innodb.pages import Page
 
 _SHOWN: Final = 1  # of the dictionary's kinds of hidden tables: none
@@ -44,6 +46,7 @@ class SdiFile:
     pages: tuple[tuple[int, int], ...] = ()
     page_compression: bool = False
     index_ids: frozenset[int] = frozenset()
+    facts: Facts = field(default_factory=dict)  # about the tablespace, by page 0 and its record
     error: str = ""
     printed: Printed = Printed()
 
@@ -92,8 +95,10 @@ def read_file(path: Path, ibd2sdi: Sequence[str]) -> SdiFile:
             objects = tuple(sdi_objects(space))
     except CodecError as problem:
         error = str(problem)
+    record = next((item for item in objects if item.type == TABLESPACE), None)
     return SdiFile(
         name=path.name,
+        facts={} if record is None else tablespace_facts_of_file(space, record.object["dd_object"]),
         space_id=space.space_id,
         flags=space.flags,
         root=space.sdi_root,

@@ -8,6 +8,7 @@ from __future__ import annotations
 import zlib
 from typing import TYPE_CHECKING, Final
 
+from conformance.checks.sdi.run import NAME
 from conformance.judge.problem import Problem
 from conformance.reference.errors import DecodeError
 from conformance.reference.innodb.ibd2sdi_output import printed
@@ -152,7 +153,7 @@ def has_none(file: SdiFile) -> Iterator[Problem]:
 def records(outcome: Outcome) -> Iterator[Problem]:
     """SDI18: one record for each object: of the tables in their own files, and of each file's tablespace."""
     yield from table_records(outcome.files, [table for table in outcome.tables if table.own_file])
-    yield from tablespace_records(outcome.files, outcome.names)
+    yield from tablespace_records(outcome.files, outcome.spaces)
 
 
 def table_records(files: Iterable[SdiFile], tables: Iterable[ShownTable]) -> Iterator[Problem]:
@@ -163,13 +164,20 @@ def table_records(files: Iterable[SdiFile], tables: Iterable[ShownTable]) -> Ite
         yield Problem("table records", str(expected), str(found), "the files have records of other tables")
 
 
-def tablespace_records(files: Iterable[SdiFile], names: Mapping[int, str]) -> Iterator[Problem]:
+def tablespace_records(files: Iterable[SdiFile], spaces: Mapping[int, Facts]) -> Iterator[Problem]:
     """Each file has the record of its tablespace, under the name that the server gives it."""
     for file in files:
         found = [str(item["name"]) for item in file.of_type(TABLESPACE)]
-        expected = [] if file.space_id == _SYSTEM else [names.get(file.space_id)]
+        expected = [] if file.space_id == _SYSTEM else [spaces.get(file.space_id, {}).get(NAME)]
         if found != expected:
             yield Problem(f"{file.name} tablespace", str(expected), str(found), "the tablespace has another record")
+
+
+def compared_tablespace(file: SdiFile, spaces: Mapping[int, Facts]) -> Iterator[Problem]:
+    """SDI66: page 0 and the record of a tablespace equal what INFORMATION_SCHEMA says of it."""
+    theirs = {fact: value for fact, value in spaces.get(file.space_id, {}).items() if fact != NAME}
+    for fact, ours, value in drift(file.facts, theirs) if file.facts else ():
+        yield Problem(f"tablespace {file.name} {fact}", str(value), str(ours), "file and INFORMATION_SCHEMA differ")
 
 
 def compared(file: SdiFile, facts: dict[tuple[str, str], Facts]) -> Iterator[Problem]:

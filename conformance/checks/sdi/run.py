@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from conformance.checks.sdi.data_file import read_file
-from conformance.reference.innodb.information_schema import facts_of_server
+from conformance.reference.innodb.information_schema import facts_of_server, tablespace_facts_of_server
 from conformance.reference.sql.tokens import quote_identifier as quoted
 from conformance.servers.errors import SqlError
 
@@ -23,13 +23,14 @@ if TYPE_CHECKING:
     from conformance.servers.run.process import ProcessServer
     from conformance.servers.wire.connection import Connection
 
+NAME: Final = "name"
 _SHARED: Final = re.compile(r"\n\).* TABLESPACE `(?!innodb_file_per_table`)")  # in SHOW CREATE TABLE
 AUXILIARY: Final = "fts_"  # files of a FULLTEXT index, which FOR EXPORT does not write
 _TABLES: Final = (
     "SELECT TABLE_SCHEMA, TABLE_NAME FROM INFORMATION_SCHEMA.TABLES WHERE TABLE_SCHEMA IN ({schemas})"
     " AND ENGINE = 'InnoDB' ORDER BY 1, 2"
 )
-_TABLESPACES: Final = "SELECT SPACE, NAME FROM INFORMATION_SCHEMA.INNODB_TABLESPACES"
+_TABLESPACES: Final = "SELECT SPACE, NAME FROM INFORMATION_SCHEMA.INNODB_TABLESPACES WHERE SPACE_TYPE <> 'Undo'"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +61,7 @@ class Outcome:
     refused: list[int] = field(default_factory=list)
     tables: list[ShownTable] = field(default_factory=list)
     files: list[SdiFile] = field(default_factory=list)
-    names: dict[int, str] = field(default_factory=dict)  # tablespaces as the server names them
+    spaces: dict[int, Facts] = field(default_factory=dict)
 
 
 def run_sequence(connection: Connection, sequence: DdlSequence) -> Outcome:
@@ -80,7 +81,7 @@ def observe(server: ProcessServer, connection: Connection, outcome: Outcome, fol
     """Ask for the tables, and export their files into a folder: one for each schema."""
     schemas = outcome.sequence.schemas
     outcome.tables = [*shown_tables(connection, schemas)]
-    outcome.names = tablespace_names(connection)
+    outcome.spaces = tablespace_facts(connection)
     connection.execute(f"FLUSH TABLES {', '.join(table.place for table in outcome.tables)} FOR EXPORT")
     try:
         for schema in schemas:
@@ -122,9 +123,16 @@ def rows_of(connection: Connection, schema: str, name: str) -> tuple[tuple[bytes
     return tuple(sorted(rows, key=lambda row: [value or b"" for value in row]))
 
 
-def tablespace_names(connection: Connection) -> dict[int, str]:
-    """Tablespace id -> name."""
-    return {int(str(space)): str(name) for space, name in connection.execute(_TABLESPACES).texts()}
+def tablespace_facts(connection: Connection) -> dict[int, Facts]:
+    """What the server says of each tablespace, by its id. The name is one fact more."""
+    found = connection.execute(_TABLESPACES).texts()
+    return {
+        int(str(space)): {
+            **tablespace_facts_of_server(lambda sql: connection.execute(sql).texts(), str(name)),
+            NAME: str(name),
+        }
+        for space, name in found
+    }
 
 
 def drop(connection: Connection, sequence: DdlSequence) -> None:

@@ -1,18 +1,22 @@
-"""A table as facts, from the dictionary's JSON and from INFORMATION_SCHEMA: equal facts, or the names of what drifted.
+"""Tables and tablespaces as facts, from data files and from INFORMATION_SCHEMA: equal, or the names of what drifted.
 
 A fact is a name such as ``column a: type`` and a text. Both sides give the facts under the same names.
 """
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final
 
 from conformance.reference.errors import DecodeError
-from conformance.reference.innodb.dictionary import WHOLE, ColumnType, Json, RowFormat
+from conformance.reference.innodb.dictionary import WHOLE, ColumnType, Json, RowFormat, private_data
+from conformance.reference.innodb.show_create_table import PARTITION_TYPES, table_options
 from conformance.reference.tables.charsets import COLLATIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+
+    from conformance.reference.innodb.pages import Tablespace
 
 Facts = dict[str, str]
 Row = tuple[str | None, ...]
@@ -35,6 +39,14 @@ _QUERIES: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
         """,
         ("engine", "row format", "collation", "comment"),
     ),
+    "partitioning": (
+        """
+        SELECT DISTINCT '', PARTITION_METHOD, PARTITION_EXPRESSION, SUBPARTITION_METHOD, SUBPARTITION_EXPRESSION
+        FROM INFORMATION_SCHEMA.PARTITIONS
+        WHERE TABLE_SCHEMA = {schema} AND TABLE_NAME = {table} AND PARTITION_NAME IS NOT NULL
+        """,
+        ("method", "expression", "subpartition method", "subpartition expression"),
+    ),
     "column": (
         """
         SELECT COLUMN_NAME, ORDINAL_POSITION, COLUMN_TYPE, IS_NULLABLE, COLUMN_DEFAULT, COLLATION_NAME,
@@ -49,22 +61,24 @@ _QUERIES: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
             MAX(IF(INDEX_TYPE IN ('FULLTEXT', 'SPATIAL'), INDEX_TYPE, '')), MAX(IS_VISIBLE),
             GROUP_CONCAT(CONCAT(IFNULL(COLUMN_NAME, '(expression)'),
                 IF(SUB_PART IS NULL OR INDEX_TYPE = 'SPATIAL', '', CONCAT('(', SUB_PART, ')')),
-                IF(COLLATION = 'D', ' DESC', '')) ORDER BY SEQ_IN_INDEX), MAX(INDEX_COMMENT)
+                IF(COLLATION = 'D', ' DESC', '')) ORDER BY SEQ_IN_INDEX),
+            GROUP_CONCAT(EXPRESSION ORDER BY SEQ_IN_INDEX), MAX(INDEX_COMMENT)
         FROM INFORMATION_SCHEMA.STATISTICS WHERE TABLE_SCHEMA = {schema} AND TABLE_NAME = {table} GROUP BY INDEX_NAME
         """,
-        ("uniqueness", "kind", "visible", "columns", "comment"),
+        ("uniqueness", "kind", "visible", "columns", "expressions", "comment"),
     ),
     "foreign key": (
         """
         SELECT r.CONSTRAINT_NAME, CONCAT(r.UNIQUE_CONSTRAINT_SCHEMA, '.', r.REFERENCED_TABLE_NAME), r.UPDATE_RULE,
-            r.DELETE_RULE, GROUP_CONCAT(CONCAT(k.COLUMN_NAME, '=', k.REFERENCED_COLUMN_NAME)
+            r.DELETE_RULE, r.UNIQUE_CONSTRAINT_NAME, GROUP_CONCAT(CONCAT(k.COLUMN_NAME, '=', k.REFERENCED_COLUMN_NAME)
                 ORDER BY k.ORDINAL_POSITION)
         FROM INFORMATION_SCHEMA.REFERENTIAL_CONSTRAINTS r JOIN INFORMATION_SCHEMA.KEY_COLUMN_USAGE k
             ON k.CONSTRAINT_SCHEMA = r.CONSTRAINT_SCHEMA AND k.CONSTRAINT_NAME = r.CONSTRAINT_NAME
             AND k.TABLE_NAME = r.TABLE_NAME
-        WHERE r.CONSTRAINT_SCHEMA = {schema} AND r.TABLE_NAME = {table} GROUP BY 1, 2, r.UPDATE_RULE, r.DELETE_RULE
+        WHERE r.CONSTRAINT_SCHEMA = {schema} AND r.TABLE_NAME = {table} GROUP BY 1, 2, r.UPDATE_RULE, r.DELETE_RULE,
+            r.UNIQUE_CONSTRAINT_NAME
         """,
-        ("parent", "on update", "on delete", "columns"),
+        ("parent", "on update", "on delete", "parent's key", "columns"),
     ),
     "check": (
         """
@@ -78,13 +92,29 @@ _QUERIES: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
     ),
     "partition": (
         """
-        SELECT CONCAT(PARTITION_NAME, IFNULL(CONCAT('.', SUBPARTITION_NAME), '')), PARTITION_DESCRIPTION
+        SELECT CONCAT(PARTITION_NAME, IFNULL(CONCAT('.', SUBPARTITION_NAME), '')), PARTITION_DESCRIPTION,
+            PARTITION_COMMENT, TABLESPACE_NAME
         FROM INFORMATION_SCHEMA.PARTITIONS
         WHERE TABLE_SCHEMA = {schema} AND TABLE_NAME = {table} AND PARTITION_NAME IS NOT NULL
         """,
-        ("values",),
+        ("values", "comment", "tablespace"),
     ),
 }
+_OPTIONS: Final = (
+    "SELECT CREATE_OPTIONS FROM INFORMATION_SCHEMA.TABLES WHERE TABLE_SCHEMA = {schema} AND TABLE_NAME = {table}"
+)
+_OPTION: Final = re.compile(r"""(\w+)=(?:"([^"]*)"|'([^']*)'|(\S+))""")
+_TABLESPACE: Final = """
+    SELECT t.NAME, t.SPACE, t.FLAG, t.ROW_FORMAT, t.PAGE_SIZE, t.ZIP_PAGE_SIZE, t.SPACE_TYPE, t.ENCRYPTION,
+        TRIM(LEADING './' FROM f.FILE_NAME),
+        t.SPACE, t.FLAG, t.AUTOEXTEND_SIZE
+    FROM INFORMATION_SCHEMA.INNODB_TABLESPACES t LEFT JOIN INFORMATION_SCHEMA.FILES f ON f.FILE_ID = t.SPACE
+    WHERE t.NAME = {name}
+    """
+_TABLESPACE_FACTS: Final = (
+    "id", "flags", "row format", "page size", "compressed page size", "kind", "encryption", "path",
+    "id in its record", "flags in its record", "autoextend size",
+)  # fmt: skip
 
 
 def facts_of_server(query: Callable[[str], Sequence[Row]], schema: str, table: str) -> Facts:
@@ -93,7 +123,42 @@ def facts_of_server(query: Callable[[str], Sequence[Row]], schema: str, table: s
     for what, (sql, names) in _QUERIES.items():
         for name, *values in query(sql.format(schema=_hex(schema), table=_hex(table))):
             facts |= _named(what, name or "", dict(zip(names, values, strict=True)))
+    for (text,) in query(_OPTIONS.format(schema=_hex(schema), table=_hex(table))):
+        facts |= {f"option {name.upper()}": "".join(values) for name, *values in _OPTION.findall(text or "")}
     return facts
+
+
+def tablespace_facts_of_server(query: Callable[[str], Sequence[Row]], name: str) -> Facts:
+    """The facts about a tablespace that INFORMATION_SCHEMA gives; none at all if there is no such tablespace."""
+    return {
+        fact: value
+        for found in query(_TABLESPACE.format(name=_hex(name)))
+        for fact, value in zip(_TABLESPACE_FACTS, found[1:], strict=True)
+        if value
+    }
+
+
+def tablespace_facts_of_file(space: Tablespace, record: Json) -> Facts:
+    """The facts that page 0 and the record of the tablespace give."""
+    flags = space.flags
+    if flags.compressed:
+        row_format = "Compressed"
+    elif flags.shared:
+        row_format = "Any"
+    else:
+        row_format = "Dynamic" if flags.atomic_blobs else "Compact or Redundant"
+    try:
+        private, options = private_data(record["se_private_data"]), private_data(record["options"])
+        values = (
+            str(space.space_id), str(flags.value), row_format, str(flags.logical),
+            str(flags.physical if flags.compressed else 0), "General" if flags.shared else "Single",
+            "Y" if flags.encrypted else "N", record["files"][0]["filename"].removeprefix("./"),
+            private["id"], private["flags"], options.get("autoextend_size", "0"),
+        )  # fmt: skip
+    except (KeyError, IndexError, TypeError, AttributeError) as error:
+        raise DecodeError("bad-dictionary", f"the dictionary entry of the tablespace is not complete: {error!r}",
+                          path=(str(record.get("name")),)) from None  # fmt: skip
+    return dict(zip(_TABLESPACE_FACTS, values, strict=True))
 
 
 def _hex(text: str) -> str:
@@ -122,6 +187,14 @@ def _facts_of_file(table: Json) -> Facts:
         "collation": COLLATIONS[table["collation_id"]].name,
         "comment": table["comment"],
     })  # fmt: skip
+    facts |= {f"option {name}": value for name, value in table_options(table)}
+    if table["partition_type"]:
+        facts |= _named("partitioning", "", {
+            "method": PARTITION_TYPES[table["partition_type"]].replace("  ", " "),
+            "expression": table["partition_expression_utf8"],
+            "subpartition method": PARTITION_TYPES.get(table["subpartition_type"]),
+            "subpartition expression": table["subpartition_expression_utf8"],
+        })  # fmt: skip
     position = 0
     for column in table["columns"]:
         if column["hidden"] in _VISIBLE:
@@ -135,6 +208,7 @@ def _facts_of_file(table: Json) -> Facts:
             "parent": f"{key['referenced_table_schema_name']}.{key['referenced_table_name']}",
             "on update": _RULES[key["update_rule"]],
             "on delete": _RULES[key["delete_rule"]],
+            "parent's key": key["unique_constraint_name"],
             "columns": ",".join(
                 f"{table['columns'][element['column_opx']]['name']}={element['referenced_column_name']}"
                 for element in key["elements"]
@@ -148,7 +222,11 @@ def _facts_of_file(table: Json) -> Facts:
     for partition in table["partitions"]:
         for part in partition.get("subpartitions") or [None]:
             name = partition["name"] if part is None else f"{partition['name']}.{part['name']}"
-            facts |= _named("partition", name, {"values": partition["description_utf8"]})
+            facts |= _named("partition", name, {
+                "values": partition["description_utf8"],
+                "comment": (part or partition)["comment"],
+                "tablespace": (part or partition).get("tablespace_ref"),
+            })  # fmt: skip
     return facts
 
 
@@ -176,12 +254,14 @@ def _column(column: Json, position: int) -> Mapping[str, str | None]:
 
 
 def _index(index: Json, table: Json) -> Mapping[str, str | None]:
-    keys = []
+    keys, expressions = [], []
     for element in index["elements"]:
         column = table["columns"][element["column_opx"]]
         if element["hidden"] or (element["length"] == WHOLE and index["type"] not in _INDEX_TYPES):
             continue
         name = column["name"] if column["hidden"] in _VISIBLE else "(expression)"
+        if name == "(expression)":
+            expressions.append(column["generation_expression_utf8"])
         if (
             name != "(expression)" and index["type"] not in _INDEX_TYPES and column["type"] in _TEXTS
             and column["type"] not in {ColumnType.ENUM, ColumnType.SET}
@@ -194,6 +274,7 @@ def _index(index: Json, table: Json) -> Mapping[str, str | None]:
         "kind": _INDEX_TYPES.get(index["type"], ""),
         "visible": "YES" if index["is_visible"] else "NO",
         "columns": ",".join(keys),
+        "expressions": ",".join(expressions),
         "comment": index["comment"],
     }
 

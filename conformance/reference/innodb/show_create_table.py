@@ -10,7 +10,7 @@ import json
 import re
 from base64 import b64decode
 from posixpath import dirname
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from conformance.reference.errors import DecodeError
 from conformance.reference.innodb.dictionary import WHOLE, ColumnType, Json, private_data
@@ -39,7 +39,7 @@ _DESCENDING: Final = 3
 _DEFINED, _COUNTED = (0, 1), 3  # default_partitioning: each partition is defined, or only their number
 _RANGE, _RANGE_COLUMNS = 7, 9
 _LIST, _LIST_COLUMNS = 8, 10
-_PARTITION_TYPES: Final = {
+PARTITION_TYPES: Final = {
     1: "HASH", 2: "KEY", 3: "KEY", 4: "LINEAR HASH", 5: "LINEAR KEY", 6: "LINEAR KEY", 7: "RANGE", 8: "LIST",
     9: "RANGE  COLUMNS", 10: "LIST  COLUMNS",
 }  # fmt: skip
@@ -243,26 +243,40 @@ def _options(table: Json, tablespace: Json) -> str:
     if DEFAULT_COLLATIONS[collation.charset] != collation.id or collation.id == _UTF8MB4_0900_AI_CI:
         text += f" COLLATE={collation.name}"
 
-    def given(name: str) -> Any:
-        value = options.get(name, "0")
-        return None if value == "0" else value
-
-    for name in ("min_rows", "max_rows", "avg_row_length"):
-        text += f" {name.upper()}={given(name)}" if given(name) else ""
-    for name in ("pack_keys", "stats_persistent"):
-        text += f" {name.upper()}={int(options[name] != '0')}" if name in options else ""
-    if given("stats_auto_recalc"):
-        text += f" STATS_AUTO_RECALC={int(options['stats_auto_recalc'] == '1')}"
-    text += f" STATS_SAMPLE_PAGES={given('stats_sample_pages')}" if given("stats_sample_pages") else ""
-    for name in ("checksum", "delay_key_write"):
-        text += f" {name.upper()}=1" if given(name) else ""
-    if given("row_type"):
-        text += f" ROW_FORMAT={_ROW_FORMATS[options['row_type']]}"
-    text += f" KEY_BLOCK_SIZE={given('key_block_size')}" if given("key_block_size") else ""
-    text += f" COMPRESSION={_string(options['compress'])}" if options.get("compress") else ""
-    text += " /*!80016 ENCRYPTION='Y' */" if options.get("encrypt_type", "N") not in {"N", ""} else ""
+    for name, value in table_options(table):
+        if name == "ENCRYPTION":
+            text += " /*!80016 ENCRYPTION='Y' */"
+        else:
+            text += f" {name}={_string(value) if name == 'COMPRESSION' else value}"
     text += f" COMMENT={_string(table['comment'])}" if table["comment"] else ""
     return text + _directory(table, tablespace)
+
+
+def table_options(table: Json) -> Iterator[tuple[str, str]]:
+    """Name and value of each option that the table was given, in the order of SHOW CREATE TABLE."""
+    options = private_data(table["options"])
+    given = {name: value for name, value in options.items() if value not in {"0", ""}}
+    for name in ("min_rows", "max_rows", "avg_row_length"):
+        if name in given:
+            yield name.upper(), given[name]
+    for name in ("pack_keys", "stats_persistent"):
+        if name in options:
+            yield name.upper(), str(int(options[name] != "0"))
+    if "stats_auto_recalc" in given:
+        yield "STATS_AUTO_RECALC", str(int(given["stats_auto_recalc"] == "1"))
+    if "stats_sample_pages" in given:
+        yield "STATS_SAMPLE_PAGES", given["stats_sample_pages"]
+    for name in ("checksum", "delay_key_write"):
+        if name in given:
+            yield name.upper(), "1"
+    if "row_type" in given:
+        yield "ROW_FORMAT", _ROW_FORMATS[given["row_type"]]
+    if "key_block_size" in given:
+        yield "KEY_BLOCK_SIZE", given["key_block_size"]
+    if "compress" in given:
+        yield "COMPRESSION", given["compress"]
+    if given.get("encrypt_type", "N") != "N":
+        yield "ENCRYPTION", "Y"
 
 
 def _directory(table: Json, tablespace: Json) -> str:
@@ -293,7 +307,7 @@ def _partitions(table: Json) -> str:
 
 
 def _method(kind: int, expression: str, version: str) -> str:
-    name = _PARTITION_TYPES[kind]
+    name = PARTITION_TYPES[kind]
     if kind in _OLD_KEYS:
         name += f" */ /*!50611 ALGORITHM = 1 */ /*!{version}"
     if kind in {_RANGE_COLUMNS, _LIST_COLUMNS}:

@@ -161,6 +161,8 @@ _FAULTS: Final[tuple[tuple[str, str, str, Callable[[Observed], Observed]], ...]]
     ("SDI65", "layout", "The pretty form is that of ibd2sdi.",
      in_file(lambda f: _printed(pretty=f.printed.pretty + b" ")(f))),
     ("SDI66", "comment", "The file has the comment of the dictionary.", in_file(_OTHER)),
+    ("SDI66", "page-0", "Page 0 has the flags of the dictionary.",
+     in_file(lambda f: replace(f, facts={**f.facts, "flags": "0"}))),
     ("SDI66", "format", "The file has the row format of the dictionary.", in_file(dictionary(row_format=5))),
     ("SDI67", "one-key", "No two records have one key.", in_file(_TWICE, "mysql")),
     ("SDI67", "one-space", "A table and a tablespace may have one id.", in_file(_NO_TABLESPACE, "mysql")),

@@ -104,7 +104,7 @@ def judged(seen: Observed) -> dict[str, Iterable[Problem]]:
         "SDI55": check_tablespaces.in_no_dictionary(seen.listed, [seen.file]),
         "SDI56": check_without_sdi.flag_is_set(seen.opened),
         "SDI63": check_statements.truncated(seen.truncated),
-        "SDI64": check_crashes.recovered(files, tables, seen.outcome.names),
-        "SDI66": judge.compared(seen.file, seen.facts),
+        "SDI64": check_crashes.recovered(files, tables, seen.outcome.spaces),
+        "SDI66": (*judge.compared(seen.file, seen.facts), *judge.compared_tablespace(seen.file, seen.outcome.spaces)),
         "SDI67": check_tablespaces.both_kinds(seen.mysql),
     }
