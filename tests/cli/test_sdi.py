@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from conformance.reference.innodb.checksums import page_crc32
 from tests.live import Ended, lab
 from tests.reference.innodb.fixture_files import DATA, FIXTURES, file_bytes
 
@@ -143,3 +144,55 @@ def test_check(server: ProcessServer, tmp_path: Path) -> None:
         f"{schema}.lost: table: file 'present', server has none",
         f"tablespace {schema}/lost: tablespace: file 'present', server has none",
     ]
+
+
+@pytest.mark.live
+def test_check_names_what_drifted(server: ProcessServer, tmp_path: Path) -> None:
+    """A table is altered behind its file, takes another table's file, and a file is altered by hand."""
+    with server.connect() as connection, server.schema(connection) as schema:
+        connection.execute("SET GLOBAL innodb_file_per_table = ON")
+        connection.execute(
+            "CREATE TABLE t (id int PRIMARY KEY, a int, KEY f ((a + 1)), CONSTRAINT c CHECK (a > 0)) MAX_ROWS=5"
+            " PARTITION BY RANGE (id) (PARTITION p0 VALUES LESS THAN (10), PARTITION p1 VALUES LESS THAN (20))"
+        )
+        connection.execute("CREATE TABLE taken (id int PRIMARY KEY) ROW_FORMAT=COMPACT")
+        connection.execute("CREATE TABLE given (id int PRIMARY KEY) ROW_FORMAT=REDUNDANT")
+        connection.execute("FLUSH TABLES t, taken, given FOR EXPORT")
+        folder = server.data_directory / schema
+        data = {name: (folder / f"{name}.ibd").read_bytes() for name in ("t#p#p0", "taken", "given")}
+        connection.execute("UNLOCK TABLES")
+        connection.execute(
+            "ALTER TABLE t DROP KEY f, ADD KEY f ((a + 2)), DROP CHECK c, ADD CONSTRAINT c CHECK (a > 1), MAX_ROWS=6"
+        )
+        connection.execute("ALTER TABLE t REORGANIZE PARTITION p1 INTO (PARTITION p1 VALUES LESS THAN (30))")
+        connection.execute("ALTER TABLE taken DISCARD TABLESPACE")
+        connection.execute("DROP TABLE given")
+
+        def drifted(name: str, data: bytes) -> list[str]:
+            path = written(tmp_path, name, data)
+            address = f"mysql://root@127.0.0.1?socket={server.address.socket}"
+            done = lab("sdi", "--check", "--server", address, path)
+            assert done.code == (1 if done.out else 0), done.text
+            return [
+                line.removeprefix(f"{schema}.").removeprefix(f"tablespace {schema}/") for line in done.out.splitlines()
+            ]
+
+        assert {
+            "t: option MAX_ROWS: file '5', server '6'",
+            "t: index f: expressions: file '(`a` + 1)', server '(`a` + 2)'",
+            "t: check c: clause: file '(`a` > 0)', server '(`a` > 1)'",
+            "t: partition p1: values: file '20', server '30'",
+        } <= {*drifted("t", data["t#p#p0"])}
+        discarded = [f"taken: path: file '{schema}/taken.ibd', server has none"]
+        assert drifted("taken", data["taken"]) == discarded
+        (folder / "taken.ibd").write_bytes(data["taken"])
+        connection.execute("ALTER TABLE taken IMPORT TABLESPACE")
+        assert drifted("taken", data["taken"]) == []
+        page = bytearray(data["taken"][:16384])
+        page[34:42] = bytes(8)  # the space id, twice
+        page[54:58] = (0x4021).to_bytes(4, "big")
+        page[:4] = page[-8:-4] = page_crc32(bytes(page), compressed=False).to_bytes(4, "big")
+        altered = drifted("taken", bytes(page) + data["taken"][16384:])
+        assert "taken: flags: file '16417', server '16384'" in altered
+        assert "taken: row format: file 'Dynamic', server 'Compact or Redundant'" in altered
+        connection.execute("SET GLOBAL innodb_file_per_table = DEFAULT")

@@ -19,7 +19,7 @@ import pytest
 from conformance.checks.sdi import imports, judge
 from conformance.checks.sdi.data_file import read_file
 from conformance.checks.sdi.generate import ddl_sequence
-from conformance.checks.sdi.run import observe, run_sequence, shown_tables, tablespace_facts
+from conformance.checks.sdi.run import drop, observe, run_sequence, shown_tables, tablespace_facts
 from conformance.checks.sdi.servers import own_server
 from generators.draw import Stream
 
@@ -118,9 +118,7 @@ def _batch(check: Check, server: ProcessServer, page_size: int, numbers: range, 
     server.start()
     with server.connect() as connection:
         for sequence in sequences:
-            for statement in (*(f"DROP SCHEMA {schema}" for schema in sequence.schemas),
-                              f"DROP TABLESPACE {sequence.tablespace}"):  # fmt: skip
-                connection.execute(statement)
+            drop(connection, sequence)
     return judged
 
 

@@ -57,7 +57,7 @@ class SdiFile:
     @property
     def tables(self) -> list[dict[str, Any]]:
         """The tables that a server shows; those of a FULLTEXT index are hidden."""
-        return [table for table in self.of_type(TABLE) if table["hidden"] == _SHOWN]
+        return [table for table in self.of_type(TABLE) if table.get("hidden") == _SHOWN]
 
     @property
     def tablespace(self) -> dict[str, Any] | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shutil
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
@@ -137,8 +136,7 @@ def tablespace_facts(connection: Connection) -> dict[int, Facts]:
 
 def drop(connection: Connection, sequence: DdlSequence) -> None:
     """Remove what a sequence made."""
+    connection.execute("SET foreign_key_checks = 0")
     for schema in sequence.schemas:
-        with suppress(SqlError):
-            connection.execute(f"DROP SCHEMA {schema}")
-    with suppress(SqlError):
-        connection.execute(f"DROP TABLESPACE {sequence.tablespace}")
+        connection.execute(f"DROP SCHEMA {schema}")
+    connection.execute(f"DROP TABLESPACE {sequence.tablespace}")

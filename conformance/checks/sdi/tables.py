@@ -150,7 +150,7 @@ def _keys(draw: Draw, shape: Shape, everything: list[Column]) -> Iterator[str]:
     if draw.chance(1, 3):
         yield "KEY k1 (m1 DESC, id) USING BTREE"
     if draw.chance(1, 5):
-        yield "KEY k2 (s(3), m1) INVISIBLE"
+        yield "KEY k2 (d2(3), m1) INVISIBLE"
     if draw.chance(1, 4):
         yield "KEY functional ((id * 2), (lower(s)) DESC)"
     json = next((column.name for column in everything if column.definition.startswith("json")), None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from conformance.checks.sdi import check_crashes, check_statements, check_tablespaces, check_without_sdi, judge
@@ -58,7 +59,8 @@ def observe_all(server: ProcessServer, folder: Path) -> Observed:
     )
     shape = Shape(page_size=16384, format="DYNAMIC", block_size=16384, place=OWN, partitioned=False)
     made = (
-        "CREATE SCHEMA ddl_0", "CREATE SCHEMA ddl_0_other", "USE ddl_0", "CREATE TABLE parent (id int PRIMARY KEY)",
+        "CREATE SCHEMA ddl_0", "CREATE SCHEMA ddl_0_other", "USE ddl_0",
+        "CREATE TABLESPACE ddl_0_general ADD DATAFILE 'ddl_0_general.ibd'", "CREATE TABLE parent (id int PRIMARY KEY)",
         f"CREATE TABLE t (id int PRIMARY KEY, {columns})", "INSERT INTO t (id) VALUES (1), (2)",
     )  # fmt: skip
     ibd2sdi, data = server.program("ibd2sdi"), server.data_directory
@@ -105,6 +107,8 @@ def judged(seen: Observed) -> dict[str, Iterable[Problem]]:
         "SDI56": check_without_sdi.flag_is_set(seen.opened),
         "SDI63": check_statements.truncated(seen.truncated),
         "SDI64": check_crashes.recovered(files, tables, seen.outcome.spaces),
-        "SDI66": (*judge.compared(seen.file, seen.facts), *judge.compared_tablespace(seen.file, seen.outcome.spaces)),
+        "SDI66": chain(
+            judge.compared(seen.file, seen.facts), judge.compared_tablespace(seen.file, seen.outcome.spaces)
+        ),
         "SDI67": check_tablespaces.both_kinds(seen.mysql),
     }
