@@ -41,7 +41,7 @@ class Choice(NamedTuple):
 @click.option("-d", "--dump-file", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
               help="Write to this file instead of standard output.")  # fmt: skip
 @click.option("--create", is_flag=True, help="Print CREATE TABLE for every table instead of JSON.")
-@click.option("--check", is_flag=True, help="Compare the tables with those of --server.")
+@click.option("--check", is_flag=True, help="Compare tables and tablespaces with those of --server.")
 @click.option("--server", metavar="mysql://USER@HOST:PORT", help="The server that --check asks.")
 def command(
     files: tuple[str, ...],
@@ -63,8 +63,8 @@ def command(
     --create prints what SHOW CREATE TABLE would print for the tables. A table's dictionary information is in its first
     file only: the other files of a partitioned table print nothing.
 
-    --check prints what differs between the tables in the files and in the INFORMATION_SCHEMA of the server. Exit code 1
-    if anything does.
+    --check prints what differs between the tables and tablespaces in the files and in the INFORMATION_SCHEMA of the
+    server. Exit code 1 if anything does.
     """
     if check != (server is not None) or (check and create):
         raise Usage("--check and --server go together, without --create")
